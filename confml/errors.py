@@ -1,0 +1,65 @@
+"""What confml raises when a user, not confml, has to act."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class ConfmlError(ValueError):
+    """A mistake that a person can mend: what was expected and got, where, and what to do.
+
+    message: one sentence, without a final full stop.
+    where: the place, as ``file:line:column`` or ``file, row 3, column 'age'``; printed in front.
+    hint: what to do; printed behind.
+    It is a ``ValueError`` because scikit-learn's estimator checks expect one.
+    """
+
+    exit_code = 2
+
+    def __init__(self, message: str, *, where: str | None = None, hint: str | None = None):
+        self.message, self.where, self.hint = message, where, hint
+        super().__init__(message, where, hint)
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.message}" if self.where else self.message
+        return f"{text}; {self.hint}" if self.hint else text
+
+
+class ConfigError(ConfmlError):
+    """A config, or an option of a command, that cannot be carried out."""
+
+
+class ConfigErrors(ConfigError):
+    """All the errors of one config, in the order of the file: ``errors``."""
+
+    def __init__(self, errors: Sequence[ConfigError]):
+        self.errors = tuple(errors)
+        super().__init__("\n".join(str(error) for error in errors))
+
+
+class DataError(ConfmlError):
+    """Data that are missing, broken or not what their card says."""
+
+    exit_code = 3
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like ``name``, or None where none is near."""
+    known = [str(other) for other in known]
+    found = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
+    if not found:
+        folded = {other.casefold(): other for other in known}
+        found = [folded[match] for match in difflib.get_close_matches(str(name).casefold(), folded, 1, 0.6)]
+    return found[0] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str], *, list_all: bool = True) -> str | None:
+    """A hint with the nearest known name, or else the list of those there are."""
+    known = [str(other) for other in known]
+    found = nearest(name, known)
+    if found is not None:
+        return f"did you mean '{found}'?"
+    if list_all and known:
+        return "there are " + ", ".join(known) if len(known) > 1 else f"there is {known[0]}"
+    return None

@@ -1,0 +1,170 @@
+"""`Prediction`: what a method says about n examples, in the same terms for every kind of confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+KINDS = ("p-value", "probability", "vote", "envelope", "posterior", "margin")
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One view of one fitted method on n test examples of c classes.
+
+    classes: (c,) class labels in sorted order; columns of ``scores``.
+    scores: (n, c) p-values, probabilities, vote shares or decision values, by ``kind``.
+    kind: one of `KINDS`; says what a region, a confidence and an acceptance mean.
+    labels: (n,) predicted labels; by default the class of the largest score, the first of several.
+    extra: further arrays whose first axis is n (``sd``, standard errors, counts).
+
+    Arrays are made read-only. Raises ValueError for shapes that do not fit or a kind that is not known.
+    """
+
+    classes: np.ndarray
+    scores: np.ndarray
+    kind: str
+    labels: np.ndarray | None = None
+    extra: Mapping[str, np.ndarray] = field(default_factory=dict)
+    posterior_threshold: float = 0.5  # t0 of the posterior kind: confidence = Phi((mean - t0) / sd)
+
+    def __post_init__(self):
+        classes, scores = np.asarray(self.classes), np.asarray(self.scores, dtype=np.float64)
+        if self.kind not in KINDS:
+            raise ValueError(f"kind is one of {', '.join(KINDS)}, got {self.kind!r}")
+        if classes.ndim != 1 or len(classes) == 0 or scores.ndim != 2 or scores.shape[1] != len(classes):
+            raise ValueError(f"scores must be (n, {classes.size}), one column a class, got {scores.shape}")
+        if self.labels is None:
+            labels = classes[np.argmax(scores, axis=1)] if len(scores) else classes[:0]
+        else:
+            labels = np.asarray(self.labels)
+        if labels.shape != (len(scores),):
+            raise ValueError(f"labels must be ({len(scores)},), got {labels.shape}")
+        extra = {}
+        for name, values in self.extra.items():
+            values = np.asarray(values)
+            if values.ndim == 0 or len(values) != len(scores):
+                raise ValueError(f"extra[{name!r}] must have {len(scores)} rows, got {values.shape}")
+            extra[name] = _read_only(values)
+        if self.kind == "posterior" and extra.get("sd", np.empty(0)).shape != scores.shape:
+            raise ValueError("a posterior needs extra['sd'] of the shape of scores")
+        put = object.__setattr__
+        put(self, "classes", _read_only(classes))
+        put(self, "scores", _read_only(scores))
+        put(self, "labels", _read_only(labels))
+        put(self, "extra", MappingProxyType(extra))
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def predicted_columns(self) -> np.ndarray:
+        """(n,) column of each predicted label."""
+        return np.searchsorted(self.classes, self.labels)
+
+    @property
+    def confidence(self) -> np.ndarray:
+        """(n,) how far each prediction can be trusted; its scale depends on the kind.
+
+        p-values: 1 - second largest p (1 with one class). Probability, vote and envelope: the largest score.
+        Posterior: Phi((mean - t0) / sd) of the predicted class. Margin: the margin, which for two or more
+        columns of decision values is the largest less the second largest.
+        """
+        scores = self.scores
+        if self.kind == "posterior":
+            from scipy.special import ndtr
+
+            return ndtr(self._standardised())
+        if len(self.classes) == 1:
+            return np.ones(len(scores)) if self.kind == "p-value" else scores[:, 0].copy()
+        if self.kind in ("p-value", "margin"):
+            two = np.partition(scores, -2, axis=1)[:, -2:]
+            return 1.0 - two[:, 0] if self.kind == "p-value" else two[:, 1] - two[:, 0]
+        return scores.max(axis=1, initial=-np.inf)
+
+    @property
+    def credibility(self) -> np.ndarray | None:
+        """(n,) the largest p-value: how well the example fits the training set; None for other kinds."""
+        return self.scores.max(axis=1, initial=-np.inf) if self.kind == "p-value" else None
+
+    @property
+    def has_regions(self) -> bool:
+        """Whether a significance level means anything for this kind: margins have no regions."""
+        return self.kind != "margin"
+
+    def region(self, level: float) -> np.ndarray:
+        """(n, c) bool: the labels that a prediction at significance ``level`` keeps.
+
+        p-values: ``p > level``, which is exact, since p is one correctly rounded division. Probabilities and
+        shares: the smallest set by decreasing score (earlier classes first among equals) whose sum is at
+        least ``1 - level``. Raises ValueError for margins.
+        """
+        if not self.has_regions:
+            raise ValueError("margins have no regions: make the method conformal")
+        if not 0 <= level <= 1:
+            raise ValueError(f"a significance level lies between 0 and 1, got {level}")
+        if self.kind == "p-value":
+            return self.scores > level
+        order = np.argsort(-self.scores, axis=1, kind="stable")
+        ranked = np.take_along_axis(self.scores, order, axis=1)
+        # A sum of shares that should be 1 - level falls short by rounding; 1e-12 is far below any real share.
+        before = np.cumsum(ranked, axis=1) - ranked
+        kept = before < 1 - level - 1e-12
+        kept[:, 0] = True
+        region = np.zeros_like(kept)
+        np.put_along_axis(region, order, kept, axis=1)
+        return region
+
+    def accepted(self, threshold: float) -> np.ndarray:
+        """(n,) bool: predictions whose confidence reaches ``threshold`` (the reject option keeps these).
+
+        Envelope: share > threshold, and a share of 1 is always accepted. Posterior: mean - c sd > t0 with
+        c = Phi^-1(threshold). Every other kind: confidence >= threshold.
+        """
+        if self.kind == "envelope":
+            confidence = self.confidence
+            return (confidence > threshold) | (confidence >= 1.0)
+        if self.kind == "posterior":
+            from scipy.special import ndtri
+
+            return self._standardised() > ndtri(threshold)
+        return self.confidence >= threshold
+
+    def _standardised(self) -> np.ndarray:
+        """(n,) (mean - t0) / sd of the predicted class, with the limits for sd = 0 (0 on t0 itself)."""
+        predicted = np.arange(len(self)), self.predicted_columns
+        above = self.scores[predicted] - self.posterior_threshold
+        sd = self.extra["sd"][predicted]
+        limit = np.where(above > 0, np.inf, np.where(above < 0, -np.inf, 0.0))
+        return np.divide(above, sd, out=limit, where=sd > 0)
+
+    def take(self, rows) -> Prediction:
+        """The same view of some of the examples."""
+        extra = {name: values[rows] for name, values in self.extra.items()}
+        scores, labels = self.scores[rows], self.labels[rows]
+        return Prediction(self.classes, scores, self.kind, labels, extra, self.posterior_threshold)
+
+    @staticmethod
+    def concatenate(parts: list[Prediction]) -> Prediction:
+        """One prediction out of those of consecutive blocks of test examples."""
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+        extra = {name: np.concatenate([part.extra[name] for part in parts]) for name in first.extra}
+        return Prediction(
+            first.classes,
+            np.concatenate([part.scores for part in parts]),
+            first.kind,
+            np.concatenate([part.labels for part in parts]),
+            extra,
+            first.posterior_threshold,
+        )
+
+
+def _read_only(values: np.ndarray) -> np.ndarray:
+    view = values.view()
+    view.flags.writeable = False
+    return view

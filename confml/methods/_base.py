@@ -1,0 +1,121 @@
+"""The contract of a method: a scikit-learn classifier that says how far its predictions can be trusted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from confml.measures.prediction import Prediction
+from confml.methods._parameters import Parameter, check_parameters
+
+
+class Views(dict[str, Prediction]):
+    """The views of one fit on one test part by name, and what the fit cost and found.
+
+    fit_seconds, predict_seconds: on one thread. fit_metrics: the method's own quantities.
+    """
+
+    def __init__(
+        self,
+        views: Mapping[str, Prediction],
+        fit_seconds: float = 0.0,
+        predict_seconds: float = 0.0,
+        fit_metrics: Mapping[str, float] | None = None,
+    ):
+        super().__init__(views)
+        self.fit_seconds, self.predict_seconds = fit_seconds, predict_seconds
+        self.fit_metrics = dict(fit_metrics or {})
+
+
+class Method(ClassifierMixin, BaseEstimator):
+    """A classifier with at least one view of confidence. Subclass it in a file of its own under ``methods/``.
+
+    name: what a config calls it. version: raised whenever its results change, so that stored cells of the
+    older version are computed again. parameters: what each constructor argument may be. Every class has
+    ``fit``, ``predict`` and `confident_predict`, and one or more of ``predict_p_values``,
+    ``predict_proba`` and ``decision_function``.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[int] = 1
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
+
+    # ---- what a method must offer
+
+    def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
+        """Every view of the test examples ``X`` (n, d), by name; ``rng`` only where chance enters."""
+        raise NotImplementedError  # pragma: no cover
+
+    def predict(self, X) -> np.ndarray:
+        """(n,) the labels of the first view."""
+        return next(iter(self.confident_predict(X).values())).labels.copy()
+
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        """The method's own quantities after a fit (kept rows, bounces, R-hat), for ``metrics.csv``."""
+        return {}
+
+    # ---- what a method may do better than these defaults
+
+    def prepare(self, X, y) -> dict[str, np.ndarray] | None:
+        """Work on one outer training set that all its tasks share, as named arrays; None for no such work."""
+        return None
+
+    def subset_state(self, state: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray] | None:
+        """What of `prepare`'s state still holds for the training rows ``rows`` alone (an inner fold).
+
+        None by default: a state that saw the inner validation rows must not leak into their prediction.
+        """
+        return None
+
+    def test_block(self, train_rows: int, test_rows: int) -> int | None:
+        """How many test examples make one task where a cell is large; None for all of them in one.
+
+        Only for methods whose predictions of one example do not depend on which others are asked. It must
+        not depend on the number of workers.
+        """
+        return None
+
+    def evaluate_path(
+        self,
+        X,
+        y,
+        X_test,
+        grid: Sequence[Mapping[str, Any]],
+        rng: np.random.Generator | None = None,
+        state: Mapping[str, np.ndarray] | None = None,
+    ) -> Iterator[tuple[dict[str, Any], Views]]:
+        """Fit on (X, y) and predict ``X_test`` for every point of a grid: yields (parameters, `Views`).
+
+        The points come in the order of the grid. A method that can serve a whole grid in one pass overrides
+        this; ``tune:`` and ``sweep:`` both go through it. ``state`` is what `prepare` returned for (X, y).
+        """
+        for point in grid:
+            method = clone(self).set_params(**point)
+            started = time.thread_time()
+            method.fit(X, y)
+            fitted = time.thread_time()
+            views = method.confident_predict(X_test, rng)
+            predicted = time.thread_time()
+            yield dict(point), Views(views, fitted - started, predicted - fitted, method.fit_metrics_)
+
+    # ---- shared by the subclasses
+
+    def _check_fit(self, X, y) -> tuple[np.ndarray, np.ndarray]:
+        """Check parameters and training data, set ``classes_``: (X (m, d) float64 C-ordered, codes (m,))."""
+        check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        return X, np.ascontiguousarray(codes, dtype=np.int64)
+
+    def _check_predict(self, X) -> np.ndarray:
+        """Checked test data (n, d) float64 C-ordered of a fitted method."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, order="C", reset=False)

@@ -1,0 +1,43 @@
+"""The contract of a step: what stands ahead of every method, learnt on training data only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from confml.methods._parameters import Parameter
+
+
+class Step:
+    """Learns on a training set, then treats training and test examples alike.
+
+    name: what a config calls it. version: raised whenever its results change. parameters: what each
+    constructor argument may be. A scaling step overrides `fit` and `transform`; a cleaning step, which may
+    drop or relabel training examples, overrides `fit_training`.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[int] = 1
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
+
+    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Step:
+        """Learn from training examples X (m, d) and labels y (m,)."""
+        return self
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """The treated examples (n, d'); never changes X itself."""
+        return X
+
+    def fit_training(
+        self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Learn, and treat the training set itself: (X (m', d'), y (m',), kept rows (m',) of the m given)."""
+        self.fit(X, y, rng)
+        return self.transform(X), y, np.arange(len(y))
+
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        """The step's own quantities after a fit (removed rows), for ``metrics.csv``."""
+        return {}
