@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from confml._parameters import Parameter, check_parameters
 from confml.measures.prediction import Prediction
-from confml.methods._parameters import Parameter, check_parameters
 
 
 class Views(dict[str, Prediction]):

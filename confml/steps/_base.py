@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml.methods._parameters import Parameter
+from confml._parameters import Parameter
 
 
 class Step:
