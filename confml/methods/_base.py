@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from confml._parameters import Parameter, check_parameters
+from confml._seeds import derived_generator
 from confml.measures.prediction import Prediction
 
 
@@ -63,8 +64,11 @@ class Method(ClassifierMixin, BaseEstimator):
 
     # ---- what a method may do better than these defaults
 
-    def prepare(self, X, y) -> dict[str, np.ndarray] | None:
-        """Work on one outer training set that all its tasks share, as named arrays; None for no such work."""
+    def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray] | None:
+        """Work on one outer training set that all its tasks share, as named arrays; None for no such work.
+
+        ``grid`` holds the points that `evaluate_path` will be asked for.
+        """
         return None
 
     def subset_state(self, state: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray] | None:
@@ -95,15 +99,24 @@ class Method(ClassifierMixin, BaseEstimator):
 
         The points come in the order of the grid. A method that can serve a whole grid in one pass overrides
         this; ``tune:`` and ``sweep:`` both go through it. ``state`` is what `prepare` returned for (X, y).
+        What a point gives never depends on the other points: chance comes from a generator of its own,
+        derived from ``rng`` and the point, which also seeds a ``random_state`` that is not given.
         """
         for point in grid:
             method = clone(self).set_params(**point)
+            point_rng = None if rng is None else derived_generator(rng, point)
+            if point_rng is not None and method.get_params().get("random_state", 0) is None:
+                method.set_params(random_state=int(point_rng.integers(2**31)))
             started = time.thread_time()
             method.fit(X, y)
             fitted = time.thread_time()
-            views = method.confident_predict(X_test, rng)
+            views = method.confident_predict(X_test, point_rng)
             predicted = time.thread_time()
             yield dict(point), Views(views, fitted - started, predicted - fitted, method.fit_metrics_)
+
+    @classmethod
+    def warm(cls) -> None:
+        """Compile the kernels, by running them once on a few rows; nothing to do for a method without any."""
 
     # ---- shared by the subclasses
 

@@ -1,0 +1,128 @@
+"""Outer splits and inner folds: rows for training and test by the seed, the data and the repeat alone."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from confml._seeds import stable_integer
+from confml.data.dataset import DataSet
+from confml.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Split:
+    """One outer split: its ``repeat``, and its ``fold`` under k-fold, both counted from 0."""
+
+    kind: str
+    repeat: int = 0
+    fold: int | None = None
+
+    @property
+    def name(self) -> str:
+        """As in the reports: ``fixed``, ``r0`` (holdout) or ``r0-f3`` (k-fold)."""
+        if self.kind == "fixed-split":
+            return "fixed"
+        return f"r{self.repeat}" if self.fold is None else f"r{self.repeat}-f{self.fold}"
+
+
+def outer_splits(protocol) -> list[Split]:
+    """The splits of a protocol in the order of the reports."""
+    if protocol.kind == "fixed-split":
+        return [Split("fixed-split")]
+    repeats = range(protocol.repeats)
+    if protocol.kind == "holdout":
+        return [Split("holdout", repeat) for repeat in repeats]
+    return [Split("k-fold", repeat, fold) for repeat in repeats for fold in range(protocol.folds)]
+
+
+def split_identity(protocol, split: Split) -> dict:
+    """What of the protocol decides this split's rows, for keys and seeds: never how many repeats there are."""
+    identity: dict = {"kind": split.kind}
+    if split.kind != "fixed-split":
+        identity |= {"repeat": split.repeat, "stratify": protocol.stratify}
+    if split.kind == "holdout":
+        identity["test-size"] = float(protocol.test_size)
+    if split.kind == "k-fold":
+        identity |= {"folds": protocol.folds, "fold": split.fold}
+    return identity
+
+
+def split_rows(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted (training rows, test rows) of the pooled data set.
+
+    Rows of one group stay on one side. A class with a single row cannot be stratified: under holdout it
+    goes to the training part. Raises ConfigError where the data cannot be split that way.
+    """
+    if split.kind == "fixed-split":
+        if data.train_rows is None or data.test_rows is None:
+            raise ConfigError(
+                f"data set '{data.name}' has no training and test parts of its own",
+                hint="use protocol kind holdout or k-fold, or give the data set a test file",
+            )
+        return data.train_rows, data.test_rows
+    folds = protocol.folds if split.kind == "k-fold" else None
+    identity = split_identity(protocol, split)
+    identity.pop("fold", None)  # the folds of one repeat come from one shuffle
+    random_state = stable_integer("split", seed, data.checksum, identity)
+    size = folds if folds is not None else float(protocol.test_size)
+    parts = _parts(data.y, data.groups, size, protocol.stratify, random_state, data.name)
+    return parts[split.fold or 0]
+
+
+def inner_folds(
+    data: DataSet, train_rows: np.ndarray, protocol, split: Split, seed: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The inner folds of an outer training set: sorted (training rows, validation rows) of the data set."""
+    random_state = stable_integer("inner", seed, data.checksum, split_identity(protocol, split))
+    groups = None if data.groups is None else data.groups[train_rows]
+    name = f"the training part of '{data.name}'"
+    folds = _parts(data.y[train_rows], groups, protocol.inner_folds, protocol.stratify, random_state, name)
+    return [(train_rows[train], train_rows[test]) for train, test in folds]
+
+
+def _parts(y, groups, size: int | float, stratify: bool, random_state: int, name: str):
+    """All (train, test) pairs of a k-fold (``size`` an int) or the one of a holdout (a share)."""
+    from sklearn import model_selection as ms
+
+    n = len(y)
+    places = np.zeros((n, 1))
+    alone = np.empty(0, dtype=np.intp)
+    if groups is not None and len(np.unique(groups)) < (size if isinstance(size, int) else 2):
+        raise ConfigError(f"{name} has {len(np.unique(groups))} groups, too few for {_described(size)}")
+    if isinstance(size, int):
+        if n < size:
+            raise ConfigError(f"{name} has {n} rows, too few for {size} folds")
+        if groups is not None:
+            kind = ms.StratifiedGroupKFold if stratify else ms.GroupKFold
+        else:
+            kind = ms.StratifiedKFold if stratify else ms.KFold
+        if stratify and groups is None and np.unique(y, return_counts=True)[1].max() < size:
+            kind = ms.KFold  # no class reaches every fold: there is nothing to stratify
+        splitter = kind(n_splits=size, shuffle=True, random_state=random_state)
+    elif groups is not None:
+        splitter = ms.GroupShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
+    elif stratify:
+        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        alone = np.flatnonzero(counts[codes] == 1)
+        places = np.flatnonzero(counts[codes] > 1)[:, None]
+        splitter = ms.StratifiedShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
+    else:
+        splitter = ms.ShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
+    labels = y[places[:, 0]] if len(alone) else y
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds: legal, and common
+        try:
+            pairs = list(splitter.split(places, labels, groups))
+        except ValueError as error:
+            raise ConfigError(f"{name} cannot be split into {_described(size)}: {error}") from None
+    if len(alone):
+        kept = places[:, 0]
+        pairs = [(np.concatenate([kept[train], alone]), kept[test]) for train, test in pairs]
+    return [(np.sort(train), np.sort(test)) for train, test in pairs]
+
+
+def _described(size: int | float) -> str:
+    return f"{size} folds" if isinstance(size, int) else f"a holdout with test-size {size}"

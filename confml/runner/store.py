@@ -1,0 +1,94 @@
+"""The files of a run's folder that results are kept in: whole or absent, whatever is killed.
+
+A record is a JSON document with, for most, a ``.npz`` of arrays beside it. The arrays are written first and
+each file is written under a temporary name and renamed, so a record exists when its JSON does. Several
+processes and machines may write into one folder at once. Nothing here knows what the records mean.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import secrets
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from confml.errors import ConfmlError
+
+
+class Store:
+    """Records by kind (``cells``, ``inner``, ``failures``) and key in the folder of a run."""
+
+    def __init__(self, folder: Path | str):
+        self.folder = Path(folder)
+
+    def make(self) -> None:
+        """Create the folder; raises ConfmlError where that is not allowed."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            probe = self.folder / f".probe-{secrets.token_hex(4)}"
+            probe.touch()
+            probe.unlink()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            hint = "choose another folder with --out"
+            raise ConfmlError(
+                f"cannot write results there: {reason}", where=str(self.folder), hint=hint
+            ) from None
+
+    def path(self, kind: str, key: str, ending: str = "json") -> Path:
+        return self.folder / kind / f"{key}.{ending}"
+
+    def keys(self, kind: str) -> set[str]:
+        """Keys of the records there are."""
+        folder = self.folder / kind
+        if not folder.is_dir():
+            return set()
+        return {entry.name[:-5] for entry in os.scandir(folder) if entry.name.endswith(".json")}
+
+    def write(
+        self, kind: str, key: str, document: Mapping, arrays: Mapping[str, np.ndarray] | None = None
+    ) -> None:
+        """Write a record; an older one of that key is replaced."""
+        (self.folder / kind).mkdir(parents=True, exist_ok=True)
+        if arrays is not None:
+            buffer = io.BytesIO()
+            np.savez_compressed(buffer, allow_pickle=False, **arrays)
+            write_atomically(self.path(kind, key, "npz"), buffer.getvalue())
+        text = json.dumps({**document, "arrays": arrays is not None}, indent=1) + "\n"
+        write_atomically(self.path(kind, key), text.encode())
+
+    def read(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
+        """A record and its arrays; None where it is absent or damaged (a damaged one counts as not done)."""
+        try:
+            document = json.loads(self.path(kind, key).read_bytes())
+            arrays: dict[str, np.ndarray] = {}
+            if document.get("arrays"):
+                with np.load(self.path(kind, key, "npz"), allow_pickle=False) as stored:
+                    arrays = {name: stored[name] for name in stored.files}
+            return document, arrays
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            return None
+
+    def remove(self, kind: str, key: str) -> None:
+        """Remove a record, its JSON first."""
+        for ending in ("json", "npz"):
+            self.path(kind, key, ending).unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write under a temporary name and rename: readers see the old file or the whole new one."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
