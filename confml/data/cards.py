@@ -1,0 +1,297 @@
+"""Cards: what is known of each data set, as YAML in ``datasets/``, and the model they are checked against.
+
+A card says where the files of a data set come from, how they are read, and what must come out. A variant is a
+card with ``base: <card>``: it has all of the other's keys but for those that it sets itself.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from confml.data._card_yaml import read_marked
+from confml.data.locate import resource_folder
+from confml.errors import ConfigError, DataError, did_you_mean
+
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Count = Annotated[int, Field(ge=0)]
+Size = Annotated[int, Field(ge=1)]
+Text = Annotated[str, Field(min_length=1)]
+# A class label as a card writes it: compared as text, so that 2 and "2" are the same.
+Label = Annotated[Text, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        populate_by_name=True,
+        alias_generator=lambda field: field.replace("_", "-"),
+    )
+
+
+class CardFile(_Strict):
+    """One file of a data set as confml stores it, and how it is had.
+
+    name, folder: it is looked for as ``<folder>/<name>``; the folder is the card's unless given.
+    sha256, bytes: of the stored file.
+    content_sha256: of what a stored gzip file holds; a file with this content is accepted whatever its own
+        SHA-256 is, since the same content can be compressed in many ways.
+    address: what serves it, pinned to a commit. ``original_sha256`` and ``original_bytes`` are those of what
+        is served, where that differs from the stored file, which is then had by ``unpack``:
+        ``gzip`` and ``compress-z`` uncompress it, ``zip-member`` and ``shar-member`` take out ``member``.
+    manual: words on how to get it where no address serves it.
+    part: the provider's part, ``train`` or ``test``; none where there is no division.
+    holds: ``labels`` or ``attributes`` where these have files of their own.
+    rows: data rows in it, where the card says so.
+    """
+
+    name: Text
+    folder: str = ""
+    sha256: Digest | None = None
+    bytes: Size | None = None
+    content_sha256: Digest | None = None
+    address: Annotated[str, Field(pattern=r"^https?://\S+$")] | None = None
+    original_sha256: Digest | None = None
+    original_bytes: Size | None = None
+    unpack: Literal["gzip", "zip-member", "compress-z", "shar-member"] | None = None
+    member: Text | None = None
+    manual: Text | None = None
+    part: Literal["train", "test"] | None = None
+    holds: Literal["both", "attributes", "labels"] = "both"
+    rows: Count | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> CardFile:
+        if self.sha256 is None and self.content_sha256 is None:
+            raise ValueError("a file needs sha256 or content-sha256")
+        if (self.address is None) == (self.manual is None):
+            raise ValueError("a file needs either an address or manual, words on how to get it")
+        if (self.unpack is None) != (self.original_sha256 is None):
+            raise ValueError("unpack and original-sha256 go together")
+        if (self.unpack in ("zip-member", "shar-member")) != (self.member is not None):
+            raise ValueError("member goes with unpack: zip-member or shar-member")
+        return self
+
+
+class Delimited(_Strict):
+    """Text, one row a line; with ``header`` the first line after ``skip-lines`` names the columns."""
+
+    kind: Literal["delimited"]
+    separator: Literal["blanks", "comma", "semicolon"]
+    skip_lines: Count = 0
+    header: bool = False
+    compressed: Literal["gzip"] | None = None
+
+
+class Keel(_Strict):
+    """KEEL's format: ``@`` lines that declare names, types and categories, then rows with commas.
+
+    ``member`` names the file inside a zip file. Columns, nominal attributes and the label come from the file.
+    """
+
+    kind: Literal["keel"]
+    member: Text | None = None
+
+
+class Idx(_Strict):
+    """MNIST's format, gzip: images and labels are files of their own (``holds``)."""
+
+    kind: Literal["idx"]
+
+
+class Sklearn(_Strict):
+    """A set that comes with scikit-learn. ``labels: names`` takes the class names for labels."""
+
+    kind: Literal["sklearn"]
+    set: Literal["iris", "digits", "wine", "breast_cancer"]
+    labels: Literal["names", "codes"] = "codes"
+
+
+class Missing(_Strict):
+    """How a missing value is written, and what is done: ``drop`` leaves out its row, ``mean`` keeps it as NaN
+    for a later step to fill in, ``error`` refuses it."""
+
+    marker: Text
+    policy: Literal["error", "drop", "mean"] = "error"
+
+
+class Expect(_Strict):
+    """What a loaded data set must count up to: the check that the files were read rightly.
+
+    attributes: predictors before coding; columns: of X, where dummy coding makes more of them.
+    """
+
+    rows: Size
+    attributes: Size
+    columns: Size | None = None
+    train_rows: Size | None = None
+    test_rows: Size | None = None
+    classes: dict[Text, Size]
+
+
+class Paper(_Strict):
+    """Whose form of the data set a variant is, and what was changed to get it."""
+
+    source: Text
+    changed: tuple[Text, ...]
+
+
+class Card(_Strict):
+    """Everything that is known of one data set or variant.
+
+    columns: names of the file's columns, label and ignored ones included; ``a[1..34]`` stands for a1 to a34.
+    label: the column of the class. ignore: columns that are left out. nominal: columns of categories, or
+    ``all``. ordinal: columns of words in an order, taken as 1, 2, ...
+    coding of nominal columns in X: ``dummy`` (one 0/1 column a category that occurs), ``dummy-drop-first``
+    (one fewer) or ``integer`` (its place among the sorted categories, from 0).
+    drop_classes: rows of these classes are left out. merge: new label <- old labels. label_as_attribute: the
+    label stands among the attributes under this name, as a published mistake has it.
+    train_first: the first so many rows are the training part, the others the test part.
+    """
+
+    name: Text
+    path: Path
+    base: Text | None = None
+    title: Text
+    about: Text
+    provider: Text
+    licence: Text
+    citation: Text
+    page: Annotated[str, Field(pattern=r"^https?://\S+$")]
+    folder: Text
+    files: tuple[CardFile, ...] = ()
+    reader: Annotated[Delimited | Keel | Idx | Sklearn, Field(discriminator="kind")]
+    columns: tuple[Text, ...] | None = None
+    label: Text | None = None
+    ignore: tuple[Text, ...] = ()
+    nominal: tuple[Text, ...] | Literal["all"] = ()
+    ordinal: dict[Text, tuple[Text, ...]] = {}
+    coding: Literal["dummy", "dummy-drop-first", "integer"] = "dummy"
+    missing: Missing | None = None
+    drop_classes: tuple[Label, ...] = ()
+    merge: dict[Text, tuple[Label, ...]] = {}
+    label_as_attribute: Text | None = None
+    train_first: Size | None = None
+    expect: Expect
+    paper: Paper | None = None
+    notes: tuple[Text, ...] = ()
+
+    @model_validator(mode="after")
+    def _fits(self) -> Card:
+        if bool(self.files) == isinstance(self.reader, Sklearn):
+            raise ValueError("a card has files, but for a set of scikit-learn's, which has none")
+        if isinstance(self.reader, Delimited) and self.label is None:
+            raise ValueError("delimited text needs label, the column of the class")
+        if isinstance(self.reader, Delimited) and (self.columns is None) != self.reader.header:
+            raise ValueError("delimited text needs either columns, their names, or header: true")
+        return self
+
+
+def known_cards() -> list[str]:
+    """The names of all cards, sorted."""
+    return sorted(path.stem for path in resource_folder("datasets").glob("*.yaml"))
+
+
+@functools.cache
+def read_card(name: str) -> Card:
+    """The card of this name.
+
+    Raises ConfigError for a name that no card has, DataError with file:line for a card that is broken.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_.-]+", name) or name.startswith("."):
+        raise ConfigError(f"'{name}' is not the name of a data set", hint="confml data list shows them")
+    path = resource_folder("datasets") / f"{name}.yaml"
+    if not path.is_file():
+        known = known_cards()
+        hint = did_you_mean(name, known, list_all=False) or "confml data list shows them"
+        raise ConfigError(f"unknown data set '{name}'", hint=hint)
+    return read_card_file(path)
+
+
+def read_card_file(path: Path) -> Card:
+    """The card in a file; its base is looked for beside it. Raises DataError with file:line."""
+    values, places = _with_base(path, ())
+    values["name"], values["path"] = path.stem, str(path)
+    base = values.get("base")
+    if "folder" not in values:
+        values["folder"] = _folder_of(path, base)
+    if isinstance(values.get("files"), list):
+        for file in values["files"]:
+            if isinstance(file, dict):
+                file.setdefault("folder", values["folder"])
+    try:
+        return Card.model_validate_json(json.dumps(values))
+    except ValidationError as error:
+        raise _as_data_error(error, path, values, places) from None
+
+
+def _with_base(path: Path, seen: tuple[Path, ...]):
+    """A card's values over its base's, and for each key the file and the lines that it comes from."""
+    values, lines = read_marked(path)
+    for key in ("name", "path"):
+        if key in values:
+            raise DataError(f"the {key} of a card is its file's", where=f"{path}:{lines[(key,)]}")
+    places = {key: (path, lines) for key in values}
+    base = values.get("base")
+    if base is None:
+        return values, places
+    where = f"{path}:{lines[('base',)]}"
+    beside = path.with_name(f"{base}.yaml")
+    if not isinstance(base, str) or not beside.is_file():
+        hint = did_you_mean(str(base), (other.stem for other in path.parent.glob("*.yaml")), list_all=False)
+        raise DataError(f"there is no card '{base}' to build on", where=where, hint=hint)
+    if beside in (*seen, path):
+        raise DataError(f"the card builds on itself, through '{base}'", where=where)
+    base_values, base_places = _with_base(beside, (*seen, path))
+    for key in ("paper",):  # a base's paper says nothing about its variants
+        base_values.pop(key, None)
+    if "folder" not in base_values:
+        base_values["folder"] = beside.stem
+    return {**base_values, **values}, {**base_places, **places}
+
+
+def _folder_of(path: Path, base: Any) -> str:
+    return base if isinstance(base, str) else path.stem
+
+
+def _as_data_error(error: ValidationError, path: Path, values: dict, places: dict) -> DataError:
+    """The first of pydantic's errors in confml's words, at the line it is about."""
+    first = error.errors()[0]
+    at: tuple = ()
+    for part in first["loc"]:  # the names of union branches are in pydantic's place, but not in the file
+        origin, lines = places.get((at or (part,))[0], (path, {}))
+        if (*at, part) in lines:
+            at = (*at, part)
+    origin, lines = places.get(at[0], (path, {})) if at else (path, {})
+    where = f"{origin}:{lines.get(at, 1)}"
+    key = first["loc"][-1] if first["loc"] else ""
+    if first["type"] == "extra_forbidden":
+        known = _keys_at(first["loc"])
+        return DataError(f"unknown key '{key}'", where=where, hint=did_you_mean(str(key), known))
+    if first["type"] == "missing":
+        return DataError(f"the key '{key}' is missing", where=where)
+    message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "value_error":
+        return DataError(message, where=where)
+    return DataError(
+        f"{'.'.join(map(str, at)) or key}: {message[0].lower()}{message[1:]}, got {first['input']!r}",
+        where=where,
+    )
+
+
+def _keys_at(loc: tuple) -> list[str]:
+    """The keys that the mapping around ``loc`` may have."""
+    nested = {"files": CardFile, "missing": Missing, "expect": Expect, "paper": Paper}
+    readers = {"delimited": Delimited, "keel": Keel, "idx": Idx, "sklearn": Sklearn}
+    model: type[_Strict] = Card
+    if len(loc) > 1:
+        model = readers[loc[1]] if loc[0] == "reader" else nested[loc[0]]
+    internal = {"name", "path"} if model is Card else set()
+    return [field.alias or name for name, field in model.model_fields.items() if name not in internal]

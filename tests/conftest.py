@@ -1,0 +1,45 @@
+"""Fixtures of all tests: where the published data sets are, and skipping, by name, what needs them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+def _search_path() -> list[Path]:
+    """The folders in which confml looks for data files: CONFML_DATA's, then the cache's ``data``."""
+    import pooch
+
+    given = [Path(folder) for folder in os.environ.get("CONFML_DATA", "").split(os.pathsep) if folder]
+    cache = Path(os.environ.get("CONFML_CACHE") or pooch.os_cache("confml"))
+    return [*given, cache / "data"]
+
+
+@pytest.fixture
+def needs_data() -> Callable[..., None]:
+    """``needs_data("usps", ...)`` skips the test, naming the data set, unless all of its files are there.
+
+    Files that are there but wrong do not skip: the test then fails on their checksum.
+    """
+    from confml.data.cards import read_card
+
+    def need(*names: str) -> None:
+        for name in names:
+            for file in read_card(name).files:
+                if not any((folder / file.folder / file.name).exists() for folder in _search_path()):
+                    pytest.skip(f"needs the data set '{name}': {file.folder}/{file.name} is not found")
+
+    return need
+
+
+@pytest.fixture
+def data_folder() -> Path:
+    """The first folder of CONFML_DATA that exists, laid out as ``<name>/<file>``; skips without one."""
+    given = os.environ.get("CONFML_DATA", "")
+    for folder in filter(None, given.split(os.pathsep)):
+        if Path(folder).is_dir():
+            return Path(folder)
+    pytest.skip("needs the published data sets: CONFML_DATA names no folder that exists")
