@@ -1,0 +1,41 @@
+"""Data sets, from cards, from a user's own CSV files and from generators: all as `DataSet`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from confml.data.dataset import DataSet
+
+__all__ = ["DataSet", "load"]
+
+
+def load(spec: Mapping[str, Any]) -> DataSet:
+    """The data set that a plain mapping describes, one of
+
+    - ``{"name": "usps"}``, or with ``"card": "usps"`` under another name: a card;
+    - ``{"name": ..., "csv": PATH, "label": COLUMN, ...}``: the user's own file (`confml.data.csv_table`);
+    - ``{"name": ..., "generate": GENERATOR, ...}``: made data (`confml.data.generators`).
+
+    Raises DataError for data that are missing or broken, ConfigError for a name or key that is not known.
+    """
+    if "csv" in spec:
+        from confml.data.csv_table import load_csv
+
+        return load_csv(spec)
+    if "generate" in spec:
+        from confml.data.generators import load_generated
+
+        return load_generated(spec)
+    from confml.data.from_card import load_card
+
+    return load_card(spec)
+
+
+def __getattr__(name: str):
+    if name == "DataSet":
+        from confml.data.dataset import DataSet
+
+        return DataSet
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

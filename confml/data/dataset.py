@@ -1,0 +1,164 @@
+"""`DataSet`: rows, labels and what is known of them, whatever they were read from."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from confml.errors import DataError
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+@dataclass(frozen=True, eq=False)
+class DataSet:
+    """n labelled rows of d attributes; arrays are read-only.
+
+    name: what results are filed under.
+    X: (n, d) float64, C-contiguous, nominal attributes coded; NaN only where missing values were kept.
+    y: (n,) labels, int64 if all of them parse as whole numbers, else text.
+    attributes: d names; a dummy column is called ``colour=red``.
+    table: (n, a) float64, the attributes before coding: a nominal one holds codes, the places of its values
+        in ``categories``. The same array as ``X`` where nothing is nominal.
+    table_attributes: a names.   nominal: (a,) bool.
+    categories: for each of the a attributes its categories, or None where it is numeric.
+    train_rows, test_rows: row numbers of the provider's parts, or None.
+    groups: (n,) group of each row, or None.
+    notes: warnings in words, for whoever reads the results.
+
+    Raises ValueError for shapes that do not fit together.
+    """
+
+    name: str
+    X: np.ndarray
+    y: np.ndarray
+    attributes: tuple[str, ...]
+    table: np.ndarray
+    table_attributes: tuple[str, ...]
+    nominal: np.ndarray
+    categories: tuple[tuple[str, ...] | None, ...]
+    train_rows: np.ndarray | None = None
+    test_rows: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        X = np.ascontiguousarray(self.X, dtype=np.float64)
+        table = X if self.table is self.X else np.ascontiguousarray(self.table, dtype=np.float64)
+        y, nominal = np.asarray(self.y), np.asarray(self.nominal, dtype=bool)
+        if y.dtype.kind not in "iU":
+            raise ValueError(f"labels are int64 or text, got {y.dtype}")
+        y = y.astype(np.int64) if y.dtype.kind == "i" else y
+        rows = len(y)
+        a = len(self.table_attributes)
+        if y.ndim != 1 or X.shape != (rows, len(self.attributes)) or table.shape != (rows, a):
+            raise ValueError(
+                f"{rows} labels, {len(self.attributes)} and {a} names do not fit {X.shape} and {table.shape}"
+            )
+        if nominal.shape != (a,) or len(self.categories) != a:
+            raise ValueError(f"nominal and categories must have {a} entries")
+        if (self.train_rows is None) != (self.test_rows is None):
+            raise ValueError("train_rows and test_rows go together")
+        arrays = {"X": X, "y": y, "table": table, "nominal": nominal}
+        for part in ("train_rows", "test_rows"):
+            if getattr(self, part) is not None:
+                arrays[part] = np.asarray(getattr(self, part), dtype=np.int64)
+        if self.groups is not None:
+            arrays["groups"] = np.asarray(self.groups)
+            if arrays["groups"].shape != (rows,):
+                raise ValueError(f"groups must be ({rows},), got {arrays['groups'].shape}")
+        for field, array in arrays.items():
+            array = array.view()
+            array.flags.writeable = False
+            object.__setattr__(self, field, array)
+        if table is X:
+            object.__setattr__(self, "table", self.X)
+        for field in ("attributes", "table_attributes", "categories", "notes"):
+            object.__setattr__(self, field, tuple(getattr(self, field)))
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __repr__(self) -> str:
+        rows, columns = self.X.shape
+        return f"<DataSet {self.name}: {rows} rows, {columns} columns, {len(self.classes)} classes>"
+
+    @functools.cached_property
+    def classes(self) -> np.ndarray:
+        """(c,) the distinct labels, sorted."""
+        return np.unique(self.y)
+
+    def class_counts(self) -> dict:
+        """Rows of each class, in the order of ``classes``."""
+        labels, counts = np.unique(self.y, return_counts=True)
+        return dict(zip(labels.tolist(), counts.tolist(), strict=True))
+
+    def part_row(self, rows: np.ndarray) -> np.ndarray:
+        """Row numbers counted from 0 within the provider's part each row is in; the same without parts.
+
+        rows: (m,) row numbers of this data set.
+        """
+        rows = np.asarray(rows)
+        if self.train_rows is None:
+            return rows
+        within = np.empty(len(self), dtype=np.int64)
+        for part in (self.train_rows, self.test_rows):
+            within[part] = np.arange(len(part))
+        return within[rows]
+
+    @functools.cached_property
+    def checksum(self) -> str:
+        """SHA-256 (hex) of the contents: X, y, the parts, the groups; the name and the notes do not count.
+
+        Where something is nominal its codes count too, since methods for nominal attributes read them.
+        """
+        digest = hashlib.sha256()
+        kept = [self.X, self.y, self.train_rows, self.test_rows, self.groups]
+        if self.nominal.any():
+            kept += [self.nominal, self.table]
+        for array in kept:
+            if array is None:
+                digest.update(b"none\n")
+                continue
+            if array.dtype.kind not in "fib":  # text and objects: by their characters, whatever the item size
+                texts = [str(value).encode() for value in array.tolist()]
+                digest.update(f"text {array.shape}\n".encode())
+                digest.update(b"".join(b"%d:%s" % (len(text), text) for text in texts))
+                continue
+            plain = array.astype("<f8" if array.dtype.kind == "f" else "<i8", copy=False)
+            digest.update(f"{plain.dtype.str} {plain.shape}\n".encode())
+            digest.update(np.ascontiguousarray(plain).data.cast("B") if plain.size else b"")
+        return digest.hexdigest()
+
+
+def as_labels(values: Sequence | np.ndarray) -> np.ndarray:
+    """Labels as a `DataSet` keeps them: int64 if all are whole numbers, else text.
+
+    values: (n,) text or numbers; ``"7"`` and the number 7.0 are the whole number 7, and so is the text
+        ``"7.0000"`` if every label reads as a whole number. Blanks around text do not count.
+    Raises DataError for a label that is missing (NaN).
+    """
+    values = np.asarray(values)
+    if values.dtype.kind in "iub":
+        return values.astype(np.int64)
+    if values.dtype.kind == "f":
+        if np.isnan(values).any():
+            raise DataError(f"the label of row {int(np.flatnonzero(np.isnan(values))[0]) + 1} is missing")
+        if np.all(values == np.trunc(values)) and np.all(np.abs(values) < 2**53):
+            return values.astype(np.int64)
+        return values.astype(str)
+    distinct, codes = np.unique(np.char.strip(values.astype(str)), return_inverse=True)
+    if len(distinct) and all(_INTEGER.fullmatch(text) for text in distinct.tolist()):
+        return np.array([int(text) for text in distinct.tolist()], dtype=np.int64)[codes]
+    try:
+        numbers = distinct.astype(np.float64)
+    except ValueError:
+        return distinct[codes]
+    if len(numbers) and np.all(numbers == np.trunc(numbers)) and np.all(np.abs(numbers) < 2**53):
+        return numbers.astype(np.int64)[codes]
+    return distinct[codes]
