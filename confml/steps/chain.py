@@ -1,0 +1,54 @@
+"""`Chain`: a list of steps, applied in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from confml.errors import ConfmlError
+from confml.steps._base import Step
+
+
+class Chain:
+    """Steps in order, each learnt on what the ones before it made of the training set.
+
+    Test examples go through the same steps (`transform`); a step that drops or relabels rows does so in the
+    training set only. An empty chain leaves everything as it is.
+    """
+
+    def __init__(self, steps: Sequence[Step] = ()):
+        self.steps = tuple(steps)
+
+    def fit_training(
+        self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Learn from examples X (m, d), labels y (m,), and treat them: (X (m', d'), y (m',), kept (m',)).
+
+        ``kept`` numbers the rows of the X given here. Raises ConfmlError where a step leaves no row.
+        """
+        X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+        kept = np.arange(len(y))
+        for step in self.steps:
+            before = len(y)
+            X, y, rows = step.fit_training(X, y, rng)
+            if len(y) == 0:
+                raise ConfmlError(f"step '{step.name}' left none of {before} training rows")
+            kept = kept[rows]
+        return np.ascontiguousarray(X), y, kept
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """The treated examples (n, d'), C-contiguous float64, after `fit_training`; X is not changed."""
+        X = np.asarray(X, dtype=np.float64)
+        for step in self.steps:
+            X = step.transform(X)
+        return np.ascontiguousarray(X)
+
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        """The quantities of all steps as ``<step>.<quantity>`` (of a step that stands twice, the last)."""
+        return {
+            f"{step.name}.{quantity}": value
+            for step in self.steps
+            for quantity, value in step.fit_metrics_.items()
+        }
