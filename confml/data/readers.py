@@ -1,0 +1,250 @@
+"""Readers of the formats that data sets come in: delimited text, KEEL, IDX; plain, in gzip or in a zip file.
+
+A reader gives `Rows`, or raises a DataError that names the file, the row and the column. Numbers are rounded
+correctly (as ``float(text)`` does): ties between distances depend on it, and fast readers do not promise it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+import struct
+import zipfile
+import zlib
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from confml.errors import DataError
+
+SEPARATORS = {"blanks": None, "comma": ",", "semicolon": ";"}
+_BLOCK = 4096  # lines that are split at a time: big files are not held as millions of small strings
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of one file.
+
+    names: (m,) column names.
+    values: (n, m) float64: numbers, NaN where one is missing; in a column of text, places in its ``texts``.
+    texts: for the columns of text, by name, their distinct values in order of appearance.
+    nominal, label: what the file itself says of its columns (KEEL), else nothing.
+    """
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    nominal: tuple[str, ...] = ()
+    label: str | None = None
+
+
+def read_bytes(path: Path, compressed: str | None = None, member: str | None = None) -> bytes:
+    """What a file holds, uncompressed: ``compressed`` is ``gzip`` or None, ``member`` names a file in a zip.
+
+    Raises DataError for a file that cannot be read or whose compressed data are broken or cut short.
+    """
+    try:
+        if member is not None:
+            with zipfile.ZipFile(path) as archive:
+                if member not in archive.namelist():
+                    there = ", ".join(archive.namelist()[:5]) or "nothing"
+                    raise DataError(f"no member '{member}' in this zip file, it has {there}", where=str(path))
+                return archive.read(member)
+        if compressed == "gzip":
+            with gzip.open(path) as stream:
+                return stream.read()
+        return path.read_bytes()
+    except OSError as error:  # gzip's own errors are OSErrors too
+        said = error.strerror or str(error)
+        raise DataError(f"the file cannot be read: {said}", where=str(path)) from None
+    except (EOFError, zlib.error, zipfile.BadZipFile) as error:
+        said = "it ends before its end mark" if isinstance(error, EOFError) else str(error)
+        raise DataError(
+            f"the compressed file is broken: {said}", where=str(path), hint="remove it and fetch it again"
+        ) from None
+
+
+def read_text(path: Path, compressed: str | None = None, member: str | None = None) -> str:
+    """`read_bytes` as text with plain line ends: UTF-8, or Latin-1 where it is not (some old files)."""
+    data = read_bytes(path, compressed, member)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return text.replace("\r\n", "\n")
+
+
+def read_delimited(
+    path: Path,
+    *,
+    separator: str = "comma",
+    names: Sequence[str] | None = None,
+    text_columns: Collection[str] = (),
+    label: str | None = None,
+    skip_lines: int = 0,
+    compressed: str | None = None,
+    missing: str | None = None,
+) -> Rows:
+    """Rows of text, one a line; empty lines do not count.
+
+    separator: ``blanks``, ``comma`` or ``semicolon``; blanks around a field do not count.
+    names: of the columns; None reads them from the first line after ``skip_lines``.
+    text_columns: columns that are not numbers. The label's column is text unless all of it is numbers.
+    missing: the marker of a missing value.
+    """
+    lines = read_text(path, compressed).split("\n")
+    first = skip_lines
+    if names is None:
+        if first >= len(lines) or not lines[first].strip():
+            raise DataError("the file is empty: it has no line of column names", where=str(path))
+        names = [part.strip().strip('"') for part in _split(lines[first], separator)]
+        first += 1
+    if not text_columns and missing is None:
+        values = _all_numbers(lines[first:], separator, len(names))
+        if values is not None:
+            return Rows(tuple(names), values)
+    text_columns = set(text_columns) | ({label} if label is not None else set())
+    return _coded(path, lines, first, separator, tuple(names), text_columns, missing)
+
+
+def read_keel(path: Path, *, member: str | None = None, missing: str | None = None) -> Rows:
+    """Rows in KEEL's format. The label is what ``@outputs`` names, else the last attribute."""
+    lines = read_text(path, member=member).split("\n")
+    names: list[str] = []
+    nominal: list[str] = []
+    label = None
+    for number, line in enumerate(lines, start=1):
+        words = line.split(None, 2)
+        keyword = words[0].lower() if words else ""
+        if keyword == "@data":
+            break
+        if keyword == "@attribute" and len(words) == 3:
+            names.append(words[1])
+            if words[2].lstrip().startswith("{"):
+                nominal.append(words[1])
+        elif keyword in ("@output", "@outputs") and len(words) == 2:
+            label = words[1]
+        elif keyword and keyword not in ("@relation", "@input", "@inputs"):
+            raise DataError(f"not a line of a KEEL header: {line[:60]!r}", where=f"{path}, line {number}")
+    else:
+        raise DataError("not a KEEL file: it has no line @data", where=str(path))
+    if not names:
+        raise DataError("the KEEL header declares no attribute", where=str(path))
+    label = label or names[-1]
+    if label not in names:
+        raise DataError(f"@outputs names '{label}', which is not declared", where=str(path))
+    rows = _coded(path, lines, number, "comma", tuple(names), {*nominal, label}, missing)
+    predictors = tuple(name for name in nominal if name != label)
+    return Rows(rows.names, rows.values, rows.texts, predictors, label)
+
+
+def read_idx(path: Path) -> np.ndarray:
+    """The array in a gzip file of MNIST's format: uint8, one or more axes, the first over examples."""
+    data = read_bytes(path, "gzip")
+    magic = data[:4].hex()
+    if len(data) < 4 or data[:3] != b"\x00\x00\x08" or data[3] == 0:
+        raise DataError(
+            f"not an IDX file of bytes: expected it to start with 000008 and the number of axes, got {magic}",
+            where=str(path),
+        )
+    axes = data[3]
+    start = 4 + 4 * axes
+    if len(data) < start:
+        raise DataError("the IDX header is cut short", where=str(path))
+    shape = struct.unpack(f">{axes}I", data[4:start])
+    if len(data) - start != math.prod(shape):
+        raise DataError(
+            f"the IDX header says {' x '.join(map(str, shape))} = {math.prod(shape)} bytes, got "
+            f"{len(data) - start}",
+            where=str(path),
+        )
+    return np.frombuffer(data, dtype=np.uint8, offset=start).reshape(shape)
+
+
+def _split(line: str, separator: str) -> list[str]:
+    return line.split(SEPARATORS[separator])
+
+
+def _all_numbers(lines: Sequence[str], separator: str, columns: int) -> np.ndarray | None:
+    """(n, columns) numbers by numpy's parser, or None where something else stands among them."""
+    try:
+        values = np.loadtxt(
+            io.StringIO("\n".join(lines)), delimiter=SEPARATORS[separator], comments=None, ndmin=2
+        )
+    except ValueError:
+        return None
+    return values if values.shape[1:] == (columns,) and len(values) and np.isfinite(values).all() else None
+
+
+def _coded(
+    path: Path,
+    lines: Sequence[str],
+    first: int,
+    separator: str,
+    names: tuple[str, ...],
+    text_columns: Collection[str],
+    missing: str | None,
+) -> Rows:
+    """Rows with columns of text: every column is coded by its distinct texts, which then become numbers."""
+    numbers = [number for number in range(first, len(lines)) if not lines[number].isspace() and lines[number]]
+    if not numbers:
+        raise DataError("the file is empty: it has no rows", where=str(path))
+    values = np.empty((len(numbers), len(names)))
+    places: list[defaultdict[str, int]] = [defaultdict() for _ in names]
+    for place in places:
+        place.default_factory = place.__len__  # a text seen first gets the next number
+    for start in range(0, len(numbers), _BLOCK):
+        block = numbers[start : start + _BLOCK]
+        split = [_split(lines[number], separator) for number in block]
+        if any(len(fields) != len(names) for fields in split):
+            _raise_ragged(path, split, block, start, names)
+        for j, column in enumerate(zip(*split, strict=True)):
+            place = places[j]
+            values[start : start + len(block), j] = [place[text] for text in column]
+    texts: dict[str, list[str]] = {}
+    for j, name in enumerate(names):
+        distinct = [text.strip() for text in places[j]]
+        codes = values[:, j].astype(np.intp)
+        if name in text_columns:
+            kept = {text: k for k, text in enumerate(dict.fromkeys(t for t in distinct if t != missing))}
+            new = np.array([kept.get(text, math.nan) for text in distinct])
+            texts[name] = list(kept)
+        else:
+            new = np.empty(len(distinct))
+            for k, text in enumerate(distinct):
+                new[k] = math.nan if text == missing else _number(text)
+                if text != missing and math.isnan(new[k]):
+                    row = int(np.flatnonzero(codes == k)[0])
+                    raise DataError(
+                        f"expected a number, got {text!r}" if text else "expected a number, got nothing",
+                        where=f"{path}, row {row + 1} (line {numbers[row] + 1}), column '{name}'",
+                    )
+        values[:, j] = new[codes]
+    return Rows(names, values, texts)
+
+
+def _number(text: str) -> float:
+    """The finite number in a text, or NaN."""
+    try:
+        value = float(text)
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) and "_" not in text else math.nan
+
+
+def _raise_ragged(path: Path, split, block, start: int, names: tuple[str, ...]) -> None:
+    for i, fields in enumerate(split):
+        if len(fields) == len(names):
+            continue
+        if len(fields) < len(names):
+            about = f"column '{names[len(fields)]}' is the first that it lacks"
+        else:
+            about = f"nothing belongs behind column '{names[-1]}'"
+        raise DataError(
+            f"expected {len(names)} fields, got {len(fields)}: {about}",
+            where=f"{path}, row {start + i + 1} (line {block[i] + 1})",
+        )
