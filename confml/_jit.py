@@ -16,10 +16,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import sys
 import tempfile
+from importlib import metadata
 from pathlib import Path
-
-_compiled: list = []
 
 
 @functools.cache
@@ -34,7 +34,7 @@ def cache_dir() -> Path:
         return Path(given)
     from pooch import os_cache
 
-    sources = hashlib.sha256()
+    sources = hashlib.sha256(f"{sys.version_info[:2]} {metadata.version('numba')}".encode())
     package = Path(__file__).parent
     for file in sorted([Path(__file__), *package.rglob("_kernels*.py")]):
         sources.update(file.read_bytes())
@@ -65,5 +65,15 @@ def kernel(function=None, *, nogil: bool = True, inline: str = "never"):
         compiled = numba.njit(cache=True, nogil=nogil, inline=inline, error_model="numpy")(function)
     finally:
         config.CACHE_DIR = before
-    _compiled.append(compiled)
     return compiled
+
+
+def is_warm(name: str) -> bool:
+    """Whether `mark_warm` was called for a method with the kernels as they are now."""
+    return (cache_dir() / f"warm-{name}").exists()
+
+
+def mark_warm(name: str) -> None:
+    """Note that a method's kernels are compiled and on disk."""
+    cache_dir().mkdir(parents=True, exist_ok=True)
+    (cache_dir() / f"warm-{name}").touch()

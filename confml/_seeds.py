@@ -10,7 +10,7 @@ import numpy as np
 
 
 def stable_hash(*parts: Any) -> str:
-    """64 hexadecimal digits that depend on the parts' contents alone (numbers, strings, lists, dicts, None)."""
+    """64 hexadecimal digits by the parts' contents alone (numbers, strings, lists, dicts, None)."""
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_plain)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -21,7 +21,7 @@ def stable_generator(*parts: Any) -> np.random.Generator:
 
 
 def derived_generator(rng: np.random.Generator, *parts: Any) -> np.random.Generator:
-    """A generator for one part of a larger piece of work, which does not depend on the other parts or their order.
+    """A generator for one part of a larger work, whatever the other parts and their order.
 
     It is derived from the seed of ``rng``, not from its state: drawing from one never moves another.
     """

@@ -39,7 +39,7 @@ def outer_splits(protocol) -> list[Split]:
 
 
 def split_identity(protocol, split: Split) -> dict:
-    """What of the protocol decides this split's rows, for keys and seeds: never how many repeats there are."""
+    """What of the protocol decides this split's rows, for keys and seeds: not how many repeats there are."""
     identity: dict = {"kind": split.kind}
     if split.kind != "fixed-split":
         identity |= {"repeat": split.repeat, "stratify": protocol.stratify}

@@ -74,6 +74,14 @@ class Store:
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
             return None
 
+    def sound(self, kind: str, key: str) -> bool:
+        """Whether a record is there and whole, without reading its arrays."""
+        try:
+            document = json.loads(self.path(kind, key).read_bytes())
+            return not document["arrays"] or zipfile.is_zipfile(self.path(kind, key, "npz"))
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
     def remove(self, kind: str, key: str) -> None:
         """Remove a record, its JSON first."""
         for ending in ("json", "npz"):

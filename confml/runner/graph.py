@@ -1,0 +1,182 @@
+"""The tasks of a run and what each has to wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from confml._seeds import stable_hash
+from confml.methods._base import Method
+from confml.methods.registry import build
+from confml.runner.plan import Cell, Job, Plan, steps_for
+from confml.runner.splits import split_rows
+from confml.runner.tasks import Failure, Outcome, Setting, Task
+
+
+def make_tasks(
+    plan: Plan,
+    missing: set[str],
+    stored_inner: set[str],
+    run_folder: Path,
+    work_folder: Path,
+    data_folder: Callable[[str], Path],
+) -> list[Task]:
+    """Tasks for the cells whose keys are ``missing``; inner folds that are stored already are not repeated.
+
+    data_folder: the folder of a data set, by name, as the workers find it.
+    """
+    tasks: list[Task] = []
+    for job in plan.jobs:
+        cells = [cell for cell in job.cells if cell.key in missing]
+        if not cells:
+            continue
+        config, data = plan.config, plan.datasets[job.dataset]
+        setting = Setting(
+            run_folder=run_folder,
+            work_folder=work_folder,
+            data_folder=data_folder(job.dataset),
+            checksum=data.checksum,
+            protocol=config.protocol,
+            split=job.split,
+            steps=steps_for(config, data),
+            noise=config.noise.as_dict() if config.noise else None,
+            seed=config.seed,
+            method=job.entry.name,
+            select_by=job.entry.select_by,
+        )
+        train, test = split_rows(data, config.protocol, job.split, config.seed)
+        if job.entry.tune:
+            for cell in cells:
+                tasks += _tuned(
+                    job, setting, cell, config.protocol.inner_folds, stored_inner, len(train), len(test)
+                )
+        else:
+            for group in _together(job, cells):
+                grid = tuple(cell.params for cell in group)
+                tasks += _paths(setting, tuple(group), grid, len(train), len(test))
+    return tasks
+
+
+def _together(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:
+    """Cells that one path serves; a method that only loops over its grid gets a task for each."""
+    instance = build(job.entry.name, cells[0].params)
+    if len(cells) > 1 and type(instance).evaluate_path is Method.evaluate_path:
+        return [[cell] for cell in cells]
+    return [cells]
+
+
+def _tuned(
+    job: Job, setting: Setting, cell: Cell, folds: int, stored: set[str], train: int, test: int
+) -> list[Task]:
+    """Inner folds of one cell, then its final fit with the point they choose."""
+    grid = tuple({**cell.params, **point} for point in job.entry.tune_grid())
+    keys = [stable_hash("inner", job.identity, cell.params, fold)[:32] for fold in range(folds)]
+    tasks, state = [], None
+    missing = [fold for fold in range(folds) if keys[fold] not in stored]
+    instance = build(setting.method, grid[0])
+    if missing and type(instance).subset_state is not Method.subset_state:
+        state = stable_hash("inner-state", cell.key)[:32]
+        tasks.append(Task(state, "prepare", setting, (cell,), grid))
+    needs = (state,) if state else ()
+    tasks += [
+        Task(keys[fold], "inner", setting, (cell,), grid, fold=fold, state=state, needs=needs)
+        for fold in missing
+    ]
+    inner = tuple(keys[fold] for fold in missing)
+    return tasks + _paths(setting, (cell,), grid, train, test, inner=tuple(keys), needs=inner)
+
+
+def _paths(
+    setting: Setting,
+    cells: tuple[Cell, ...],
+    grid,
+    train: int,
+    test: int,
+    inner: tuple[str, ...] = (),
+    needs: tuple[str, ...] = (),
+) -> list[Task]:
+    """The final fits of cells: one task; where the test part is cut, a shared state, blocks and a join."""
+    name = stable_hash([cell.key for cell in cells])[:32]
+    instance = build(setting.method, grid[0])
+    size = instance.test_block(train, test)
+    if size is None or size >= test:
+        return [Task(f"path-{name}", "path", setting, cells, grid, inner=inner, needs=needs)]
+    blocks = [(start, min(start + size, test)) for start in range(0, test, size)]
+    state = f"state-{name}" if type(instance).prepare is not Method.prepare else None
+    tasks = []
+    if state:
+        tasks.append(Task(state, "prepare", setting, cells, grid, inner=inner, needs=needs))
+    waits = (state,) if state else needs
+    pieces = [
+        Task(
+            f"block-{name}-{number}",
+            "path",
+            setting,
+            cells,
+            grid,
+            inner=inner,
+            block=(start, stop, number),
+            state=state,
+            needs=waits,
+        )
+        for number, (start, stop) in enumerate(blocks)
+    ]
+    join = Task(
+        f"join-{name}",
+        "join",
+        setting,
+        cells,
+        grid,
+        inner=inner,
+        blocks=len(blocks),
+        state=state,
+        needs=tuple(piece.identity for piece in pieces),
+    )
+    return [*tasks, *pieces, join]
+
+
+class Schedule:
+    """Hands out tasks whose needs are met, earlier ones first, and passes failures on to what waits."""
+
+    def __init__(self, tasks: list[Task]):
+        self._tasks = {task.identity: task for task in tasks}
+        self._waiting = {
+            task.identity: {need for need in task.needs if need in self._tasks} for task in tasks
+        }
+        self._dependants: dict[str, list[str]] = {}
+        for task in tasks:
+            for need in self._waiting[task.identity]:
+                self._dependants.setdefault(need, []).append(task.identity)
+        order = {task.identity: number for number, task in enumerate(tasks)}
+        self._order = order
+        self._ready = [task.identity for task in tasks if not self._waiting[task.identity]]
+        self._ready.reverse()
+        self.failed: dict[str, Failure] = {}
+
+    def __len__(self) -> int:
+        """Tasks not yet finished or given up."""
+        return len(self._tasks)
+
+    def feed(self) -> Task | None:
+        """The next task that can run, None while there is none."""
+        return self._tasks[self._ready.pop()] if self._ready else None
+
+    def finish(self, task: Task, outcome: Outcome) -> list[Failure]:
+        """Note what became of a task; returns the failures that are new."""
+        del self._tasks[task.identity]
+        news = [failure for failure in outcome.failed if failure.key not in self.failed]
+        self.failed.update({failure.key: failure for failure in news})
+        for identity in self._dependants.pop(task.identity, ()):
+            waiting = self._waiting.get(identity)
+            if waiting is None or identity not in self._tasks:
+                continue
+            waiting.discard(task.identity)
+            if waiting:
+                continue
+            dependant = self._tasks[identity]
+            if all(cell.key in self.failed for cell in dependant.cells):
+                news += self.finish(dependant, Outcome())
+            else:
+                self._ready.append(identity)
+                self._ready.sort(key=self._order.__getitem__, reverse=True)
+        return news

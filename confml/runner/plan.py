@@ -1,0 +1,167 @@
+"""The plan of a run: its cells, in the order of the config, and the keys their results are stored under."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from confml._seeds import stable_hash
+from confml.config import Config
+from confml.data.dataset import DataSet
+from confml.errors import ConfigError, ConfigErrors, ConfmlError
+from confml.methods.registry import version_of
+from confml.runner.splits import Split, outer_splits, split_identity, split_rows
+from confml.steps.registry import version_of_step
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One data set x method variant x split: the unit of results.
+
+    params: given or swept values, never tuned ones. key: a hash of everything that decides the result.
+    """
+
+    key: str
+    dataset: str
+    method: str
+    params: Mapping[str, Any]
+    split: str
+
+    @property
+    def variant(self) -> str:
+        """The ``params`` column of the reports: ``k=1;weights=distance``."""
+        return ";".join(f"{name}={_shown(value)}" for name, value in self.params.items())
+
+    def as_dict(self) -> dict:
+        return {
+            "key": self.key,
+            "dataset": self.dataset,
+            "method": self.method,
+            "params": dict(self.params),
+            "split": self.split,
+        }
+
+
+@dataclass(frozen=True)
+class Job:
+    """One method of a config on one split of one data set: cells that one path may fill together."""
+
+    dataset: str
+    entry: Any  # config.schema.MethodEntry
+    split: Split
+    cells: tuple[Cell, ...]
+    identity: Mapping[str, Any]  # what all its cells have in common, for keys of inner folds
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A config with its data: ``jobs`` and ``cells`` in the order of the config."""
+
+    config: Config
+    datasets: Mapping[str, DataSet]
+    jobs: tuple[Job, ...] = field(default=())
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        return [cell for job in self.jobs for cell in job.cells]
+
+    def shard(self, index: int, count: int) -> Plan:
+        """Part ``index`` of ``count`` (from 1): by the jobs' keys, whatever their order."""
+        mine = tuple(job for job in self.jobs if int(job.cells[0].key[:8], 16) % count == index - 1)
+        return Plan(self.config, self.datasets, mine)
+
+
+def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
+    """The plan of a config whose data sets are loaded.
+
+    Raises ConfigErrors for what only the data can show: a protocol that does not fit them.
+    """
+    protocol = config.protocol
+    problems: dict[str, ConfigError] = {}
+    jobs = []
+    for data in datasets.values():
+        for split in outer_splits(protocol):
+            try:
+                train, test = split_rows(data, protocol, split, config.seed)
+            except ConfigError as error:
+                problems.setdefault(str(error), error)
+                break
+            if len(train) == 0 or len(test) == 0:
+                error = ConfigError(f"data set '{data.name}', split {split.name}: an empty part")
+                problems.setdefault(str(error), error)
+                break
+            jobs += [_job(config, data, split, entry) for entry in config.methods]
+    if problems:
+        raise ConfigErrors(list(problems.values()))
+    return Plan(config, datasets, tuple(jobs))
+
+
+def load_datasets(config: Config) -> dict[str, DataSet]:
+    """The data sets of a config by name; raises one error that names everything that is wrong with them."""
+    from confml.data import load
+
+    loaded, problems = {}, []
+    for dataset in config.datasets:
+        try:
+            loaded[dataset.name] = load(dataset.spec())
+        except ConfmlError as error:
+            problems.append(error)
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise type(problems[0])("\n".join(str(problem) for problem in problems))
+    return loaded
+
+
+def steps_for(config: Config, data: DataSet) -> tuple[tuple[str, dict], ...]:
+    """The steps ahead of every method: the config's, behind imputation where values are missing."""
+    listed = tuple((step.name, dict(step.params)) for step in config.steps)
+    if np.isnan(data.X).any() and not any(name == "impute-mean" for name, _ in listed):
+        return (("impute-mean", {}), *listed)
+    return listed
+
+
+def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
+    identity = {
+        "data": data.checksum,
+        "split": split_identity(config.protocol, split),
+        "seed": config.seed,
+        "noise": config.noise.as_dict() if config.noise else None,
+        "steps": [
+            {"name": name, "version": version_of_step(name), "params": params}
+            for name, params in steps_for(config, data)
+        ],
+        "method": entry.name,
+        "version": version_of(entry.name),
+    }
+    if entry.tune:
+        identity["tune"] = entry.tune_grid()
+        identity["inner-folds"] = config.protocol.inner_folds
+        identity["inner-stratify"] = config.protocol.stratify
+        identity["select-by"] = entry.select_by
+    cells = tuple(
+        Cell(
+            key=stable_hash("cell", identity, params)[:32],
+            dataset=data.name,
+            method=entry.name,
+            params=params,
+            split=split.name,
+        )
+        for params in ({**entry.params, **variant} for variant in entry.variants())
+    )
+    return Job(data.name, entry, split, cells, identity)
+
+
+def cells_from(documents: Sequence[Mapping]) -> list[Cell]:
+    """Cells as a manifest keeps them."""
+    return [Cell(**document) for document in documents]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)

@@ -1,0 +1,107 @@
+"""Progress of a run on stderr: a bar with the time left on a terminal, a line now and then in a log."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+
+
+class Progress:
+    """Says nothing; the base of those that do, and what ``--quiet`` uses."""
+
+    def of(self, tasks: int, cells: int) -> contextlib.AbstractContextManager:
+        """While it is entered, ``tasks`` tasks for ``cells`` cells are under way."""
+        return contextlib.nullcontext()
+
+    def advance(self, tasks: int, cells: int) -> None:
+        """So many more tasks are finished, and so many more cells stored."""
+
+    def failed(self, words: str) -> None:
+        """A cell failed."""
+        print(f"failed: {words}", file=sys.stderr, flush=True)
+
+
+class LogProgress(Progress):
+    """A line when a tenth more is done, and at least every ``seconds``."""
+
+    def __init__(self, seconds: float = 30.0):
+        self._seconds = seconds
+
+    @contextlib.contextmanager
+    def of(self, tasks: int, cells: int):
+        self._tasks, self._cells, self._done, self._stored = tasks, cells, 0, 0
+        self._started = self._said = time.monotonic()
+        self._tenth = 0
+        noun = "task" if tasks == 1 else "tasks"
+        print(
+            f"{cells} {'cell' if cells == 1 else 'cells'} to compute in {tasks} {noun}",
+            file=sys.stderr,
+            flush=True,
+        )
+        yield
+
+    def advance(self, tasks: int, cells: int) -> None:
+        self._done += tasks
+        self._stored += cells
+        now = time.monotonic()
+        tenth = 10 * self._done // max(self._tasks, 1)
+        if tenth == self._tenth and now - self._said < self._seconds:
+            return
+        self._tenth, self._said = tenth, now
+        spent = now - self._started
+        left = spent / max(self._done, 1) * (self._tasks - self._done)
+        remaining = f", about {_duration(left)} left" if self._done < self._tasks else ""
+        done = f"{self._done}/{self._tasks} tasks, {self._stored}/{self._cells} cells"
+        print(f"{done}, {_duration(spent)}{remaining}", file=sys.stderr, flush=True)
+
+
+class BarProgress(Progress):
+    """A bar on a terminal."""
+
+    @contextlib.contextmanager
+    def of(self, tasks: int, cells: int):
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+        from rich.progress import Progress as RichProgress
+
+        self._stored, self._cells = 0, cells
+        columns = (
+            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("tasks,"),
+            TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+        )  # fmt: skip
+        with RichProgress(*columns, console=Console(stderr=True), transient=True) as self._bar:
+            self._task = self._bar.add_task(f"0/{cells} cells", total=tasks)
+            yield
+
+    def advance(self, tasks: int, cells: int) -> None:
+        self._stored += cells
+        self._bar.update(self._task, advance=tasks, description=f"{self._stored}/{self._cells} cells")
+
+    def failed(self, words: str) -> None:
+        self._bar.console.print(f"failed: {words}", markup=False, highlight=False)
+
+
+def progress_for(quiet: bool) -> Progress:
+    """The progress that fits where stderr goes."""
+    if quiet:
+        return Progress()
+    return BarProgress() if sys.stderr.isatty() else LogProgress()
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return (
+        f"{hours} h {minutes:02} min"
+        if hours
+        else f"{minutes} min {seconds:02} s"
+        if minutes
+        else f"{seconds} s"
+    )

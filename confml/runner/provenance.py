@@ -1,0 +1,93 @@
+"""Where results come from: versions, machine, commit, times. It knows no learning."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import confml
+
+PACKAGES = (
+    "numpy", "scipy", "pandas", "scikit-learn", "numba", "joblib",
+    "liblinear-official", "pydantic", "pooch", "matplotlib",
+)  # fmt: skip
+
+
+def provenance() -> dict:
+    """What the manifest says of the software and the machine, as plain values."""
+    return {
+        "confml": confml.__version__,
+        "git": git_commit(Path(confml.__file__).parent),
+        "python": platform.python_version(),
+        "packages": package_versions(),
+        "machine": machine(),
+        "blas": blas(),
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+    }
+
+
+def package_versions() -> dict[str, str]:
+    versions = {}
+    for name in PACKAGES:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = "missing"
+    return versions
+
+
+def machine() -> dict:
+    return {
+        "system": f"{platform.system()} {platform.release()}",
+        "processor": _processor(),
+        "architecture": platform.machine(),
+        "cores": os.cpu_count(),
+    }
+
+
+def blas() -> list[dict]:
+    """The linear algebra libraries that are loaded, with their threads outside of confml's tasks."""
+    import numpy  # noqa: F401 - loads the library that is asked after
+    from threadpoolctl import threadpool_info
+
+    return [
+        {key: info[key] for key in ("internal_api", "version", "architecture", "num_threads") if key in info}
+        for info in threadpool_info()
+        if info.get("user_api") == "blas"
+    ]
+
+
+def git_commit(folder: Path) -> str | None:
+    """The commit of the checkout ``folder`` is part of, ``+changes`` where files differ, or None."""
+
+    def ask(*arguments: str) -> str:
+        command = ["git", "-C", str(folder), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+
+    try:
+        # An installed package may lie inside somebody else's checkout: only one that tracks it counts.
+        ask("ls-files", "--error-unmatch", "__init__.py")
+        commit = ask("rev-parse", "HEAD")
+        return commit + ("+changes" if ask("status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor()

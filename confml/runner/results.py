@@ -1,0 +1,132 @@
+"""`CellResult`: what is kept of a finished cell, and how it lies in the store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from confml.measures.prediction import Prediction
+from confml.methods._base import Views
+from confml.runner.plan import Cell
+from confml.runner.store import Store
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """A finished cell: its views of n test examples, their true labels, and what the fit cost and found.
+
+    truth: (n,) true labels. rows: (n,) row numbers. dropped_rows: rows of the data set that steps took out
+    of the training part. tuning: None, or ``chosen`` (parameters), ``select_by``, ``scores`` (one entry a
+    grid point: params, mean, sd, folds) and ``seconds``. Seconds are of one thread.
+    """
+
+    cell: Cell
+    truth: np.ndarray
+    rows: np.ndarray
+    views: Views
+    tuning: Mapping[str, Any] | None = None
+    train_rows: int = 0
+    train_class_counts: Mapping[Any, int] = field(default_factory=dict)
+    dropped_rows: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @property
+    def fit_metrics(self) -> dict[str, float]:
+        return self.views.fit_metrics
+
+    @property
+    def fit_seconds(self) -> float:
+        return self.views.fit_seconds
+
+    @property
+    def predict_seconds(self) -> float:
+        return self.views.predict_seconds
+
+    def write(self, store: Store) -> None:
+        """Keep the cell: from now on it is done."""
+        arrays = views_to_arrays(self.views)
+        arrays |= {"truth": self.truth, "rows": self.rows, "dropped_rows": self.dropped_rows}
+        document = {
+            "cell": self.cell.as_dict(),
+            "train_rows": self.train_rows,
+            "train_class_counts": [[_plain(label), int(n)] for label, n in self.train_class_counts.items()],
+            "fit_seconds": self.fit_seconds,
+            "predict_seconds": self.predict_seconds,
+            "fit_metrics": self.fit_metrics,
+            "tuning": self.tuning,
+        }
+        store.write("cells", self.cell.key, document, arrays)
+
+    @classmethod
+    def read(cls, store: Store, cell: Cell) -> CellResult | None:
+        """The result of a cell of a plan; None where it is not done (or its files are damaged)."""
+        record = store.read("cells", cell.key)
+        if record is None:
+            return None
+        document, arrays = record
+        try:
+            return cls(
+                cell=cell,
+                truth=arrays["truth"],
+                rows=arrays["rows"],
+                views=views_from_arrays(arrays),
+                tuning=document["tuning"],
+                train_rows=document["train_rows"],
+                train_class_counts={label: n for label, n in document["train_class_counts"]},
+                dropped_rows=arrays["dropped_rows"],
+            )
+        except (KeyError, ValueError, TypeError):
+            return None
+
+
+def views_to_arrays(views: Views) -> dict[str, np.ndarray]:
+    """Views as named arrays without pickles; `views_from_arrays` undoes it."""
+    about: dict[str, Any] = {
+        "fit_seconds": views.fit_seconds,
+        "predict_seconds": views.predict_seconds,
+        "fit_metrics": views.fit_metrics,
+        "views": [],
+    }
+    arrays: dict[str, np.ndarray] = {}
+    for number, (name, view) in enumerate(views.items()):
+        about["views"].append({"name": name, "kind": view.kind, "t0": view.posterior_threshold})
+        arrays |= {
+            f"{number}.classes": view.classes,
+            f"{number}.scores": view.scores,
+            f"{number}.labels": view.labels,
+        }
+        arrays |= {f"{number}.extra.{key}": values for key, values in view.extra.items()}
+    return arrays | {"about": np.array(json.dumps(about))}
+
+
+def views_from_arrays(arrays: Mapping[str, np.ndarray]) -> Views:
+    about = json.loads(str(arrays["about"]))
+    views = {}
+    for number, view in enumerate(about["views"]):
+        prefix = f"{number}.extra."
+        extra = {name[len(prefix) :]: arrays[name] for name in arrays if name.startswith(prefix)}
+        views[view["name"]] = Prediction(
+            arrays[f"{number}.classes"],
+            arrays[f"{number}.scores"],
+            view["kind"],
+            arrays[f"{number}.labels"],
+            extra,
+            view["t0"],
+        )
+    return Views(views, about["fit_seconds"], about["predict_seconds"], about["fit_metrics"])
+
+
+def join_blocks(blocks: Sequence[Views]) -> Views:
+    """The views of consecutive blocks of test examples as one; seconds add up."""
+    first = blocks[0]
+    views = {name: Prediction.concatenate([block[name] for block in blocks]) for name in first}
+    fit = sum(block.fit_seconds for block in blocks)
+    predict = sum(block.predict_seconds for block in blocks)
+    return Views(views, fit, predict, first.fit_metrics)
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label

@@ -1,0 +1,244 @@
+"""What a worker executes: a path of parameters on one training set, an inner fold, a shared state, a join.
+
+A task is a small specification; the worker loads the data itself, and writes what it finds into the store.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from confml._seeds import stable_generator
+from confml.errors import ConfmlError
+from confml.methods._base import Views
+from confml.methods.registry import build
+from confml.runner.parts import Parts
+from confml.runner.plan import Cell
+from confml.runner.results import CellResult, join_blocks, views_from_arrays, views_to_arrays
+from confml.runner.splits import Split, split_identity
+from confml.runner.store import Store
+from confml.runner.tuning import choose, inner_score
+from confml.runner.workspace import Workspace
+
+_SECONDS = "confml.seconds"  # a shared state's own cost, beside its arrays
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the tasks of one job share: where things lie, and data, split, noise, steps and method."""
+
+    run_folder: Path
+    work_folder: Path
+    data_folder: Path
+    checksum: str
+    protocol: Any
+    split: Split
+    steps: tuple[tuple[str, Mapping[str, Any]], ...]
+    noise: Mapping[str, Any] | None
+    seed: int
+    method: str
+    select_by: str = "accuracy"
+
+    def generator(self, *purpose: Any) -> np.random.Generator:
+        """The generator of this data, split and method for one purpose."""
+        split = split_identity(self.protocol, self.split)
+        return stable_generator("method", self.seed, self.checksum, split, self.method, *purpose)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One piece of work for the ``cells`` that hang on it.
+
+    kind: ``path`` fills cells, or one block of their test examples; ``inner`` scores a grid on one inner
+    fold; ``prepare`` makes the state that other tasks share; ``join`` puts the blocks of cells together.
+    grid: complete parameters; for a path one point a cell, or the tune grid where ``inner`` names the
+    records that the point is chosen by. block: (start, stop, number) of the test examples.
+    state: identity of the ``prepare`` task. needs: identities of the tasks to be done before.
+    """
+
+    identity: str
+    kind: str
+    setting: Setting
+    cells: tuple[Cell, ...]
+    grid: tuple[Mapping[str, Any], ...]
+    inner: tuple[str, ...] = ()
+    fold: int | None = None
+    block: tuple[int, int, int] | None = None
+    blocks: int = 0
+    state: str | None = None
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A cell that could not be computed: the error in words, and its traceback for those who want it."""
+
+    key: str
+    error: str
+    traceback: str
+
+    @classmethod
+    def of(cls, key: str, error: BaseException) -> Failure:
+        words = str(error) if isinstance(error, ConfmlError) else f"{type(error).__name__}: {error}"
+        return cls(key, words, "".join(traceback.format_exception(error)))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a task: the keys of cells now stored, and the failures."""
+
+    done: tuple[str, ...] = ()
+    failed: tuple[Failure, ...] = ()
+
+
+def run_task(task: Task) -> Outcome:
+    """Execute a task on one thread; an error becomes a failure of its cells, never an exception."""
+    from threadpoolctl import threadpool_limits
+
+    # Products and decompositions differ in their last bits between one and two BLAS threads.
+    with threadpool_limits(1):
+        try:
+            return _KINDS[task.kind](task)
+        except Exception as error:
+            return Outcome(failed=tuple(Failure.of(cell.key, error) for cell in task.cells))
+
+
+def _run_path(task: Task) -> Outcome:
+    """Fill cells, or make the pieces of one block of their test examples."""
+    parts = Parts.outer(task.setting)
+    start, stop, number = task.block or (0, len(parts.test_rows), None)
+    workspace = Workspace(task.setting.work_folder)
+    state = None
+    if task.state:
+        state = workspace.get_arrays("state", task.state)
+        state.pop(_SECONDS)
+    points, tuning = _points(task)
+    rng = task.setting.generator("path", number)
+    done, failed = [], []
+    for cell, views in zip(
+        task.cells, _evaluate(task, parts, parts.X_test[start:stop], points, rng, state or None), strict=True
+    ):
+        if isinstance(views, Exception):
+            failed.append(Failure.of(cell.key, views))
+        elif task.block:
+            workspace.put_arrays("pieces", f"{cell.key}-{number}", views_to_arrays(views))
+        else:
+            _keep(task, cell, parts, views, tuning)
+            done.append(cell.key)
+    return Outcome(tuple(done), tuple(failed))
+
+
+def _run_inner(task: Task) -> Outcome:
+    """Score every point of a tune grid on one inner fold, and keep the scores."""
+    setting = task.setting
+    parts = Parts.inner(setting, task.fold)
+    state = None
+    if task.state and parts.places is not None:
+        outer = Workspace(setting.work_folder).get_arrays("state", task.state)
+        outer.pop(_SECONDS)
+        state = build(setting.method, task.grid[0]).subset_state(outer, parts.places) if outer else None
+    scores, errors, seconds = [], set(), 0.0
+    rng = setting.generator("inner", task.fold)
+    for views in _evaluate(task, parts, parts.X_test, task.grid, rng, state):
+        if isinstance(views, Exception):
+            scores.append(None)
+            errors.add(Failure.of("", views).error)
+        else:
+            first = next(iter(views.values()))
+            scores.append(inner_score(first, parts.y_test, setting.select_by))
+            seconds += views.fit_seconds + views.predict_seconds
+    document = {
+        "method": setting.method,
+        "fold": task.fold,
+        "select_by": setting.select_by,
+        "grid": [dict(point) for point in task.grid],
+        "scores": scores,
+        "errors": sorted(errors),
+        "seconds": seconds,
+    }
+    Store(setting.run_folder).write("inner", task.identity, document)
+    return Outcome()
+
+
+def _run_prepare(task: Task) -> Outcome:
+    """Make the state of an outer training set that the other tasks of its cells share."""
+    parts = Parts.outer(task.setting)
+    points, _ = _points(task)
+    started = time.thread_time()
+    state = build(task.setting.method, points[0]).prepare(parts.X, parts.y, points)
+    seconds = np.float64(time.thread_time() - started)
+    Workspace(task.setting.work_folder).put_arrays(
+        "state", task.identity, {**(state or {}), _SECONDS: seconds}
+    )
+    return Outcome()
+
+
+def _run_join(task: Task) -> Outcome:
+    """Put the blocks of cells together and keep the cells."""
+    workspace = Workspace(task.setting.work_folder)
+    parts = Parts.outer(task.setting)
+    _, tuning = _points(task)
+    shared = float(workspace.get_arrays("state", task.state)[_SECONDS]) if task.state else 0.0
+    done, failed = [], []
+    for cell in task.cells:
+        names = [f"{cell.key}-{number}" for number in range(task.blocks)]
+        try:
+            views = join_blocks([views_from_arrays(workspace.get_arrays("pieces", name)) for name in names])
+        except FileNotFoundError as error:  # the block that failed has told why
+            failed.append(Failure.of(cell.key, error))
+            continue
+        views.fit_seconds += shared / len(task.cells)
+        _keep(task, cell, parts, views, tuning)
+        done.append(cell.key)
+        for name in names:
+            workspace.drop("pieces", name)
+    return Outcome(tuple(done), tuple(failed))
+
+
+_KINDS = {"path": _run_path, "inner": _run_inner, "prepare": _run_prepare, "join": _run_join}
+
+
+def _points(task: Task) -> tuple[Sequence[Mapping[str, Any]], dict | None]:
+    """The points to evaluate, one a cell: the grid's own, or the one that the inner folds choose."""
+    if not task.inner:
+        return task.grid, None
+    point, tuning = choose(Store(task.setting.run_folder), task.inner, task.grid, task.setting.select_by)
+    return [point], tuning
+
+
+def _evaluate(task: Task, parts: Parts, X_test, points, rng, state) -> list[Views | Exception]:
+    """What the method says at each point; where a path breaks off, the points left are tried one by one."""
+    method = build(task.setting.method, points[0])
+    outcomes: list[Views | Exception] = []
+    try:
+        for _, views in method.evaluate_path(parts.X, parts.y, X_test, points, rng, state):
+            views.fit_metrics.update(parts.step_metrics)
+            outcomes.append(views)
+    except Exception as error:
+        if len(points) == 1:
+            return [error]
+        for point in points[len(outcomes) :]:
+            outcomes += _evaluate(task, parts, X_test, [point], rng, state)
+    return outcomes
+
+
+def _keep(task: Task, cell: Cell, parts: Parts, views: Views, tuning: dict | None) -> None:
+    """Store a finished cell."""
+    labels, counts = np.unique(parts.y, return_counts=True)
+    result = CellResult(
+        cell=cell,
+        truth=np.asarray(parts.y_test),
+        rows=parts.numbers,
+        views=views,
+        tuning=tuning,
+        train_rows=len(parts.y),
+        train_class_counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
+        dropped_rows=parts.dropped_rows,
+    )
+    result.write(Store(task.setting.run_folder))

@@ -1,0 +1,54 @@
+"""Inner selection: the point of a grid with the best mean score over the inner folds."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from confml.errors import ConfmlError
+from confml.measures.point import adjusted_rand_index
+from confml.measures.prediction import Prediction
+from confml.runner.store import Store
+
+
+def inner_score(prediction: Prediction, truth: np.ndarray, select_by: str) -> float:
+    """What inner selection makes as large as it can: ``accuracy`` or ``ari`` of the validation rows."""
+    if select_by == "ari":
+        return adjusted_rand_index(truth, prediction.labels)
+    return float(np.mean(prediction.labels == truth))
+
+
+def choose(
+    store: Store, inner: Sequence[str], grid: Sequence[Mapping[str, Any]], select_by: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The chosen point, and what is kept of the choice (``CellResult.tuning``).
+
+    The largest mean score wins; ties go to the first point of the grid. A point that failed on any fold is
+    out. Raises ConfmlError where none is left.
+    """
+    records = []
+    for key in inner:
+        record = store.read("inner", key)
+        if record is None:
+            raise ConfmlError(f"the inner fold {key} is missing", hint="run again to compute it")
+        records.append(record[0])
+    scores, best = [], None
+    for number, point in enumerate(grid):
+        folds = [record["scores"][number] for record in records]
+        failed = any(score is None for score in folds)
+        # fsum, because two points with the same scores in another order of folds must tie.
+        mean = None if failed else math.fsum(folds) / len(folds)
+        sd = None if failed else (statistics.stdev(folds) if len(folds) > 1 else 0.0)
+        scores.append({"params": dict(point), "mean": mean, "sd": sd, "folds": folds})
+        if mean is not None and (best is None or mean > scores[best]["mean"]):
+            best = number
+    if best is None:
+        reasons = sorted({error for record in records for error in record["errors"]})
+        raise ConfmlError(f"no point of the tune grid could be evaluated: {'; '.join(reasons[:3])}")
+    seconds = sum(record["seconds"] for record in records)
+    chosen = dict(grid[best])
+    return chosen, {"chosen": chosen, "select_by": select_by, "scores": scores, "seconds": seconds}
