@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confml.data.noise import apply_noise, irrelevant_names
+from confml.data.dataset import DataSet
+from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
 from confml.errors import ConfmlError
 
 
@@ -81,6 +82,20 @@ def test_a_nominal_attribute_keeps_one_category_a_row():
     assert (noised[:, 1:5] != X[:, 1:5]).any()
     alone, _ = apply_noise(X, y, {"attributes": 0.8}, rng(1))
     assert (alone[:, 1:5].sum(axis=1) != 1).any()
+
+
+def test_the_columns_of_nominal_attributes_are_found_by_their_names():
+    data = DataSet(
+        name="d",
+        X=np.zeros((2, 4)),
+        y=np.array([0, 1]),
+        attributes=("size", "colour=red", "colour=blue", "age"),
+        table=np.zeros((2, 3)),
+        table_attributes=("size", "colour", "age"),
+        nominal=np.array([False, True, False]),
+        categories=(None, ("blue", "green", "red"), None),
+    )
+    assert nominal_columns(data) == [[2, 1]]
 
 
 def test_irrelevant_attributes_are_appended_and_leave_the_rest_alone():

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from confml._parameters import Integer, Number, Parameter, check_parameters
+from confml.data.dataset import DataSet
 from confml.errors import ConfmlError
 
 NOISE: Mapping[str, Parameter] = {
@@ -32,10 +33,12 @@ def apply_noise(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Noised copies of X (n, d) and y (n,); X gets ``irrelevant`` more columns on the right.
 
-    noise: any of the keys of `NOISE`; ``on``, which says what rows to hand in, is the caller's: passed over.
+    noise: any of the keys of `NOISE`, None counting as not given; ``on``, which says what rows to hand in, is
+        the caller's and passed over.
     rng: read three times whatever is asked for.
     nominal: groups of columns that code one nominal attribute; their values are taken from another row
-        together, so that a row still has one category. All other columns are attributes of their own.
+        together, so that a row still has one category (`nominal_columns` finds them). All other columns are
+        attributes of their own.
 
     Labels: exactly ``n * labels`` rows, rounded to the nearest whole number (a half upwards), get a class
     drawn uniformly from the other classes of ``y``. Attributes: of each attribute exactly ``n * attributes``
@@ -43,7 +46,7 @@ def apply_noise(
 
     Raises ConfmlError for an unknown key, a wrong value, or label noise where there is one class only.
     """
-    given = {key: value for key, value in noise.items() if key != "on"}
+    given = {key: value for key, value in noise.items() if key != "on" and value is not None}
     check_parameters("noise", NOISE, given)
     X, y = np.array(X, dtype=np.float64, order="C"), np.array(y)
     seeds = rng.integers(np.iinfo(np.int64).max, size=3)
@@ -55,6 +58,16 @@ def apply_noise(
     if given.get("irrelevant"):
         X = np.hstack([X, for_irrelevant.random((len(X), given["irrelevant"]))])
     return X, y
+
+
+def nominal_columns(data: DataSet) -> list[list[int]]:
+    """The groups of columns of ``data.X`` that code one nominal attribute each, for `apply_noise`."""
+    at = {name: column for column, name in enumerate(data.attributes)}
+    groups = []
+    for name, categories in zip(data.table_attributes, data.categories, strict=True):
+        columns = [at.get(f"{name}={category}") for category in categories or ()]
+        groups.append([column for column in columns if column is not None])
+    return [group for group in groups if group]
 
 
 def irrelevant_names(attributes: Iterable[str], count: int) -> tuple[str, ...]:

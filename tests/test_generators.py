@@ -1,0 +1,152 @@
+"""Made data sets: seeds, parts, parameters, and the distributions that they claim to have."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from confml.data import load
+from confml.data.generators import (
+    COMMON,
+    FIVE_GAUSSIANS,
+    GENERATORS,
+    check_generated,
+    five_gaussians_bayes_error,
+    load_generated,
+    two_gaussians_bayes_error,
+)
+from confml.errors import ConfigError, DataError
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_the_seed_decides(name):
+    first, same, other = (load_generated({"name": "made", "generate": name, "seed": s}) for s in (4, 4, 5))
+    assert first.checksum == same.checksum != other.checksum
+    assert len(first) == GENERATORS[name].default_n and first.train_rows is None
+    assert first.name == "made" and first.attributes == ("x1", "x2")
+    assert tuple(first.classes.tolist()) == GENERATORS[name].classes
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_the_test_part_stands_behind_and_leaves_the_training_part_alone(name):
+    alone = load({"name": "a", "generate": name, "n": 60, "seed": 2})
+    both = load({"name": "a", "generate": name, "n": 60, "test-n": 40, "seed": 2})
+    more = load({"name": "a", "generate": name, "n": 60, "test_n": 80, "seed": 2})
+    assert both.train_rows.tolist() == list(range(60)) and both.test_rows.tolist() == list(range(60, 100))
+    assert (both.X[:60] == alone.X).all() and (more.X[:60] == alone.X).all()
+    assert more.test_rows.tolist() == list(range(60, 140))
+    assert not np.isin(both.X[60:], both.X[:60]).any()
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("five-gaussians", {}),
+        ("two-gaussians", {"d": 3, "distance": 1.5, "prior": 0.3}),
+        ("unit-square", {"shape": "triangle", "area": 0.3}),
+    ],
+)
+def test_the_true_probability_fits_what_is_drawn(name, parameters):
+    """Calibration within groups of like probability, and the Bayes rule's error, on many examples."""
+    generator = GENERATORS[name]
+    n = 200_000
+    X, y = generator.make(n, np.random.default_rng(1), **parameters)
+    p = generator.bayes_probability(X, **parameters)
+    assert p.shape == (n, 2) and np.allclose(p.sum(axis=1), 1)
+    second = y == generator.classes[1]
+    for low in np.arange(0, 1, 0.1):
+        group = (p[:, 1] >= low) & (p[:, 1] <= low + 0.1)
+        if group.sum() > 500:
+            assert second[group].mean() == pytest.approx(
+                p[group, 1].mean(), abs=4 * 0.5 / math.sqrt(group.sum())
+            )
+    error = np.mean(second != (p[:, 1] > 0.5))
+    exact = generator.bayes_error(**parameters)
+    assert error == pytest.approx(exact, abs=5 * math.sqrt(max(exact, 1e-12) / n))
+
+
+def test_five_gaussians_are_what_the_documentation_says():
+    weights = {label: sum(c.weight for c in FIVE_GAUSSIANS if c.label == label) for label in (1, 2)}
+    assert weights == {1: pytest.approx(0.5), 2: pytest.approx(0.5)}
+    assert [component.label for component in FIVE_GAUSSIANS].count(1) == 3
+    X, y = GENERATORS["five-gaussians"].make(100_000, np.random.default_rng(0))
+    for label in (1, 2):
+        own = [component for component in FIVE_GAUSSIANS if component.label == label]
+        share = np.array([component.weight for component in own]) * 2
+        means = np.array([component.mean for component in own])
+        mean = share @ means
+        second = sum(
+            s * (np.array(c.covariance) + np.outer(c.mean, c.mean)) for s, c in zip(share, own, strict=True)
+        )
+        assert X[y == label].mean(axis=0) == pytest.approx(mean, abs=0.01)
+        assert np.cov(X[y == label].T) == pytest.approx(second - np.outer(mean, mean), abs=0.01)
+
+
+def test_the_bayes_error_of_five_gaussians_does_not_hang_on_the_step():
+    assert five_gaussians_bayes_error() == pytest.approx(0.098594, abs=2e-6)
+    assert five_gaussians_bayes_error(0.01) == pytest.approx(five_gaussians_bayes_error(0.005), abs=1e-5)
+
+
+def test_the_probability_far_from_everything_is_the_prior():
+    far = GENERATORS["five-gaussians"].bayes_probability(np.array([[1e3, 1e3], [0.4, 0.7]]))
+    assert far[0].tolist() == [0.5, 0.5]
+    assert far[1, 1] > 0.9
+
+
+def test_the_bayes_error_of_two_gaussians_in_closed_form():
+    # The normal distribution function at -1, to ten places.
+    assert two_gaussians_bayes_error(distance=2.0) == pytest.approx(0.1586552539, abs=1e-10)
+    assert two_gaussians_bayes_error(d=7, distance=2.0) == two_gaussians_bayes_error(distance=2.0)
+    assert two_gaussians_bayes_error(distance=1.0, prior=0.2) == pytest.approx(
+        two_gaussians_bayes_error(distance=1.0, prior=0.8), rel=1e-12
+    )
+    # As good as no difference between the classes: the rarer class is always wrong.
+    assert two_gaussians_bayes_error(distance=1e-3, prior=0.2) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("shape", ["circle", "square", "triangle"])
+@pytest.mark.parametrize("area", [0.1, 0.4, 0.5])
+def test_a_figure_has_its_area_and_lies_in_the_square(shape, area):
+    generator = GENERATORS["unit-square"]
+    X, y = generator.make(100_000, np.random.default_rng(3), shape=shape, area=area)
+    assert X.min() >= 0 and X.max() <= 1
+    assert (y == "pos").mean() == pytest.approx(area, abs=0.008)
+    inside = X[y == "pos"]
+    assert inside.mean(axis=0)[0] == pytest.approx(0.5, abs=0.01)
+    assert generator.bayes_error(shape=shape, area=area) == 0
+
+
+@pytest.mark.parametrize("name", GENERATORS)
+def test_every_parameter_has_a_default_that_it_accepts(name):
+    generator = GENERATORS[name]
+    assert set(generator.defaults) == set(generator.parameters)
+    assert not set(generator.parameters) & set(COMMON)
+    for parameter, value in generator.defaults.items():
+        assert generator.parameters[parameter].check(parameter, value) == value
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({"generate": "five-gausians"}, "unknown generator 'five-gausians'; did you mean 'five-gaussians'?"),
+        ({"generate": "unit-square", "shape": "cirle"}, "did you mean 'circle'?"),
+        (
+            {"generate": "unit-square", "shpe": "circle"},
+            "unit-square has no parameter 'shpe'; did you mean 'shape'?",
+        ),
+        ({"generate": "two-gaussians", "n": 0}, "n must be a whole number at least 2, got 0"),
+        ({"generate": "two-gaussians", "prior": 1.0}, "prior must be a number above 0 and below 1, got 1.0"),
+    ],
+)
+def test_a_wrong_spec_is_said(spec, said):
+    for act in (check_generated, load_generated):
+        with pytest.raises(ConfigError) as caught:
+            act({"name": "made", **spec})
+        assert said in str(caught.value)
+
+
+def test_one_class_only_is_an_error():
+    with pytest.raises(DataError, match="all 5 examples came out as class 1; raise n"):
+        load_generated({"name": "made", "generate": "two-gaussians", "n": 5, "prior": 1e-9})
