@@ -1,0 +1,67 @@
+# confml: the two commands of a new user, then what developers and readers of the papers need.
+#
+#   make run     make an environment, install, and run configs/quickstart.yaml
+#   make test    make what they need and run the tests
+
+PYTHON ?= python3
+VENV   ?= .venv
+CONFML := $(VENV)/bin/confml
+JOBS   ?=
+RUN    := $(CONFML) run $(if $(JOBS),--jobs $(JOBS))
+
+.DELETE_ON_ERROR:
+.PHONY: run test lint format table-tcm-nn clean help
+
+run: $(VENV)/installed
+	@$(RUN) configs/quickstart.yaml
+
+test: $(VENV)/installed-dev
+	@$(VENV)/bin/python -m pytest -n auto $(PYTEST)
+
+# ---- tables of the papers, on the real data (confml data fetch, or CONFML_DATA)
+
+# Proedrou et al. 2002, tables 1 to 3: TCM-NN and 1-NN computed, the literature's columns quoted.
+table-tcm-nn: $(VENV)/installed
+	@for name in usps satellite shuttle segment; do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
+	@$(RUN) configs/tcm-nn-tables.yaml
+
+# ---- for developers
+
+lint: $(VENV)/installed-dev
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+
+format: $(VENV)/installed-dev
+	@$(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help:
+	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
+
+# ---- the environment
+
+define preflight
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "confml needs Python 3.11 or newer, and '$(PYTHON)' is $$($(PYTHON) --version 2>&1 | tail -n 1);" \
+	       "name another one: make PYTHON=python3.12" >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "'$(PYTHON)' has no venv module; install it (Debian: apt-get install python3-venv)" >&2; exit 2; }
+	@command -v $${CXX:-c++} >/dev/null 2>&1 || command -v g++ >/dev/null 2>&1 || { \
+	  echo "no C++ compiler, and LIBLINEAR is compiled at install;" \
+	       "install one (Debian: apt-get install g++; macOS: xcode-select --install)" >&2; exit 2; }
+endef
+
+$(VENV)/bin/python:
+	$(preflight)
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+	@echo "installing confml into $(VENV), once (about a minute)" >&2
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@

@@ -1,0 +1,94 @@
+"""The ``confml`` command: its group, and the one place where errors become messages and exit codes.
+
+Exit codes: 0 done; 1 some cells failed, the report is written all the same; 2 usage or config; 3 data missing
+or wrong; 70 an error of confml itself; 130 interrupted, results kept.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from confml import __version__
+from confml.commands.data import data
+from confml.commands.describe import describe
+from confml.commands.doctor import doctor
+from confml.commands.methods import methods
+from confml.commands.plan import plan
+from confml.commands.report import report
+from confml.commands.run import run
+from confml.commands.schema import schema
+from confml.commands.status import status
+from confml.errors import ConfmlError
+
+SOFTWARE, INTERRUPTED = 70, 130
+
+
+class InOrder(click.Group):
+    """Lists its commands in the order of the workflow, not of the alphabet."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(
+    cls=InOrder,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Data go to stdout, progress and messages to stderr. Exit codes: 0 done, 1 some cells failed, "
+    "2 usage or config, 3 data missing or wrong, 130 interrupted (results are kept).",
+)
+@click.version_option(__version__, prog_name="confml")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error (works with every command).")
+def cli(debug: bool) -> None:
+    """Run and compare classifiers that say how far each single prediction can be trusted.
+
+    \b
+    confml run quickstart            the bundled example, without any download
+    confml run my.yaml --jobs 4      your config, in parallel; run it again to resume
+    confml describe tcm-nn           what a method is and which parameters it has
+    """
+
+
+for command in (run, plan, status, report, data, methods, describe, schema, doctor):
+    cli.add_command(command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a command line and exit: the error boundary of confml."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in arguments
+    arguments = [argument for argument in arguments if argument != "--debug"]
+    try:
+        code = cli.main(arguments, prog_name="confml", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.Exit as ended:
+        sys.exit(ended.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (KeyboardInterrupt, click.Abort):
+        print("confml: interrupted", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:  # the reader of our output has gone: nothing is wrong
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        if debug:
+            raise
+        code, words = _explain(error)
+        print(words, file=sys.stderr)
+        sys.exit(code)
+
+
+def _explain(error: Exception) -> tuple[int, str]:
+    if isinstance(error, ConfmlError):
+        return error.exit_code, "\n".join(f"confml: {line}" for line in str(error).splitlines())
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        return 2, f"confml: {place}{error.strerror}"
+    if isinstance(error, MemoryError):
+        return 1, "confml: out of memory; try fewer jobs (--jobs 1); what is done is kept"
+    words = f"confml: an error of confml itself: {type(error).__name__}: {error}"
+    return SOFTWARE, f"{words}\nconfml: please report it with what --debug shows"

@@ -1,0 +1,72 @@
+"""``confml doctor``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+import click
+
+from confml.commands._options import json_option, say
+
+
+@click.command()
+@click.option("--warm", is_flag=True, help="Compile the kernels of every method now.")
+@json_option
+def doctor(warm: bool, as_json: bool) -> None:
+    """Show what confml runs on: versions, compiler, threads, caches, data found.
+
+    The place to start when something is slow or missing, and what to send with a report of a bug.
+    """
+    from confml import _jit
+    from confml.methods.registry import known_methods
+    from confml.runner.provenance import provenance
+    from confml.runner.run import warm_kernels
+
+    if warm:
+        warm_kernels(sorted(known_methods()), say)
+    found = provenance() | {
+        "compiler": shutil.which("g++") or shutil.which("clang++") or shutil.which("c++"),
+        "threads": _threads(),
+        "kernel cache": str(_jit.cache_dir()),
+        "kernels compiled": {name: _jit.is_warm(name) for name in sorted(known_methods())},
+        "CONFML_DATA": os.environ.get("CONFML_DATA"),
+        "data": _data(),
+    }
+    found.pop("command")
+    if as_json:
+        click.echo(json.dumps(found, indent=1))
+        return
+    for name, value in found.items():
+        if isinstance(value, dict):
+            value = ", ".join(f"{key} {_word(one)}" for key, one in value.items())
+        elif isinstance(value, list):
+            value = "; ".join(", ".join(f"{key} {one}" for key, one in entry.items()) for entry in value)
+        click.echo(f"{name}: {_word(value)}")
+
+
+def _threads() -> dict:
+    import joblib
+
+    limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+    found = {"jobs by default": joblib.cpu_count()}
+    return found | {name: os.environ[name] for name in limits if name in os.environ}
+
+
+def _data() -> dict:
+    """How many of the cards' data sets are on this machine."""
+    from confml.data.cards import known_cards, read_card
+    from confml.data.files import is_found
+
+    cards = known_cards()
+    missing = [name for name in cards if not is_found(read_card(name))]
+    return {"cards": len(cards), "found": len(cards) - len(missing), "missing": missing}
+
+
+def _word(value) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)

@@ -1,0 +1,35 @@
+"""``confml methods``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from confml.commands._options import json_option
+
+
+@click.command()
+@json_option
+def methods(as_json: bool) -> None:
+    """List the methods and steps that a config can name.
+
+    Any scikit-learn classifier can be named too, as sklearn.ensemble.RandomForestClassifier.
+    """
+    from confml.methods.registry import describe, known_methods
+    from confml.steps.registry import describe_step, known_steps
+
+    described = {
+        "methods": [describe(name) for name in known_methods()],
+        "steps": [describe_step(name) for name in known_steps()],
+    }
+    if as_json:
+        click.echo(json.dumps(described, indent=1, default=str))
+        return
+    for kind, entries in described.items():
+        click.echo(f"{kind}:")
+        width = max((len(entry["name"]) for entry in entries), default=0)
+        for entry in entries:
+            source = "" if entry["source"] == "confml" else f" ({entry['source']})"
+            click.echo(f"  {entry['name']:<{width}}  {entry['summary']}{source}")
+    click.echo("Any scikit-learn classifier by its dotted name; confml describe NAME explains one.")

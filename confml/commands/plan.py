@@ -1,0 +1,61 @@
+"""``confml plan``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from confml.commands._options import config_argument, folder_of, json_option, load, out_option, set_option
+
+
+@click.command()
+@config_argument
+@out_option
+@set_option
+@json_option
+def plan(config, out, overrides, as_json) -> None:
+    """Show what a run would compute, and what its folder holds already. Computes nothing.
+
+    \b
+    confml plan configs/usps.yaml
+    confml plan quickstart --json
+    """
+    settings = load(config, overrides)
+    folder = folder_of(settings, out)
+
+    from confml.report.console import print_table
+    from confml.runner.plan import load_datasets, make_plan
+    from confml.runner.run import run_state
+    from confml.runner.store import Store
+
+    whole = make_plan(settings, load_datasets(settings))
+    state = run_state(Store(folder), (cell.key for cell in whole.cells))
+    rows: dict[tuple, list[int]] = {}
+    for job in whole.jobs:
+        for cell in job.cells:
+            counts = rows.setdefault(
+                (cell.dataset, cell.method, cell.variant, _inner(job, settings)), [0] * 4
+            )
+            place = 1 if cell.key in state.done else 2 if cell.key in state.failed else 3
+            counts[0] += 1
+            counts[place] += 1
+    if as_json:
+        names = ("dataset", "method", "params", "inner_fits", "cells", "done", "failed", "left")
+        document = {
+            "folder": str(folder),
+            "cells": [dict(zip(names, (*row, *counts), strict=True)) for row, counts in rows.items()],
+        }
+        click.echo(json.dumps(document, indent=1))
+        return
+    headings = ["data set", "method", "params", "inner fits", "splits", "done", "failed", "left"]
+    print_table(headings, [[*row, *counts] for row, counts in rows.items()])
+    click.echo(
+        f"{len(whole.cells)} cells in {folder}: {len(state.done)} done, {len(state.failed)} failed, "
+        f"{len(state.left)} left"
+    )
+
+
+def _inner(job, settings) -> int:
+    """Fits of inner selection for one cell."""
+    return len(job.entry.tune_grid()) * settings.protocol.inner_folds if job.entry.tune else 0

@@ -1,0 +1,69 @@
+"""`open_run`: the results that a run's folder holds, as the reports take them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from confml.config import Config
+from confml.errors import ConfmlError
+from confml.report.results import DatasetInfo, Failure, RunResults
+from confml.runner.manifest import manifest_cells, read_manifest
+from confml.runner.plan import Cell
+from confml.runner.results import CellResult
+from confml.runner.run import run_state
+from confml.runner.store import Store
+
+
+class StoredResults(Mapping[str, CellResult]):
+    """The finished cells of a plan by key, read when they are asked for; the last few are kept in memory."""
+
+    def __init__(self, store: Store, cells: list[Cell], keep: int = 200):
+        self._store, self._keep = store, keep
+        self._cells = {cell.key: cell for cell in cells}
+        self._read: dict[str, CellResult] = {}
+
+    def __getitem__(self, key: str) -> CellResult:
+        if key not in self._read:
+            cell = self._cells[key]
+            result = CellResult.read(self._store, cell)
+            if result is None:
+                self._store.remove("cells", key)
+                raise ConfmlError(
+                    f"the result of {cell.dataset}, {cell.method} {cell.variant}, split {cell.split} is damaged",
+                    where=str(self._store.path("cells", key)),
+                    hint="it was removed; run the config again to compute it anew",
+                )
+            while len(self._read) >= self._keep:
+                self._read.pop(next(iter(self._read)))
+            self._read[key] = result
+        return self._read[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cells)
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+
+def open_run(folder: Path | str) -> RunResults:
+    """The results in the folder of a run: finished cells of its current plan, failures, data sets.
+
+    Needs no data. Raises ConfmlError where the folder holds no run.
+    """
+    manifest = read_manifest(folder)
+    cells = manifest_cells(manifest)
+    store = Store(folder)
+    state = run_state(store, (cell.key for cell in cells))
+    failures = []
+    for cell in cells:
+        if cell.key in state.failed:
+            record = store.read("failures", cell.key)
+            failures.append(Failure(cell, record[0]["error"] if record else "its record is damaged"))
+    return RunResults(
+        config=Config.from_dict(manifest["config"]),
+        cells=cells,
+        results=StoredResults(store, [cell for cell in cells if cell.key in state.done]),
+        failures=failures,
+        datasets={info["name"]: DatasetInfo(**info) for info in manifest["datasets"]},
+    )
