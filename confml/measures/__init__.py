@@ -1,0 +1,43 @@
+"""What is measured on a prediction: each file beside this one holds one `Measure`, registered in `MEASURES`.
+
+To add a measure, write ``measures/mine.py`` with a ``MEASURE`` and name it here; it then stands in
+``metrics.csv`` and the summaries of every run, old ones included, since measures are computed from stored
+scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from confml.measures import point, regions, selective
+from confml.measures._case import Case, Context, Measure, Row
+from confml.measures.prediction import Prediction
+
+MEASURES: tuple[Measure, ...] = (point.MEASURE, regions.MEASURE, selective.MEASURE)
+
+
+def known_metrics() -> dict[str, str]:
+    """Every metric by name, with what it is in words, in the order of ``metrics.csv``."""
+    return {name: about for measure in MEASURES for name, about in measure.metrics.items()}
+
+
+def evaluate(
+    prediction: Prediction,
+    truth: np.ndarray,
+    levels: Sequence[float] = (),
+    thresholds: Sequence[float] = (),
+    context: Context | None = None,
+) -> list[Row]:
+    """Every metric of one view on one test part with true labels (n,).
+
+    levels: significance levels of regions. thresholds: acceptance thresholds of the reject option; both
+    stand in a row's ``level``. A value that is not defined (an empty test part, no region with one label) is
+    NaN. Raises ValueError where ``truth`` has another length than the prediction.
+    """
+    case = Case(prediction, truth, tuple(levels), tuple(thresholds), context or Context())
+    return [row for measure in MEASURES for row in measure.compute(case)]
+
+
+__all__ = ["MEASURES", "Case", "Context", "Measure", "Prediction", "Row", "evaluate", "known_metrics"]

@@ -11,7 +11,7 @@ import numpy as np
 KINDS = ("p-value", "probability", "vote", "envelope", "posterior", "margin")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays have no single truth value: compare them field by field
 class Prediction:
     """One view of one fitted method on n test examples of c classes.
 

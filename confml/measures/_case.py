@@ -1,0 +1,85 @@
+"""What a measure is given, `Case`, and what it gives back, `Row`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from confml.measures.prediction import Prediction
+
+
+class Row(NamedTuple):
+    """One number: what it measures, at which level (None where none applies), and its value (NaN: undefined).
+
+    For region metrics the level is the significance level, for acceptance metrics the threshold.
+    """
+
+    metric: str
+    level: float | None
+    value: float
+
+
+@dataclass(frozen=True)
+class Context:
+    """What is known about a prediction beside its test part.
+
+    train_rows: number of training examples; train_class_counts: how many of them each class has.
+    params: the method's parameters as far as the config gives them.
+    """
+
+    train_rows: int = 0
+    train_class_counts: Mapping = field(default_factory=dict)
+    params: Mapping = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One view on one test part, with its true labels (n,); raises ValueError where the lengths differ."""
+
+    prediction: Prediction
+    truth: np.ndarray
+    levels: Sequence[float] = ()
+    thresholds: Sequence[float] = ()
+    context: Context = Context()
+
+    def __post_init__(self):
+        object.__setattr__(self, "truth", np.asarray(self.truth))
+        if self.truth.shape != (len(self.prediction),):
+            raise ValueError(f"truth must be ({len(self.prediction)},), got {self.truth.shape}")
+
+    @cached_property
+    def correct(self) -> np.ndarray:
+        """(n,) bool: predicted label = true label."""
+        return np.asarray(self.prediction.labels == self.truth, dtype=bool)
+
+    @cached_property
+    def true_columns(self) -> np.ndarray:
+        """(n,) column of each true label in the scores; -1 for a class that training never saw."""
+        return columns_of(self.truth, self.prediction.classes)
+
+    def share(self, chosen: np.ndarray) -> float:
+        """The share of the test examples that a (n,) mask chooses; NaN of an empty test part."""
+        return fraction(np.count_nonzero(chosen), len(self.truth))
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The metrics of one file: ``metrics`` says each in words, ``compute`` gives their rows for a case."""
+
+    metrics: Mapping[str, str]
+    compute: Callable[[Case], Iterable[Row]]
+
+
+def columns_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """(n,) position of each label among the sorted ``classes``, -1 where it is not one of them."""
+    columns = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    return np.where(classes[columns] == labels, columns, -1)
+
+
+def fraction(part: float, whole: float) -> float:
+    """part / whole, NaN for 0 / 0."""
+    return float(part) / float(whole) if whole else float("nan")

@@ -1,0 +1,37 @@
+"""Point predictions: error, accuracy, adjusted Rand index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from confml.measures._case import Case, Measure, Row
+
+
+def adjusted_rand_index(truth: np.ndarray, labels: np.ndarray) -> float:
+    """Agreement of two labellings (n,) beyond chance: 1 if equal, about 0 at random; NaN for n = 0.
+
+    Hubert & Arabie 1985, as scikit-learn computes it. A test set with one class on both sides gives 1.
+    """
+    if len(truth) == 0:
+        return float("nan")
+    from sklearn.metrics import adjusted_rand_score
+
+    return float(adjusted_rand_score(truth, labels))
+
+
+def _compute(case: Case) -> Iterator[Row]:
+    yield Row("error", None, case.share(~case.correct))
+    yield Row("accuracy", None, case.share(case.correct))
+    yield Row("ari", None, adjusted_rand_index(case.truth, case.prediction.labels))
+
+
+MEASURE = Measure(
+    metrics={
+        "error": "share of test examples whose predicted label is wrong",
+        "accuracy": "share of test examples whose predicted label is right",
+        "ari": "adjusted Rand index of predicted and true labels",
+    },
+    compute=_compute,
+)

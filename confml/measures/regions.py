@@ -1,0 +1,97 @@
+"""Region predictions: how often they hold the true label, how large they are, and why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from confml.measures._case import Case, Measure, Row, fraction
+
+REASONS = ("atypical", "certain", "ambiguous")  # of a region with none, one, several labels
+
+
+def reasons(region: np.ndarray) -> np.ndarray:
+    """(n,) the reason of each row of a (n, c) region, one of `REASONS`."""
+    return np.array(REASONS)[np.minimum(region.sum(axis=1), 2)]
+
+
+def region_rows(case: Case, level: float) -> Iterator[Row]:
+    """The region metrics of one case at one significance level, as fractions of the test examples.
+
+    A true label that training never saw is in no region. ``correct_of_one_class`` is NaN where no region has
+    exactly one label, ``mean_region_size_nonempty`` where all are empty.
+    """
+    region = case.prediction.region(level)
+    size = region.sum(axis=1)
+    rows, known = np.arange(len(region)), case.true_columns >= 0
+    covered = known & region[rows, case.true_columns]
+    one = size == 1
+    yield Row("coverage", level, case.share(covered))
+    yield Row("mean_region_size", level, fraction(size.sum(), len(size)))
+    yield Row("mean_region_size_nonempty", level, fraction(size.sum(), np.count_nonzero(size)))
+    yield Row("one_class", level, case.share(one))
+    yield Row("two_or_more", level, case.share(size >= 2))
+    yield Row("no_class", level, case.share(size == 0))
+    correct = fraction(np.count_nonzero(covered & one), np.count_nonzero(one))
+    yield Row("correct_of_one_class", level, correct)
+
+
+def rows_needed(level: float) -> int | None:
+    """The fewest examples n with 1/(n + 1) <= level, so that a p-value can exclude; None at level 0.
+
+    A label is excluded when p <= level, and no p-value of n examples is smaller than 1/(n + 1).
+    """
+    if level <= 0:
+        return None
+    n = max(math.ceil(1 / level) - 2, 0)
+    while 1 / (n + 1) > level:
+        n += 1
+    return n
+
+
+def smallest_p_notes(
+    levels: Sequence[float], train_rows: int | None = None, class_counts: Mapping | None = None
+) -> list[str]:
+    """In words, the levels that the smallest possible p-value exceeds, so that nothing is ever excluded.
+
+    Ordinary p-values count among all ``train_rows`` examples, label-conditional ones among the rows of their
+    class: give ``class_counts`` (label -> rows) for those. Empty where every level can be reached.
+    """
+    notes = []
+    for level in sorted(map(float, levels)):
+        needed = rows_needed(level)
+        needs = "no number of rows is enough" if needed is None else f"needs {needed}"
+        if train_rows is not None and (needed is None or train_rows < needed):
+            notes.append(
+                f"{_count(train_rows)} to train on: level {level!r} cannot exclude any label ({needs})"
+            )
+        for label, rows in sorted((class_counts or {}).items()):
+            if needed is None or rows < needed:
+                notes.append(f"class {label} has {_count(rows)}: level {level!r} cannot exclude it ({needs})")
+    return notes
+
+
+def _count(rows: int) -> str:
+    return f"{rows} row" if rows == 1 else f"{rows} rows"
+
+
+def _compute(case: Case) -> Iterator[Row]:
+    if case.prediction.has_regions:
+        for level in case.levels:
+            yield from region_rows(case, level)
+
+
+MEASURE = Measure(
+    metrics={
+        "coverage": "share of regions that hold the true label",
+        "mean_region_size": "mean number of labels in a region, empty ones counted as 0",
+        "mean_region_size_nonempty": "mean number of labels in the regions that are not empty",
+        "one_class": "share of regions with exactly one label",
+        "two_or_more": "share of regions with two or more labels",
+        "no_class": "share of empty regions",
+        "correct_of_one_class": "share of the regions with exactly one label whose label is the true one",
+    },
+    compute=_compute,
+)

@@ -1,0 +1,194 @@
+"""Metrics of predictions: values counted by hand, and what happens at the ends."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from confml.measures import MEASURES, Case, Context, evaluate, known_metrics
+from confml.measures.point import adjusted_rand_index
+from confml.measures.prediction import KINDS, Prediction
+from confml.measures.regions import reasons, rows_needed, smallest_p_notes
+
+ABC = np.array(["a", "b", "c"])
+
+#   region at 0.05:      a         b c       -        a         a b c
+P = np.array(
+    [[0.50, 0.01, 0.02], [0.01, 0.60, 0.07], [0.02, 0.05, 0.01], [0.30, 0.03, 0.05], [0.20, 0.10, 0.06]]
+)
+TRUTH = np.array(["a", "c", "b", "b", "a"])
+
+
+def rows_of(prediction, truth, levels=(), thresholds=()) -> dict:
+    found = evaluate(prediction, truth, levels, thresholds)
+    rows = {(row.metric, row.level): row.value for row in found}
+    assert len(rows) == len(found), "a metric stands there twice"
+    assert all(type(row.value) is float for row in found)
+    return rows
+
+
+def test_every_number_of_a_small_example():
+    rows = rows_of(Prediction(ABC, P, "p-value"), TRUTH, [0.05], [0.94, 0.975])
+    assert rows == {
+        ("error", None): 2 / 5,  # predicted a b b a a
+        ("accuracy", None): 3 / 5,
+        ("ari", None): pytest.approx(1 / 11),
+        ("coverage", 0.05): 3 / 5,
+        ("mean_region_size", 0.05): 7 / 5,
+        ("mean_region_size_nonempty", 0.05): 7 / 4,
+        ("one_class", 0.05): 2 / 5,
+        ("two_or_more", 0.05): 2 / 5,
+        ("no_class", 0.05): 1 / 5,
+        ("correct_of_one_class", 0.05): 1 / 2,
+        ("sure_correct", 0.94): 2 / 5,  # confidences .98 .93 .98 .95 .90
+        ("sure_incorrect", 0.94): 1 / 5,
+        ("unsure", 0.94): 2 / 5,
+        ("sure_correct", 0.975): 2 / 5,
+        ("sure_incorrect", 0.975): 0.0,
+        ("unsure", 0.975): 3 / 5,
+    }
+
+
+def test_rows_come_level_by_level_in_the_order_of_the_registry():
+    rows = evaluate(Prediction(ABC, P, "p-value"), TRUTH, [0.05, 0.01], [0.9])
+    regions = [row for row in rows if row.metric in MEASURES[1].metrics]
+    assert [row.level for row in regions] == [0.05] * 7 + [0.01] * 7
+    assert [row.metric for row in rows[:3]] == ["error", "accuracy", "ari"]
+    assert {row.metric for row in rows} == set(known_metrics())
+
+
+def test_correct_of_one_class_is_not_a_number_without_such_regions():
+    ambiguous = Prediction(ABC, np.full((4, 3), 0.5), "p-value")
+    rows = rows_of(ambiguous, ABC[[0, 1, 2, 0]], [0.05])
+    assert math.isnan(rows["correct_of_one_class", 0.05]) and rows["mean_region_size_nonempty", 0.05] == 3
+    empty = Prediction(ABC, np.full((4, 3), 0.01), "p-value")
+    rows = rows_of(empty, ABC[[0, 1, 2, 0]], [0.05])
+    assert rows["no_class", 0.05] == 1 and rows["mean_region_size", 0.05] == 0
+    assert math.isnan(rows["correct_of_one_class", 0.05])
+    assert math.isnan(rows["mean_region_size_nonempty", 0.05])
+
+
+@pytest.mark.parametrize("unseen", ["A", "bb", "z"])
+def test_a_true_label_that_training_never_saw_is_wrong_and_not_covered(unseen):
+    prediction = Prediction(ABC, np.full((2, 3), 0.5), "p-value")
+    rows = rows_of(prediction, np.array(["a", unseen]), [0.05], [0.1])
+    assert rows["error", None] == 0.5 and rows["coverage", 0.05] == 0.5
+    assert rows["sure_incorrect", 0.1] == 0.5
+    one = Prediction(np.array([3]), np.full((2, 1), 0.5), "p-value")
+    rows = rows_of(one, np.array([3, 12]), [0.05])
+    assert rows["correct_of_one_class", 0.05] == 0.5 and rows["one_class", 0.05] == 1
+
+
+def test_one_class_in_training():
+    rows = rows_of(Prediction(np.array([7]), [[0.5], [0.01]], "p-value"), np.array([7, 7]), [0.05], [0.9])
+    assert rows["error", None] == 0 and rows["ari", None] == 1
+    assert rows["coverage", 0.05] == 0.5 and rows["no_class", 0.05] == 0.5
+    assert rows["sure_correct", 0.9] == 1  # the confidence is 1 with one class
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_empty_test_part_gives_no_numbers_and_no_warnings(kind):
+    extra = {"sd": np.empty((0, 3))}
+    rows = evaluate(Prediction(ABC, np.empty((0, 3)), kind, extra=extra), ABC[:0], [0.05], [0.9])
+    assert rows and all(math.isnan(row.value) for row in rows)
+
+
+def test_margins_have_no_region_metrics_but_an_acceptance():
+    margins = Prediction(np.array([0, 1]), [[0.0, 2.0], [0.5, 0.0]], "margin")
+    rows = rows_of(margins, np.array([1, 1]), [0.05], [0.8])
+    assert set(rows) == {
+        *[(metric, None) for metric in ("error", "accuracy", "ari")],
+        *[(metric, 0.8) for metric in ("sure_correct", "sure_incorrect", "unsure")],
+    }
+    assert rows["unsure", 0.8] == 0.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_acceptance_is_that_of_the_prediction(kind):
+    rng = np.random.default_rng(11)
+    scores = rng.dirichlet(np.ones(3), 200)
+    prediction = Prediction(ABC, scores, kind, extra={"sd": rng.random((200, 3)) / 5})
+    truth = ABC[rng.integers(0, 3, 200)]
+    for threshold in (0.3, 0.6, 0.9):
+        rows = rows_of(prediction, truth, thresholds=[threshold])
+        accepted, right = prediction.accepted(threshold), prediction.labels == truth
+        assert rows["unsure", threshold] == np.mean(~accepted)
+        assert rows["sure_correct", threshold] == np.mean(accepted & right)
+        assert rows["sure_incorrect", threshold] == np.mean(accepted & ~right)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 30), st.integers(1, 5), st.sampled_from([0.01, 0.05, 0.3]))
+def test_region_metrics_add_up(seed, n, c, level):
+    rng = np.random.default_rng(seed)
+    scores, truth = rng.integers(1, 41, (n, c)) / 40, rng.integers(0, c + 1, n)  # one class is unseen
+    rows = rows_of(Prediction(np.arange(c), scores, "p-value"), truth, [level])
+    parts = [rows[metric, level] for metric in ("one_class", "two_or_more", "no_class")]
+    assert sum(parts) == pytest.approx(1)
+    assert rows["error", None] == pytest.approx(1 - rows["accuracy", None])
+    covered = [t < c and scores[i, t] > level for i, t in enumerate(truth)]
+    assert rows["coverage", level] == sum(covered) / n
+    assert rows["mean_region_size", level] == np.count_nonzero(scores > level) / n
+
+
+def test_reasons():
+    region = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 0], [1, 1, 1]], dtype=bool)
+    assert reasons(region).tolist() == ["certain", "ambiguous", "atypical", "ambiguous"]
+    assert reasons(region[:0]).tolist() == []
+
+
+def test_adjusted_rand_index_against_its_definition():
+    rng = np.random.default_rng(2)
+    truth, labels = rng.integers(0, 4, 60), rng.integers(0, 3, 60)
+    pairs = [(i, j) for i in range(60) for j in range(i)]
+    same_truth = np.array([truth[i] == truth[j] for i, j in pairs])
+    same_label = np.array([labels[i] == labels[j] for i, j in pairs])
+    expected = same_truth.sum() * same_label.sum() / len(pairs)
+    most = (same_truth.sum() + same_label.sum()) / 2
+    index = (np.count_nonzero(same_truth & same_label) - expected) / (most - expected)
+    assert adjusted_rand_index(truth, labels) == pytest.approx(index)
+    assert adjusted_rand_index(truth, (truth + 1) % 4) == 1  # names do not matter
+
+
+@pytest.mark.parametrize("text", ["0.001", "0.01", "0.03", "0.05", "0.1", "0.3", "0.5", "0.99", "1"])
+def test_rows_needed_is_the_fewest_that_can_exclude(text):
+    needed, level = rows_needed(float(text)), Fraction(text)
+    assert Fraction(1, needed + 1) <= level
+    assert needed == 0 or Fraction(1, needed) > level
+    smallest = np.array([[1 / (needed + 1)]])
+    assert not Prediction(np.array([0]), smallest, "p-value").region(float(text)).any()
+
+
+def test_notes_say_which_levels_cannot_be_reached():
+    assert smallest_p_notes([0.05, 0.1], train_rows=12) == [
+        "12 rows to train on: level 0.05 cannot exclude any label (needs 19)"
+    ]
+    assert smallest_p_notes([0.05], class_counts={"x": 12, "y": 19, "w": 1}) == [
+        "class w has 1 row: level 0.05 cannot exclude it (needs 19)",
+        "class x has 12 rows: level 0.05 cannot exclude it (needs 19)",
+    ]
+    assert smallest_p_notes([0.01], train_rows=99) == []
+    assert smallest_p_notes([0], train_rows=10**6) == [
+        "1000000 rows to train on: level 0.0 cannot exclude any label (no number of rows is enough)"
+    ]
+    assert smallest_p_notes(np.array([0.05]), train_rows=18)[0].startswith("18 rows to train on: level 0.05 ")
+
+
+def test_truth_of_another_length_is_refused():
+    with pytest.raises(ValueError, match=r"truth must be \(5,\)"):
+        evaluate(Prediction(ABC, P, "p-value"), TRUTH[:4])
+
+
+def test_a_measure_sees_the_context():
+    context = Context(train_rows=3, train_class_counts={"a": 3}, params={"k": 1})
+    case = Case(Prediction(ABC, P, "p-value"), TRUTH, (0.05,), (), context)
+    assert case.context.train_rows == 3 and case.correct.tolist() == [True, False, True, False, True]
+    assert case.true_columns.tolist() == [0, 2, 1, 1, 0]
+
+
+def test_every_metric_is_said_in_words():
+    assert all(about and not about.endswith(".") for about in known_metrics().values())

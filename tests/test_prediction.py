@@ -1,0 +1,290 @@
+"""`Prediction`: confidence, credibility, regions and acceptance for every kind, ties and limits included."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.stats import norm
+
+from confml.measures.prediction import KINDS, Prediction
+
+ABC = np.array(["a", "b", "c"])
+
+
+def make(scores, kind, classes=None, **others) -> Prediction:
+    scores = np.asarray(scores, dtype=float)
+    classes = np.arange(scores.shape[1]) if classes is None else classes
+    if kind == "posterior":
+        others.setdefault("extra", {"sd": np.full(scores.shape, 0.1)})
+    return Prediction(classes, scores, kind, **others)
+
+
+# ---- confidence and credibility
+
+
+def test_p_value_confidence_is_one_less_the_second_largest():
+    prediction = make([[0.5, 0.02, 0.01], [0.2, 0.2, 0.1], [0.01, 0.03, 0.9]], "p-value", ABC)
+    assert prediction.confidence.tolist() == [1 - 0.02, 1 - 0.2, 1 - 0.03]
+    assert prediction.credibility.tolist() == [0.5, 0.2, 0.9]
+    assert prediction.labels.tolist() == ["a", "a", "c"]
+
+
+@pytest.mark.parametrize("kind", ["probability", "vote", "envelope"])
+def test_share_confidence_is_the_largest_score(kind):
+    prediction = make([[0.2, 0.5, 0.3], [0.4, 0.4, 0.2]], kind)
+    assert prediction.confidence.tolist() == [0.5, 0.4]
+    assert prediction.credibility is None
+
+
+def test_posterior_confidence_is_phi_of_the_standardised_mean():
+    sd = np.array([[0.1, 0.1], [0.2, 0.05]])
+    prediction = make([[0.6, 0.4], [0.3, 0.7]], "posterior", extra={"sd": sd})
+    assert prediction.confidence == pytest.approx([norm.cdf(1.0), norm.cdf(4.0)])
+    # The example of the methods' definition: p ~ N(0.6, 0.1^2) exceeds 1/2 with probability 0.841.
+    assert prediction.confidence[0] == pytest.approx(0.841, abs=5e-4)
+    shifted = make([[0.6, 0.4]], "posterior", extra={"sd": sd[:1]}, posterior_threshold=0.7)
+    assert shifted.confidence == pytest.approx([norm.cdf(-1.0)])
+
+
+def test_posterior_uses_the_predicted_class_even_where_another_scores_more():
+    prediction = make([[0.6, 0.4]], "posterior", labels=np.array([1]))
+    assert prediction.confidence == pytest.approx([norm.cdf(-1.0)])
+
+
+def test_posterior_without_spread_is_certain_either_way_and_undecided_on_the_threshold():
+    prediction = make([[0.6, 0.4], [0.45, 0.40], [0.5, 0.5]], "posterior", extra={"sd": np.zeros((3, 2))})
+    assert prediction.confidence.tolist() == [1.0, 0.0, 0.5]
+    assert prediction.accepted(0.999).tolist() == [True, False, False]
+    assert prediction.accepted(0.5).tolist() == [True, False, False]
+    assert prediction.accepted(0.4).tolist() == [True, False, True]
+
+
+def test_margin_confidence_is_largest_less_second_largest():
+    prediction = make([[3.0, -1.0, 2.5], [0.0, 0.0, -4.0]], "margin")
+    assert prediction.confidence.tolist() == [0.5, 0.0]
+    assert not prediction.has_regions
+    with pytest.raises(ValueError, match="conformal"):
+        prediction.region(0.05)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_class(kind):
+    prediction = make([[0.25], [1.0]], kind, np.array(["only"]))
+    assert prediction.labels.tolist() == ["only", "only"]
+    expected = {"p-value": [1.0, 1.0], "posterior": [norm.cdf(-2.5), norm.cdf(5.0)]}
+    assert prediction.confidence == pytest.approx(expected.get(kind, [0.25, 1.0]))
+    if prediction.has_regions:
+        kept = [[False], [True]] if kind == "p-value" else [[True], [True]]
+        assert prediction.region(0.5).tolist() == kept
+
+
+# ---- labels
+
+
+def test_ties_go_to_the_first_class_unless_labels_are_given():
+    scores = [[0.4, 0.4, 0.2], [0.1, 0.45, 0.45]]
+    assert make(scores, "probability", ABC).labels.tolist() == ["a", "b"]
+    given_labels = make(scores, "p-value", ABC, labels=np.array(["b", "c"]))
+    assert given_labels.labels.tolist() == ["b", "c"]
+    assert given_labels.predicted_columns.tolist() == [1, 2]
+
+
+# ---- regions of p-values: exact at ties
+
+
+LEVELS = [
+    "0.001",
+    "0.005",
+    "0.01",
+    "0.02",
+    "0.025",
+    "0.05",
+    "0.1",
+    "0.15",
+    "0.2",
+    "0.25",
+    "0.3",
+    "0.5",
+    "0.95",
+]
+
+
+@pytest.mark.parametrize("text", LEVELS)
+def test_membership_is_exact_for_every_count_up_to_2000_examples(text):
+    """count / (m + 1) > level as rationals, for all counts of all m + 1 <= 2000: ties leave the region."""
+    exact, level = Fraction(text), float(text)
+    ties = 0
+    for total in range(1, 2001):
+        counts = np.arange(1, total + 1)
+        region = make((counts / total)[:, None], "p-value").region(level)[:, 0]
+        expected = counts * exact.denominator > exact.numerator * total
+        ties += np.count_nonzero(counts * exact.denominator == exact.numerator * total)
+        assert np.array_equal(region, expected), f"m + 1 = {total}"
+    assert ties == 2000 // exact.denominator  # one tie in every total that the denominator divides
+
+
+def test_membership_by_the_confidence_would_be_wrong_at_ties():
+    """Why regions never use 1 - confidence: the subtraction moves exact ties."""
+    p = np.array([[0.9, count / total] for total in range(20, 2001, 20) for count in [total // 20]])
+    prediction = make(p, "p-value")
+    assert not prediction.region(0.05)[:, 1].any()
+    wrong = (1 - (1 - p[:, 1])) > 0.05
+    assert wrong.any()
+
+
+@pytest.mark.parametrize(("level", "kept"), [(0.0, [True, True, True]), (1.0, [False, False, False])])
+def test_p_value_regions_at_the_ends(level, kept):
+    assert make([[1.0, 0.3, 0.01]], "p-value").region(level)[0].tolist() == kept
+
+
+# ---- regions of shares: the smallest sufficient set
+
+
+def test_share_region_is_the_smallest_set_by_decreasing_score():
+    prediction = make([[0.15, 0.6, 0.25]], "probability", ABC)
+    assert prediction.region(0.5)[0].tolist() == [False, True, False]
+    assert prediction.region(0.4)[0].tolist() == [False, True, False]  # 0.6 >= 1 - 0.4
+    assert prediction.region(0.39)[0].tolist() == [False, True, True]
+    assert prediction.region(0.15)[0].tolist() == [False, True, True]
+    assert prediction.region(0.14)[0].tolist() == [True, True, True]
+    assert prediction.region(1.0)[0].tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("kind", ["probability", "vote", "envelope", "posterior"])
+def test_share_region_takes_earlier_classes_first_among_equals(kind):
+    prediction = make([[0.25, 0.25, 0.25, 0.25]], kind)
+    assert prediction.region(0.5)[0].tolist() == [True, True, False, False]
+
+
+def test_share_region_at_level_0_leaves_out_classes_without_a_share():
+    assert make([[0.0, 1.0, 0.0]], "vote").region(0.0)[0].tolist() == [False, True, False]
+
+
+def test_share_region_survives_rounding_of_the_sum():
+    thirds = np.full((1, 3), 1 / 3)
+    assert make(thirds, "probability").region(1 - 2 / 3)[0].sum() == 2
+    tenths = np.full((1, 10), 0.1)  # 0.1 + ... + 0.1 = 0.8999999999999999 for nine of them
+    assert make(tenths, "probability").region(0.1)[0].sum() == 9
+
+
+@pytest.mark.parametrize("level", [-0.1, 1.1, float("nan")])
+def test_levels_outside_0_to_1_are_refused(level):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        make([[0.5, 0.5]], "p-value").region(level)
+
+
+@given(
+    hnp.arrays(float, st.tuples(st.integers(0, 5), st.integers(1, 5)), elements=st.floats(0, 1)),
+    st.floats(0, 1),
+    st.floats(0, 1),
+)
+def test_regions_shrink_as_the_level_grows_and_hold_the_prediction(scores, one, other):
+    low, high = sorted([one, other])
+    for kind in ("p-value", "probability"):
+        prediction = make(scores, kind)
+        at_low, at_high = prediction.region(low), prediction.region(high)
+        assert not (at_high & ~at_low).any()
+        if kind == "probability" and len(scores):
+            assert at_high[np.arange(len(scores)), prediction.predicted_columns].all()
+
+
+# ---- acceptance
+
+
+@pytest.mark.parametrize("kind", ["probability", "vote", "margin"])
+def test_acceptance_includes_the_threshold(kind):
+    scores = [[0.75, 0.0], [0.74, 0.0], [0.0, 0.76]]
+    assert make(scores, kind).accepted(0.75).tolist() == [True, False, True]
+
+
+def test_p_values_are_accepted_by_their_confidence():
+    assert make([[0.9, 0.25], [0.9, 0.26], [0.1, 0.1]], "p-value").accepted(0.75).tolist() == [
+        True,
+        False,
+        True,
+    ]
+
+
+def test_envelope_acceptance_is_strict_but_a_share_of_1_is_always_accepted():
+    prediction = make([[0.8, 0.2], [0.81, 0.19], [1.0, 0.0]], "envelope")
+    assert prediction.accepted(0.8).tolist() == [False, True, True]
+    assert prediction.accepted(1.0).tolist() == [False, False, True]
+
+
+def test_posterior_acceptance_is_mean_less_c_sd_above_t0():
+    sd = np.full((3, 2), 0.1)
+    prediction = make([[0.66, 0.34], [0.67, 0.33], [0.5, 0.5]], "posterior", extra={"sd": sd})
+    assert prediction.accepted(0.95).tolist() == [False, True, False]  # c = 1.645
+    assert prediction.accepted(norm.cdf(0.0)).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_equal_confidences_are_accepted_or_rejected_together(kind):
+    scores = np.tile([0.7, 0.2, 0.1], (6, 1))
+    prediction = make(scores, kind)
+    for threshold in (0.01, 0.5, 0.7, 0.8, 0.99):
+        assert len(set(prediction.accepted(threshold).tolist())) == 1
+
+
+# ---- shape, parts, immutability
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_empty_test_part(kind):
+    prediction = make(np.empty((0, 3)), kind, ABC)
+    assert len(prediction) == 0 and prediction.labels.shape == (0,)
+    assert prediction.confidence.shape == (0,) and prediction.accepted(0.9).shape == (0,)
+    if prediction.has_regions:
+        assert prediction.region(0.05).shape == (0, 3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_parts_put_together_are_the_whole(kind):
+    rng = np.random.default_rng(5)
+    scores = rng.random((7, 3))
+    extra = {"sd": rng.random((7, 3)), "count": np.arange(7)}
+    whole = make(scores, kind, ABC, labels=ABC[rng.integers(0, 3, 7)], extra=extra, posterior_threshold=0.4)
+    together = Prediction.concatenate(
+        [whole.take(slice(0, 3)), whole.take(np.array([3, 4])), whole.take([5, 6])]
+    )
+    assert np.array_equal(together.scores, whole.scores) and np.array_equal(together.labels, whole.labels)
+    assert np.array_equal(together.confidence, whole.confidence)
+    assert set(together.extra) == {"sd", "count"} and together.extra["count"].tolist() == list(range(7))
+    assert together.kind == kind and together.posterior_threshold == 0.4
+
+
+def test_arrays_cannot_be_written_to():
+    prediction = make([[0.5, 0.5]], "posterior")
+    for values in (prediction.scores, prediction.labels, prediction.classes, prediction.extra["sd"]):
+        with pytest.raises(ValueError, match="read-only"):
+            values[...] = values
+    with pytest.raises(TypeError):
+        prediction.extra["more"] = prediction.scores
+
+
+def test_predictions_are_compared_by_identity():
+    one, other = make([[0.5, 0.5]], "vote"), make([[0.5, 0.5]], "vote")
+    assert one == one and one != other and len({one, other}) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((ABC, np.zeros((2, 3)), "p"), "kind is one of"),
+        ((ABC, np.zeros((2, 2)), "vote"), "one column a class"),
+        ((ABC, np.zeros(3), "vote"), "one column a class"),
+        ((np.array([]), np.zeros((2, 0)), "vote"), "one column a class"),
+        ((ABC, np.zeros((2, 3)), "vote", np.array(["a"])), r"labels must be \(2,\)"),
+        ((ABC, np.zeros((2, 3)), "vote", None, {"n": np.zeros(3)}), "must have 2 rows"),
+        ((ABC, np.zeros((2, 3)), "posterior"), "needs extra"),
+        ((ABC, np.zeros((2, 3)), "posterior", None, {"sd": np.zeros(2)}), "needs extra"),
+    ],
+)
+def test_what_does_not_fit_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Prediction(*arguments)
