@@ -1,0 +1,120 @@
+"""Splits depend on the seed, the data and the repeat alone; groups stay together; odd classes do no harm."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from confml.data.dataset import DataSet
+from confml.errors import ConfigError
+from confml.runner.splits import Split, inner_folds, outer_splits, split_rows
+
+
+def data_of(y, groups=None, train_rows=None, test_rows=None, shift=0.0):
+    X = np.arange(len(y), dtype=float)[:, None] + shift
+    return DataSet(
+        "d", X, np.asarray(y), ("a",), X, ("a",), np.array([False]), (None,), train_rows, test_rows, groups
+    )
+
+
+def protocol(kind="holdout", **more):
+    given = {"repeats": 1, "test_size": 0.3, "folds": 5, "inner_folds": 3, "stratify": True} | more
+    return SimpleNamespace(kind=kind, **given)
+
+
+def rows_of(data, rules, seed=1):
+    return [split_rows(data, rules, split, seed) for split in outer_splits(rules)]
+
+
+Y = np.repeat([0, 1, 2], [50, 30, 20])
+
+
+@pytest.mark.parametrize("kind", ["holdout", "k-fold"])
+def test_every_row_is_on_one_side(kind):
+    for train, test in rows_of(data_of(Y), protocol(kind)):
+        assert sorted([*train, *test]) == list(range(len(Y)))
+        assert (np.diff(train) > 0).all() and (np.diff(test) > 0).all()
+
+
+def test_folds_partition_the_data():
+    rules = protocol("k-fold", repeats=2)
+    rows = rows_of(data_of(Y), rules)
+    for repeat in range(2):
+        tests = [test for _, test in rows[5 * repeat : 5 * repeat + 5]]
+        assert sorted(np.concatenate(tests)) == list(range(len(Y)))
+        assert all(np.bincount(Y[test]).tolist() == [10, 6, 4] for test in tests)
+    assert [split.name for split in outer_splits(rules)][4:6] == ["r0-f4", "r1-f0"]
+
+
+@pytest.mark.parametrize("kind", ["holdout", "k-fold"])
+def test_more_repeats_keep_the_earlier_ones(kind):
+    few, many = (rows_of(data_of(Y), protocol(kind, repeats=n)) for n in (2, 4))
+    for (train, test), (train2, test2) in zip(few, many, strict=False):
+        assert (train == train2).all() and (test == test2).all()
+    firsts = {tuple(test) for _, test in many}
+    assert len(firsts) == len(many)  # repeats differ
+
+
+def test_splits_differ_by_seed_and_data():
+    one = rows_of(data_of(Y), protocol())[0][1].tolist()
+    assert one == rows_of(data_of(Y), protocol())[0][1].tolist()
+    assert one != rows_of(data_of(Y), protocol(), seed=2)[0][1].tolist()
+    assert one != rows_of(data_of(Y, shift=0.5), protocol())[0][1].tolist()
+
+
+def test_stratified_holdout_keeps_the_shares():
+    train, test = rows_of(data_of(Y), protocol(test_size=0.2))[0]
+    assert np.bincount(Y[test]).tolist() == [10, 6, 4]
+
+
+def test_a_class_with_one_row_goes_to_training():
+    y = np.append(Y, 3)
+    train, test = rows_of(data_of(y), protocol())[0]
+    assert len(y) - 1 in train and sorted([*train, *test]) == list(range(len(y)))
+    for train, test in rows_of(data_of(y), protocol("k-fold")):
+        assert sorted([*train, *test]) == list(range(len(y)))
+
+
+@pytest.mark.parametrize("kind", ["holdout", "k-fold"])
+@pytest.mark.parametrize("stratify", [True, False])
+def test_groups_stay_together(kind, stratify):
+    groups = np.arange(len(Y)) // 4
+    for train, test in rows_of(data_of(Y, groups), protocol(kind, stratify=stratify)):
+        assert not set(groups[train]) & set(groups[test])
+        assert sorted([*train, *test]) == list(range(len(Y)))
+
+
+def test_inner_folds_lie_within_the_training_part():
+    data, rules = data_of(Y, groups=np.arange(len(Y)) // 2), protocol()
+    train, test = rows_of(data, rules)[0]
+    folds = inner_folds(data, train, rules, Split("holdout"), 1)
+    assert len(folds) == 3
+    for inner_train, validation in folds:
+        assert sorted([*inner_train, *validation]) == train.tolist()
+        assert not set(data.groups[inner_train]) & set(data.groups[validation])
+
+
+def test_fixed_split_is_the_providers():
+    data = data_of(Y, train_rows=np.arange(70), test_rows=np.arange(70, 100))
+    train, test = rows_of(data, protocol("fixed-split"))[0]
+    assert train.tolist() == list(range(70)) and test.tolist() == list(range(70, 100))
+    with pytest.raises(ConfigError, match="no training and test parts of its own; use protocol kind holdout"):
+        rows_of(data_of(Y), protocol("fixed-split"))
+
+
+@pytest.mark.parametrize(
+    ("y", "groups", "rules", "words"),
+    [
+        ([0, 1, 0], None, protocol("k-fold"), "has 3 rows, too few for 5 folds"),
+        (Y, np.zeros(100), protocol("k-fold"), "has 1 groups, too few for 5 folds"),
+        (
+            [0, 0, 1, 1, 2, 2],
+            None,
+            protocol(test_size=0.2),
+            "cannot be split into a holdout with test-size 0.2",
+        ),
+    ],
+)
+def test_what_cannot_be_split_is_said(y, groups, rules, words):
+    with pytest.raises(ConfigError, match=words):
+        rows_of(data_of(y, groups), rules)

@@ -1,0 +1,70 @@
+"""The store: records are whole or absent."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from confml.errors import ConfmlError
+from confml.runner.store import Store
+
+
+def test_record_round_trip(tmp_path):
+    store = Store(tmp_path)
+    arrays = {"scores": np.array([[0.1, 0.2]]), "labels": np.array(["a|b", "c,d"])}
+    store.write("cells", "k1", {"x": 1}, arrays)
+    document, read = store.read("cells", "k1")
+    assert document == {"x": 1, "arrays": True}
+    assert read["scores"].tolist() == [[0.1, 0.2]] and read["labels"].tolist() == ["a|b", "c,d"]
+    assert store.keys("cells") == {"k1"} and store.sound("cells", "k1")
+    store.write("inner", "k2", {"scores": [0.5, None]})
+    assert store.read("inner", "k2") == ({"scores": [0.5, None], "arrays": False}, {})
+
+
+def test_no_record_until_the_json_is_there(tmp_path):
+    """The arrays are written first: a process killed between the two leaves no record."""
+    store = Store(tmp_path)
+    store.write("cells", "k", {}, {"a": np.arange(3)})
+    store.path("cells", "k").unlink()
+    assert store.read("cells", "k") is None and not store.sound("cells", "k") and store.keys("cells") == set()
+
+
+@pytest.mark.parametrize("ending", ["json", "npz"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "gone"])
+def test_damaged_record_counts_as_not_done(tmp_path, ending, damage):
+    store = Store(tmp_path)
+    store.write("cells", "k", {"n": list(range(100))}, {"a": np.arange(1000)})
+    path = store.path("cells", "k", ending)
+    if damage == "gone":
+        path.unlink()
+    else:
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) // 2] if damage == "cut" else b"")
+    assert not store.sound("cells", "k")
+    assert store.read("cells", "k") is None
+
+
+def test_no_temporary_files_stay(tmp_path):
+    store = Store(tmp_path)
+    for number in range(5):
+        store.write("cells", f"k{number}", {}, {"a": np.arange(3)})
+    assert all(not name.startswith(".") for name in os.listdir(tmp_path / "cells"))
+
+
+def test_objects_are_refused_rather_than_pickled(tmp_path):
+    with pytest.raises(ValueError):
+        Store(tmp_path).write("cells", "k", {}, {"a": np.array([object()])})
+    assert Store(tmp_path).keys("cells") == set()
+
+
+def test_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfmlError, match="cannot write results there.*--out"):
+        Store(tmp_path / "file" / "run").make()
+
+
+def test_documents_are_plain_json(tmp_path):
+    store = Store(tmp_path)
+    store.write("cells", "k", {"label": "é"})
+    assert json.loads(store.path("cells", "k").read_text(encoding="utf-8"))["label"] == "é"
