@@ -1,0 +1,94 @@
+"""The house keeps its order: imports run one way, click stays outside, importing confml changes nothing."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "confml"
+# Each floor may import itself and what stands before it.
+FLOORS = [
+    {"errors", "_jit", "_seeds", "_parameters", "__init__"},
+    {"measures", "data", "bayes_error"},
+    {"methods"},
+    {"steps"},
+    {"config"},
+    {"runner"},
+    {"report"},
+    {"commands"},
+    {"cli"},
+    {"__main__"},
+]
+FLOOR = {name: floor for floor, names in enumerate(FLOORS) for name in names}
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imports(path):
+    """(line, module) of every import of a file, those inside functions included."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, name.name) for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            yield node.lineno, node.module
+            yield from ((node.lineno, f"{node.module}.{name.name}") for name in node.names)
+
+
+def part(module):
+    """The part of confml that a module belongs to, None for other packages."""
+    names = module.split(".")
+    if names[0] != "confml":
+        return None
+    return names[1] if len(names) > 1 and names[1] in FLOOR else "__init__"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_run_one_way(path):
+    here = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    assert here in FLOOR, f"{here} has no place in the order of imports"
+    for line, module in imports(path):
+        other = part(module)
+        if other is None:
+            continue
+        same_floor = FLOOR[other] == FLOOR[here]
+        # On one floor a part may use itself; the ground floor's files may use each other.
+        assert FLOOR[other] < FLOOR[here] or other == here or (same_floor and FLOOR[here] == 0), (
+            f"{path}:{line}: {here} imports {module}"
+        )
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_the_command_line_imports_click(path):
+    if path.relative_to(PACKAGE).parts[0] not in ("cli.py", "commands"):
+        assert not any(module.split(".")[0] == "click" for _, module in imports(path))
+
+
+@pytest.mark.parametrize("name", ["engines", "store", "provenance"])
+def test_these_know_no_learning(name):
+    modules = [module for _, module in imports(PACKAGE / "runner" / f"{name}.py")]
+    assert not any(module.startswith(("sklearn", "confml.methods", "confml.measures")) for module in modules)
+
+
+def test_importing_confml_changes_nothing():
+    program = (
+        "import os, signal, sys, warnings, logging\n"
+        "def state():\n"
+        "    log = logging.getLogger()\n"
+        "    return (dict(os.environ), list(warnings.filters), list(sys.path), log.level, list(log.handlers),"
+        " signal.getsignal(signal.SIGINT))\n"
+        "before = state(); import confml; assert state() == before\n"
+        "assert 'numpy' not in sys.modules, 'importing confml imports numpy'\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_help_loads_nothing_heavy():
+    program = (
+        "import sys\nfrom confml.cli import main\n"
+        "try: main(['--help'])\nexcept SystemExit as ended: assert not ended.code\n"
+        "heavy = {'numpy', 'scipy', 'pandas', 'sklearn', 'numba', 'matplotlib', 'pydantic', 'rich', 'yaml'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)

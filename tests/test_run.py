@@ -1,0 +1,309 @@
+"""`confml run` as users run it: the same bytes however it is run, nothing lost, failures told."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+CONFIG = """\
+name: small
+datasets:
+  - wine-sklearn
+  - {generate: five-gaussians, n: 80, test-n: 40}
+steps: [standardise]
+methods:
+METHODS
+protocol: {kind: holdout, test-size: 0.3, repeats: 2, inner-folds: 3}
+levels: [0.05, 0.2]
+figures: [regions-by-level]
+seed: 3
+"""
+METHODS = [
+    "  - {name: tcm-nn, sweep: {k: [1, 3]}}",
+    "  - {name: knn, tune: {k: [1, 5, 9]}}",
+    "  - {name: sklearn.ensemble.RandomForestClassifier, n_estimators: 5, sweep: {max_depth: [1, 3]}}",
+]
+TABLES = ("metrics.csv", "summary.csv", "tuning.csv", "failures.csv")
+
+
+def write_config(folder, methods=METHODS, text=CONFIG):
+    path = folder / "config.yaml"
+    path.write_text(text.replace("METHODS", "\n".join(methods)))
+    return path
+
+
+def confml(*arguments, **options):
+    command = [sys.executable, "-m", "confml", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+def run(config, out, *more, code=0):
+    done = confml("run", config, "--out", out, *more)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def tables(out):
+    files = [path for path in sorted(out.rglob("*.csv")) if path.name != "timings.csv"]
+    return {str(path.relative_to(out)): path.read_bytes() for path in files}
+
+
+def metrics(out):
+    with open(out / "metrics.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    """One run with one job: the truth for the others."""
+    folder = tmp_path_factory.mktemp("reference")
+    run(write_config(folder), folder / "out", "--jobs", "1")
+    return folder / "out"
+
+
+def test_results_are_complete(reference):
+    rows = metrics(reference)
+    assert list(rows[0]) == ["dataset", "method", "params", "split", "view", "metric", "level", "value"]
+    assert {row["dataset"] for row in rows} == {"wine-sklearn", "five-gaussians"}
+    assert {row["params"] for row in rows if row["method"] == "tcm-nn"} == {"k=1", "k=3"}
+    assert {row["split"] for row in rows} == {"r0", "r1"}
+    wanted = {
+        "error",
+        "accuracy",
+        "ari",
+        "coverage",
+        "mean_region_size",
+        "one_class",
+        "two_or_more",
+        "no_class",
+    }
+    assert wanted <= {row["metric"] for row in rows if row["view"] == "p-value"}
+    regions = list((reference / "regions" / "wine-sklearn").rglob("r0.csv"))
+    assert regions
+    assert not list(reference.glob(".work*"))
+    with open(reference / "tuning.csv", newline="") as file:
+        tuned = list(csv.DictReader(file))
+    assert {row["method"] for row in tuned} == {"knn"}
+    manifest = json.loads((reference / "manifest.json").read_text())
+    assert manifest["finished"] and manifest["provenance"]["packages"]["numpy"]
+
+
+def test_two_jobs_give_the_same_bytes(reference, tmp_path):
+    run(write_config(tmp_path), tmp_path / "out", "--jobs", "2")
+    assert tables(tmp_path / "out") == tables(reference)
+
+
+def test_order_and_company_of_methods_do_not_matter(reference, tmp_path):
+    run(write_config(tmp_path, METHODS[::-1]), tmp_path / "turned", "--jobs", "1")
+    turned = sorted(map(str, metrics(tmp_path / "turned")))
+    assert turned == sorted(map(str, metrics(reference)))
+    run(write_config(tmp_path, [METHODS[2]]), tmp_path / "alone", "--jobs", "1")
+    alone = [row for row in metrics(reference) if row["method"].startswith("sklearn")]
+    assert metrics(tmp_path / "alone") == alone
+
+
+def test_a_swept_value_gives_what_the_fixed_one_gives(reference, tmp_path):
+    """A cell does not know which other values stand beside it: chance does not depend on the sweep."""
+    fixed = "  - {name: sklearn.ensemble.RandomForestClassifier, n_estimators: 5, max_depth: 3}"
+    run(write_config(tmp_path, [fixed]), tmp_path / "out", "--jobs", "1")
+    swept = [row for row in metrics(reference) if "max_depth=3" in row["params"]]
+    assert metrics(tmp_path / "out") == swept
+
+
+def test_killed_half_way_and_taken_up_again(reference, tmp_path):
+    config = write_config(tmp_path)
+    command = [
+        sys.executable,
+        "-m",
+        "confml",
+        "run",
+        str(config),
+        "--out",
+        str(tmp_path / "out"),
+        "--jobs",
+        "2",
+    ]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+    cells = tmp_path / "out" / "cells"
+    while process.poll() is None and (not cells.is_dir() or len(list(cells.glob("*.json"))) < 4):
+        time.sleep(0.02)
+    with_kill = process.poll() is None
+    if with_kill:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    before = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.json")}
+    done = run(config, tmp_path / "out", "--jobs", "2")
+    assert "cells are done already" in done.stderr
+    after = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.json")}
+    assert before.items() <= after.items()  # nothing that was done is done again
+    assert tables(tmp_path / "out") == tables(reference)
+    assert not list((tmp_path / "out").glob(".work*"))
+
+
+def test_interrupted_run_says_how_to_go_on(tmp_path):
+    slow = (
+        "  - {name: sklearn.ensemble.RandomForestClassifier, sweep: {n_estimators: [3000, 3001, 3002, 3003]}}"
+    )
+    config = write_config(tmp_path, ["  - {name: knn, k: 1}", slow])
+    command = [
+        sys.executable,
+        "-m",
+        "confml",
+        "run",
+        str(config),
+        "--out",
+        str(tmp_path / "out"),
+        "--jobs",
+        "2",
+    ]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    cells = tmp_path / "out" / "cells"
+    while not cells.is_dir() or not list(cells.glob("*.json")):
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    _, words = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "run the same command again to go on" in words and "Traceback" not in words
+    assert list(cells.glob("*.json"))
+
+
+def keep_times(out):
+    return {path.name: path.stat().st_mtime_ns for path in (out / "cells").glob("*.json")}
+
+
+def test_more_repeats_keep_the_finished_cells(tmp_path):
+    config = write_config(tmp_path, METHODS[:1])
+    run(config, tmp_path / "out", "--jobs", "1")
+    first, rows = keep_times(tmp_path / "out"), metrics(tmp_path / "out")
+    run(config, tmp_path / "out", "--jobs", "1", "--set", "protocol.repeats=3")
+    assert first.items() <= keep_times(tmp_path / "out").items()
+    assert len(keep_times(tmp_path / "out")) == len(first) * 3 // 2
+    assert [row for row in metrics(tmp_path / "out") if row["split"] != "r2"] == rows
+
+
+def test_other_levels_recompute_nothing(tmp_path):
+    config = write_config(tmp_path, METHODS[:1])
+    run(config, tmp_path / "out", "--jobs", "1")
+    first = keep_times(tmp_path / "out")
+    run(config, tmp_path / "out", "--jobs", "1", "--set", "levels=[0.1]")
+    assert keep_times(tmp_path / "out") == first
+    assert {row["level"] for row in metrics(tmp_path / "out") if row["metric"] == "coverage"} == {"0.1"}
+
+
+def test_report_needs_neither_data_nor_computing(reference, tmp_path):
+    import shutil
+
+    shutil.copytree(reference, tmp_path / "out")
+    for path in [*(tmp_path / "out").rglob("*.csv"), *(tmp_path / "out").rglob("*.svg")]:
+        path.unlink()
+    done = confml("report", tmp_path / "out", "--quiet", env={**os.environ, "CONFML_DATA": "/nowhere"})
+    assert done.returncode == 0, done.stderr
+    assert tables(tmp_path / "out") == tables(reference)
+    figures = sorted(path.relative_to(reference) for path in reference.rglob("*.svg"))
+    assert figures
+    for figure in figures:
+        assert (tmp_path / "out" / figure).read_bytes() == (reference / figure).read_bytes()
+
+
+FAILING = [
+    "  - {name: tcm-nn, k: 1}",
+    "  - {name: sklearn.neighbors.KNeighborsClassifier, sweep: {n_neighbors: [3, 5000]}}",
+]
+
+
+def test_a_failing_cell_harms_no_other(tmp_path):
+    config = write_config(tmp_path, FAILING)
+    done = run(config, tmp_path / "out", "--jobs", "2", code=1)
+    assert "4 cells failed" in done.stderr
+    with open(tmp_path / "out" / "failures.csv", newline="") as file:
+        failures = list(csv.DictReader(file))
+    assert len(failures) == 4 and {row["params"] for row in failures} == {"n_neighbors=5000"}
+    assert all("n_neighbors" in row["error"] for row in failures)
+    assert {row["params"] for row in metrics(tmp_path / "out")} == {"k=1", "n_neighbors=3"}
+
+    again = run(config, tmp_path / "out", "--jobs", "1", code=1)
+    assert "4 failed (--retry-failed tries again)" in again.stderr
+    retried = run(config, tmp_path / "out", "--jobs", "1", "--retry-failed", code=1)
+    assert "4 cells to compute" in retried.stderr
+
+    shown = confml("status", tmp_path / "out", "--json")
+    assert shown.returncode == 0
+    status = json.loads(shown.stdout)
+    assert (status["cells"], status["done"], status["failed"], status["left"]) == (12, 8, 4, 0)
+
+
+def test_a_damaged_cell_is_computed_again(reference, tmp_path):
+    config = write_config(tmp_path, METHODS[:1])
+    run(config, tmp_path / "out", "--jobs", "1")
+    whole = tables(tmp_path / "out")
+    first, second = sorted((tmp_path / "out" / "cells").glob("*.npz"))[:2]
+    first.write_bytes(first.read_bytes()[:100])
+    second.with_suffix(".json").write_text("{")
+    done = run(config, tmp_path / "out", "--jobs", "1")
+    assert "6 of 8 cells are done already" in done.stderr
+    assert tables(tmp_path / "out") == whole
+
+
+def test_shards_make_the_whole(reference, tmp_path):
+    config = write_config(tmp_path)
+    for shard in ("1/3", "3/3", "2/3"):
+        done = confml("run", config, "--out", tmp_path / "out", "--jobs", "1", "--shard", shard)
+        assert done.returncode == 0, done.stderr
+    assert tables(tmp_path / "out") == tables(reference)
+
+
+def test_two_runs_in_one_folder_at_once(reference, tmp_path):
+    config = write_config(tmp_path)
+    command = [
+        sys.executable,
+        "-m",
+        "confml",
+        "run",
+        str(config),
+        "--out",
+        str(tmp_path / "out"),
+        "--jobs",
+        "1",
+    ]
+    processes = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    for process in processes:
+        _, words = process.communicate(timeout=300)
+        assert process.returncode == 0, words
+    assert tables(tmp_path / "out") == tables(reference)
+
+
+def test_plan_computes_nothing(tmp_path):
+    config = write_config(tmp_path)
+    done = confml("plan", config, "--out", tmp_path / "out", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["cells"]
+    assert sum(row["cells"] for row in rows) == 20 and all(row["left"] == row["cells"] for row in rows)
+    assert {row["inner_fits"] for row in rows if row["method"] == "knn"} == {9}
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_write_permission(tmp_path):
+    (tmp_path / "file").write_text("")
+    done = confml("run", write_config(tmp_path), "--out", tmp_path / "file" / "out")
+    assert done.returncode == 2 and "cannot write results there" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_library_use_leaves_the_process_alone():
+    program = "import signal as s, confml.runner.run; assert s.getsignal(s.SIGINT) is s.default_int_handler"
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+def test_paths_are_not_machine_bound(reference):
+    """Nothing in the reports names a folder of the machine that made them."""
+    for path in reference.rglob("*"):
+        if path.suffix in (".csv", ".md", ".json", ".svg") and path.parent.name != "cells":
+            assert str(Path(sys.prefix)) not in path.read_text(encoding="utf-8"), path

@@ -1,0 +1,56 @@
+"""The schedule: tasks after what they need, failures passed on, nothing handed out twice."""
+
+from confml.runner.graph import Schedule
+from confml.runner.plan import Cell
+from confml.runner.tasks import Failure, Outcome, Task
+
+
+def cell(key):
+    return Cell(key, "d", "m", {}, "fixed")
+
+
+def task(identity, *needs, cells="a"):
+    return Task(identity, "path", None, tuple(map(cell, cells)), ({},), needs=needs)
+
+
+def drain(schedule):
+    handed = []
+    while (one := schedule.feed()) is not None:
+        handed.append(one.identity)
+        schedule.finish(one, Outcome())
+    return handed
+
+
+def test_order_of_the_plan_is_kept():
+    assert drain(Schedule([task("1"), task("2"), task("3")])) == ["1", "2", "3"]
+
+
+def test_tasks_wait_for_what_they_need():
+    schedule = Schedule([task("i1"), task("i2"), task("final", "i1", "i2"), task("other", cells="b")])
+    first, second = schedule.feed(), schedule.feed()
+    assert (first.identity, second.identity) == ("i1", "i2")
+    assert schedule.feed().identity == "other" and schedule.feed() is None
+    schedule.finish(second, Outcome())
+    assert schedule.feed() is None
+    schedule.finish(first, Outcome())
+    assert schedule.feed().identity == "final"
+
+
+def test_needs_outside_of_the_tasks_are_met_already():
+    assert drain(Schedule([task("final", "stored-before")])) == ["final"]
+
+
+def test_a_failure_ends_what_waits_for_it_and_is_told_once():
+    schedule = Schedule([task("i1"), task("i2"), task("final", "i1", "i2"), task("other", cells="b")])
+    told = []
+    while (one := schedule.feed()) is not None:
+        failed = (Failure("a", f"{one.identity} broke", ""),) if one.identity in ("i1", "i2") else ()
+        told += schedule.finish(one, Outcome(failed=failed))
+    assert [failure.error for failure in told] == ["i1 broke"]
+    assert len(schedule) == 0
+
+
+def test_a_join_goes_on_for_the_cells_that_did_not_fail():
+    schedule = Schedule([task("block", cells="ab"), task("join", "block", cells="ab")])
+    schedule.finish(schedule.feed(), Outcome(failed=(Failure("a", "broke", ""),)))
+    assert schedule.feed().identity == "join"
