@@ -191,7 +191,28 @@ class Card(_Strict):
             raise ValueError("delimited text needs label, the column of the class")
         if isinstance(self.reader, Delimited) and (self.columns is None) != self.reader.header:
             raise ValueError("delimited text needs either columns, their names, or header: true")
+        if isinstance(self.reader, Idx) and self.columns is None:
+            raise ValueError("images need columns, the names of their attributes")
+        if self.nominal == "all" and self.columns is None:
+            raise ValueError("nominal: all needs columns, their names")
+        if self.train_first is not None and any(file.part for file in self.files):
+            raise ValueError("either files have a part each or train-first divides the rows, not both")
+        if any(file.part for file in self.files) and not all(file.part for file in self.files):
+            raise ValueError("either every file has a part, or none has")
         return self
+
+
+def column_names(written: tuple[str, ...]) -> tuple[str, ...]:
+    """Column names as a card writes them, spelt out: ``a[1..3]`` becomes a1, a2, a3."""
+    names: list[str] = []
+    for text in written:
+        found = re.fullmatch(r"(.*)\[(\d+)\.\.(\d+)\](.*)", text)
+        if found is None:
+            names.append(text)
+            continue
+        before, low, high, behind = found.groups()
+        names += [f"{before}{number}{behind}" for number in range(int(low), int(high) + 1)]
+    return tuple(names)
 
 
 def known_cards() -> list[str]:
@@ -226,6 +247,7 @@ def read_card_file(path: Path) -> Card:
         for file in values["files"]:
             if isinstance(file, dict):
                 file.setdefault("folder", values["folder"])
+    _refuse_underscores(path, values, places)
     try:
         return Card.model_validate_json(json.dumps(values))
     except ValidationError as error:
@@ -255,6 +277,19 @@ def _with_base(path: Path, seen: tuple[Path, ...]):
     if "folder" not in base_values:
         base_values["folder"] = beside.stem
     return {**base_values, **values}, {**base_places, **places}
+
+
+def _refuse_underscores(path: Path, values: dict, places: dict) -> None:
+    """Keys are written with hyphens; pydantic would also take the names of Python's fields."""
+    fixed = [((key,), values[key]) for key in ("reader", "missing", "expect", "paper") if key in values]
+    files = values.get("files")
+    fixed += [(("files", i), file) for i, file in enumerate(files if isinstance(files, list) else [])]
+    for at, mapping in [((), values), *fixed]:
+        for key in mapping if isinstance(mapping, dict) else ():
+            if "_" in key:
+                origin, lines = places[(*at, key)[0]]
+                where = f"{origin}:{lines[(*at, key)]}"
+                raise DataError(f"unknown key '{key}'", where=where, hint="keys are written with hyphens")
 
 
 def _folder_of(path: Path, base: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -12,7 +13,7 @@ CODINGS = ("dummy", "dummy-drop-first", "integer")
 def sort_categories(texts: Iterable[str]) -> tuple[str, ...]:
     """Categories in their order: by value if all are whole numbers, else by their characters."""
     distinct = set(texts)
-    if all(text.lstrip("+-").isdecimal() for text in distinct):
+    if all(re.fullmatch(r"[+-]?[0-9]+", text) for text in distinct):
         return tuple(sorted(distinct, key=lambda text: (int(text), text)))
     return tuple(sorted(distinct))
 
@@ -26,8 +27,8 @@ def code_columns(
     """The columns of X, and their names.
 
     table: (n, a) numbers, and for a nominal attribute places in its ``categories`` (None: numeric).
-    coding: ``dummy`` makes one 0/1 column a category, called ``colour=red``; ``dummy-drop-first`` leaves out
-        the first one of each attribute (a matrix of full rank with an intercept); ``integer`` keeps the place.
+    coding: ``dummy`` makes one 0/1 column a category, called ``colour=red``; ``dummy-drop-first`` leaves
+        out the first of each attribute (full rank beside an intercept); ``integer`` keeps the place.
     Returns (n, d) float64 and d names. A missing value (NaN) is NaN in all columns of its attribute.
     """
     if coding not in CODINGS:
