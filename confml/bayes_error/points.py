@@ -1,0 +1,92 @@
+"""The rows of a data set, laid out for spanning trees: grouped by class, near rows side by side."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from confml.errors import DataError
+
+LEAF = 96
+"""Rows at most in a leaf: their trees come from a full distance matrix."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """Rows in an order in which each class, and each cell of its k-d tree, is a range of positions.
+
+    X (n, d) float64, times a power of two so that squares neither overflow nor vanish; rank (n,) row numbers;
+    Z (n, d) float32, centred; low, high (n,) float32: squared norms of Z less and plus the rounding margin of
+    float32 distances, so that low[i] + low[j] - 2 Z[i].Z[j] <= d^2 <= high[i] + high[j] - 2 Z[i].Z[j];
+    starts (K + 1,): class k holds positions starts[k]..starts[k + 1] - 1; scale: true d = d * scale.
+    """
+
+    X: np.ndarray
+    rank: np.ndarray
+    Z: np.ndarray
+    minus_2Z: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    starts: np.ndarray
+    scale: float
+
+    def __len__(self) -> int:
+        return self.X.shape[0]
+
+
+def check_rows(X) -> np.ndarray:
+    """X as a two-dimensional float64 array of finite numbers; DataError otherwise."""
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    if X.ndim != 2 or X.shape[0] == 0 or X.shape[1] == 0:
+        raise DataError(f"expected a table with rows and attributes, got an array of shape {X.shape}")
+    if not np.isfinite(X).all():
+        row, column = np.argwhere(~np.isfinite(X))[0]
+        raise DataError(
+            f"row {row}, attribute {column} is {X[row, column]}; distances need finite numbers",
+            hint="drop or fill missing values first",
+        )
+    return X
+
+
+def lay_out(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Points:
+    """Points of rows X (n, d), finite, whose class codes (n,) run from 0 to n_classes - 1."""
+    by_class = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[by_class], np.arange(n_classes + 1))
+    order = np.concatenate(
+        [nearby_order(X, by_class[starts[k] : starts[k + 1]]) for k in range(n_classes)]
+    )
+    # halved before subtracting, so that the span of the largest numbers there are does not overflow
+    half_low, half_high = X.min(axis=0) / 2, X.max(axis=0) / 2
+    centre = half_low + half_high
+    reach = float((half_high - half_low).max())
+    exponent = -math.frexp(reach)[1] if reach > 0 else 0
+    X = np.ascontiguousarray(np.ldexp(X[order], exponent))
+    Z = (X - np.ldexp(centre, exponent)).astype(np.float32)
+    norms = np.einsum("ij,ij->i", Z, Z, dtype=np.float64)
+    # Rounding of the product (d terms), of the conversion to float32, of the norms and of three sums, each at
+    # most 2^-24 of |Z_i|^2 + |Z_j|^2 times a small number; with a floor for products that vanish.
+    margin = norms * ((X.shape[1] + 16) * 2.0**-24 * 1.01) + 1e-30
+    low = np.nextafter((norms - margin).astype(np.float32), np.float32(-np.inf))
+    high = np.nextafter((norms + margin).astype(np.float32), np.float32(np.inf))
+    return Points(X, order.astype(np.int64), Z, -2 * Z, low, high, starts, math.ldexp(1.0, -exponent))
+
+
+def nearby_order(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The rows reordered: halved again and again at the median of the widest attribute, down to leaves.
+
+    The halves are those of `halves`, so that every cell is a range.
+    """
+    if rows.size <= LEAF:
+        return rows
+    part = X[rows]
+    widest = int(np.argmax(part.max(axis=0) / 2 - part.min(axis=0) / 2))
+    middle = halves(0, rows.size)
+    order = np.argsort(part[:, widest], kind="stable")
+    return np.concatenate([nearby_order(X, rows[order[:middle]]), nearby_order(X, rows[order[middle:]])])
+
+
+def halves(start: int, stop: int) -> int:
+    """Where a range of positions is cut in two."""
+    return start + (stop - start) // 2

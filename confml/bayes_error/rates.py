@@ -1,0 +1,149 @@
+"""Bayes error rates of all pairs of classes, and of each class against the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confml.bayes_error.estimates import COUNTS, bayes_error_from_crossings
+from confml.bayes_error.shared_trees import Crossings, check_problem, count_crossings
+from confml.errors import ConfigError, did_you_mean
+
+WIDE_BAND = 0.05
+FEW_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class BayesErrorRates:
+    """Estimated Bayes error rates of two-class problems.
+
+    Shapes (...) are (K, K) for pairs of classes (symmetric, NaN diagonal) and (K,) for one class against the rest.
+    classes (K,); estimate (...), divided by the smaller prior if `normalise`; lower, upper (...): bounds of the
+    Bayes error, never normalised; crossings (...): counted edges between the two sides, mean over the trees;
+    crossings_min, crossings_max (...): the least and the most that the first tree can have under ties;
+    estimate_min, estimate_max (...): the estimate at these two; per_tree (T, ...): crossings of each tree, NaN
+    where no further orthogonal tree exists; rows (...): rows on both sides; count, correct_bias, normalise: as
+    asked for.
+    """
+
+    classes: np.ndarray
+    estimate: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    crossings: np.ndarray
+    crossings_min: np.ndarray
+    crossings_max: np.ndarray
+    estimate_min: np.ndarray
+    estimate_max: np.ndarray
+    per_tree: np.ndarray
+    rows: np.ndarray
+    count: str
+    correct_bias: bool
+    normalise: bool
+
+
+@dataclass(frozen=True)
+class BayesErrors:
+    """Both answers out of one computation."""
+
+    pairwise: BayesErrorRates
+    one_vs_rest: BayesErrorRates
+
+
+def bayes_errors(
+    X, y, trees: int = 3, count: str = "all", correct_bias: bool = True, normalise: bool = True
+) -> BayesErrors:
+    """`pairwise_bayes_error` and `one_vs_rest_bayes_error` at little more than the cost of the first."""
+    X, classes, codes = _check(X, y, trees, count)
+    pairs, rest, _ = count_crossings(X, codes, classes.size, trees)
+    options = (count, correct_bias, normalise)
+    return BayesErrors(rates(classes, pairs, *options), rates(classes, rest, *options))
+
+
+def pairwise_bayes_error(
+    X, y, trees: int = 3, count: str = "all", correct_bias: bool = True, normalise: bool = True
+) -> BayesErrorRates:
+    """Henze-Penrose estimates of the Bayes error of every pair of classes, from orthogonal spanning trees.
+
+    X (n, d): rows, finite numbers, scaled as their Euclidean distance should see them; y (n,): labels of two
+    classes or more; trees: orthogonal minimal spanning trees to average over (those that exist); count: "all"
+    edges between two classes, or "nontrivial", one less, as one edge always is there; correct_bias: equations
+    (7) and (8); normalise: equation (9). Equations of van den Burg and Hero (2017), see `estimates`.
+    """
+    X, classes, codes = _check(X, y, trees, count)
+    pairs, _, _ = count_crossings(X, codes, classes.size, trees, whole=False)
+    return rates(classes, pairs, count, correct_bias, normalise)
+
+
+def one_vs_rest_bayes_error(
+    X, y, trees: int = 3, count: str = "all", correct_bias: bool = True, normalise: bool = True
+) -> BayesErrorRates:
+    """The same for each class against all others, from the trees of the whole set; arguments as for pairs."""
+    return bayes_errors(X, y, trees, count, correct_bias, normalise).one_vs_rest
+
+
+def rates(
+    classes: np.ndarray, crossings: Crossings, count: str, correct_bias: bool, normalise: bool
+) -> BayesErrorRates:
+    """Estimates and bounds out of counted crossings."""
+    taken = 1 if count == "nontrivial" else 0
+    per_tree = crossings.per_tree - taken
+    exists = ~np.isnan(per_tree)
+    with np.errstate(invalid="ignore"):
+        mean = np.where(exists, per_tree, 0).sum(axis=0) / exists.sum(axis=0)
+    least, most = crossings.least - taken, crossings.most - taken
+
+    def estimates(r):
+        return bayes_error_from_crossings(
+            r, crossings.m, crossings.n, correct_bias=correct_bias, normalise=normalise
+        )
+
+    estimate, lower, upper = estimates(mean)
+    return BayesErrorRates(
+        classes=classes,
+        estimate=estimate,
+        lower=lower,
+        upper=upper,
+        crossings=mean,
+        crossings_min=least,
+        crossings_max=most,
+        estimate_min=estimates(least)[0],
+        estimate_max=estimates(most)[0],
+        per_tree=per_tree,
+        rows=np.asarray(crossings.m + crossings.n),
+        count=count,
+        correct_bias=correct_bias,
+        normalise=normalise,
+    )
+
+
+def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
+    """What a reader of the estimates should know, in words: wide tie bands and classes with few rows."""
+    width = np.nan_to_num(result.estimate_max - result.estimate_min)
+    found = []
+    if width.max() > WIDE_BAND:
+        place = np.unravel_index(int(np.argmax(width)), width.shape)
+        what = " and ".join(str(result.classes[k]) for k in place)
+        wide = int(np.sum(np.triu(width > WIDE_BAND))) if width.ndim == 2 else int(np.sum(width > WIDE_BAND))
+        found.append(
+            f"equal distances leave {wide} estimate{'s' if wide != 1 else ''} open by more than {WIDE_BAND}: "
+            f"at worst {result.estimate_min[place]:.3f} to {result.estimate_max[place]:.3f} for {what}; "
+            "another order of the same rows gives another value"
+        )
+    if y is not None:
+        classes, counts = np.unique(np.asarray(y), return_counts=True)
+        few = counts < FEW_ROWS
+        if few.any():
+            smallest = int(np.argmin(counts))
+            found.append(
+                f"{few.sum()} of {classes.size} classes have fewer than {FEW_ROWS} rows (class "
+                f"{classes[smallest]} has {counts[smallest]}); estimates of so few rows are rough"
+            )
+    return found
+
+
+def _check(X, y, trees, count):
+    if count not in COUNTS:
+        raise ConfigError(f"count: unknown value {count!r}", hint=did_you_mean(str(count), COUNTS))
+    return check_problem(X, y, trees)

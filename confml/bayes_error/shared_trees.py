@@ -1,0 +1,113 @@
+"""The trees of all pairs of classes and of the whole set, every distance computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confml.bayes_error import _kernels_edges as edges
+from confml.bayes_error._kernels_kruskal import layered_kruskal, pick
+from confml.bayes_error._kernels_one_vs_rest import class_crossings, class_tie_bands
+from confml.bayes_error.forests import across, build_forest
+from confml.bayes_error.points import Points, check_rows, lay_out
+from confml.errors import ConfigError, DataError
+
+
+@dataclass(frozen=True)
+class Crossings:
+    """Crossings of spanning trees before they become estimates.
+
+    per_tree (T, ...): R of each orthogonal tree, NaN from the first tree on that does not exist; least, most
+    (...): tie band of the first tree; m, n (...): rows on the two sides. (...) is (K, K) for pairs of classes
+    (symmetric, NaN diagonal), (K,) for one class against the rest.
+    """
+
+    per_tree: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+    m: np.ndarray
+    n: np.ndarray
+
+
+@dataclass(frozen=True)
+class WholeTrees:
+    """Edges of the orthogonal trees of the whole set by row number: u < v (E,), distance (E,), tree (E,) from 0."""
+
+    u: np.ndarray
+    v: np.ndarray
+    distance: np.ndarray
+    tree: np.ndarray
+
+
+def check_problem(X, y, trees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """X, the classes (K,) and class codes (n,); DataError or ConfigError for what cannot be estimated."""
+    if isinstance(trees, bool) or not isinstance(trees, (int, np.integer)) or not 1 <= trees <= 100:
+        raise ConfigError(f"trees: expected a whole number from 1 to 100, got {trees!r}")
+    X = check_rows(X)
+    y = np.asarray(y)
+    if y.shape != (X.shape[0],):
+        raise DataError(f"expected one label a row, got {X.shape[0]} rows and labels of shape {y.shape}")
+    classes, codes = np.unique(y, return_inverse=True)
+    if classes.size < 2:
+        raise DataError(f"expected two classes or more, got only {classes[0]!r}")
+    return X, classes, codes
+
+
+def count_crossings(
+    X: np.ndarray, codes: np.ndarray, n_classes: int, trees: int, *, whole: bool = True
+) -> tuple[Crossings, Crossings | None, WholeTrees | None]:
+    """Crossings of every pair and, where `whole`, of every class against the rest with the whole set's trees.
+
+    X (n, d) finite float64; codes (n,) from 0 to n_classes - 1, each of them with a row. Among equal distances the
+    edge with the smaller smaller row number comes first, then the one with the smaller larger row number.
+    """
+    points = lay_out(X, codes, n_classes)
+    starts = points.starts
+    forests = [build_forest(points, starts[k], starts[k + 1], trees) for k in range(n_classes)]
+    shape = n_classes, n_classes
+    per_tree = np.full((trees, *shape), np.nan)
+    least, most = np.full(shape, np.nan), np.full(shape, np.nan)
+    pool = [forest.edges for forest in forests]
+    for a in range(n_classes):
+        for b in range(a + 1, n_classes):
+            pair = across(points, forests[a], forests[b])
+            rows = starts[a + 1] - starts[a] + starts[b + 1] - starts[b]
+            done = int(np.sum(pair.sizes == rows - 1))
+            per_tree[:done, a, b] = per_tree[:done, b, a] = pair.crossings[:done]
+            least[a, b] = least[b, a] = pair.least
+            most[a, b] = most[b, a] = pair.most
+            if whole:
+                pool.append((pair.u, pair.v, pair.d2, pair.key))
+    counts = np.diff(starts)
+    off = ~np.eye(n_classes, dtype=bool)
+    m, n = np.where(off, counts[:, None], 0), np.where(off, counts[None, :], 0)
+    pairs = Crossings(per_tree, least, most, m, n)
+    if not whole:
+        return pairs, None, None
+    return pairs, *_whole_set(points, pool, counts, trees)
+
+
+def _whole_set(points: Points, pool: list, counts: np.ndarray, trees: int) -> tuple[Crossings, WholeTrees]:
+    u, v, d2, key = (np.concatenate(parts) for parts in zip(*pool, strict=True))
+    u, v, d2, key = edges.take(u, v, d2, key, edges.sorted_order(d2, key))
+    total = len(points)
+    layer, sizes = layered_kruskal(total, trees, u, v, 0, total, 0)
+    code = np.repeat(np.arange(counts.size), counts)
+    per_tree = class_crossings(trees, counts.size, layer, code[u], code[v]).astype(float)
+    per_tree[sizes < total - 1] = np.nan
+    least, most = class_tie_bands(total, counts.size, u, v, d2, code[u], code[v])
+    crossings = Crossings(per_tree, least.astype(float), most.astype(float), counts, total - counts)
+    u, v, d2, _, layer = pick(u, v, d2, key, layer)
+    i, j = points.rank[u], points.rank[v]
+    whole = WholeTrees(np.minimum(i, j), np.maximum(i, j), np.sqrt(d2) * points.scale, layer)
+    return crossings, whole
+
+
+def spanning_trees(X, trees: int = 1) -> WholeTrees:
+    """Orthogonal Euclidean minimal spanning trees of the rows of X (n, d); forests once no further tree exists."""
+    X = check_rows(X)
+    points = lay_out(X, np.zeros(X.shape[0], dtype=np.int64), 1)
+    forest = build_forest(points, 0, len(points), trees)
+    i, j = points.rank[forest.u], points.rank[forest.v]
+    return WholeTrees(np.minimum(i, j), np.maximum(i, j), np.sqrt(forest.d2) * points.scale, forest.layer)

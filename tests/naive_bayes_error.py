@@ -1,0 +1,92 @@
+"""Literal versions of what confml.bayes_error computes: full graphs, one edge at a time."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+
+def all_edges(X):
+    """Every edge as (squared distance, smaller row, larger row), sorted: the documented total order."""
+    n = len(X)
+    found = []
+    for i in range(n):
+        for j in range(i + 1, n):
+            total = 0.0
+            for a in range(X.shape[1]):
+                total += (X[i, a] - X[j, a]) * (X[i, a] - X[j, a])
+            found.append((total, i, j))
+    return sorted(found)
+
+
+def kruskal(n, edges):
+    """Minimal spanning forest of sorted edges."""
+    group = list(range(n))
+    tree = []
+    for edge in edges:
+        a, b = group[edge[1]], group[edge[2]]
+        if a != b:
+            tree.append(edge)
+            group = [a if g == b else g for g in group]
+    return tree
+
+
+def orthogonal_trees(X, layers):
+    """The trees that exist, at most `layers` of them; each is the minimal one without the edges of those before."""
+    edges = all_edges(X)
+    trees = []
+    for _ in range(layers):
+        tree = kruskal(len(X), edges)
+        if len(tree) < len(X) - 1:
+            break
+        trees.append(tree)
+        used = set(tree)
+        edges = [edge for edge in edges if edge not in used]
+    return trees
+
+
+def crossings(X, inside, layers):
+    """Edges between the rows inside and the others, for each orthogonal tree that exists."""
+    inside = list(inside)
+    return [sum(inside[i] != inside[j] for _, i, j in tree) for tree in orthogonal_trees(X, layers)]
+
+
+def tie_band(X, inside):
+    """Least and most crossings over all minimal spanning trees, by looking at every spanning tree of the graph."""
+    inside = list(inside)
+    edges = all_edges(X)
+    n = len(X)
+    best, counts = None, set()
+    for chosen in itertools.combinations(edges, n - 1):
+        if len(kruskal(n, chosen)) < n - 1:
+            continue
+        weights = tuple(sorted(w for w, _, _ in chosen))
+        if best is None or weights < best:
+            best, counts = weights, set()
+        if weights == best:
+            counts.add(sum(inside[i] != inside[j] for _, i, j in chosen))
+    return min(counts), max(counts)
+
+
+def greedy_tie_band(X, inside):
+    """The same by Kruskal with the crossing edges last, then first, among equal distances."""
+    inside = list(inside)
+    edges = all_edges(X)
+    found = []
+    for sign in (1, -1):
+        ordered = sorted(edges, key=lambda e: (e[0], sign * (inside[e[1]] != inside[e[2]])))
+        found.append(sum(inside[i] != inside[j] for _, i, j in kruskal(len(X), ordered)))
+    return tuple(found)
+
+
+def bayes_error(r, m, n):
+    """Estimate, lower, upper by equations (3) to (9) as they stand in the paper."""
+    total = m + n
+    p, q = m / total, n / total
+    pm = min(p, q)
+    gamma = 2 * total * pm - 3 / 4 * total + 1 / 4 * total * np.sqrt(9 - 16 * pm)
+    divergence = 1 - min(gamma, r) * total / (2 * m * n)
+    u = max(4 * p * q * divergence + (p - q) ** 2, 0.0)
+    lower, upper = 1 / 2 - 1 / 2 * np.sqrt(u), 1 / 2 - 1 / 2 * u
+    return (lower + upper) / 2 / pm, lower, upper
