@@ -1,0 +1,43 @@
+"""k nearest neighbours as written down, one test row and one training row at a time."""
+
+from __future__ import annotations
+
+import math
+
+
+def distance(a, b):
+    """The root of squared differences added in attribute order."""
+    total = 0.0
+    for one, other in zip(a, b, strict=True):
+        difference = float(one) - float(other)
+        total += difference * difference
+    return math.sqrt(total)
+
+
+def knn(X, y, row, k, classes):
+    """(shares of the votes by class, label) of one test row.
+
+    All rows at the k-th distance count, each with (places left) / (rows at that distance) of a vote. Equal
+    votes: smaller sum of distances, then the first class. Votes and sums are counted in units of
+    1 / (rows at that distance), which makes them whole where distances are.
+    """
+    neighbours = sorted((distance(other, row), label) for other, label in zip(X, y, strict=True))
+    k = min(k, len(neighbours))
+    last = neighbours[k - 1][0]
+    nearer = [(d, label) for d, label in neighbours if d < last]
+    at_last = [label for d, label in neighbours if d == last]
+    left = k - len(nearer)
+    ranked = []
+    for place, label in enumerate(classes):
+        own = [d for d, other in nearer if other == label]
+        tied = at_last.count(label)
+        votes = len(own) * len(at_last) + tied * left
+        total = 0.0
+        for d in own:
+            total += d
+        total *= len(at_last)
+        if tied:
+            total += tied * left * last
+        ranked.append((-votes, total, place))
+    shares = [-votes / (k * len(at_last)) for votes, _, _ in ranked]
+    return shares, classes[min(ranked)[2]]
