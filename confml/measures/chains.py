@@ -1,0 +1,138 @@
+"""Has a set of Markov chains converged? Split R-hat, effective sample size, and both in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+# Limits for "converged", as usual for several chains (Vehtari et al. 2021 ask for 1.01 and 100 a chain;
+# 1.05 is where a posterior mean is off by about a third of its standard deviation).
+RHAT_LIMIT = 1.05
+ESS_LIMIT = 100.0
+
+
+def split_rhat(draws) -> float:
+    """Potential scale reduction of (chains, draws), each chain cut in two halves (Gelman et al. 2013, 11.4).
+
+    1 for draws that are all the same, infinity for chains that are each constant but differ, NaN for fewer
+    than 4 draws a chain.
+    """
+    halves = _halves(draws)
+    if halves is None:
+        return float("nan")
+    length = halves.shape[1]
+    within = halves.var(axis=1, ddof=1).mean()
+    between = length * halves.mean(axis=1).var(ddof=1)
+    if within == 0.0:
+        return 1.0 if np.ptp(halves) == 0.0 else float("inf")
+    return float(np.sqrt(((length - 1) / length * within + between / length) / within))
+
+
+def effective_sample_size(draws) -> float:
+    """Independent draws that would tell the mean as well as these (chains, draws) do.
+
+    Split chains, autocorrelations by Geyer's initial monotone sequence (Vehtari et al. 2021, equations 10
+    to 13). Draws that are all the same count in full; NaN for fewer than 4 draws a chain.
+    """
+    halves = _halves(draws)
+    if halves is None:
+        return float("nan")
+    chains, length = halves.shape
+    total = chains * length
+    if np.ptp(halves) == 0.0:
+        return float(total)
+    within = halves.var(axis=1, ddof=1).mean()
+    if within == 0.0:
+        return float(chains)
+    covariances = _autocovariances(halves).mean(axis=0)
+    pooled = (length - 1) / length * within + halves.mean(axis=1).var(ddof=1)
+    correlations = 1.0 - (within - covariances * length / (length - 1)) / pooled
+    correlations[0] = 1.0
+    pairs = correlations[: length - length % 2].reshape(-1, 2).sum(axis=1)
+    negative = np.flatnonzero(pairs <= 0.0)
+    pairs = np.minimum.accumulate(pairs[: negative[0]] if len(negative) else pairs)
+    time = max(2.0 * pairs.sum() - 1.0, 1.0 / np.log10(total))
+    return float(total / time)
+
+
+@dataclass(frozen=True, eq=False)
+class ChainDiagnostics:
+    """What several chains of one fit say about themselves.
+
+    traces: by quantity, (chains, kept draws). rhat, ess: by quantity. acceptance: by kind of move, (chains,)
+    shares of proposals accepted after burn-in (NaN where none was made).
+    """
+
+    traces: Mapping[str, np.ndarray]
+    rhat: Mapping[str, float]
+    ess: Mapping[str, float]
+    acceptance: Mapping[str, np.ndarray]
+
+    @classmethod
+    def of(cls, traces: Mapping[str, np.ndarray], acceptance: Mapping[str, np.ndarray]) -> ChainDiagnostics:
+        rhat = {name: split_rhat(draws) for name, draws in traces.items()}
+        ess = {name: effective_sample_size(draws) for name, draws in traces.items()}
+        return cls(dict(traces), rhat, ess, dict(acceptance))
+
+    @property
+    def worst_rhat(self) -> float:
+        """The largest R-hat of all quantities; NaN if it is not known for one of them."""
+        return float(np.max(list(self.rhat.values())))
+
+    @property
+    def least_ess(self) -> float:
+        """The smallest effective sample size of all quantities; NaN if it is not known for one of them."""
+        return float(np.min(list(self.ess.values())))
+
+    def warnings(self) -> tuple[str, ...]:
+        """What is wrong, in words; empty where nothing is."""
+        found = []
+        if not np.isfinite(list(self.rhat.values())).all() and np.isnan(self.worst_rhat):
+            found.append("too few draws were kept to say whether the chains have converged (4 a chain at least)")
+        else:
+            high = [name for name, value in self.rhat.items() if value > RHAT_LIMIT]
+            if high:
+                worst = max(high, key=self.rhat.get)
+                found.append(
+                    f"the chains have not converged: R-hat is {self.rhat[worst]:.2f} for {worst}"
+                    f"{_and_others(len(high) - 1)}, where {RHAT_LIMIT:g} is the most that can be trusted"
+                )
+            low = [name for name, value in self.ess.items() if value < ESS_LIMIT]
+            if low:
+                worst = min(low, key=self.ess.get)
+                found.append(
+                    f"the chains are worth only {self.ess[worst]:.0f} independent draws for {worst}"
+                    f"{_and_others(len(low) - 1)}, fewer than {ESS_LIMIT:g}"
+                )
+        chains = len(next(iter(self.traces.values())))
+        if chains == 1:
+            found.append("one chain cannot show whether it is stuck: use several")
+        for move, rates in self.acceptance.items():
+            rate = float(np.mean(rates))
+            if rate < 0.01:
+                found.append(f"only {100 * rate:.2g} % of the {move} moves were accepted")
+        return tuple(found)
+
+
+def _and_others(count: int) -> str:
+    return "" if count == 0 else f" (and beyond the limit for {count} other{'s' * (count > 1)})"
+
+
+def _halves(draws) -> np.ndarray | None:
+    """(2 chains, half of the draws), or None for fewer than two draws a half."""
+    draws = np.atleast_2d(np.asarray(draws, dtype=np.float64))
+    half = draws.shape[1] // 2
+    if half < 2:
+        return None
+    return np.concatenate([draws[:, :half], draws[:, draws.shape[1] - half :]])
+
+
+def _autocovariances(chains: np.ndarray) -> np.ndarray:
+    """(chains, lags 0..n-1) biased autocovariances of each chain, by the Fourier transform."""
+    length = chains.shape[1]
+    centred = chains - chains.mean(axis=1, keepdims=True)
+    size = 1 << (2 * length - 1).bit_length()
+    spectrum = np.fft.rfft(centred, n=size, axis=1)
+    return np.fft.irfft(spectrum * np.conj(spectrum), n=size, axis=1)[:, :length] / length

@@ -1,0 +1,291 @@
+"""Posteriors of Bayesian k-NN over (k, beta): integrated, sampled, or one point of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from confml.measures.chains import ChainDiagnostics
+from confml.methods import _kernels_bayes_knn as neighbours
+from confml.methods import _kernels_bayes_knn_mcmc as mcmc
+from confml.methods import _kernels_bayes_knn_posterior as kernels
+
+
+class Summary(NamedTuple):
+    """Posterior mean and standard deviation of the class probabilities, and their envelope: (m, c) each.
+
+    error: (m, c) Monte Carlo standard error of the mean between chains, or None.
+    """
+
+    mean: np.ndarray
+    sd: np.ndarray
+    envelope: np.ndarray
+    error: np.ndarray | None = None
+
+
+class Training:
+    """Training examples, ready for the kernels.
+
+    X: (n, d); codes: (n,) class codes below ``classes``. Attributes whose ranges are so large or small that
+    squares would leave the range of doubles are scaled by one power of two, which changes no comparison.
+    """
+
+    def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int, by_index: bool):
+        self.codes, self.classes, self.by_index = codes, classes, by_index
+        half_range = np.max(0.5 * X.max(axis=0) - 0.5 * X.min(axis=0))
+        self._factor = 1.0
+        if half_range > 0.0 and not 1e-50 < half_range < 1e50:
+            self._factor = 2.0 ** np.clip(-np.frexp(half_range)[1], -1000, 1000)
+        self.centre = 0.5 * X.max(axis=0) + 0.5 * X.min(axis=0) if self._factor != 1.0 else None
+        self.X = self.queries(X)
+        self.columns = np.ascontiguousarray(self.X.T)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def queries(self, X: np.ndarray) -> np.ndarray:
+        """Examples (m, d) on the scale of the training examples; what is 1e100 times as far is cut there."""
+        if self.centre is not None:
+            with np.errstate(over="ignore"):
+                X = (X - self.centre) * self._factor
+        return np.ascontiguousarray(np.clip(X, -1e100, 1e100))
+
+    def neighbours_of(self, X: np.ndarray | None, depth: int) -> tuple[np.ndarray, ...]:
+        """`sorted_neighbours` of new examples (m, d), or of the training examples themselves (None)."""
+        own = X is None
+        queries = self.X if own else self.queries(X)
+        return neighbours.sorted_neighbours(
+            queries, self.columns, self.codes, self.classes, depth, own, self.by_index
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """A discrete distribution over (k, beta): betas[offsets[k-1]:offsets[k]] belong to k; masses sum to 1."""
+
+    offsets: np.ndarray
+    betas: np.ndarray
+    masses: np.ndarray
+
+    @classmethod
+    def of_draws(cls, ks: np.ndarray, betas: np.ndarray, depth: int) -> Nodes:
+        """Equal masses on draws of k and beta (s,) each."""
+        order = np.argsort(ks, kind="stable")
+        offsets = np.searchsorted(ks[order], np.arange(depth + 1), side="right")
+        return cls(offsets, np.ascontiguousarray(betas[order]), np.full(len(ks), 1.0 / len(ks)))
+
+    @property
+    def k_masses(self) -> np.ndarray:
+        """(K,) the posterior of k."""
+        return np.array(
+            [self.masses[first:last].sum() for first, last in zip(self.offsets, self.offsets[1:], strict=False)]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NodePosterior:
+    """The posterior of the simple or the standard model.
+
+    nodes: quadrature nodes, or draws of all chains. most_probable: (k, beta) of the largest posterior
+    density. log_evidence: (K,) log of p(D | k), where integrated. bounds (K, 2), cumulative (K, q): the interval
+    of beta at each k and the Legendre series of its distribution function, where integrated. by_chain:
+    the draws of each chain. diagnostics: of chains.
+    """
+
+    training: Training
+    nodes: Nodes
+    most_probable: tuple[int, float]
+    log_evidence: np.ndarray | None = None
+    bounds: np.ndarray | None = None
+    cumulative: np.ndarray | None = None
+    by_chain: tuple[Nodes, ...] = ()
+    diagnostics: ChainDiagnostics | None = None
+
+    @cached_property
+    def depth(self) -> int:
+        return len(self.nodes.offsets) - 1
+
+    @property
+    def k_masses(self) -> np.ndarray:
+        return self.nodes.k_masses
+
+    @property
+    def beta_mean(self) -> float:
+        return float(self.nodes.masses @ self.nodes.betas)
+
+    def at_most_probable(self) -> NodePosterior:
+        """All the mass on the most probable (k, beta)."""
+        k, beta = self.most_probable
+        offsets = (np.arange(self.depth + 1) >= k).astype(np.int64)
+        return NodePosterior(self.training, Nodes(offsets, np.array([beta]), np.ones(1)), (k, beta))
+
+    def summary(self, X: np.ndarray) -> Summary:
+        """What the posterior says of new examples (m, d)."""
+        near = self.training.neighbours_of(X, self.depth)
+        mean, variance, envelope = self._predict(near, self.nodes)
+        error = None
+        if len(self.by_chain) > 1:
+            means = np.stack([self._predict(near, nodes)[0] for nodes in self.by_chain])
+            error = means.std(axis=0, ddof=1) / np.sqrt(len(means))
+        return Summary(mean, np.sqrt(variance), envelope, error)
+
+    def exceedance(self, X: np.ndarray, threshold: float) -> np.ndarray:
+        """(m, c) posterior probability that a class probability is above ``threshold``."""
+        near = self.training.neighbours_of(X, self.depth)
+        if self.cumulative is None:
+            return kernels.exceedance_from_nodes(
+                *near, self.nodes.offsets, self.nodes.betas, self.nodes.masses, threshold
+            )
+        return kernels.exceedance_from_series(
+            *near, self.k_masses, self.bounds, self.cumulative, threshold
+        )
+
+    @staticmethod
+    def _predict(near, nodes: Nodes):
+        return kernels.predict_from_nodes(*near, nodes.offsets, nodes.betas, nodes.masses)
+
+
+def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: float | None) -> NodePosterior:
+    """The exact posterior: k summed over 1..depth, beta integrated by Gauss-Legendre quadrature at each k.
+
+    beta_scale: of the half-normal prior; fixed_beta: beta itself, for the simple model.
+    """
+    near = training.neighbours_of(None, depth)
+    simple = fixed_beta is not None
+    abscissas, weights = np.polynomial.legendre.leggauss(1 if simple else kernels.NODES)
+    log_modes, modes, bounds, density = kernels.exact_posterior(
+        *near, training.codes, beta_scale, fixed_beta if simple else -1.0, abscissas
+    )
+    lengths = np.diff(bounds, axis=1)
+    shares = np.ones_like(density)
+    if not simple:
+        shares = 0.5 * lengths * weights
+    top = density.max(axis=1)
+    known = np.isfinite(top)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = np.where(known[:, None], np.exp(density - np.where(known, top, 0.0)[:, None]), 0.0)
+    masses = scaled * shares
+    sums = masses.sum(axis=1)
+    with np.errstate(divide="ignore"):
+        log_evidence = np.where(known, np.log(sums) + top, -np.inf)
+    if not simple:
+        log_evidence += 0.5 * np.log(2.0 / np.pi) - np.log(beta_scale)
+    best = log_evidence.max()
+    k_masses = np.exp(log_evidence - best)
+    k_masses /= k_masses.sum()
+    masses *= np.divide(k_masses, sums, out=np.zeros(depth), where=sums > 0)[:, None]
+    betas = bounds[:, :1] + 0.5 * (abscissas + 1.0) * lengths
+    kept = np.flatnonzero(k_masses > 0.0)
+    offsets = np.concatenate([[0], np.cumsum(np.where(k_masses > 0.0, len(abscissas), 0))])
+    cumulative = _distribution_series(scaled, abscissas, weights) if not simple else np.zeros((depth, 0))
+    k = int(np.argmax(log_modes))
+    return NodePosterior(
+        training,
+        Nodes(offsets, betas[kept].ravel(), masses[kept].ravel()),
+        (k + 1, float(modes[k])),
+        log_evidence,
+        bounds,
+        cumulative,
+    )
+
+
+def _distribution_series(density: np.ndarray, abscissas: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Legendre series on [-1, 1] of the distribution functions of densities (K, q) given at the nodes.
+
+    The density itself is the polynomial through its nodes, whose coefficients Gauss-Legendre quadrature gives;
+    it is integrated term by term from -1, and divided by its whole.
+    """
+    size = len(abscissas)
+    basis = np.polynomial.legendre.legvander(abscissas, size - 1)
+    coefficients = (density * weights) @ basis * (np.arange(size) + 0.5)
+    series = np.polynomial.legendre.legint(coefficients, lbnd=-1, axis=1)
+    whole = (density * weights).sum(axis=1, keepdims=True)
+    return np.divide(series, whole, out=np.zeros_like(series), where=whole > 0)
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How the chains run: burn_in steps, then samples * thin steps of which every thin-th is kept.
+
+    improved: the mixture proposal, or small steps only. start_k: of every chain, or None for prior draws.
+    """
+
+    chains: int
+    burn_in: int
+    samples: int
+    thin: int
+    improved: bool
+    start_k: int | None
+    seed: int
+    n_jobs: int | None
+
+    @property
+    def steps(self) -> int:
+        return self.burn_in + self.samples * self.thin
+
+    def run(self, chain) -> list:
+        """``chain(generator)`` for every chain, each with a generator of its own: the same for any n_jobs."""
+        generators = [np.random.default_rng(s) for s in np.random.SeedSequence(self.seed).spawn(self.chains)]
+        if self.n_jobs in (None, 1) or self.chains == 1:
+            return [chain(generator) for generator in generators]
+        from joblib import Parallel, delayed
+
+        # Threads do: the kernels let go of the interpreter's lock.
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(chain)(one) for one in generators)
+
+    def start(self, rng: np.random.Generator, depth: int, beta_scale: float) -> tuple[int, float]:
+        """(k, beta) at which a chain starts: from the prior, far more spread than the posterior is."""
+        k = int(rng.integers(1, depth + 1))
+        beta = abs(float(rng.normal(0.0, beta_scale)))
+        return (k if self.start_k is None else min(self.start_k, depth)), beta
+
+
+def sample(
+    training: Training, depth: int, beta_scale: float, fixed_beta: float | None, sampler: Sampler
+) -> NodePosterior:
+    """The posterior by Metropolis-Hastings over (k, beta), as in the paper, with several chains."""
+    simple = fixed_beta is not None
+    terms = mcmc.term_rows_of_all(*training.neighbours_of(None, depth), training.codes)
+
+    def chain(rng: np.random.Generator):
+        k, beta = sampler.start(rng, depth, beta_scale)
+        state = np.array([k, fixed_beta if simple else beta, 0.0, 1.0, 0.0])
+        kept = np.empty((sampler.samples, 3))
+        accepted = np.zeros((2, 2), dtype=np.int64)
+        for first in range(0, sampler.steps, 10_000):  # blocks: Ctrl-C works, and draws need little memory
+            steps = min(10_000, sampler.steps - first)
+            uniforms, normals = rng.random((steps, 3)), rng.standard_normal((steps, 1))
+            mcmc.run_chain(
+                state, sampler.burn_in, sampler.thin, beta_scale, simple, sampler.improved, uniforms, normals,
+                *terms, kept, accepted,
+            )  # fmt: skip
+        return kept, accepted
+
+    results = sampler.run(chain)
+    draws = np.stack([kept for kept, _ in results])
+    traces = {"k": draws[..., 0]} | ({} if simple else {"beta": draws[..., 1]})
+    traces["log posterior"] = draws[..., 2]
+    moves = ("small", "jump") if sampler.improved else ("small",)
+    diagnostics = ChainDiagnostics.of(traces, acceptance_rates(moves, [counts for _, counts in results]))
+    best = draws.reshape(-1, 3)[np.argmax(draws[..., 2])]
+    ks = draws[..., 0].astype(np.int64)
+    return NodePosterior(
+        training,
+        Nodes.of_draws(ks.ravel(), draws[..., 1].ravel(), depth),
+        (int(best[0]), float(best[1])),
+        by_chain=tuple(
+            Nodes.of_draws(one, beta, depth) for one, beta in zip(ks, draws[..., 1], strict=True)
+        ),
+        diagnostics=diagnostics,
+    )
+
+
+def acceptance_rates(moves: tuple[str, ...], counts: list[np.ndarray]) -> dict[str, np.ndarray]:
+    """By kind of move, (chains,) accepted over proposed; NaN where none was proposed."""
+    counts = np.stack(counts).astype(np.float64)
+    rates = np.full(counts.shape[:2], np.nan)
+    np.divide(counts[..., 0], counts[..., 1], out=rates, where=counts[..., 1] > 0)
+    return {move: rates[:, i] for i, move in enumerate(moves)}

@@ -1,0 +1,483 @@
+"""Kernels of Bayesian k-NN: likelihood, exact posterior over (k, beta), and what it predicts.
+
+With a_j of the k nearest in class j, f_j = a_j / k and u_j = f_j - f_own, one training example adds
+``-log(1 + sum_{j != own} exp(beta u_j))`` to the log likelihood (section 3.3 of the paper). Training
+examples with the same counts are summed once: in two classes there are at most k + 1 different ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._jit import kernel
+from confml.methods._kernels_bayes_knn import advance_counts, begin_counts
+
+NODES = 48  # Gauss-Legendre nodes over beta for each k
+DEPTH = 37.0  # the density is integrated down to exp(-DEPTH) = 1e-16 of its largest value
+NEGLIGIBLE = 50.0  # k whose posterior mass is surely below exp(-NEGLIGIBLE) gets none
+
+
+@kernel
+def term_rows(k, counts, codes, weights, starts, values, multiples):
+    """Write the different likelihood terms at k: row r has weight weights[r] and the numbers u of
+    values[starts[r]:starts[r + 1]], each counted multiples[...] times. Returns the number of rows.
+
+    counts: (n, c) class counts among the k nearest; codes: (n,) own classes. Space: n + k + 2 rows of c.
+    """
+    n, classes = counts.shape
+    rows = 0
+    fill = 0
+    alike = np.zeros(k + 1)  # examples whose neighbours lie in their own and at most one other class
+    for i in range(n):
+        own = counts[i, codes[i]]
+        others = 0
+        for j in range(classes):
+            if j != codes[i] and counts[i, j] > 0.0:
+                others += 1
+        if others <= 1 and own == np.floor(own):
+            alike[int(own)] += 1.0
+            continue
+        starts[rows] = fill
+        weights[rows] = 1.0
+        for j in range(classes):
+            if j != codes[i] and counts[i, j] > 0.0:
+                values[fill] = (counts[i, j] - own) / k
+                multiples[fill] = 1.0
+                fill += 1
+        if others < classes - 1:
+            values[fill] = -own / k
+            multiples[fill] = classes - 1 - others
+            fill += 1
+        rows += 1
+    for own in range(k + 1):
+        if alike[own] > 0.0:
+            starts[rows] = fill
+            weights[rows] = alike[own]
+            if own < k:
+                values[fill] = (k - own - own) / k
+                multiples[fill] = 1.0
+                fill += 1
+            absent = classes - 1 if own == k else classes - 2
+            if absent > 0:
+                values[fill] = -own / k
+                multiples[fill] = absent
+                fill += 1
+            rows += 1
+    starts[rows] = fill
+    return rows
+
+
+@kernel
+def log_likelihood(beta, rows, weights, starts, values, multiples):
+    """log L(D | beta, k) from the rows of `term_rows`."""
+    total = 0.0
+    for r in range(rows):
+        first, behind = starts[r], starts[r + 1]
+        if behind - first == 1 and multiples[first] == 1.0:
+            v = beta * values[first]
+            total -= weights[r] * (max(v, 0.0) + np.log1p(np.exp(-abs(v))))
+            continue
+        top = 0.0
+        for t in range(first, behind):
+            top = max(top, beta * values[t])
+        rest = 0.0
+        for t in range(first, behind):
+            rest += multiples[t] * np.exp(beta * values[t] - top)
+        if top == 0.0:
+            total -= weights[r] * np.log1p(rest)
+        else:
+            total -= weights[r] * (top + np.log(rest + np.exp(-top)))
+    return total
+
+
+@kernel
+def log_likelihood_slopes(beta, rows, weights, starts, values, multiples):
+    """First and second derivative of the log likelihood by beta; the second is never positive."""
+    first_derivative = 0.0
+    second_derivative = 0.0
+    for r in range(rows):
+        first, behind = starts[r], starts[r + 1]
+        top = 0.0
+        for t in range(first, behind):
+            top = max(top, beta * values[t])
+        total = np.exp(-top)
+        one = 0.0
+        two = 0.0
+        for t in range(first, behind):
+            e = multiples[t] * np.exp(beta * values[t] - top)
+            total += e
+            one += e * values[t]
+            two += e * values[t] * values[t]
+        one /= total
+        two /= total
+        first_derivative -= weights[r] * one
+        second_derivative -= weights[r] * (two - one * one)
+    return first_derivative, second_derivative
+
+
+@kernel
+def log_density(beta, scale, rows, weights, starts, values, multiples):
+    """log L - beta^2 / (2 scale^2): the posterior density of beta given k but for constants."""
+    return log_likelihood(beta, rows, weights, starts, values, multiples) - 0.5 * (beta / scale) ** 2
+
+
+@kernel
+def find_mode(start, scale, rows, weights, starts, values, multiples):
+    """Damped Newton to the largest log density over beta >= 0: (beta, log density, slope, curvature)."""
+    precision = 1.0 / (scale * scale)
+    beta = start
+    height = log_density(beta, scale, rows, weights, starts, values, multiples)
+    for _ in range(200):
+        one, two = log_likelihood_slopes(beta, rows, weights, starts, values, multiples)
+        one -= beta * precision
+        two -= precision
+        if beta == 0.0 and one <= 0.0:
+            break
+        step = -one / two
+        target = max(0.0, beta + step)
+        if abs(target - beta) <= 1e-11 * (1.0 + beta):
+            break
+        other = log_density(target, scale, rows, weights, starts, values, multiples)
+        halvings = 0
+        while other < height and halvings < 60:
+            target = 0.5 * (target + beta)
+            other = log_density(target, scale, rows, weights, starts, values, multiples)
+            halvings += 1
+        if other < height:
+            break
+        beta, height = target, other
+    one, two = log_likelihood_slopes(beta, rows, weights, starts, values, multiples)
+    return beta, height, one - beta * precision, two - precision
+
+
+@kernel
+def find_end(mode, height, slope, curvature, direction, scale, rows, weights, starts, values, multiples):
+    """The beta on one side of the mode where the log density has fallen by about `DEPTH` (0 at least)."""
+    steep = max(0.0, -slope * direction)  # only a mode at beta = 0 has a slope
+    length = 2.0 * DEPTH / (steep + np.sqrt(steep * steep - 2.0 * curvature * DEPTH))
+    wide = False
+    narrow = False
+    for _ in range(200):
+        end = mode + direction * length
+        if direction < 0.0 and end <= 0.0:
+            fall = height - log_density(0.0, scale, rows, weights, starts, values, multiples)
+            if fall <= DEPTH + 12.0:
+                return 0.0
+            end = 0.0
+        fall = height - log_density(end, scale, rows, weights, starts, values, multiples)
+        if fall < DEPTH:
+            if wide:
+                break
+            narrow = True
+            length *= 1.25
+        elif fall > DEPTH + 12.0:
+            if narrow:
+                break
+            wide = True
+            length = min(length, mode) * 0.85 if direction < 0.0 else length * 0.85
+        else:
+            break
+    return max(0.0, mode + direction * length)
+
+
+@kernel
+def exact_posterior(labels, ends, last, codes, scale, fixed_beta, abscissas):
+    """The posterior over k and beta on a grid of Gauss-Legendre nodes.
+
+    scale: of beta's half-normal prior; fixed_beta: beta itself where it is positive (no integration).
+    abscissas: (q,) nodes on [-1, 1]. Returns log_modes (K,) the largest log posterior density at each k
+    and modes (K,) its beta; bounds (K, 2) the interval of beta that holds all but 1e-16 of the mass;
+    density (K, q) the log density at the nodes, -inf where k is negligible. The constants of the priors
+    are left out.
+    """
+    n, depth = labels.shape
+    classes = last.shape[1]
+    space = n + depth + 2
+    weights = np.empty(space)
+    starts = np.empty(space + 1, dtype=np.int64)
+    values = np.empty(space * classes)
+    multiples = np.empty(space * classes)
+    log_modes = np.empty(depth)
+    modes = np.empty(depth)
+    slopes = np.empty((depth, 2))
+    bounds = np.zeros((depth, 2))
+    density = np.full((depth, abscissas.size), -np.inf)
+    counts, whole, group, places = begin_counts(n, classes)
+    beta = 1.0
+    for k in range(1, depth + 1):
+        advance_counts(k, labels, ends, last, counts, whole, group, places)
+        rows = term_rows(k, counts, codes, weights, starts, values, multiples)
+        if fixed_beta > 0.0:
+            modes[k - 1] = fixed_beta
+            log_modes[k - 1] = log_likelihood(fixed_beta, rows, weights, starts, values, multiples)
+            bounds[k - 1] = fixed_beta
+            density[k - 1] = log_modes[k - 1]
+            continue
+        beta, height, one, two = find_mode(beta, scale, rows, weights, starts, values, multiples)
+        modes[k - 1], log_modes[k - 1] = beta, height
+        slopes[k - 1, 0], slopes[k - 1, 1] = one, two
+    if fixed_beta > 0.0:
+        return log_modes, modes, bounds, density
+    # The log density lies between parabolas: its second derivative is at most -1 / scale^2 and at least
+    # -(n + 1 / scale^2), its first at most n in size. So the mass of k is at most exp(mode) scale sqrt(2 pi),
+    # and that of the best k at least exp(mode) / (2 (n + 1 + 1 / scale)).
+    least = log_modes.max() - np.log(2.0 * (n + 1.0 + 1.0 / scale)) - NEGLIGIBLE
+    most = np.log(scale * np.sqrt(2.0 * np.pi))
+    counts, whole, group, places = begin_counts(n, classes)
+    for k in range(1, depth + 1):
+        advance_counts(k, labels, ends, last, counts, whole, group, places)
+        if log_modes[k - 1] + most < least:
+            continue
+        rows = term_rows(k, counts, codes, weights, starts, values, multiples)
+        mode, height = modes[k - 1], log_modes[k - 1]
+        one, two = slopes[k - 1, 0], slopes[k - 1, 1]
+        low = 0.0
+        if mode > 0.0:
+            low = find_end(mode, height, 0.0, two, -1.0, scale, rows, weights, starts, values, multiples)
+        slope = one if mode == 0.0 else 0.0
+        high = find_end(mode, height, slope, two, 1.0, scale, rows, weights, starts, values, multiples)
+        bounds[k - 1, 0], bounds[k - 1, 1] = low, high
+        for q in range(abscissas.size):
+            node = low + 0.5 * (abscissas[q] + 1.0) * (high - low)
+            density[k - 1, q] = log_density(node, scale, rows, weights, starts, values, multiples)
+    return log_modes, modes, bounds, density
+
+
+@kernel
+def _moments(mine, other, absent, others, betas, masses, out):
+    """out[0:4] = mean and variance of the probability of a class with share ``mine`` of the neighbours, where
+    ``others`` (0 or 1) classes have ``other`` and ``absent`` have none; then those of an absent class."""
+    mean = 0.0
+    mean_absent = 0.0
+    top = max(mine, other)
+    for q in range(betas.size):
+        b = betas[q]
+        e = np.exp(b * (mine - top))
+        z = np.exp(-b * top)
+        total = e + others * np.exp(b * (other - top)) + absent * z
+        mean += masses[q] * e / total
+        mean_absent += masses[q] * z / total
+    variance = 0.0
+    variance_absent = 0.0
+    for q in range(betas.size):
+        b = betas[q]
+        e = np.exp(b * (mine - top))
+        z = np.exp(-b * top)
+        total = e + others * np.exp(b * (other - top)) + absent * z
+        variance += masses[q] * (e / total - mean) ** 2
+        variance_absent += masses[q] * (z / total - mean_absent) ** 2
+    out[0], out[1], out[2], out[3] = mean, variance, mean_absent, variance_absent
+
+
+@kernel
+def predict_from_nodes(labels, ends, last, offsets, betas, masses):
+    """Mean, variance and envelope (m, c each) of the class probabilities of m examples.
+
+    labels, ends, last: their neighbours (`sorted_neighbours`). offsets (K + 1,): betas[offsets[k - 1] :
+    offsets[k]] with posterior ``masses`` are the values of beta at k; all masses add up to 1.
+    Envelope: the posterior mass of those k at which the class has most neighbours, shared among equals.
+    """
+    m, depth = labels.shape
+    classes = last.shape[1]
+    mean = np.zeros((m, classes))
+    spread = np.zeros((m, classes))
+    envelope = np.zeros((m, classes))
+    counts, whole, group, places = begin_counts(m, classes)
+    one = np.empty(classes)
+    two = np.empty(classes)
+    powers = np.empty(classes)
+    found = np.empty(4)
+    table = np.empty((depth + 1, 4))
+    largest_size = 1
+    for k in range(depth):
+        largest_size = max(largest_size, offsets[k + 1] - offsets[k])
+    share = np.empty(largest_size)
+    seen = 0.0  # posterior mass so far
+    for k in range(1, depth + 1):
+        advance_counts(k, labels, ends, last, counts, whole, group, places)
+        first, behind = offsets[k - 1], offsets[k]
+        mass = masses[first:behind].sum() if behind > first else 0.0
+        if mass < 1e-18:  # 200 such k change nothing that a double can hold
+            continue
+        at = betas[first:behind]
+        for q in range(behind - first):
+            share[q] = masses[first + q] / mass
+        for own in range(k + 1):
+            table[own, 0] = -1.0  # not computed yet
+        seen += mass
+        for i in range(m):
+            present = 0
+            large = 0.0
+            main = 0
+            for j in range(classes):
+                if counts[i, j] > 0.0:
+                    present += 1
+                if counts[i, j] > large:
+                    large = counts[i, j]
+                    main = j
+            if present <= 2:
+                partner = -1
+                for j in range(classes):
+                    if j != main and counts[i, j] > 0.0:
+                        partner = j
+                for turn in range(2):
+                    column = main if turn == 0 else partner
+                    if column < 0:
+                        continue
+                    mine = counts[i, column]
+                    if mine == np.floor(mine):
+                        own = int(mine)
+                        if table[own, 0] < 0.0:
+                            absent = classes - 1.0 if own == k else classes - 2.0
+                            second = 0.0 if own == k else 1.0
+                            _moments(mine / k, (k - mine) / k, absent, second, at, share[: at.size], found)
+                            table[own] = found
+                        found[:] = table[own]
+                    else:
+                        _moments(mine / k, (k - mine) / k, classes - 2.0, 1.0, at, share[: at.size], found)
+                    one[column], two[column] = found[0], found[1]
+                for j in range(classes):
+                    if j != main and j != partner:
+                        one[j], two[j] = found[2], found[3]
+            else:
+                for j in range(classes):
+                    one[j] = 0.0
+                    two[j] = 0.0
+                for sweep in range(2):
+                    for q in range(at.size):
+                        total = 0.0
+                        for j in range(classes):
+                            powers[j] = np.exp(at[q] * (counts[i, j] - large) / k)
+                            total += powers[j]
+                        for j in range(classes):
+                            if sweep == 0:
+                                one[j] += share[q] * powers[j] / total
+                            else:
+                                two[j] += share[q] * (powers[j] / total - one[j]) ** 2
+            tied = 0
+            for j in range(classes):
+                if counts[i, j] >= large - 1e-9:
+                    tied += 1
+            for j in range(classes):
+                if counts[i, j] >= large - 1e-9:
+                    envelope[i, j] += mass / tied
+                difference = one[j] - mean[i, j]
+                mean[i, j] += difference * mass / seen
+                spread[i, j] += mass * (two[j] + difference * (one[j] - mean[i, j]))
+    for i in range(m):
+        for j in range(classes):
+            spread[i, j] /= seen
+            envelope[i, j] = min(1.0, envelope[i, j] / seen)
+    return mean, spread, envelope
+
+
+@kernel
+def class_probability(j, beta, k, counts):
+    """p(y = j | x, beta, k) from the class counts (c,) among the k nearest."""
+    total = 0.0
+    for other in range(counts.size):
+        total += np.exp(beta * (counts[other] - counts[j]) / k)
+    return 1.0 / total
+
+
+@kernel
+def exceedance_from_nodes(labels, ends, last, offsets, betas, masses, threshold):
+    """(m, c) mass of the nodes (`predict_from_nodes`) at which a class probability is above ``threshold``."""
+    m, depth = labels.shape
+    classes = last.shape[1]
+    out = np.zeros((m, classes))
+    counts, whole, group, places = begin_counts(m, classes)
+    for k in range(1, depth + 1):
+        advance_counts(k, labels, ends, last, counts, whole, group, places)
+        for q in range(offsets[k - 1], offsets[k]):
+            for i in range(m):
+                for j in range(classes):
+                    if class_probability(j, betas[q], k, counts[i]) > threshold:
+                        out[i, j] += masses[q]
+    return out
+
+
+@kernel
+def _crossing(j, k, counts, threshold, inside, outside):
+    """The beta between ``inside``, where the probability of j is above the threshold, and ``outside``."""
+    for _ in range(80):
+        middle = 0.5 * (inside + outside)
+        if class_probability(j, middle, k, counts) > threshold:
+            inside = middle
+        else:
+            outside = middle
+    return inside
+
+
+@kernel
+def _above(j, k, counts, threshold, low, high):
+    """The part of [low, high] where the probability of j is above the threshold: (from, to), or (0, -1).
+
+    log p is a linear less a log-sum-exp function of beta, so concave: the part is one interval.
+    """
+    at_low = class_probability(j, low, k, counts) > threshold
+    at_high = class_probability(j, high, k, counts) > threshold
+    if at_low and at_high:
+        return low, high
+    if at_low:
+        return low, _crossing(j, k, counts, threshold, low, high)
+    if at_high:
+        return _crossing(j, k, counts, threshold, high, low), high
+    if counts[j] >= counts.max() or counts[j] <= counts.min():
+        return 0.0, -1.0  # p rises or falls all the way
+    left, right = low, high
+    for _ in range(100):
+        a = left + (right - left) / 3.0
+        b = right - (right - left) / 3.0
+        if class_probability(j, a, k, counts) < class_probability(j, b, k, counts):
+            left = a
+        else:
+            right = b
+    peak = 0.5 * (left + right)
+    if class_probability(j, peak, k, counts) <= threshold:
+        return 0.0, -1.0
+    return (
+        _crossing(j, k, counts, threshold, peak, low),
+        _crossing(j, k, counts, threshold, peak, high),
+    )
+
+
+@kernel
+def _series(coefficients, x):
+    """The Legendre series at x in [-1, 1]."""
+    before, here = 1.0, x
+    total = coefficients[0] + coefficients[1] * x
+    for degree in range(2, coefficients.size):
+        before, here = here, ((2 * degree - 1) * x * here - (degree - 1) * before) / degree
+        total += coefficients[degree] * here
+    return total
+
+
+@kernel
+def exceedance_from_series(labels, ends, last, k_masses, bounds, cumulative, threshold):
+    """(m, c) posterior probability that a class probability is above ``threshold``, integrated.
+
+    cumulative: (K, q) Legendre series of beta's distribution function on bounds (K, 2), q = 0 if beta is fixed.
+    """
+    m, depth = labels.shape
+    classes = last.shape[1]
+    out = np.zeros((m, classes))
+    counts, whole, group, places = begin_counts(m, classes)
+    for k in range(1, depth + 1):
+        advance_counts(k, labels, ends, last, counts, whole, group, places)
+        if k_masses[k - 1] < 1e-18:
+            continue
+        low, high = bounds[k - 1, 0], bounds[k - 1, 1]
+        for i in range(m):
+            for j in range(classes):
+                start, end = _above(j, k, counts[i], threshold, low, high)
+                if end < start:
+                    continue
+                mass = 1.0
+                if cumulative.shape[1] > 0 and high > low:
+                    mass = 0.0
+                    width = 2.0 / (high - low)
+                    mass += 1.0 if end >= high else _series(cumulative[k - 1], (end - low) * width - 1.0)
+                    mass -= 0.0 if start <= low else _series(cumulative[k - 1], (start - low) * width - 1.0)
+                out[i, j] += k_masses[k - 1] * mass
+    return out
