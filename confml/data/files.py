@@ -1,0 +1,207 @@
+"""Where the files of data sets are found on this machine, and whether they are the right ones.
+
+Files are looked for as ``<folder>/<name>`` in the folders of ``CONFML_DATA`` (a path list; never written to),
+then in the user's cache (``CONFML_CACHE``, else the system's place for caches). What a file's SHA-256 is gets
+remembered in the cache with its size and time of change, so that big files are not hashed at every load.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from confml.data.cards import Card, CardFile
+from confml.errors import DataError
+
+_CHUNK = 1 << 20
+
+
+def cache_folder() -> Path:
+    """The user's cache of confml: ``CONFML_CACHE``, else the system's place for caches."""
+    given = os.environ.get("CONFML_CACHE")
+    if given:
+        return Path(given)
+    from pooch import os_cache
+
+    return Path(os_cache("confml"))
+
+
+def download_folder() -> Path:
+    """Where fetched files are put: the last folder of the search path."""
+    return cache_folder() / "data"
+
+
+def search_path() -> list[Path]:
+    """The folders in which files are looked for, in order."""
+    given = os.environ.get("CONFML_DATA", "").split(os.pathsep)
+    return [*(Path(folder) for folder in given if folder), download_folder()]
+
+
+@dataclass(frozen=True)
+class FileState:
+    """What was found of one file of a card.
+
+    path: the right file (``state`` ``found``), the first wrong one (``wrong``), or None (``missing``).
+    expected, got: SHA-256 of a wrong file's content; ``problem`` says it in words where there is none to say.
+    """
+
+    file: CardFile
+    state: str
+    path: Path | None = None
+    expected: str | None = None
+    got: str | None = None
+    problem: str | None = None
+
+    def as_dict(self) -> dict[str, str | None]:
+        """As plain values, for JSON."""
+        return {
+            "file": f"{self.file.folder}/{self.file.name}",
+            "state": self.state,
+            "path": None if self.path is None else str(self.path),
+            "expected": self.expected,
+            "got": self.got,
+            "problem": self.problem,
+        }
+
+
+def find(card: str, file: CardFile) -> Path:
+    """The right file on this machine; ``card`` is the name to fetch it by.
+
+    A file whose content is wrong is passed over where a later folder has the right one. Raises DataError for
+    a file that is nowhere, or nowhere right: with the folders looked in or the checksums, and what to do.
+    """
+    state = look(file)
+    if state.state == "found":
+        return state.path
+    if state.state == "wrong":
+        if state.path.parent.parent == download_folder():
+            hint = f"confml data fetch {card} puts the right one in its place"
+        else:
+            hint = f"replace it, or have confml data fetch {card} put the right one into the cache"
+        said = state.problem or f"wrong checksum: expected SHA-256 {state.expected}, got {state.got}"
+        raise DataError(said, where=str(state.path), hint=hint)
+    looked = ", ".join(str(folder) for folder in search_path())
+    hint = f"confml data fetch {card} gets it"
+    if file.manual is not None:
+        hint = f"no address serves it: {' '.join(file.manual.split())}"
+    raise DataError(f"{file.folder}/{file.name} of the data set '{card}' is not in {looked}", hint=hint)
+
+
+def look(file: CardFile, *, again: bool = False) -> FileState:
+    """Look for a file along the search path; ``again`` reads it even where its checksum is remembered."""
+    wrong: FileState | None = None
+    for folder in search_path():
+        path = folder / file.folder / file.name
+        if not path.is_file():
+            continue
+        state = check(path, file, again=again)
+        if state.state == "found":
+            return state
+        wrong = wrong or state
+    return wrong or FileState(file, "missing")
+
+
+def check(path: Path, file: CardFile, *, again: bool = False) -> FileState:
+    """Whether the file at ``path`` is the one that a card means, by its bytes, else by what it holds."""
+    try:
+        known = _digests(path, content=False, again=again)
+        if file.sha256 is not None and known["sha256"] == file.sha256:
+            return FileState(file, "found", path)
+        if file.content_sha256 is None:
+            return FileState(file, "wrong", path, file.sha256, known["sha256"])
+        content = _digests(path, content=True, again=again)["content"]
+    except OSError as error:
+        return FileState(file, "wrong", path, problem=f"cannot be read: {error.strerror or error}")
+    if content == file.content_sha256:
+        return FileState(file, "found", path)
+    if content is None:
+        return FileState(file, "wrong", path, problem="is not a whole gzip file")
+    return FileState(file, "wrong", path, file.content_sha256, content)
+
+
+def states(card: Card, *, again: bool = False) -> list[FileState]:
+    """The state of every file of a card, in its order."""
+    return [look(file, again=again) for file in card.files]
+
+
+def verify(cards: Iterable[Card]) -> dict[str, list[FileState]]:
+    """The state of every file of some cards, all of them read anew, by the card's name."""
+    seen: dict[tuple, FileState] = {}  # variants share their files: each is read once
+    found: dict[str, list[FileState]] = {}
+    for card in cards:
+        for file in card.files:
+            key = (file.folder, file.name, file.sha256, file.content_sha256)
+            if key not in seen:
+                seen[key] = look(file, again=True)
+            found.setdefault(card.name, []).append(seen[key])
+        found.setdefault(card.name, [])
+    return found
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 (hex) of a file's bytes."""
+    with open(path, "rb") as stream:
+        return _digest(stream)
+
+
+def _digest(stream) -> str:
+    digest = hashlib.sha256()
+    while chunk := stream.read(_CHUNK):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+# ---- what the checksums of files were when they were last read
+
+
+def _digests(path: Path, *, content: bool, again: bool) -> dict:
+    """``sha256`` of a file and, if asked, that of what it holds (``content``, None if broken)."""
+    stat = path.stat()
+    stamp = {"path": str(path.resolve()), "size": stat.st_size, "changed": stat.st_mtime_ns}
+    memory = cache_folder() / "verified" / f"{hashlib.sha256(stamp['path'].encode()).hexdigest()[:32]}.json"
+    known = {} if again else _remembered(memory, stamp)
+    missing = [key for key in ("sha256", *["content"] * content) if key not in known]
+    if not missing:
+        return known
+    if "sha256" in missing:
+        known["sha256"] = sha256_of(path)
+    if "content" in missing:
+        known["content"] = _content_digest(path)
+    _remember(memory, {**stamp, **known})
+    return known
+
+
+def _content_digest(path: Path) -> str | None:
+    try:
+        with gzip.open(path) as stream:
+            return _digest(stream)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return None
+
+
+def _remembered(memory: Path, stamp: dict) -> dict:
+    try:
+        told = json.loads(memory.read_text(encoding="utf-8"))
+        if all(told.get(key) == value for key, value in stamp.items()):
+            return {key: told[key] for key in ("sha256", "content") if key in told}
+    except (OSError, ValueError, AttributeError):
+        pass  # not there, or not ours any more: the file is read again
+    return {}
+
+
+def _remember(memory: Path, told: dict) -> None:
+    # Without a writable cache nothing is remembered, and every load reads the files once more.
+    with contextlib.suppress(OSError):
+        memory.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=memory.parent, prefix=".")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            json.dump(told, stream)
+        os.replace(temporary, memory)

@@ -1,0 +1,129 @@
+"""Files that lie inside others, as their providers serve them: gzip, zip, UNIX compress, shell archives."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zipfile
+import zlib
+
+from confml.errors import DataError
+
+_CLEAR, _FIRST = 256, 257  # codes of UNIX compress in block mode: start anew; the first free one
+
+
+def unpack(kind: str, data: bytes, member: str | None = None, *, where: str) -> bytes:
+    """The wanted bytes in what was served.
+
+    kind: ``gzip`` or ``compress-z`` uncompress it; ``zip-member`` and ``shar-member`` take out ``member``.
+    Nothing of a shell archive is ever run. Raises DataError, placed at ``where``, for broken data and for a
+    member that is not there.
+    """
+    try:
+        if kind == "gzip":
+            return gzip.decompress(data)
+        if kind == "compress-z":
+            return uncompress_z(data)
+        if kind == "zip-member":
+            return _zip_member(data, str(member))
+        if kind == "shar-member":
+            return _shar_member(data, str(member))
+    except DataError as error:
+        raise DataError(error.message, where=where, hint=error.hint) from None
+    except (EOFError, OSError, zlib.error, zipfile.BadZipFile) as error:
+        words = "it ends before its end mark" if isinstance(error, EOFError) else str(error)
+        raise DataError(f"cannot be unpacked ({kind}): {words}", where=where) from None
+    raise ValueError(f"unknown way to unpack: {kind}")
+
+
+def uncompress_z(data: bytes) -> bytes:
+    """What a file of UNIX ``compress`` (``.Z``) holds.
+
+    Lempel-Ziv-Welch (Welch 1984) with codes of 9 bits that grow to at most ``data[2] & 31``, low bits first.
+    The peculiarity of the format: codes are written in groups of eight, and the rest of a group is padding
+    whenever the width of the codes changes or the table is cleared.
+    """
+    if data[:2] != b"\x1f\x9d" or len(data) < 3:
+        raise DataError("this is not a file of UNIX compress: it does not begin with 1F 9D")
+    widest, block_mode = data[2] & 31, bool(data[2] & 128)
+    if not 9 <= widest <= 16:
+        raise DataError(f"codes of {widest} bits are not known to UNIX compress (9 to 16 are)")
+    first = _FIRST if block_mode else _CLEAR
+    table = [bytes([byte]) for byte in range(256)] + [b""] * (first - 256)
+    width, last, out = 9, b"", []
+    bit, group, end = 24, 24, 8 * len(data)  # places in bits: of the next code, of its group of eight
+    while bit + width <= end:
+        at = bit >> 3
+        code = int.from_bytes(data[at : at + 4], "little") >> (bit & 7) & ((1 << width) - 1)
+        bit += width
+        if block_mode and code == _CLEAR:
+            bit = group = _end_of_group(bit, group, width)
+            del table[first:]
+            width, last = 9, b""
+            continue
+        if code < len(table):
+            entry = table[code]
+        elif code == len(table) and last:
+            entry = last + last[:1]  # the code that this very step makes
+        else:
+            raise DataError(f"broken compress data: code {code} near byte {at} is not in the table yet")
+        out.append(entry)
+        if last and len(table) < 1 << widest:
+            table.append(last + entry[:1])
+        last = entry
+        if len(table) == 1 << width and width < widest:
+            bit = group = _end_of_group(bit, group, width)
+            width += 1
+    return b"".join(out)
+
+
+def _end_of_group(bit: int, group: int, width: int) -> int:
+    """Where the next group of codes begins: after a whole number of groups of eight codes."""
+    size = 8 * width
+    return group + -(-(bit - group) // size) * size
+
+
+def _zip_member(data: bytes, member: str) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if member not in archive.namelist():
+            raise DataError(f"no member '{member}' in the zip file", hint=_there_are(archive.namelist()))
+        return archive.read(member)
+
+
+_SHAR_FILE = re.compile(
+    rb"""^\s*(?:sed\s+(?:-e\s+)?(['"]?)s/\^X//\1|cat)\s+   # what each line is passed through
+    (?:<<\s*(?P<mark1>\S+)\s*>\s*(?P<name1>\S+)|>\s*(?P<name2>\S+)\s*<<\s*(?P<mark2>\S+))""",
+    re.VERBOSE,
+)
+
+
+def _shar_member(data: bytes, member: str) -> bytes:
+    """A file of a shell archive: the lines of its here-document, less the X that ``sed`` takes away."""
+    lines = data.split(b"\n")
+    names: list[str] = []
+    number = 0
+    while number < len(lines):
+        found = _SHAR_FILE.match(lines[number])
+        number += 1
+        if not found:
+            continue
+        name = (found["name1"] or found["name2"]).strip(b"'\"").decode("utf-8", "replace")
+        mark = (found["mark1"] or found["mark2"]).strip(b"'\"\\")
+        try:
+            end = lines.index(mark, number)
+        except ValueError:
+            raise DataError(f"the shell archive breaks off inside '{name}'") from None
+        if name == member:
+            body = lines[number:end]
+            if b"sed" in found[0]:
+                body = [line[1:] if line.startswith(b"X") else line for line in body]
+            return b"".join(line + b"\n" for line in body)
+        names.append(name)
+        number = end + 1
+    raise DataError(f"no file '{member}' in the shell archive", hint=_there_are(names))
+
+
+def _there_are(names: list[str]) -> str:
+    shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+    return f"there are {shown}" if names else "it is empty"

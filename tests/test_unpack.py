@@ -1,0 +1,227 @@
+"""Files inside files: gzip, zip, UNIX compress, shell archives."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import shutil
+import subprocess
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from confml.data.unpack import uncompress_z, unpack
+from confml.errors import DataError
+
+SHUTTLE_TRN_Z = "ffd2cbf221d4982ccc77c674621c23291447f3fd9484c00d8078858965e0e7ed"
+
+
+def compress_z(data: bytes, widest: int = 16, check_every: int = 10_000, block_mode: bool = True) -> bytes:
+    """What compress 4.0 writes, code by code; slow and plain.
+
+    Once the table is full, the ratio of bytes read to bytes written is looked at after every ``check_every``
+    bytes read, and the table cleared when it has fallen (0: at every look). The padding of a group not full
+    holds what the buffer held before, as in the original.
+    """
+    out = bytearray([0x1F, 0x9D, widest | 128 * block_mode])
+    buffer = bytearray(32)
+    bits, width = 0, 9  # of the present group of codes: how much is filled, and of each code
+
+    def emit(code: int):
+        nonlocal bits
+        at, shift = divmod(bits, 8)
+        number = code << shift | buffer[at] & ((1 << shift) - 1)
+        for i in range(-(-(width + shift) // 8)):
+            buffer[at + i] = number >> (8 * i) & 255
+        bits += width
+        if bits == 8 * width:
+            end_group(width)
+
+    def end_group(size: int):
+        nonlocal bits
+        out.extend(buffer[:size] if bits else b"")
+        bits = 0
+
+    letters = {bytes([byte]): byte for byte in range(256)}
+    first = 257 if block_mode else 256
+    table, free = dict(letters), first
+    prefix, ratio, next_check = b"", 0, check_every
+    for read, byte in enumerate(data, start=1):
+        longer = prefix + bytes([byte])
+        if longer in table:
+            prefix = longer
+            continue
+        emit(table[prefix])
+        if free < 1 << widest:
+            # The reader makes each entry one code later than the writer, so the width grows one code later.
+            table[longer] = free
+            free += 1
+            if free - 1 == 1 << width and width < widest:
+                end_group(width)
+                width += 1
+        elif block_mode and read >= next_check:
+            next_check = read + check_every
+            now = read * 256 // len(out)
+            if now > ratio and check_every:
+                ratio = now
+            else:
+                emit(256)
+                end_group(width)
+                table, free, width, ratio = dict(letters), first, 9, 0
+        prefix = bytes([byte])
+    if prefix:
+        emit(table[prefix])
+    end_group(-(-bits // 8))
+    return bytes(out)
+
+
+def text_like(n: int, seed: int = 0) -> bytes:
+    rows = np.random.default_rng(seed).integers(0, 120, size=(n // 15, 5))
+    return "".join(" ".join(map(str, row)) + "\n" for row in rows).encode()
+
+
+BYTES = st.one_of(
+    st.binary(max_size=3000),
+    st.lists(st.sampled_from([b"a", b"ab", b"abc", b"\0"]), max_size=2000).map(b"".join),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(data=BYTES, widest=st.integers(9, 16), block_mode=st.booleans())
+@example(data=b"", widest=16, block_mode=True)
+@example(data=b"\0" * 5000, widest=9, block_mode=False)
+def test_uncompress_gives_back_what_was_compressed(data, widest, block_mode):
+    assert uncompress_z(compress_z(data, widest, block_mode=block_mode)) == data
+
+
+@pytest.mark.parametrize(("widest", "check_every"), [(16, 10_000), (12, 10_000), (12, 500), (10, 0), (9, 70)])
+def test_uncompress_of_much_text_with_all_widths_and_cleared_tables(widest, check_every):
+    data = text_like(400_000 if widest == 16 else 60_000)
+    packed = compress_z(data, widest, check_every)
+    assert len(packed) < len(data)
+    assert uncompress_z(packed) == data
+
+
+@pytest.mark.skipif(shutil.which("gzip") is None, reason="compares with the system's gzip, which is not here")
+@pytest.mark.parametrize(("widest", "check_every"), [(16, 10_000), (12, 500), (10, 0)])
+def test_the_compress_of_these_tests_is_what_other_programs_read(widest, check_every):
+    data = text_like(90_000, seed=1)
+    packed = compress_z(data, widest, check_every)
+    unpacked = subprocess.run(["gzip", "-dc"], input=packed, stdout=subprocess.PIPE, check=True).stdout
+    assert unpacked == data
+
+
+def test_uncompress_of_a_known_file():
+    # What gzip -dc reads as this text.
+    packed = bytes.fromhex("1f9d90549e0829f2448a932754020e2ca890a04184")
+    assert uncompress_z(packed) == b"TOBEORNOTTOBEORTOBEORNOT"
+    assert packed == compress_z(b"TOBEORNOTTOBEORTOBEORNOT")
+
+
+@pytest.mark.real_data
+def test_uncompress_of_the_provider_s_own_file(data_folder):
+    """shuttle.trn.Z: made again from what it holds, to its last byte (its SHA-256), and uncompressed."""
+    path = data_folder / "shuttle" / "shuttle.trn"
+    if not path.is_file():
+        pytest.skip("needs the data set 'shuttle': shuttle/shuttle.trn is not found")
+    data = path.read_bytes()
+    packed = compress_z(data)
+    assert hashlib.sha256(packed).hexdigest() == SHUTTLE_TRN_Z
+    assert uncompress_z(packed) == data
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"\x1f\x8b\x08", "not a file of UNIX compress"),
+        (b"", "not a file of UNIX compress"),
+        (b"\x1f\x9d\x88aa", "codes of 8 bits"),
+        (b"\x1f\x9d\x90\x61\xfe\x03", "code 511 near byte 4 is not in the table yet"),
+    ],
+)
+def test_broken_compress_data_are_said(data, said):
+    with pytest.raises(DataError, match=said):
+        unpack("compress-z", data, where="a.Z")
+
+
+def test_gzip():
+    assert unpack("gzip", gzip.compress(b"some text"), where="a.gz") == b"some text"
+
+
+@pytest.mark.parametrize("broken", [gzip.compress(b"some text" * 50)[:-9], b"not gzip at all"])
+def test_broken_gzip_is_said(broken):
+    with pytest.raises(DataError) as caught:
+        unpack("gzip", broken, where="http://x/a.gz")
+    assert str(caught.value).startswith("http://x/a.gz: cannot be unpacked (gzip): ")
+
+
+def zipped(**members: bytes) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return stream.getvalue()
+
+
+def test_zip_member():
+    data = zipped(first=b"1\n", second=b"2\n")
+    assert unpack("zip-member", data, "second", where="a.zip") == b"2\n"
+    with pytest.raises(DataError, match="no member 'third' in the zip file; there are first, second"):
+        unpack("zip-member", data, "third", where="a.zip")
+    with pytest.raises(DataError, match="cannot be unpacked"):
+        unpack("zip-member", data[:20], "first", where="a.zip")
+
+
+GNU_SHAR = b"""#!/bin/sh
+# This is a shell archive (produced by shar 3.50)
+# ============= synth.tr ==============
+if test -f 'synth.tr' -a X"$1" != X"-c"; then
+\techo 'x - skipping synth.tr (File already exists)'
+else
+echo 'x - extracting synth.tr (Text)'
+sed 's/^X//' << 'SHAR_EOF' > 'synth.tr' &&
+xs ys yc
+X 0.1 0.2 0
+XX marks one
+X
+SHAR_EOF
+chmod 0644 synth.tr ||
+fi
+sed 's/^X//' << 'SHAR_EOF' > 'dir/other' &&
+sed 's/^X//' << 'MARK' > 'inside' &&
+SHAR_EOF
+exit 0
+"""
+
+OLD_SHAR = b"""sed "s/^X//" >'a.txt' <<'END_OF_FILE'
+X1 2
+X3 4
+END_OF_FILE
+cat << \\END > b.txt
+X5
+END
+"""
+
+
+def test_shar_member():
+    assert (
+        unpack("shar-member", GNU_SHAR, "synth.tr", where="a.sh") == b"xs ys yc\n 0.1 0.2 0\nX marks one\n\n"
+    )
+    assert unpack("shar-member", OLD_SHAR, "a.txt", where="a.sh") == b"1 2\n3 4\n"
+    assert unpack("shar-member", OLD_SHAR, "b.txt", where="a.sh") == b"X5\n"
+
+
+def test_what_looks_like_an_archive_inside_a_file_of_one_is_not_opened():
+    with pytest.raises(
+        DataError, match="no file 'inside' in the shell archive; there are synth.tr, dir/other"
+    ):
+        unpack("shar-member", GNU_SHAR, "inside", where="a.sh")
+
+
+def test_a_shar_archive_that_breaks_off_is_said():
+    with pytest.raises(DataError, match="breaks off inside 'synth.tr'"):
+        unpack("shar-member", GNU_SHAR[: GNU_SHAR.index(b"SHAR_EOF\nchmod")], "synth.tr", where="a.sh")
