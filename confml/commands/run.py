@@ -21,14 +21,17 @@ from confml.commands._options import (
 @out_option
 @set_option
 @click.option("--jobs", "-j", type=int, default=None, help="Tasks at the same time.  [default: all cores]")
-@click.option("--engine", type=click.Choice(["serial", "loky"]), help="Where tasks run.  [default: loky]")
+@click.option(
+    "--engine", type=click.Choice(["serial", "loky", "dask"]), help="Where tasks run.  [default: loky]"
+)
+@click.option("--scheduler", metavar="ADDRESS|FILE", help="A dask cluster to run on (needs confml[dask]).")
 @click.option("--retry-failed", is_flag=True, help="Compute cells again that failed before.")
 @click.option(
     "--shard", metavar="I/N", help="Only part I of N, as in a job array; all parts share one folder."
 )
 @json_option
 @quiet_option
-def run(config, out, overrides, jobs, engine, retry_failed, shard, as_json, quiet) -> int:
+def run(config, out, overrides, jobs, engine, scheduler, retry_failed, shard, as_json, quiet) -> int:
     """Run a config and write its reports.
 
     CONFIG is a YAML file, or the name of a bundled config (quickstart). Results that the folder holds
@@ -62,6 +65,7 @@ def run(config, out, overrides, jobs, engine, retry_failed, shard, as_json, quie
             folder,
             jobs=jobs or joblib.cpu_count(),
             engine=engine,
+            scheduler=scheduler,
             retry_failed=retry_failed,
             shard=part,
             progress=progress_for(quiet),

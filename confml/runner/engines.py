@@ -6,6 +6,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from pathlib import Path
 from typing import Any, Protocol
 
 from confml.errors import ConfmlError
@@ -60,32 +61,34 @@ class LokyEngine:
         try:
             while True:
                 while not suspects and len(running) < self.workers and (item := feed()) is not None:
-                    running[pool.submit(function, item)] = item
-                if suspects:
-                    item = suspects.popleft()
-                    result, pool = self._alone(pool, function, item)
-                    yield item, result
+                    try:
+                        running[pool.submit(function, item)] = item
+                    except BrokenExecutor:  # it broke since the last result came in
+                        suspects.append(item)
+                if not suspects:
+                    if not running:
+                        return
+                    finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                    if any(isinstance(future.exception(), BrokenExecutor) for future in finished):
+                        finished = list(running)  # the others in flight fail at the same moment
+                    for future in finished:
+                        item, error = running.pop(future), future.exception()
+                        if isinstance(error, BrokenExecutor):
+                            suspects.append(item)
+                        else:
+                            yield item, error if error is not None else future.result()
                     continue
-                if not running:
-                    return
-                finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    item = running.pop(future)
+                for future, item in running.items():
                     error = future.exception()
                     if isinstance(error, BrokenExecutor):
-                        # Those in flight with it are lost too; the executor fails them at the same moment.
                         suspects.append(item)
                     else:
                         yield item, error if error is not None else future.result()
-                if suspects:
-                    for future, item in list(running.items()):
-                        error = future.exception()
-                        if error is None:
-                            yield item, future.result()
-                        else:
-                            suspects.append(item)
-                    running.clear()
+                running.clear()
+                while suspects:
+                    item = suspects.popleft()
                     pool = self._pool(fresh=True)
+                    yield item, self._alone(pool, function, item)
         except BaseException:
             for future in running:
                 future.cancel()
@@ -94,16 +97,15 @@ class LokyEngine:
             raise
 
     def _alone(self, pool, function, item):
-        """The result of a task that runs with no other beside it, and the pool to go on with."""
+        """The result, or the error, of a task that runs in a fresh pool with no other beside it."""
         future = pool.submit(function, item)
         error = future.exception()
         if isinstance(error, BrokenExecutor):
-            lost = WorkerLost(
+            return WorkerLost(
                 "its worker process died twice (killed, or out of memory?); "
                 "try fewer jobs (--jobs 1), or a machine with more memory"
             )
-            return lost, self._pool(fresh=True)
-        return (error if error is not None else future.result()), pool
+        return error if error is not None else future.result()
 
     def _pool(self, fresh: bool = False):
         from joblib.externals.loky import get_reusable_executor
@@ -117,16 +119,89 @@ class LokyEngine:
         )
 
 
-def make_engine(name: str | None, jobs: int) -> Engine:
-    """The engine of a run: by default serial for one job and loky for more; ConfmlError for bad values."""
+class DaskEngine:
+    """Workers of a dask cluster, which must see the run's folder under the same path as this process.
+
+    ``client.submit`` and ``as_completed`` rather than joblib's dask backend, which hangs when a worker dies.
+    A task whose worker dies is tried once more elsewhere.
+    """
+
+    def __init__(self, scheduler: str):
+        try:
+            import dask
+            from distributed import Client
+        except ImportError:
+            raise ConfmlError(
+                "--scheduler needs the package distributed", hint="pip install 'confml[dask]'"
+            ) from None
+        dask.config.set({"distributed.scheduler.allowed-failures": 0})
+        try:
+            if Path(scheduler).is_file():
+                self._client = Client(scheduler_file=scheduler, timeout=30)
+            else:
+                self._client = Client(scheduler, timeout=30)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise ConfmlError(f"no dask scheduler at {scheduler!r}: {error}") from None
+
+    @property
+    def workers(self) -> int:
+        return max(1, sum(self._client.nthreads().values()))
+
+    def run(self, feed, function):
+        from distributed import as_completed
+
+        running: dict = {}
+        tried: dict[int, int] = {}
+        finished = as_completed()
+
+        def submit(item):
+            tried[id(item)] = tried.get(id(item), 0) + 1
+            future = self._client.submit(function, item, pure=False)
+            running[future] = item
+            finished.add(future)
+
+        try:
+            while True:
+                while len(running) < self.workers and (item := feed()) is not None:
+                    submit(item)
+                if not running:
+                    return
+                future = next(finished)
+                item = running.pop(future)
+                try:
+                    result = future.result()
+                except Exception as error:
+                    result = error
+                # A result is lost, too, where its worker dies before it was fetched.
+                if type(result).__name__ in ("KilledWorker", "CancelledError", "FutureCancelledError"):
+                    if tried[id(item)] < 2:
+                        submit(item)
+                        continue
+                    result = WorkerLost("its dask worker died twice (killed, or out of memory?)")
+                tried.pop(id(item))
+                yield item, result
+        finally:
+            self._client.cancel(list(running))
+            self._client.close()
+
+
+def make_engine(name: str | None, jobs: int, scheduler: str | None = None) -> Engine:
+    """The engine of a run: by default serial for one job and loky for more; ConfmlError for bad values.
+
+    scheduler: the address, or the scheduler file, of a dask cluster.
+    """
     if jobs < 1:
         raise ConfmlError(f"--jobs must be at least 1, got {jobs}")
-    name = name or ("serial" if jobs == 1 else "loky")
+    name = name or ("dask" if scheduler else "serial" if jobs == 1 else "loky")
+    if (name == "dask") != (scheduler is not None):
+        raise ConfmlError("engine dask and --scheduler go together")
     if name == "serial":
         return SerialEngine()
     if name == "loky":
         return LokyEngine(jobs)
-    raise ConfmlError(f"unknown engine '{name}'", hint="there are serial and loky")
+    if name == "dask":
+        return DaskEngine(scheduler)
+    raise ConfmlError(f"unknown engine '{name}'", hint="there are serial, loky and dask")
 
 
 def _ignore_interrupts() -> None:

@@ -45,6 +45,7 @@ def run(
     *,
     jobs: int,
     engine: str | None = None,
+    scheduler: str | None = None,
     retry_failed: bool = False,
     shard: tuple[int, int] | None = None,
     progress: Progress | None = None,
@@ -55,7 +56,7 @@ def run(
     Raises ConfigErrors or DataError before anything is computed; a KeyboardInterrupt leaves all that is done.
     """
     started = time.monotonic()
-    worker_engine = make_engine(engine, jobs)
+    worker_engine = make_engine(engine, jobs, scheduler)
     datasets = load_datasets(config)
     whole = make_plan(config, datasets)
     for data in datasets.values():
