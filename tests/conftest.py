@@ -9,15 +9,6 @@ from pathlib import Path
 import pytest
 
 
-def _search_path() -> list[Path]:
-    """The folders in which confml looks for data files: CONFML_DATA's, then the cache's ``data``."""
-    import pooch
-
-    given = [Path(folder) for folder in os.environ.get("CONFML_DATA", "").split(os.pathsep) if folder]
-    cache = Path(os.environ.get("CONFML_CACHE") or pooch.os_cache("confml"))
-    return [*given, cache / "data"]
-
-
 @pytest.fixture
 def needs_data() -> Callable[..., None]:
     """``needs_data("usps", ...)`` skips the test, naming the data set, unless all of its files are there.
@@ -25,11 +16,12 @@ def needs_data() -> Callable[..., None]:
     Files that are there but wrong do not skip: the test then fails on their checksum.
     """
     from confml.data.cards import read_card
+    from confml.data.files import search_path
 
     def need(*names: str) -> None:
         for name in names:
             for file in read_card(name).files:
-                if not any((folder / file.folder / file.name).exists() for folder in _search_path()):
+                if not any((folder / file.folder / file.name).exists() for folder in search_path()):
                     pytest.skip(f"needs the data set '{name}': {file.folder}/{file.name} is not found")
 
     return need

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 CODINGS = ("dummy", "dummy-drop-first", "integer")
+_BLOCK = 2048  # rows coded at a time, so that they stay in the processor's cache
 
 
 def sort_categories(texts: Iterable[str]) -> tuple[str, ...]:
@@ -36,20 +37,23 @@ def code_columns(
     if coding == "integer" or all(known is None for known in categories):
         return table, tuple(names)
     skipped = 1 if coding == "dummy-drop-first" else 0
-    widths = [1 if known is None else len(known) - skipped for known in categories]
-    X = np.zeros((len(table), sum(widths)))
     columns: list[str] = []
-    rows = np.arange(len(table))
-    for j, (name, known) in enumerate(zip(names, categories, strict=True)):
-        start, values = len(columns), table[:, j]
-        if known is None:
-            X[:, start] = values
-            columns.append(name)
-            continue
-        columns += [f"{name}={category}" for category in known[skipped:]]
-        there = ~np.isnan(values)
-        places = np.where(there, values, 0).astype(np.intp) - skipped
-        coded = there & (places >= 0)
-        X[rows[coded], start + places[coded]] = 1.0
-        X[~there, start : len(columns)] = np.nan
+    starts: list[int] = []
+    for name, known in zip(names, categories, strict=True):
+        starts.append(len(columns))
+        columns += [name] if known is None else [f"{name}={category}" for category in known[skipped:]]
+    starts.append(len(columns))
+    X = np.zeros((len(table), len(columns)))
+    for first in range(0, len(table), _BLOCK):
+        block, coded = table[first : first + _BLOCK], X[first : first + _BLOCK]
+        for j, known in enumerate(categories):
+            values, start = block[:, j], starts[j]
+            if known is None:
+                coded[:, start] = values
+                continue
+            missing = np.isnan(values)
+            places = np.where(missing, 0, values).astype(np.intp) - skipped
+            ones = np.flatnonzero(~missing & (places >= 0))
+            coded[ones, start + places[ones]] = 1.0
+            coded[missing, start : starts[j + 1]] = np.nan
     return X, tuple(columns)

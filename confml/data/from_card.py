@@ -64,8 +64,7 @@ class _Table:
 
     names: tuple[str, ...]
     values: np.ndarray  # (n, a)
-    texts: dict[str, list[str]]  # of the attributes that are text
-    nominal: tuple[str, ...]
+    texts: dict[str, list[str]]  # of the attributes that are text: nominal ones, and words in an order
     y: np.ndarray
     in_train: np.ndarray | None = None  # (n,) bool
 
@@ -93,16 +92,10 @@ def _read(card: Card) -> _Table:
             raise DataError(f"the card speaks of a column '{column}'", where=str(card.path), hint=hint)
     kept = [j for j, column in enumerate(rows.names) if column != label and column not in card.ignore]
     names = tuple(rows.names[j] for j in kept)
-    if card.nominal == "all":
-        nominal = tuple(column for column in names if column not in card.ordinal)
-    else:
-        nominal = (*card.nominal, *(column for column in rows.nominal if column in names))
-    values = rows.values[:, kept] if kept != list(range(len(kept))) else rows.values[:, : len(kept)]
     return _Table(
         names=names,
-        values=np.ascontiguousarray(values),
+        values=np.ascontiguousarray(rows.values[:, kept]),
         texts={column: texts for column, texts in rows.texts.items() if column in names},
-        nominal=nominal,
         y=_labels(card, rows, label),
         in_train=_in_train([(file, len(rows.values)) for file, rows in files]),
     )
@@ -199,7 +192,6 @@ def _read_images(card: Card) -> _Table:
         names=names,
         values=np.concatenate(pixels).astype(np.float64),
         texts={},
-        nominal=(),
         y=np.concatenate(y).astype(np.int64),
         in_train=_in_train([(file, len(image)) for file, image in zip(images, pixels, strict=True)]),
     )
@@ -211,7 +203,7 @@ def _read_sklearn(reader: Sklearn) -> _Table:
     bunch = getattr(sklearn.datasets, f"load_{reader.set}")()
     y = bunch.target if reader.labels == "codes" else np.asarray(bunch.target_names).astype(str)[bunch.target]
     names = tuple(str(column) for column in bunch.feature_names)
-    return _Table(names, np.asarray(bunch.data, dtype=np.float64), {}, (), as_labels(y))
+    return _Table(names, np.asarray(bunch.data, dtype=np.float64), {}, as_labels(y))
 
 
 def _handle_missing(card: Card, table: _Table, notes: list[str]) -> _Table:

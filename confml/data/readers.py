@@ -32,13 +32,12 @@ class Rows:
     names: (m,) column names.
     values: (n, m) float64: numbers, NaN where one is missing; in a column of text, places in its ``texts``.
     texts: for the columns of text, by name, their distinct values in order of appearance.
-    nominal, label: what the file itself says of its columns (KEEL), else nothing.
+    label: the column of the class where the file itself says so (KEEL).
     """
 
     names: tuple[str, ...]
     values: np.ndarray
     texts: dict[str, list[str]] = field(default_factory=dict)
-    nominal: tuple[str, ...] = ()
     label: str | None = None
 
 
@@ -58,14 +57,13 @@ def read_bytes(path: Path, compressed: str | None = None, member: str | None = N
             with gzip.open(path) as stream:
                 return stream.read()
         return path.read_bytes()
-    except OSError as error:  # gzip's own errors are OSErrors too
+    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
+        said = "it ends before its end mark" if isinstance(error, EOFError) else str(error)
+        hint = "remove it and fetch it again"
+        raise DataError(f"the compressed file is broken: {said}", where=str(path), hint=hint) from None
+    except OSError as error:
         said = error.strerror or str(error)
         raise DataError(f"the file cannot be read: {said}", where=str(path)) from None
-    except (EOFError, zlib.error, zipfile.BadZipFile) as error:
-        said = "it ends before its end mark" if isinstance(error, EOFError) else str(error)
-        raise DataError(
-            f"the compressed file is broken: {said}", where=str(path), hint="remove it and fetch it again"
-        ) from None
 
 
 def read_text(path: Path, compressed: str | None = None, member: str | None = None) -> str:
@@ -75,7 +73,7 @@ def read_text(path: Path, compressed: str | None = None, member: str | None = No
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("latin-1")
-    return text.replace("\r\n", "\n")
+    return text.replace("\r\n", "\n") if "\r" in text else text
 
 
 def read_delimited(
@@ -138,8 +136,7 @@ def read_keel(path: Path, *, member: str | None = None, missing: str | None = No
     if label not in names:
         raise DataError(f"@outputs names '{label}', which is not declared", where=str(path))
     rows = _coded(path, lines, number, "comma", tuple(names), {*nominal, label}, missing)
-    predictors = tuple(name for name in nominal if name != label)
-    return Rows(rows.names, rows.values, rows.texts, predictors, label)
+    return Rows(rows.names, rows.values, rows.texts, label)
 
 
 def read_idx(path: Path) -> np.ndarray:
@@ -171,13 +168,15 @@ def _split(line: str, separator: str) -> list[str]:
 
 def _all_numbers(lines: Sequence[str], separator: str, columns: int) -> np.ndarray | None:
     """(n, columns) numbers by numpy's parser, or None where something else stands among them."""
+    if not any(line.strip() for line in lines):
+        return None
     try:
         values = np.loadtxt(
             io.StringIO("\n".join(lines)), delimiter=SEPARATORS[separator], comments=None, ndmin=2
         )
     except ValueError:
         return None
-    return values if values.shape[1:] == (columns,) and len(values) and np.isfinite(values).all() else None
+    return values if values.shape[1] == columns and np.isfinite(values).all() else None
 
 
 def _coded(
