@@ -109,15 +109,16 @@ def look(file: CardFile, *, again: bool = False) -> FileState:
     return wrong or FileState(file, "missing")
 
 
-def check(path: Path, file: CardFile, *, again: bool = False) -> FileState:
+def check(path: Path, file: CardFile, *, again: bool = False, remember: bool = True) -> FileState:
     """Whether the file at ``path`` is the one that a card means, by its bytes, else by what it holds."""
+    options = {"again": again, "remember": remember}
     try:
-        known = _digests(path, content=False, again=again)
+        known = _digests(path, content=False, **options)
         if file.sha256 is not None and known["sha256"] == file.sha256:
             return FileState(file, "found", path)
         if file.content_sha256 is None:
             return FileState(file, "wrong", path, file.sha256, known["sha256"])
-        content = _digests(path, content=True, again=again)["content"]
+        content = _digests(path, content=True, **options)["content"]
     except OSError as error:
         return FileState(file, "wrong", path, problem=f"cannot be read: {error.strerror or error}")
     if content == file.content_sha256:
@@ -162,7 +163,7 @@ def _digest(stream) -> str:
 # ---- what the checksums of files were when they were last read
 
 
-def _digests(path: Path, *, content: bool, again: bool) -> dict:
+def _digests(path: Path, *, content: bool, again: bool, remember: bool) -> dict:
     """``sha256`` of a file and, if asked, that of what it holds (``content``, None if broken)."""
     stat = path.stat()
     stamp = {"path": str(path.resolve()), "size": stat.st_size, "changed": stat.st_mtime_ns}
@@ -175,7 +176,8 @@ def _digests(path: Path, *, content: bool, again: bool) -> dict:
         known["sha256"] = sha256_of(path)
     if "content" in missing:
         known["content"] = _content_digest(path)
-    _remember(memory, {**stamp, **known})
+    if remember:
+        _remember(memory, {**stamp, **known})
     return known
 
 

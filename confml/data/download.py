@@ -1,0 +1,260 @@
+"""Fetch the files of data sets into the cache: right bytes or nothing.
+
+What is served is written under a temporary name, checked, unpacked where it must be, checked again, and
+renamed into place: no moment leaves half a file, and several processes may fetch the same files at once.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from confml.data.cards import Card, CardFile
+from confml.data.files import check, download_folder, look, sha256_of
+from confml.data.unpack import unpack
+from confml.errors import DataError
+
+ATTEMPTS = 4
+PAUSE = 1.0  # seconds before the second attempt; twice as long before each later one
+TIMEOUT = 30.0  # seconds without an answer, or without the next bytes
+_STALE = 86400.0  # seconds after which what a fetch left behind belongs to nobody
+_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers that may be others a little later
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What became of one file of a card: ``state`` is ``here``, ``fetched``, ``manual`` or ``failed``.
+
+    path: where the right file is. problem: one line in words where there is none.
+    """
+
+    file: CardFile
+    state: str
+    path: Path | None = None
+    problem: str | None = None
+
+
+def fetch(
+    card: Card,
+    *,
+    say: Callable[[str], None] = lambda text: None,
+    attempts: int = ATTEMPTS,
+    pause: float = PAUSE,
+    timeout: float = TIMEOUT,
+) -> Iterator[Fetched]:
+    """Fetch what is not on this machine yet: yields what became of each file, in the card's order.
+
+    say: gets a line of progress now and then. attempts, pause: of a broken transfer, which starts again.
+    One file that cannot be had does not stop the others, and nothing is raised for it.
+    """
+    yield from fetch_files(card.files, say=say, attempts=attempts, pause=pause, timeout=timeout)
+
+
+def fetch_files(
+    files: Iterable[CardFile],
+    *,
+    say: Callable[[str], None] = lambda text: None,
+    attempts: int = ATTEMPTS,
+    pause: float = PAUSE,
+    timeout: float = TIMEOUT,
+) -> Iterator[Fetched]:
+    """`fetch` of single files."""
+    with ExitStack() as stack:
+        transfers: _Transfers | None = None
+        for file in files:
+            state = look(file)
+            if state.state == "found":
+                yield Fetched(file, "here", state.path)
+            elif file.address is None:
+                yield Fetched(file, "manual", problem=_by_hand(file))
+            else:
+                try:
+                    if transfers is None:
+                        folder = stack.enter_context(_workspace())
+                        transfers = _Transfers(folder, say, attempts, pause, timeout)
+                    yield Fetched(file, "fetched", _fetch_one(file, transfers))
+                except DataError as error:
+                    yield Fetched(file, "failed", problem=str(error))
+
+
+def _fetch_one(file: CardFile, transfers: _Transfers) -> Path:
+    data = transfers.get(file).read_bytes()
+    if file.unpack is not None:
+        data = unpack(file.unpack, data, file.member, where=str(file.address))
+    made, target = transfers.folder / "made", download_folder() / file.folder / file.name
+    try:
+        made.write_bytes(data)
+        state = check(made, file, remember=False)
+        if state.state != "found":
+            raise _wrong(file, data, state.expected, state.got, "holds" if file.unpack else "serves")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        made.chmod(0o644)
+        os.replace(made, target)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror or error}", where=str(target)) from None
+    return target
+
+
+def _wrong(file: CardFile, data: bytes, expected: str | None, got: str | None, does: str) -> DataError:
+    page = " (a web page: does this network ask for a login?)" if data.lstrip()[:1] == b"<" else ""
+    told = f"expected SHA-256 {expected}, got {got or 'no whole gzip file'}{page}"
+    return DataError(f"what it {does} is wrong: {told}; nothing was kept", where=str(file.address))
+
+
+def _by_hand(file: CardFile) -> str:
+    place = download_folder() / file.folder / file.name
+    words = " ".join((file.manual or "").split()).rstrip(".")
+    name = f"{file.folder}/{file.name}"
+    return f"no address serves {name}: {words}; put it at {place}, or into a folder of CONFML_DATA"
+
+
+@contextmanager
+def _workspace() -> Iterator[Path]:
+    """A folder for half-done work, on the file system of the cache so that renaming is one step."""
+    parent = download_folder()
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        for old in parent.glob(".fetching-*"):  # of fetches that were killed
+            with suppress(FileNotFoundError):  # another process may be clearing up too
+                if time.time() - old.stat().st_mtime > _STALE:
+                    shutil.rmtree(old, ignore_errors=True)
+        made = tempfile.TemporaryDirectory(prefix=".fetching-", dir=parent)
+    except OSError as error:
+        raise DataError(
+            f"files cannot be fetched to here: {error.strerror or error}",
+            where=str(parent),
+            hint="set CONFML_CACHE to a folder that can be written to",
+        ) from None
+    with made as folder:
+        yield Path(folder)
+
+
+class _Transfers:
+    """The addresses of one fetch: each is asked once, and a host that is not there is not asked again."""
+
+    def __init__(self, folder: Path, say, attempts: int, pause: float, timeout: float):
+        self.folder, self.say = folder, say
+        self.attempts, self.pause, self.timeout = attempts, pause, timeout
+        self._done: dict[str, Path | DataError] = {}
+        self._unreachable: dict[str, str] = {}
+
+    def get(self, file: CardFile) -> Path:
+        """The path of what the file's address serves, checked. Raises DataError in one line."""
+        address = str(file.address)
+        if address not in self._done:
+            try:
+                self._done[address] = self._transfer(file, address)
+            except DataError as error:
+                self._done[address] = error
+        outcome = self._done[address]
+        if isinstance(outcome, DataError):
+            raise outcome
+        return outcome
+
+    def _transfer(self, file: CardFile, address: str) -> Path:
+        from urllib.parse import urlsplit
+
+        host = urlsplit(address).netloc
+        if host in self._unreachable:
+            raise DataError(f"cannot be fetched: {self._unreachable[host]}", where=address)
+        expected_bytes = file.original_bytes or file.bytes
+        target = self.folder / f"served-{len(self._done)}"
+        for attempt in range(1, self.attempts + 1):
+            self.say(f"fetching {file.folder}/{file.name} from {address}{_size(expected_bytes)}")
+            cause, final = self._attempt(address, target, expected_bytes)
+            if cause is None:
+                self._check_served(file, target)
+                return target
+            if final or attempt == self.attempts:
+                break
+            wait = self.pause * 2 ** (attempt - 1)
+            self.say(f"{file.folder}/{file.name}: {cause}; again in {wait:g} s")
+            time.sleep(wait)
+        tried = f" (tried {attempt} times)" if attempt > 1 else ""
+        if cause.startswith(_NO_HOST):
+            self._unreachable[host] = cause
+        raise DataError(f"cannot be fetched: {cause}{tried}", where=address)
+
+    def _attempt(self, address: str, target: Path, expected_bytes: int | None) -> tuple[str | None, bool]:
+        """One transfer from its beginning: why it did not succeed, and whether trying again is no use."""
+        import requests
+        from pooch import HTTPDownloader
+
+        # Identity: what is served is checked byte by byte, so it must come as it is stored.
+        downloader = HTTPDownloader(timeout=self.timeout, headers={"Accept-Encoding": "identity"})
+        try:
+            downloader(address, str(target), None)
+        except requests.HTTPError as error:
+            code = error.response.status_code
+            return f"the server answers {code} {error.response.reason}".rstrip(), code not in _AGAIN
+        except requests.RequestException as error:
+            return _in_words(error, self.timeout), False
+        except OSError as error:
+            return f"cannot be written to {target.parent}: {error.strerror or error}", True
+        got = target.stat().st_size
+        if expected_bytes is not None and got < expected_bytes:
+            return f"the transfer broke off after {got} of {expected_bytes} bytes", False
+        return None, True
+
+    def _check_served(self, file: CardFile, served: Path) -> None:
+        """Raise DataError unless the bytes served are those that the card knows."""
+        expected = file.original_sha256 if file.unpack else None
+        if expected is None:
+            return  # the stored file is what is served: it is checked as such
+        got = sha256_of(served)
+        if got != expected:
+            raise _wrong(file, served.read_bytes(), expected, got, "serves")
+
+
+_NO_HOST = "no connection: "
+
+
+def _in_words(error: Exception, timeout: float) -> str:
+    """The cause of a failed request, without the wrapping of three libraries around it."""
+    import requests
+
+    if isinstance(error, requests.ConnectTimeout):
+        return f"{_NO_HOST}no answer within {timeout:g} s"
+    if isinstance(error, requests.ReadTimeout):
+        return f"nothing came for {timeout:g} s"
+    if isinstance(error, requests.exceptions.ProxyError):
+        return f"{_NO_HOST}the proxy cannot be reached or refuses"
+    if isinstance(error, requests.exceptions.SSLError):
+        return f"no secure connection: {_root(error)}"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "the transfer broke off"
+    if isinstance(error, requests.ConnectionError):
+        words = str(error)
+        if "NameResolutionError" in words or "getaddrinfo" in words or "Name or service" in words:
+            return f"{_NO_HOST}the name of the server cannot be looked up (no network?)"
+        root = _root(error)
+        if "NewConnectionError" in words:
+            return f"{_NO_HOST}{root}"
+        return f"the connection broke off ({root})"
+    return _root(error)
+
+
+def _root(error: BaseException) -> str:
+    """The innermost cause of an exception, in the system's words where it has some."""
+    seen = {id(error)}
+    while True:
+        inside = [error.__cause__, error.__context__, getattr(error, "reason", None), *error.args]
+        deeper = next((e for e in inside if isinstance(e, BaseException) and id(e) not in seen), None)
+        if deeper is None:
+            break
+        seen.add(id(deeper))
+        error = deeper
+    words = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(str(words).split())
+
+
+def _size(count: int | None) -> str:
+    if count is None:
+        return ""
+    return f" ({count / 1e6:.1f} MB)" if count >= 1e6 else f" ({max(1, round(count / 1e3))} kB)"
