@@ -1,0 +1,25 @@
+"""``confml schema``."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON Schema of configs, for editors that complete and check YAML.
+
+    \b
+    confml schema > confml.schema.json
+
+    and on the first line of a config, for yaml-language-server (VS Code, Neovim, Emacs):
+
+    \b
+    # yaml-language-server: $schema=confml.schema.json
+    """
+    import json
+
+    from confml.config import json_schema
+    from confml.report import known_figures, known_tables
+
+    click.echo(json.dumps(json_schema(figures=known_figures(), tables=known_tables()), indent=2))

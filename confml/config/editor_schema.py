@@ -1,0 +1,142 @@
+"""The JSON Schema of a config, for editors (yaml-language-server): what keys there are, what they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confml._parameters import Parameter
+from confml.config import grids
+from confml.config.schema import Config, DatasetSpec, FigureSpec, MethodEntry, PaperSpec, Protocol, StepSpec
+from confml.config.values import parameter_schema
+
+GRID = {
+    "description": "Values: a list, a..b, or a series {range | log2 | log10: [from, to, step]}.",
+    "anyOf": [
+        {"type": "array", "minItems": 1},
+        {"type": "string", "pattern": r"^[-+]?\d+\.\.[-+]?\d+$"},
+        *(
+            {
+                "type": "object",
+                "properties": {
+                    kind: {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 3}
+                },
+                "required": [kind],
+                "additionalProperties": False,
+            }
+            for kind in grids.KINDS
+        ),
+    ],
+}
+
+
+def json_schema(figures: Iterable[str] | None = None, tables: Iterable[str] | None = None) -> dict[str, Any]:
+    """The JSON Schema of a config.
+
+    It names the cards, methods, steps and generators there are, each method with its parameters, and the
+    figures and published tables that are handed in.
+    """
+    from confml.data.cards import known_cards
+    from confml.data.generators import COMMON, GENERATORS
+    from confml.methods.registry import known_methods
+    from confml.steps.registry import known_steps
+
+    schema = Config.model_json_schema(by_alias=True)
+    parts = schema["$defs"]
+    generators = {name: {**COMMON, **one.parameters} for name, one in GENERATORS.items()}
+    methods = {name: cls.parameters for name, cls in known_methods().items()}
+    steps = {name: cls.parameters for name, cls in known_steps().items()}
+
+    _suggest(parts["DatasetSpec"], "card", known_cards())
+    _suggest(parts["DatasetSpec"], "generate", generators)
+    _suggest(parts["MethodEntry"], "name", methods)
+    _suggest(parts["StepSpec"], "name", steps)
+    for kind in ("sweep", "tune"):
+        parts["MethodEntry"]["properties"][kind]["additionalProperties"] = GRID
+    _with_parameters(parts["MethodEntry"], "name", methods)
+    _with_parameters(parts["StepSpec"], "name", steps)
+    _with_parameters(parts["DatasetSpec"], "generate", generators)
+    if figures is not None:
+        _suggest(parts["FigureSpec"], "name", figures)
+    if tables is not None:
+        _suggest(parts["PaperSpec"], "table", tables, in_list=True)
+    for model, names in ((DatasetSpec, known_cards()), (MethodEntry, methods), (StepSpec, steps)):
+        _or_a_word(parts, model.__name__, names)
+    _or_a_word(parts, FigureSpec.__name__, figures)
+    _or_a_word(parts, PaperSpec.__name__, tables)
+    _or_a_word(parts, Protocol.__name__, None, parts["Protocol"]["properties"]["kind"])
+    _tidy(schema)
+    schema["required"] = [key for key in schema["required"] if key != "name"]  # the file's, unless given
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "confml config",
+        "description": "An experiment of confml: data sets, methods and a protocol, and what to report.",
+    } | {key: value for key, value in schema.items() if key not in ("title", "description")}
+
+
+def _suggest(part: dict[str, Any], key: str, names: Iterable[str], *, in_list: bool = False) -> None:
+    """Offer names for a key without closing it to others."""
+    word = {"anyOf": [{"enum": sorted(names)}, {"type": "string", "minLength": 1}]}
+    rest = {k: v for k, v in part["properties"][key].items() if k in ("description", "examples", "default")}
+    value = {"anyOf": [word, {"type": "array", "items": word}]} if in_list else word
+    part["properties"][key] = value | rest
+
+
+def _with_parameters(part: dict[str, Any], key: str, known: Mapping[str, Mapping[str, Parameter]]) -> None:
+    """The parameters of each method (step, generator), where its name is given. Others may still be added:
+    scikit-learn's classifiers have their own."""
+    part["additionalProperties"] = True
+    part["allOf"] = []
+    for name, parameters in sorted(known.items()):
+        if not parameters:
+            continue
+        given = {
+            one: {"description": rule.about} | parameter_schema(rule) for one, rule in parameters.items()
+        }
+        properties: dict[str, Any] = dict(given)
+        if "sweep" in part["properties"]:
+            grid = {one: GRID | {"description": rule.about} for one, rule in parameters.items()}
+            properties |= {kind: {"properties": grid} for kind in ("sweep", "tune")}
+        condition = {"properties": {key: {"const": name}}, "required": [key]}
+        part["allOf"].append({"if": condition, "then": {"properties": properties}})
+
+
+def _or_a_word(
+    parts: dict[str, Any], model: str, names: Iterable[str] | None, word: dict[str, Any] | None = None
+) -> None:
+    """Allow the short form, a single word, wherever the mapping may stand."""
+    if word is None:
+        word = {"type": "string", "minLength": 1}
+        if names is not None:
+            word = {"anyOf": [{"enum": sorted(names)}, word]}
+    full = parts.pop(model)
+    about = full.pop("description", "")
+    if model in ("StepSpec", "FigureSpec"):  # {name: {key: value}}
+        one_key = {"type": "object", "minProperties": 1, "maxProperties": 1}
+        one_key["additionalProperties"] = {"type": ["object", "null"]}
+        parts[model] = {"description": about, "anyOf": [word, full, one_key]}
+    else:
+        parts[model] = {"description": about, "anyOf": [word, full]}
+
+
+def _tidy(schema: Any) -> None:
+    """Leave out what says nothing to a reader: titles that repeat the key, null for a key left out."""
+    if isinstance(schema, list):
+        for item in schema:
+            _tidy(item)
+        return
+    if not isinstance(schema, dict):
+        return
+    if isinstance(schema.get("title"), str):
+        schema.pop("title")
+    if schema.get("default", ...) is None:
+        schema.pop("default")
+    kinds = schema.get("anyOf")
+    if isinstance(kinds, list) and {"type": "null"} in kinds:
+        kinds.remove({"type": "null"})
+        if len(kinds) == 1:
+            (only,) = schema.pop("anyOf")
+            for key, value in only.items():
+                schema.setdefault(key, value)
+    for value in list(schema.values()):
+        _tidy(value)

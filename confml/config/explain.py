@@ -1,0 +1,113 @@
+"""From pydantic's errors to one message a mistake, each with its place in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from confml.config.problems import Problems
+from confml.config.schema import Part, part_at
+from confml.config.yaml_marks import Node
+from confml.config.yaml_words import got
+from confml.errors import did_you_mean, nearest
+
+Place = Sequence[str | int]
+
+
+def dotted(root: Node, place: Place) -> str:
+    """A place as messages and ``--set`` name it: ``methods.0.k``."""
+    return ".".join(str(part) for part, _ in root.walk(place))
+
+
+def note_errors(error: ValidationError, root: Node, problems: Problems, ahead: Place = ()) -> None:
+    """Add pydantic's errors on the value at ``ahead`` to ``problems``."""
+    for one in error.errors(include_url=False):
+        _note(one, (*ahead, *one["loc"]), root, problems)
+
+
+def _note(error: Mapping[str, Any], place: Place, root: Node, problems: Problems) -> None:
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "extra_forbidden":
+        return _unknown_key(place, root, problems)
+    if kind == "missing":
+        return _missing_key(place, root, problems)
+    node, path = root.at(place), dotted(root, place)
+    value = error["input"] if node.is_mapping or node.is_list else node.content
+    if kind == "value_error":
+        problems.add(node.mark, _said(path, str(context.get("error", error["msg"]))))
+        return
+    expected, hint = context.get("expected"), context.get("hint")
+    if kind in ("tuple_type", "list_type"):
+        expected = "a list"
+        if isinstance(value, str | int | float) and not isinstance(value, bool):
+            hint = f"write [{value}]"
+    elif kind in ("model_type", "model_attributes_type", "dict_type", "mapping_type"):
+        expected = _shape(part_at(place))
+    elif kind == "too_short":
+        expected = "at least one entry"
+    if expected is None:
+        problems.add(node.mark, _said(path, error["msg"].lower()), hint)
+        return
+    if isinstance(value, str) and value.lower().endswith(".csv") and path.startswith("datasets."):
+        expected, hint = "the name of a card or a mapping", f"write {{csv: {value}, label: COLUMN}}"
+    problems.add(node.mark, _said(path, f"expected {expected}, got {got(value)}"), hint)
+
+
+def _unknown_key(place: Place, root: Node, problems: Problems) -> None:
+    *above, key = place
+    model, holder, path = part_at(above), root.at(above), dotted(root, above)
+    known = model.keys() if model else []
+    start = str(key).partition(":")[0]
+    if start != key and start in known:
+        hint = f"put a space behind ':', as in '{start}: {str(key).partition(':')[2]}'"
+    elif path.startswith("datasets.") and nearest(str(key), known) is None:
+        hint = "a card has no other keys; csv: or generate: begins a data set of your own"
+    else:
+        hint = did_you_mean(str(key), known)
+    node = holder.child(key) or root.at(place)
+    inside = f" in {path}" if path else ""
+    problems.add(node.key_mark or node.mark, f"unknown key '{key}'{inside}", hint)
+
+
+def _missing_key(place: Place, root: Node, problems: Problems) -> None:
+    *above, key = place
+    model, holder, path = part_at(above), root.at(above), dotted(root, above)
+    field = model.model_fields.get(str(key).replace("-", "_")) if model else None
+    example = _flow(field.examples[0]) if field and field.examples else None
+    hint = f"for example '{key}: {example}'" if example else None
+    given = holder.child(key) if holder.is_mapping else None
+    if given is not None:  # the key is there and nothing stands behind it
+        problems.add(given.mark, _said(dotted(root, place), "expected a value, got nothing"), hint)
+        return
+    if holder.is_mapping and len(holder.content) == 1 and key == "name" and path:
+        ((only, inner),) = holder.content.items()
+        if inner.is_mapping:
+            hint = f"write {{name: {only}, ...}}"
+    elif holder.is_mapping and nearest(str(key), holder.content):
+        hint = f"did you mean it by '{nearest(str(key), holder.content)}'?"
+    inside = f" in {path}" if path else ""
+    problems.add(holder.mark, f"missing key '{key}'{inside}", hint)
+
+
+def _shape(model: type[Part] | None) -> str:
+    if model is None:
+        return "a mapping of names to values"
+    keys = ", ".join(model.keys())
+    if model.rest is not None:
+        return "a name, or a mapping with the key 'name'"
+    return f"a mapping with keys out of {keys}"
+
+
+def _said(path: str, message: str) -> str:
+    return f"{path}: {message}" if path else message
+
+
+def _flow(value: Any) -> str:
+    """A plain value as YAML on one line."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return value if isinstance(value, str) else got(value)

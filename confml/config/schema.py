@@ -1,0 +1,455 @@
+"""The typed config: what a config file may say, as pydantic models.
+
+To add a key: add a field with a type of `values`, a description and an example to the model that it belongs
+to; if it changes what is computed, see to it that ``as_dict`` gives it back (it does so for plain values).
+What needs a registry or the file system is checked in `checks`. Fields are written with hyphens in a config.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, get_args, get_origin
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+
+from confml.config import grids
+from confml.config.values import (
+    Between,
+    Count,
+    Folds,
+    Name,
+    Seed,
+    Share,
+    Switch,
+    Whole,
+    Words,
+    one_of,
+    wrong,
+)
+
+PROTOCOLS = {
+    "fixed-split": "the provider's training and test part, as they are",
+    "holdout": "repeats random divisions into a training and a test part of size test-size",
+    "k-fold": "folds parts, each the test part once; repeats times",
+}
+SELECT_BY = ("accuracy", "error", "ari")
+
+
+def hyphenated(field: str) -> str:
+    return field.replace("_", "-")
+
+
+def underscored(parameter: str) -> str:
+    """Parameters are Python's names; a config may write them with hyphens, like its own keys."""
+    return parameter.replace("-", "_")
+
+
+def folder_name(text: str) -> str:
+    """A name that can be a folder's, made of any text."""
+    return re.sub(r"[^\w.+-]+", "-", text).lstrip("._+-").rstrip(".")[:100] or "unnamed"
+
+
+def _expand(grid: Any) -> tuple[Any, ...]:
+    try:
+        return tuple(grids.expand(grid))
+    except grids.GridError as error:
+        if error.expected:
+            raise wrong(str(error)) from None
+        raise ValueError(str(error)) from None
+
+
+def _names(values: Any) -> Any:
+    """A list of names; a single one may stand without the list."""
+    return [values] if isinstance(values, str) else values
+
+
+def _in_folder(path: Any, info: ValidationInfo) -> Any:
+    """A path counted from the config's folder."""
+    folder = (info.context or {}).get("folder")
+    if not isinstance(path, str) or not path.strip() or "\0" in path:
+        raise wrong("the path of a file")
+    full = os.path.expanduser(path)
+    return os.path.normpath(os.path.join(folder, full)) if folder is not None else full
+
+
+Grid = Annotated[tuple[Any, ...], BeforeValidator(_expand)]
+NameList = Annotated[tuple[Words, ...], BeforeValidator(_names)]
+FilePath = Annotated[str, BeforeValidator(_in_folder)]
+
+
+class Part(BaseModel):
+    """A mapping of a config. ``short``: the field that stands for all of it when it is a single word."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        alias_generator=hyphenated,
+        validate_by_alias=True,
+        validate_by_name=True,
+    )
+    short: ClassVar[str | None] = None
+    rest: ClassVar[str | None] = None
+    """The field that takes all keys that are not fields: parameters, options."""
+    one_key: ClassVar[bool] = False
+    """Whether ``{name: {key: value}}`` is a way to write ``{name: ..., key: value}``."""
+
+    @classmethod
+    def keys(cls) -> list[str]:
+        """The keys of this mapping as a config writes them."""
+        return [hyphenated(field) for field in cls.model_fields if field != cls.rest]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _normalise(cls, values: Any) -> Any:
+        if isinstance(values, str) and cls.short:
+            return {cls.short: values}
+        if not isinstance(values, Mapping):
+            return values
+        if cls.one_key and len(values) == 1:
+            ((name, inner),) = values.items()
+            if name not in cls._own() and (inner is None or isinstance(inner, Mapping)):
+                values = {cls.short: name, **(inner or {})}
+        return cls._collect(values)
+
+    @classmethod
+    def _own(cls) -> set[str]:
+        return {*cls.keys(), *cls.model_fields}
+
+    @classmethod
+    def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Without the keys that have no value (``steps:`` and nothing behind), the rest in its field."""
+        own = cls._own()
+        kept = {key: value for key, value in values.items() if key not in own or value is not None}
+        if cls.rest is None:
+            return kept
+        given = kept.pop(cls.rest, {})
+        if not isinstance(given, Mapping):
+            return {**kept, cls.rest: given}
+        rest = {underscored(key): value for key, value in given.items()}
+        for key in [key for key in kept if key not in own]:
+            rest[underscored(key)] = kept.pop(key)
+        return {**kept, cls.rest: rest}
+
+    def as_dict(self) -> dict[str, Any]:
+        """What a config would say for this, in plain values: all keys, without those that have no value."""
+        plain = {}
+        for field in type(self).model_fields:
+            value = getattr(self, field)
+            if field == self.rest:
+                clash = {key: item for key, item in value.items() if hyphenated(key) in self._own()}
+                plain |= {key: _plain(item) for key, item in value.items() if key not in clash}
+                if clash:
+                    plain[field] = _plain(clash)
+            elif value is not None and value != {}:
+                plain[hyphenated(field)] = _plain(value)
+        return plain
+
+
+class DatasetSpec(Part):
+    """One data set: a card of `confml data list` by its name, your own CSV file, or generated data."""
+
+    short = "name"
+    rest = "params"
+
+    name: Name = Field(
+        description="Its name in the results; also the card's unless card, csv or generate says."
+    )
+    card: Words | None = Field(None, description="The card, where the name is another.", examples=["usps"])
+    csv: FilePath | None = Field(
+        None, description="A CSV file; relative paths count from the config's folder.", examples=["mine.csv"]
+    )
+    test: FilePath | None = Field(None, description="A CSV file with the test part.", examples=["new.csv"])
+    label: Words | None = Field(None, description="The CSV file's column with the class.", examples=["y"])
+    ignore: NameList | None = Field(None, description="Columns to leave out.", examples=[["id"]])
+    nominal: NameList | None = Field(None, description="Columns of categories.", examples=[["colour"]])
+    groups: Words | None = Field(
+        None, description="A column of groups whose rows stay together in a split.", examples=["site"]
+    )
+    missing: one_of("error", "drop", "mean") | None = Field(
+        None,
+        description="Missing values: an error (unless said), drop the row, or the attribute's mean.",
+        examples=["drop"],
+    )
+    separator: Words | None = Field(None, description="Between the CSV file's columns.", examples=[";"])
+    encoding: Words | None = Field(None, description="Of the CSV file.", examples=["latin-1"])
+    generate: Words | None = Field(None, description="A generator of data.", examples=["five-gaussians"])
+    params: dict[str, Any] = Field({}, description="The generator's parameters, where names would clash.")
+
+    CSV_KEYS: ClassVar[tuple[str, ...]] = (
+        "test",
+        "label",
+        "ignore",
+        "nominal",
+        "groups",
+        "missing",
+        "separator",
+        "encoding",
+    )
+
+    @classmethod
+    def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        if values.get("generate") is None:  # then a key that is not known is a mistake, no parameter
+            own = cls._own()
+            values = {key: value for key, value in values.items() if key not in own or value is not None}
+        else:
+            values = super()._collect(values)
+        if values.get("name") is None:
+            if isinstance(values.get("csv"), str):
+                values["name"] = folder_name(Path(values["csv"]).stem)
+            else:
+                name = next((values[key] for key in ("generate", "card") if values.get(key)), None)
+                if name is not None:
+                    values["name"] = name
+        return values
+
+    @property
+    def kind(self) -> str:
+        """``csv``, ``generate`` or ``card``."""
+        return next((kind for kind in ("csv", "generate") if getattr(self, kind) is not None), "card")
+
+    def spec(self) -> dict[str, Any]:
+        """What `confml.data.load` takes."""
+        return self.as_dict()
+
+
+class StepSpec(Part):
+    """A step ahead of every method, learnt on training data only: its name, and its parameters if any."""
+
+    short = "name"
+    rest = "params"
+    one_key = True
+
+    name: Words = Field(description="The step.", examples=["row-standardise"])
+    params: dict[str, Any] = Field({}, description="Its parameters, where names would clash.")
+
+
+class NoiseSpec(Part):
+    """Noise on purpose."""
+
+    on: one_of("all", "train") = Field(
+        "all", description="Noise the whole data set before it is split, or training parts only."
+    )
+    labels: Share = Field(0, description="Share of rows given another class.", examples=[0.1])
+    attributes: Share = Field(
+        0, description="Share of attribute values replaced by another row's.", examples=[0.05]
+    )
+    irrelevant: Whole = Field(0, description="Number of attributes added that mean nothing.", examples=[10])
+
+
+class MethodEntry(Part):
+    """A method by name; its parameters are fixed, swept (each value is reported) or tuned (one is chosen)."""
+
+    short = "name"
+    rest = "params"
+
+    name: Words = Field(
+        description="A method of `confml methods`, or a scikit-learn classifier by its dotted name.",
+        examples=["tcm-nn", "sklearn.ensemble.RandomForestClassifier"],
+    )
+    params: dict[str, Any] = Field(
+        {}, description="Parameters, where their names clash with keys of a method."
+    )
+    sweep: dict[str, Grid] = Field(
+        {}, description="Grids of values, each reported as a variant.", examples=[{"k": [1, 3, 5]}]
+    )
+    tune: dict[str, Grid] = Field(
+        {},
+        description="Grids that inner cross-validation chooses from.",
+        examples=[{"C": {"log2": [-18, 18, 2]}}],
+    )
+    select_by: one_of(*SELECT_BY) = Field("accuracy", description="What tuning goes by.")
+    label: Words | None = Field(None, description="Its name in tables and figures.", examples=["1-NN"])
+
+    @classmethod
+    def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        values = super()._collect(values)
+        for key in ("sweep", "tune"):
+            if isinstance(values.get(key), Mapping):
+                values[key] = {underscored(name): grid for name, grid in values[key].items()}
+        return values
+
+    def variants(self) -> list[dict[str, Any]]:
+        """The combinations of swept values, in order; one empty one where nothing is swept."""
+        return grids.product(self.sweep)
+
+    def tune_grid(self) -> list[dict[str, Any]]:
+        """The combinations of values to choose from; one empty one where nothing is tuned."""
+        return grids.product(self.tune)
+
+    def as_dict(self) -> dict[str, Any]:
+        plain = super().as_dict()
+        if not self.tune:
+            plain.pop("select-by")
+        return plain
+
+
+class Protocol(Part):
+    """How data sets are divided into training and test parts."""
+
+    short = "kind"
+
+    kind: one_of(*PROTOCOLS) = Field(
+        description="; ".join(f"{kind}: {about}" for kind, about in PROTOCOLS.items()), examples=["k-fold"]
+    )
+    repeats: Count = Field(1, description="How many random divisions (holdout) or rounds of folds (k-fold).")
+    test_size: Between = Field(0.2, description="The test part's share of the rows, for holdout.")
+    folds: Folds = Field(10, description="How many folds, for k-fold.")
+    inner_folds: Folds = Field(10, description="How many folds inside a training part, for tuning.")
+    stratify: Switch = Field(True, description="Keep the shares of the classes in every part.")
+
+    ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "repeats": ("holdout", "k-fold"),
+        "test_size": ("holdout",),
+        "folds": ("k-fold",),
+    }
+
+    def as_dict(self) -> dict[str, Any]:
+        idle = {hyphenated(key) for key, kinds in self.ONLY_FOR.items() if self.kind not in kinds}
+        return {key: value for key, value in super().as_dict().items() if key not in idle}
+
+
+class FigureSpec(Part):
+    """A figure by name, and its options if any."""
+
+    short = "name"
+    rest = "options"
+    one_key = True
+
+    name: Words = Field(description="The figure.", examples=["error-against-k"])
+    options: dict[str, Any] = Field({}, description="Its options, where names would clash.")
+
+
+class PaperSpec(Part):
+    """Published figures to show beside ours."""
+
+    short = "table"
+
+    table: NameList = Field(description="A published table, or several.", examples=["tcm-nn-table3"])
+
+
+class Config(Part):
+    """An experiment: data sets, methods and a protocol, and what to report."""
+
+    name: Name = Field(
+        description="Name of the results folder; the config file's unless given.", examples=["usps"]
+    )
+    about: Words | None = Field(None, description="What this experiment is for, in words.")
+    datasets: Annotated[tuple[DatasetSpec, ...], Field(min_length=1)] = Field(
+        description="Data sets: cards by name, CSV files, or generated ones.",
+        examples=[["usps"], [{"name": "mine", "csv": "mine.csv", "label": "y"}]],
+    )
+    steps: tuple[StepSpec, ...] = Field(
+        (),
+        description="Steps ahead of every method, in order, learnt on training data only.",
+        examples=[["row-standardise"]],
+    )
+    noise: NoiseSpec | None = Field(None, description="Noise on purpose.", examples=[{"labels": 0.1}])
+    methods: Annotated[tuple[MethodEntry, ...], Field(min_length=1)] = Field(
+        description="Methods with their parameters.",
+        examples=[[{"name": "tcm-nn", "k": 1}, {"name": "knn", "sweep": {"k": [1, 3, 5]}}]],
+    )
+    protocol: Protocol = Field(
+        description="How data sets are divided into training and test parts.",
+        examples=[{"kind": "holdout", "test-size": 0.3, "repeats": 20}],
+    )
+    levels: tuple[Between, ...] = Field(
+        (0.01, 0.05), description="Significance levels of region predictions."
+    )
+    thresholds: tuple[Share, ...] = Field(
+        (0.8, 0.95, 0.99), description="Acceptance thresholds of the reject option."
+    )
+    figures: tuple[FigureSpec, ...] = Field(
+        (), description="Figures to draw.", examples=[["error-against-k"]]
+    )
+    seed: Seed = Field(1, description="The one number that all chance in the run derives from.")
+    paper: PaperSpec | None = Field(
+        None, description="Published figures to show beside ours.", examples=[{"table": "tcm-nn-table3"}]
+    )
+    _path: Path | None = PrivateAttr(None)
+
+    @property
+    def path(self) -> Path | None:
+        """The file that it was loaded from."""
+        return self._path
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Config:
+        """The config that `as_dict` gave, out of a manifest say.
+
+        Only its form is checked: it needs no data and none of the methods. Raises ConfigErrors.
+        """
+        from confml.config.explain import note_errors
+        from confml.config.problems import Mark, Problems
+        from confml.config.yaml_marks import Node
+
+        problems = Problems()
+        root = Node.of(values, Mark())
+        try:
+            return cls.model_validate(values, by_alias=True, by_name=False)
+        except ValidationError as error:
+            note_errors(error, root, problems)
+            raise problems.error() from None
+
+    @classmethod
+    def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Generated data sets without a seed of their own are drawn by the config's."""
+        values = super()._collect(values)
+        seed = values.get("seed", cls.model_fields["seed"].default)
+        if isinstance(values.get("datasets"), list | tuple) and isinstance(seed, int):
+            values["datasets"] = [_with_seed(dataset, seed) for dataset in values["datasets"]]
+        return values
+
+    def as_dict(self) -> dict[str, Any]:
+        """The config in full as plain values that `make_config` reads again: defaults said, grids expanded,
+        paths absolute, in the order of the schema. It does not say where the config came from."""
+        return super().as_dict()
+
+
+def part_at(place: Sequence[str | int]) -> type[Part] | None:
+    """The model of the mapping that stands at a place of a config; None where there is none."""
+    model, in_list = Config, False
+    for part in place:
+        if isinstance(part, int):
+            in_list = False
+            continue
+        field = model.model_fields.get(str(part).replace("-", "_")) if model and not in_list else None
+        model = _model_in(field.annotation) if field else None
+        in_list = field is not None and get_origin(field.annotation) is tuple
+    return None if in_list else model
+
+
+def _model_in(annotation: Any) -> type[Part] | None:
+    if isinstance(annotation, type) and issubclass(annotation, Part):
+        return annotation
+    return next(filter(None, map(_model_in, get_args(annotation))), None)
+
+
+def _with_seed(dataset: Any, seed: int) -> Any:
+    generated = isinstance(dataset, Mapping) and dataset.get("generate") is not None
+    if not generated or dataset.get("seed") is not None:
+        return dataset
+    if isinstance(dataset.get("params"), Mapping) and "seed" in dataset["params"]:
+        return dataset
+    return {**dataset, "seed": seed}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Part):
+        return value.as_dict()
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return value

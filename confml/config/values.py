@@ -1,0 +1,127 @@
+"""What single values of a config may be: the same rules as for parameters of methods, as pydantic types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic_core import PydanticCustomError, core_schema
+
+from confml._parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
+from confml.errors import did_you_mean
+
+
+@dataclass(frozen=True)
+class Text(Parameter):
+    """Text; in full like ``pattern`` where that is given, and described by ``words``."""
+
+    pattern: str | None = None
+    words: str = "text"
+
+    def expected(self) -> str:
+        return self.words
+
+    def accepts(self, value: Any) -> bool:
+        if not isinstance(value, str) or not value.strip():
+            return False
+        return self.pattern is None or re.fullmatch(self.pattern, value) is not None
+
+
+class Rule:
+    """A `Parameter` as an annotation of a pydantic field: checks values and describes itself to editors."""
+
+    def __init__(self, parameter: Parameter):
+        self.parameter = parameter
+
+    def check(self, value: Any) -> Any:
+        if self.parameter.accepts(value):
+            return value
+        raise wrong(self.parameter.expected(), hint=hint_for(self.parameter, value))
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable) -> core_schema.CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Callable) -> dict[str, Any]:
+        return parameter_schema(self.parameter)
+
+
+def wrong(expected: str, *, hint: str | None = None) -> PydanticCustomError:
+    """The error of a value that is not what was ``expected``; what was got is added where it is reported."""
+    return PydanticCustomError("expected", "expected {expected}", {"expected": expected, "hint": hint})
+
+
+def hint_for(parameter: Parameter, value: Any) -> str | None:
+    """What somebody who wrote ``value`` may have meant."""
+    kinds = parameter.of if isinstance(parameter, AnyOf) else (parameter,)
+    if isinstance(value, str):
+        for kind in kinds:
+            if isinstance(kind, Flag) and value.lower() in ("yes", "on", "y", "no", "off", "n"):
+                return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
+            if isinstance(kind, Choice):
+                return did_you_mean(value, kind.options, list_all=False)
+        if any(isinstance(kind, Integer | Number) for kind in kinds) and _is_number(value):
+            return "write the number without quotes, blanks or separators"
+    elif isinstance(value, bool):
+        return None
+    elif isinstance(value, int | float):
+        if any(isinstance(kind, Text) and kind.accepts(str(value)) for kind in kinds):
+            return f"put it in quotes: '{value}'"
+        if any(isinstance(kind, Number) and kind.high == 1 for kind in kinds) and 1 < value <= 100:
+            return f"write {value / 100:g} for {value} %"
+    return None
+
+
+def parameter_schema(parameter: Parameter) -> dict[str, Any]:
+    """A parameter in the terms of JSON Schema."""
+    if isinstance(parameter, Integer):
+        bounds = {"minimum": parameter.low, "maximum": parameter.high}
+        return {"type": "integer"} | {key: value for key, value in bounds.items() if value is not None}
+    if isinstance(parameter, Number):
+        low, high = parameter.low, parameter.high
+        bounds = {"exclusiveMinimum" if parameter.low_open else "minimum": low}
+        bounds |= {"exclusiveMaximum" if parameter.high_open else "maximum": high}
+        return {"type": "number"} | {key: value for key, value in bounds.items() if value is not None}
+    if isinstance(parameter, Choice):
+        return {"enum": list(parameter.options)}
+    if isinstance(parameter, Flag):
+        return {"type": "boolean"}
+    if isinstance(parameter, Nothing):
+        return {"type": "null"}
+    if isinstance(parameter, Text):
+        pattern = {"pattern": f"^{parameter.pattern}$"} if parameter.pattern else {"minLength": 1}
+        return {"type": "string", **pattern}
+    if isinstance(parameter, AnyOf):
+        return {"anyOf": [parameter_schema(one) for one in parameter.of]}
+    return {}
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(re.sub(r"[\s_,']", "", text))
+    except ValueError:
+        return False
+    return True
+
+
+# A name that is also the name of a folder, on any system.
+FOLDER_NAME = Text(
+    "a name",
+    pattern=r"[^\W_][\w.+-]{0,98}[\w+-]|[^\W_]",
+    words="a name that can be a folder's: letters, digits and . _ + -, the first a letter or digit",
+)
+Name = Annotated[str, Rule(FOLDER_NAME)]
+Words = Annotated[str, Rule(Text("words"))]
+Whole = Annotated[int, Rule(Integer("", low=0))]
+Count = Annotated[int, Rule(Integer("", low=1))]
+Folds = Annotated[int, Rule(Integer("", low=2))]
+Seed = Annotated[int, Rule(Integer("", low=0, high=2**63 - 1))]
+Share = Annotated[float, Rule(Number("", low=0, high=1))]
+Between = Annotated[float, Rule(Number("", low=0, high=1, low_open=True, high_open=True))]
+Switch = Annotated[bool, Rule(Flag(""))]
+
+
+def one_of(*options: str) -> Any:
+    """The type of one of a few words."""
+    return Annotated[str, Rule(Choice("", options=options))]

@@ -1,0 +1,146 @@
+"""What PyYAML says of broken YAML, in the words of somebody who edits a config."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import yaml
+
+_QUOTES_HINT = "put a value that contains ': ' in quotes"
+_INDENT_HINT = "keys that belong together start in the same column"
+
+
+def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Any, str, str | None]:
+    """(place, message, hint) for an error of PyYAML's scanner, parser or composer."""
+    problem, context = error.problem or "", error.context or ""
+    place = error.problem_mark or error.context_mark
+    lines = text.splitlines() or [""]
+    line = lines[place.line] if place.line < len(lines) else ""
+    ahead = line[: place.column]
+
+    if "found character" in problem:
+        return (place, *_bad_start(line[place.column : place.column + 1], ahead))
+    if "mapping values are not allowed" in problem:
+        return _second_colon(place, ahead, lines)
+    if "could not find expected ':'" in problem:
+        place = error.context_mark
+        words = _line(lines, place.line)[place.column :].strip()
+        missing = re.match(r"[\w-]+:\S", words)
+        hint = "put a space behind ':'" if missing else None
+        return place, f"expected 'key: value', got {_short(words)}", hint
+    if "quoted scalar" in context and "unknown escape" not in problem and "hexdecimal" not in problem:
+        return error.context_mark, "the quote that opens here is never closed", None
+    if "unknown escape" in problem or "hexdecimal" in problem:
+        hint = "use single quotes, in which it means nothing"
+        return place, "in double quotes a backslash begins an escape, and this is none", hint
+    if "flow sequence" in context or "flow mapping" in context:
+        return _unclosed(error, lines)
+    if "expected <block end>" in problem:
+        return _stray(error, ahead, line)
+    if "expected the node content" in problem:
+        return place, f"expected a value, got {_short(line[place.column :].strip())}", None
+    if "sequence entries are not allowed" in problem:
+        return place, "a list item '- ' must begin a line of its own", None
+    if "mapping keys are not allowed" in problem:
+        return place, "'? ' marks a key and cannot stand here", "put the value in quotes"
+    if "undefined alias" in problem:
+        name = problem.rpartition("'")[0].rpartition("'")[2]
+        return place, f"no anchor '&{name}' for the alias '*{name}'", "put text that begins with * in quotes"
+    if "duplicate anchor" in problem:
+        return place, "this anchor (&) has been set before", None
+    if "anchor" in context or "alias" in context:
+        return error.context_mark, "text that begins with * or & must be in quotes", None
+    if "single document" in context:
+        return place, "a second document begins here ('---')", "a config is one file, one document"
+    if "expected '<document start>'" in problem:
+        return place, "nothing may follow the end of the document", "remove the line '...' or '%...'"
+    if "tag" in problem or "tag" in context:
+        return place, "text that begins with ! must be in quotes", None
+    if "block scalar" in context:
+        return place, "unexpected text behind | or >", "the text begins on the next line"
+    if "YAML" in problem or "directive" in context:
+        return place, "directives (lines that begin with %) are not used here", "remove the line"
+    return place, f"this is not YAML: {problem or context}", None
+
+
+def got(value: Any) -> str:
+    """A value as a message shows it: as it would be written in YAML, shortened."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and not math.isfinite(value):
+        return ".nan" if math.isnan(value) else (".inf" if value > 0 else "-.inf")
+    if isinstance(value, int | float):
+        return _cut(repr(value))
+    if isinstance(value, str):
+        return _short(value)
+    if isinstance(value, dict):
+        return "a mapping" if value else "an empty mapping"
+    if isinstance(value, list | tuple):
+        return "a list" if len(value) else "an empty list"
+    return f"a value of type {type(value).__name__}"
+
+
+def _bad_start(letter: str, ahead: str) -> tuple[str, str | None]:
+    if letter == "\t":
+        if not ahead.strip():
+            return "a tab where lines are indented", "indent with spaces"
+        return "a tab", "use spaces"
+    return f"a value cannot begin with {letter!r}", "put it in quotes"
+
+
+def _second_colon(place: Any, ahead: str, lines: list[str]) -> tuple[Any, str, str | None]:
+    if ": " in ahead or ahead.rstrip().endswith(":"):
+        return place, "a second ':' in one line", _QUOTES_HINT
+    above = place.line - 1
+    while above >= 0 and (not lines[above].strip() or lines[above].lstrip().startswith("#")):
+        above -= 1
+    start = type(place)(None, 0, place.line, len(ahead) - len(ahead.lstrip()), None, None)
+    if above >= 0 and ":" not in lines[above]:
+        text = lines[above].strip()
+        start = type(place)(None, 0, above, len(lines[above]) - len(lines[above].lstrip()), None, None)
+        return start, f"expected 'key: value', got {_short(text)}", "the ':' is missing"
+    message = "this line is indented below one whose key has a value already"
+    return start, message, _INDENT_HINT
+
+
+def _unclosed(error: yaml.MarkedYAMLError, lines: list[str]) -> tuple[Any, str, str | None]:
+    opened, found = error.context_mark, error.problem_mark
+    bracket = "[" if "sequence" in (error.context or "") else "{"
+    close = "]" if bracket == "[" else "}"
+    if found.line == opened.line and found.line < len(lines) and found.column < len(lines[found.line]):
+        got_ = lines[found.line][found.column]
+        hint = _QUOTES_HINT if got_ == ":" else None
+        return found, f"expected ',' or '{close}', got {_short(got_)}", hint
+    return opened, f"the '{bracket}' that opens here is not closed by '{close}'", None
+
+
+def _stray(error: yaml.MarkedYAMLError, ahead: str, line: str) -> tuple[Any, str, str | None]:
+    place, above = error.problem_mark, error.context_mark
+    rest = line[place.column :].strip()
+    if ahead.strip():
+        hint = "put the whole value in quotes" if rest[:1] not in "]}," else None
+        return place, f"unexpected {_short(rest)} behind the value", hint
+    if rest.startswith(":"):
+        return place, "a key is missing ahead of ':'", None
+    if place.column == above.column:
+        kinds = "list items '- '" if "collection" in (error.context or "") else "keys"
+        return place, f"expected more {kinds}, as the lines above, got {_short(rest)}", None
+    column = above.column + 1
+    message = f"this line's indentation fits none of the lines above (the nearest begin in column {column})"
+    return place, message, _INDENT_HINT
+
+
+def _line(lines: list[str], number: int) -> str:
+    return lines[number] if number < len(lines) else ""
+
+
+def _short(text: str) -> str:
+    return "'" + _cut(text.replace("\n", " ")) + "'"
+
+
+def _cut(text: str, most: int = 40) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."
