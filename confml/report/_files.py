@@ -1,0 +1,114 @@
+"""How the files of a report are written: whole or not at all, the same bytes for the same results.
+
+CSV here is UTF-8 with a header line, ``,`` between and ``\\n`` after; a field with a comma, a quote or a line
+break stands in quotes. Numbers are the shortest decimals that read back as the same number; what is not
+defined (NaN) is an empty field.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def write_file(path: Path, content: bytes | str) -> Path:
+    """Write under a temporary name and rename; folders are made. Returns the path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
+    """Write rows of numbers, strings and None."""
+    lines = [",".join(map(field, header)), *(",".join(map(field, row)) for row in rows)]
+    return write_file(path, "\n".join(lines) + "\n")
+
+
+def write_columns(path: Path, header: Sequence[str], columns: Sequence[Sequence[str]]) -> Path:
+    """Write columns of finished fields, all of one length: for tables of many rows."""
+    lines = [",".join(map(field, header)), *map(",".join, zip(*columns, strict=True))]
+    return write_file(path, "\n".join(lines) + "\n")
+
+
+def field(value: Any) -> str:
+    """One CSV field."""
+    if isinstance(value, str):
+        return quoted(value)
+    if value is None:
+        return ""
+    if isinstance(value, (bool, np.bool_)):
+        return "true" if value else "false"
+    if isinstance(value, (float, np.floating)):
+        return "" if math.isnan(value) else repr(float(value))
+    return quoted(str(value))
+
+
+def numbers(values: np.ndarray) -> list[str]:
+    """The fields of a (n,) column of floats."""
+    return ["" if value != value else repr(value) for value in np.asarray(values, dtype=float).tolist()]
+
+
+def quoted(text: str) -> str:
+    """The text as a CSV field: in quotes where it has to be."""
+    return '"' + text.replace('"', '""') + '"' if re.search('[,"\r\n]', text) else text
+
+
+def safe_name(raw: str, limit: int = 80) -> str:
+    """A file or folder name for ``raw``, of letters, digits and ``. _ = -`` only.
+
+    The parameters' ``;`` becomes ``_``. Where anything else had to be replaced, or the name is longer than
+    ``limit``, eight digits of a hash of ``raw`` make up for it.
+    """
+    name = re.sub("[^A-Za-z0-9._=-]+", "-", raw.replace(";", "_"))
+    plain = re.fullmatch("[A-Za-z0-9][A-Za-z0-9._=;-]*", raw) and not name.endswith(".")
+    if plain and len(name) <= limit:
+        return name
+    stem = name[: limit - 9].strip("-._=") or "unnamed"
+    return f"{stem}-{digest(raw)}"
+
+
+def safe_names(raws: Iterable[str]) -> dict[str, str]:
+    """A `safe_name` for each, no two alike even where case does not count."""
+    raws = list(dict.fromkeys(raws))
+    names = {raw: safe_name(raw) for raw in raws}
+    folded = [name.casefold() for name in names.values()]
+    for raw, name in names.items():
+        if folded.count(name.casefold()) > 1:
+            names[raw] = f"{name[:71]}-{digest(raw)}"
+    return names
+
+
+def params_text(params: Mapping[str, Any]) -> str:
+    """Parameters as the ``params`` column holds them: ``k=1;weights=distance``."""
+    return ";".join(f"{name}={value_text(value)}" for name, value in params.items())
+
+
+def value_text(value: Any) -> str:
+    """A parameter's value as a config writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)
+
+
+def digest(raw: str) -> str:
+    return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def natural(text: str) -> tuple:
+    """A sort key under which r2 comes before r10."""
+    return tuple(
+        (0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.findall(r"\d+|\D+", text)
+    )

@@ -1,0 +1,157 @@
+"""The figures that a config can name: each file beside this one holds one or more, found by their class.
+
+To add a figure, write ``report/figures/mine.py`` with a `Figure`; its function draws one data set's figure
+and raises `NotApplicable`, in words, where there is nothing to draw.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from confml._parameters import Parameter, check_parameters
+from confml.errors import ConfigError, ConfmlError, did_you_mean
+from confml.report._files import digest, params_text, safe_name, safe_names
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from confml.measures.prediction import Prediction
+    from confml.report.results import RunResults
+    from confml.runner.plan import Cell
+
+
+class NotApplicable(Exception):
+    """A figure that has nothing to show for a data set: why, in words."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One kind of figure.
+
+    name: in a config. about: what it shows. draw: makes a matplotlib figure out of a `Subject`, raising
+    `NotApplicable`. options: what a config may say about it.
+    """
+
+    name: str
+    about: str
+    draw: Callable[[Subject], Any]
+    options: Mapping[str, Parameter] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What one figure is drawn of: one data set of a run, and the options that the config gives."""
+
+    results: RunResults
+    dataset: str
+    options: Mapping[str, Any]
+
+    def option(self, name: str, default: Any) -> Any:
+        return self.options.get(name, default)
+
+    @functools.cached_property
+    def variants(self) -> dict[str, Variant]:
+        """Views of the data set's finished cells, over the splits, by what to call them, as in the config."""
+        views: dict[str, list[str]] = {}
+        for row in self.results.metrics:
+            if row.view and row.cell.dataset == self.dataset and row.view not in views.get(row.cell.key, ()):
+                views.setdefault(row.cell.key, []).append(row.view)
+        found: dict[str, Variant] = {}
+        for cell in self.results.cells:
+            for view in views.get(cell.key, ()):
+                label = self.results.label(cell)
+                label = f"{label}, {view}" if len(views[cell.key]) > 1 else label
+                found.setdefault(label, Variant(cell.method, cell.params, view, [])).cells.append(cell)
+        return found
+
+    def values(self, variant: Variant, metric: str, level: float | None = None) -> list[float]:
+        """A metric of a variant on each of its splits."""
+        return [
+            value
+            for cell in variant.cells
+            if (value := self._values.get((cell.key, variant.view, metric, level))) is not None
+        ]
+
+    @functools.cached_property
+    def _values(self) -> dict[tuple, float]:
+        return {
+            (row.cell.key, row.view, row.metric, row.level): row.value
+            for row in self.results.metrics
+            if row.cell.dataset == self.dataset
+        }
+
+    def predictions(self, variant: Variant) -> Iterator[tuple[Prediction, np.ndarray, np.ndarray]]:
+        """(prediction, true labels (n,), row numbers (n,)) of a variant on each of its splits."""
+        for cell in variant.cells:
+            result = self.results.results[cell.key]
+            yield result.views[variant.view], result.truth, result.rows
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One view of one method variant on one data set: ``cells`` has one a split."""
+
+    method: str
+    params: Mapping[str, Any]
+    view: str
+    cells: list[Cell]
+
+
+@functools.cache
+def known_figures() -> dict[str, Figure]:
+    """Every figure by name."""
+    found = {}
+    for module in sorted(info.name for info in pkgutil.iter_modules(__path__)):
+        for value in vars(importlib.import_module(f"{__name__}.{module}")).values():
+            if isinstance(value, Figure):
+                found[value.name] = value
+    return dict(sorted(found.items()))
+
+
+def check_figure(name: str, options: Mapping[str, Any]) -> Figure:
+    """The figure of this name; ConfigError for one, or for an option, that does not exist or is wrong."""
+    figures = known_figures()
+    if name not in figures:
+        raise ConfigError(f"unknown figure '{name}'", hint=did_you_mean(name, figures))
+    try:
+        check_parameters(f"figure '{name}'", figures[name].options, options)
+    except ConfmlError as error:
+        raise ConfigError(error.message, where=error.where, hint=error.hint) from None
+    return figures[name]
+
+
+def draw_figures(results: RunResults, folder: Path) -> tuple[list[Path], list[str]]:
+    """Draw the config's figures of every data set below ``figures/``.
+
+    Returns the files, and in words what was not drawn and why.
+    """
+    if not results.config.figures:
+        return [], []
+    from confml.report.figures.style import save, style
+
+    paths: list[Path] = []
+    notes = []
+    datasets = safe_names(cell.dataset for cell in results.cells)
+    named = [spec.name for spec in results.config.figures]
+    for spec in results.config.figures:
+        options = dict(getattr(spec, "options", {}))
+        figure = check_figure(spec.name, options)
+        name = spec.name
+        if named.count(name) > 1 and options:
+            name = safe_name(f"{name};{params_text(options)}")
+        for dataset, stem in datasets.items():
+            path = folder / "figures" / f"{name}-{stem}"
+            if any(other.stem == path.name for other in paths):
+                path = path.with_name(f"{path.name}-{digest(params_text(options) + str(len(paths)))}")
+            try:
+                with style():
+                    paths += save(figure.draw(Subject(results, dataset, options)), path)
+            except NotApplicable as reason:
+                notes.append(f"figure {spec.name} of {dataset} is not drawn: {reason}")
+    return paths, notes

@@ -1,0 +1,74 @@
+"""Confidence against credibility of single predictions, right and wrong ones apart."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._parameters import Integer
+from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures.style import BLUE, COLUMN, PAGE, VERMILION, legend_below, new_figure
+
+
+def points_of(subject: Subject, variant: Variant) -> np.ndarray:
+    """(n, 3) credibility, second largest p-value, whether the prediction is wrong; all splits in a row."""
+    parts = []
+    for prediction, truth, _ in subject.predictions(variant):
+        if prediction.kind == "p-value" and len(prediction.classes) > 1:
+            second = np.partition(prediction.scores, -2, axis=1)[:, -2]
+            wrong = prediction.labels != truth
+            parts.append(np.column_stack([prediction.credibility, second, wrong]))
+    return np.concatenate(parts) if parts else np.empty((0, 3))
+
+
+def draw(subject: Subject):
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    clouds = {label: points_of(subject, variant) for label, variant in subject.variants.items()}
+    clouds = {label: cloud for label, cloud in clouds.items() if len(cloud)}
+    if not clouds:
+        raise NotApplicable("no method has p-values, and only they have a credibility")
+    most = int(subject.option("panels", 6))
+    shown = dict(list(clouds.items())[:most])
+    columns = min(len(shown), 3)
+    rows = -(-len(shown) // columns)
+    figure = new_figure(COLUMN if columns == 1 else PAGE, 0.35 + 2.2 * rows)
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    lowest = min(cloud[:, 1].min() for cloud in shown.values())
+    for panel, axes in enumerate(grid.flat):
+        if panel >= len(shown):
+            axes.set_visible(False)
+            continue
+        label, cloud = list(shown.items())[panel]
+        right, wrong = cloud[cloud[:, 2] == 0], cloud[cloud[:, 2] == 1]
+        look = {"rasterized": True, "linewidths": 0}
+        dots = axes.scatter(*right[:, :2].T, s=3, color=BLUE, alpha=0.35, **look)
+        crosses = axes.scatter(
+            *wrong[:, :2].T, s=9, marker="x", color=VERMILION, rasterized=True, linewidths=0.7
+        )
+        axes.set_yscale("log")
+        axes.set_ylim(1.2, lowest / 1.3)
+        axes.set_xlim(0, 1)
+        axes.yaxis.set_major_locator(LogLocator(10, numticks=6))
+        axes.yaxis.set_major_formatter(FuncFormatter(_confidence))
+        axes.minorticks_off()
+        axes.set_title(label, loc="left")
+    figure.supxlabel("credibility (largest p-value)", fontsize=8)
+    figure.supylabel("confidence (1 - second largest p-value)", fontsize=8)
+    words = subject.dataset
+    if len(shown) < len(clouds):
+        words += f" (the first {len(shown)} of {len(clouds)} variants)"
+    figure.suptitle(words, fontsize=8, fontweight="bold")
+    legend_below(figure, [dots, crosses], ["right prediction", "wrong prediction"])
+    return figure
+
+
+def _confidence(second: float, _) -> str:
+    return f"{1 - second:.10f}".rstrip("0").rstrip(".")
+
+
+FIGURE = Figure(
+    name="confidence-credibility",
+    about="confidence against credibility of each test example, right and wrong predictions apart",
+    draw=draw,
+    options={"panels": Integer("how many variants are shown at most, 6 unless given", low=1)},
+)

@@ -1,0 +1,106 @@
+"""Error against a swept parameter: a line for each method that sweeps it."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any
+
+from confml._parameters import Flag, Parameter
+from confml.report.figures import Figure, NotApplicable, Subject
+from confml.report.figures.style import COLUMN, legend_below, lines_of, new_figure
+from confml.report.metrics import mean_and_sd
+
+
+class Word(Parameter):
+    """The name of something."""
+
+    def expected(self) -> str:
+        return "a name"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str) and bool(value)
+
+
+def error_curves(subject: Subject, parameter: str) -> dict[str, list[tuple[float, float, float]]]:
+    """By label, (value, mean error, sd over the splits; NaN for one) in the order of the values.
+
+    A line is a view of a method with its other parameters alike; views with the same errors share a line.
+    """
+    points: dict[tuple, list[tuple[float, float, float]]] = {}
+    for variant in subject.variants.values():
+        value = variant.params.get(parameter)
+        if isinstance(value, Real) and not isinstance(value, bool):
+            others = {name: other for name, other in variant.params.items() if name != parameter}
+            mean, sd, n = mean_and_sd(subject.values(variant, "error"))
+            if n:
+                line = (subject.results.short_label(variant.method, others), variant.view)
+                points.setdefault(line, []).append((float(value), mean, sd))
+    lines: dict[str, list[tuple[float, float, float]]] = {}
+    views: dict[str, list[str]] = {}
+    for (label, view), curve in points.items():
+        if len({value for value, _, _ in curve}) < 2:
+            continue
+        curve = sorted(curve)
+        same = [name for name in views.get(label, ()) if repr(lines[name]) == repr(curve)]
+        if not same:
+            name = f"{label}, {view}" if label in lines else label
+            lines[name] = curve
+            views.setdefault(label, []).append(name)
+    return lines
+
+
+def draw(subject: Subject, parameter: str):
+    from matplotlib.ticker import MaxNLocator
+
+    curves = error_curves(subject, parameter)
+    if not curves:
+        raise NotApplicable(
+            f"no method has two or more values of {parameter} (sweep: {{{parameter}: [...]}})"
+        )
+    figure = new_figure(COLUMN, 2.4)
+    axes = figure.add_subplot()
+    handles = []
+    values = sorted({value for curve in curves.values() for value, _, _ in curve})
+    logarithmic = subject.option("log", values[0] > 0 and values[-1] / values[0] >= 100)
+    if logarithmic and values[0] <= 0:
+        raise NotApplicable(f"{parameter} has values that are not above 0: no logarithmic axis")
+    for curve, line in zip(curves.values(), lines_of(len(curves)), strict=True):
+        x, mean, sd = ([100 * value for value in column] for column in zip(*curve, strict=True))
+        x = [value for value, _, _ in curve]
+        handles += axes.plot(x, mean, **line)
+        if not all(map(math.isnan, sd)):
+            low, high = ([m + sign * s for m, s in zip(mean, sd, strict=True)] for sign in (-1, 1))
+            axes.fill_between(x, low, high, color=line["color"], alpha=0.15, linewidth=0)
+    axes.set_ylim(bottom=0)
+    if logarithmic:
+        powers = all(math.log2(value).is_integer() for value in values)
+        axes.set_xscale("log", base=2 if powers else 10)
+    elif all(value.is_integer() for value in values):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("number of neighbours k" if parameter == "k" else parameter)
+    axes.set_ylabel("test error (%)")
+    axes.set_title(subject.dataset)
+    if max(len(subject.values(variant, "error")) for variant in subject.variants.values()) > 1:
+        axes.set_title("band: ± 1 sd over splits", loc="right", fontsize=6, color="0.4")
+        axes.set_title(subject.dataset, loc="left")
+        axes.set_title("")
+    legend_below(figure, handles, list(curves))
+    return figure
+
+
+LOG = Flag("a logarithmic axis; by default where the values span a factor of 100 or more")
+
+AGAINST = Figure(
+    name="error-against",
+    about="test error of every method against a swept parameter, mean and sd over the splits",
+    draw=lambda subject: draw(subject, subject.option("parameter", "k")),
+    options={"parameter": Word("the swept parameter, k unless given"), "log": LOG},
+)
+
+AGAINST_K = Figure(
+    name="error-against-k",
+    about="test error of every method against its swept number of neighbours k",
+    draw=lambda subject: draw(subject, "k"),
+    options={"log": LOG},
+)

@@ -1,0 +1,82 @@
+"""Shares of regions with one, several and no labels, by significance level and method."""
+
+from __future__ import annotations
+
+import math
+
+from confml.report.figures import Figure, NotApplicable, Subject
+from confml.report.figures.style import BLUE, GREY, ORANGE, PAGE, VERMILION, legend_below, new_figure
+
+PARTS = {
+    "one class, right": BLUE,
+    "one class, wrong": VERMILION,
+    "two or more classes": ORANGE,
+    "no class": GREY,
+}
+
+
+def region_shares(subject: Subject) -> dict[str, dict[float, list[float]]]:
+    """By label and level, the shares of `PARTS`, means over the splits, which add up to 1."""
+    shares: dict[str, dict[float, list[float]]] = {}
+    for label, variant in subject.variants.items():
+        for level in sorted(map(float, subject.results.config.levels)):
+            columns = [
+                subject.values(variant, metric, level)
+                for metric in ("one_class", "correct_of_one_class", "two_or_more", "no_class")
+            ]
+            splits = [split for split in zip(*columns, strict=True) if not math.isnan(split[0])]
+            if not splits:
+                continue
+            parts = []
+            for one, correct, several, none in splits:
+                right = 0.0 if math.isnan(correct) else one * correct
+                parts.append((right, one - right, several, none))
+            shares.setdefault(label, {})[level] = [
+                math.fsum(part) / len(splits) for part in zip(*parts, strict=True)
+            ]
+    return shares
+
+
+def draw(subject: Subject):
+    shares = region_shares(subject)
+    if not shares:
+        reason = (
+            "no method has region predictions" if subject.results.config.levels else "no levels are given"
+        )
+        raise NotApplicable(reason)
+    bars = [(label, level) for label, levels in shares.items() for level in levels]
+    places, headings, place = [], {}, 0.0
+    for number, (label, _) in enumerate(bars):
+        if number == 0 or bars[number - 1][0] != label:
+            place += 0.45 if number else 0.0
+            headings[label] = place
+            place += 0.95
+        places.append(place)
+        place += 1.0
+    figure = new_figure(PAGE * 0.75, 0.55 + 0.155 * place)
+    axes = figure.add_subplot()
+    left = [0.0] * len(bars)
+    handles = []
+    for part, (_, colour) in enumerate(PARTS.items()):
+        width = [100 * shares[label][level][part] for label, level in bars]
+        handles.append(axes.barh(places, width, left=left, height=0.8, color=colour, linewidth=0))
+        left = [sum(pair) for pair in zip(left, width, strict=True)]
+    axes.set_yticks(places, [f"{100 * level:g} %" for _, level in bars])
+    for label, heading in headings.items():
+        axes.text(0, heading, label, ha="left", va="center", fontsize=7, fontweight="bold")
+    axes.set_ylim(place - 0.4, -0.6)
+    axes.set_xlim(0, 100)
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel("share of test examples (%)")
+    axes.set_ylabel("significance level")
+    axes.set_title(subject.dataset, loc="left")
+    legend_below(figure, handles, list(PARTS))
+    return figure
+
+
+FIGURE = Figure(
+    name="regions-by-level",
+    about="shares of regions with one label (right, wrong), several and none at each level, mean over splits",
+    draw=draw,
+)

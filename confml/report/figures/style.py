@@ -1,0 +1,98 @@
+"""The one style of all figures: sizes for a paper, colours that the colour-blind tell apart, same bytes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from confml.report._files import write_file
+
+COLUMN, PAGE = 3.4, 7.0  # widths in inches of a paper's column and page
+
+# Okabe & Ito's palette, black last.
+BLUE, ORANGE, GREEN, VERMILION, SKY, PURPLE, YELLOW, BLACK = PALETTE = (
+    *("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#000000"),
+)
+GREY = "#999999"
+DASHES = ("-", "--", "-.", ":")
+MARKERS = "os^Dv<>P"
+
+SETTINGS = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3,
+    "axes.grid": False,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "confml",
+    "savefig.bbox": "standard",
+    "savefig.facecolor": "white",
+    "figure.facecolor": "white",
+    "axes.formatter.use_mathtext": False,
+    "text.usetex": False,
+    "text.parse_math": False,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """matplotlib's defaults and ours on top, whatever the process has set; put back afterwards."""
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(SETTINGS)
+        yield
+
+
+def new_figure(width: float = COLUMN, height: float = 2.6):
+    """An empty figure (inches) that lays itself out; it belongs to no window."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def lines_of(count: int) -> list[dict[str, str]]:
+    """Colour, dashes and marker of each of ``count`` lines: no two alike up to 28."""
+    colours = [BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK]
+    return [
+        {
+            "color": colours[place % len(colours)],
+            "linestyle": DASHES[place // len(colours) % len(DASHES)],
+            "marker": MARKERS[place % len(MARKERS)],
+        }
+        for place in range(count)
+    ]
+
+
+def legend_below(figure, handles: Sequence, labels: Sequence[str]) -> None:
+    """A legend under the axes, in as many columns as there is room for; the figure grows by its height."""
+    width, height = figure.get_size_inches()
+    longest = max(map(len, labels)) * 0.062 + 0.45  # inches of an entry at 7 points
+    columns = max(1, min(len(labels), int(width / longest)))
+    rows = -(-len(labels) // columns)
+    figure.set_size_inches(width, height + 0.16 * rows + 0.06)
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=2.4)
+
+
+def save(figure, stem: Path) -> list[Path]:
+    """Write ``stem``.svg and ``stem``.png: the same bytes for the same figure."""
+    paths = []
+    for ending, options in (("svg", {"metadata": {"Date": None}}), ("png", {"dpi": 200})):
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=ending, **options)
+        paths.append(write_file(stem.with_name(f"{stem.name}.{ending}"), buffer.getvalue()))
+    return paths

@@ -1,0 +1,209 @@
+"""Metrics of a run and their means over the splits: ``metrics.csv``, ``summary.csv``, ``summary.json``."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from confml.measures import Context, evaluate
+from confml.report._files import field, params_text, write_csv, write_file
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+    from confml.runner.plan import Cell
+
+
+class MetricRow(NamedTuple):
+    """One metric of one view of one cell. ``view`` is empty for a method's own quantities.
+
+    level: the significance level of a region metric, the threshold of an acceptance metric, else None.
+    """
+
+    cell: Cell
+    view: str
+    metric: str
+    level: float | None
+    value: float
+
+
+class SummaryRow(NamedTuple):
+    """One metric over the splits: mean and sd (n - 1 below; NaN for n < 2) of its n defined values."""
+
+    dataset: str
+    method: str
+    params: Mapping[str, Any]
+    variant: str
+    view: str
+    metric: str
+    level: float | None
+    mean: float
+    sd: float
+    n: int
+
+
+def metric_rows(results: RunResults) -> list[MetricRow]:
+    """Every metric of the finished cells: those of `confml.measures`, then each method's own."""
+    levels, thresholds = tuple(results.config.levels), tuple(results.config.thresholds)
+    rows = []
+    for result in results.finished():
+        cell = result.cell
+        context = Context(result.train_rows, result.train_class_counts, cell.params)
+        for view, prediction in result.views.items():
+            for row in evaluate(prediction, result.truth, levels, thresholds, context):
+                rows.append(MetricRow(cell, view, row.metric, row.level, row.value))
+        for metric, value in sorted(result.fit_metrics.items()):
+            rows.append(MetricRow(cell, "", metric, None, float(value)))
+    return rows
+
+
+def summarise(rows: Iterable[MetricRow]) -> list[SummaryRow]:
+    """Means over the splits, in the order in which the rows first name each metric."""
+    groups: dict[tuple, tuple[Cell, list[float]]] = {}
+    for row in rows:
+        key = (row.cell.dataset, row.cell.method, row.cell.variant, row.view, row.metric, row.level)
+        groups.setdefault(key, (row.cell, []))[1].append(row.value)
+    summary = []
+    for (dataset, method, variant, view, metric, level), (cell, values) in groups.items():
+        found = mean_and_sd(values)
+        summary.append(SummaryRow(dataset, method, cell.params, variant, view, metric, level, *found))
+    return summary
+
+
+def mean_and_sd(values: Sequence[float]) -> tuple[float, float, int]:
+    """(mean, sd with n - 1 below, n) of the values that are not NaN; what is not defined is NaN."""
+    values = [value for value in values if not math.isnan(value)]
+    n = len(values)
+    if n == 0:
+        return math.nan, math.nan, 0
+    if any(map(math.isinf, values)):
+        return (values[0] if len(set(values)) == 1 else math.nan), math.nan, n
+    mean = math.fsum(values) / n
+    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1)) if n > 1 else math.nan
+    return mean, sd, n
+
+
+def write_metrics(results: RunResults, folder: Path) -> Path:
+    """``metrics.csv``: one row a number, in tidy form."""
+    header = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
+    rows = (
+        (row.cell.dataset, row.cell.method, row.cell.variant, row.cell.split, *row[1:])
+        for row in results.metrics
+    )
+    return write_csv(folder / "metrics.csv", header, rows)
+
+
+def write_timings(results: RunResults, folder: Path) -> Path:
+    """``timings.csv``: what fits, predictions and inner selection took, in seconds of one thread."""
+    header = ("dataset", "method", "params", "split", "fit_seconds", "predict_seconds", "tuning_seconds")
+    rows = (
+        (
+            result.cell.dataset,
+            result.cell.method,
+            result.cell.variant,
+            result.cell.split,
+            result.fit_seconds,
+            result.predict_seconds,
+            result.tuning.get("seconds") if result.tuning else None,
+        )
+        for result in results.finished()
+    )
+    return write_csv(folder / "timings.csv", header, rows)
+
+
+def write_tuning(results: RunResults, folder: Path) -> Path:
+    """``tuning.csv``: one row a grid point: its inner scores, and whether it was chosen.
+
+    mean, sd: of the inner folds' scores, which ``fold_scores`` lists with ``;`` between; empty where the
+    point failed on a fold.
+    """
+    header = (
+        *("dataset", "method", "params", "split", "select_by", "candidate", "chosen"),
+        *("mean", "sd", "folds", "fold_scores"),
+    )
+    rows = []
+    for result in results.finished():
+        if not result.tuning:
+            continue
+        cell, chosen = result.cell, result.tuning["chosen"]
+        for point in result.tuning["scores"]:
+            rows.append(
+                (
+                    *(cell.dataset, cell.method, cell.variant, cell.split, result.tuning["select_by"]),
+                    params_text(point["params"]),
+                    dict(point["params"]) == dict(chosen),
+                    *(point["mean"], point["sd"], len(point["folds"])),
+                    ";".join(map(field, point["folds"])),
+                )
+            )
+    return write_csv(folder / "tuning.csv", header, rows)
+
+
+def write_summary(results: RunResults, folder: Path) -> list[Path]:
+    """``summary.csv`` and ``summary.json``: mean, sd and number of splits of every metric."""
+    header = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
+    rows = ((row.dataset, row.method, *row[3:]) for row in results.summary)
+    text = json.dumps(summary_document(results), indent=1, ensure_ascii=False, allow_nan=False)
+    return [
+        write_csv(folder / "summary.csv", header, rows),
+        write_file(folder / "summary.json", text + "\n"),
+    ]
+
+
+def summary_document(results: RunResults) -> dict[str, Any]:
+    """The summary as JSON holds it; numbers that are not finite are null."""
+    return {
+        "name": results.config.name,
+        "cells": {
+            "planned": len(results.cells),
+            "done": sum(cell.key in results.results for cell in results.cells),
+            "failed": len(results.failures),
+        },
+        "datasets": [
+            {
+                "name": info.name,
+                "rows": info.rows,
+                "attributes": info.attributes,
+                "classes": info.classes,
+                "train_rows": info.train_rows,
+                "test_rows": info.test_rows,
+                "checksum": info.checksum,
+            }
+            for _, info in sorted(results.datasets.items())
+        ],
+        "notes": results.notes,
+        "summary": [
+            {
+                "dataset": row.dataset,
+                "method": row.method,
+                "params": dict(row.params),
+                "view": row.view,
+                "metric": row.metric,
+                "level": row.level,
+                "mean": _finite(row.mean),
+                "sd": _finite(row.sd),
+                "n": row.n,
+            }
+            for row in results.summary
+        ],
+    }
+
+
+def read_summary(path: Path) -> list[SummaryRow]:
+    """The rows of a ``summary.json``, for tables that put several runs side by side."""
+    return [
+        SummaryRow(
+            *(row["dataset"], row["method"], row["params"]),
+            params_text(row["params"]),
+            *(row["view"], row["metric"], row["level"]),
+            *(math.nan if row[name] is None else row[name] for name in ("mean", "sd")),
+            row["n"],
+        )
+        for row in json.loads(path.read_text(encoding="utf-8"))["summary"]
+    ]
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,30 @@
+"""What a reader of a run's numbers should know, in words: ``notes.txt``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from confml.measures.regions import smallest_p_notes
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+
+
+def notes_of(results: RunResults) -> list[str]:
+    """Cells that are missing, what the data sets' loading found, and levels that no p-value can reach."""
+    notes = []
+    planned = len(results.cells)
+    done = sum(cell.key in results.results for cell in results.cells)
+    if done < planned:
+        failed = f", {len(results.failures)} failed (failures.csv)" if results.failures else ""
+        notes.append(f"{done} of {planned} cells are done{failed}: the numbers are of those")
+    for name, info in sorted(results.datasets.items()):
+        notes += [f"{name}: {note}" for note in info.notes]
+    fewest: dict[str, int] = {}
+    for result in results.finished():
+        if any(view.kind == "p-value" for view in result.views.values()):
+            name = result.cell.dataset
+            fewest[name] = min(result.train_rows, fewest.get(name, result.train_rows))
+    for name, rows in fewest.items():
+        notes += [f"{name}: {note}" for note in smallest_p_notes(results.config.levels, rows)]
+    return notes

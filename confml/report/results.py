@@ -1,0 +1,122 @@
+"""`RunResults`: what a report is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from confml.report._files import natural, value_text
+
+if TYPE_CHECKING:
+    from confml.config import Config
+    from confml.report.metrics import MetricRow, SummaryRow
+    from confml.runner.plan import Cell
+    from confml.runner.results import CellResult
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """A data set in numbers; train_rows and test_rows are the provider's parts, None where there are none."""
+
+    name: str
+    rows: int
+    attributes: int
+    classes: int
+    train_rows: int | None = None
+    test_rows: int | None = None
+    notes: Sequence[str] = ()
+    checksum: str = ""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A cell that could not be computed, and why."""
+
+    cell: Cell
+    error: str
+
+
+@dataclass(frozen=True, eq=False)
+class RunResults:
+    """The results of a run: of the cells planned, in the order of the config, those that are finished.
+
+    results: finished cells by key, read when they are asked for. datasets: by name.
+    """
+
+    config: Config
+    cells: Sequence[Cell]
+    results: Mapping[str, CellResult]
+    failures: Sequence[Failure] = ()
+    datasets: Mapping[str, DatasetInfo] = field(default_factory=dict)
+
+    def finished(self) -> Iterator[CellResult]:
+        """Finished cells in an order that the config does not decide: that of the CSV files."""
+        for cell in sorted(self.cells, key=cell_order):
+            if cell.key in self.results:
+                yield self.results[cell.key]
+
+    @cached_property
+    def metrics(self) -> list[MetricRow]:
+        """Every metric of every finished cell, in the order of ``metrics.csv``."""
+        from confml.report.metrics import metric_rows
+
+        return metric_rows(self)
+
+    @cached_property
+    def summary(self) -> list[SummaryRow]:
+        """`metrics` over the splits."""
+        from confml.report.metrics import summarise
+
+        return summarise(self.metrics)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What a reader should know, in words."""
+        from confml.report.notes import notes_of
+
+        return notes_of(self)
+
+    @cached_property
+    def _labels(self) -> dict[tuple[str, str], str]:
+        """Short names of method variants: the full one for those that would have the same."""
+        short = {
+            (cell.method, cell.variant): self.short_label(cell.method, cell.params) for cell in self.cells
+        }
+        taken = list(short.values())
+        return {
+            (method, variant): label if taken.count(label) == 1 else f"{method} {variant}".strip()
+            for (method, variant), label in short.items()
+        }
+
+    def label(self, cell: Cell) -> str:
+        """What tables and figures call a cell's method variant: unlike any other of the run's."""
+        return self._labels[cell.method, cell.variant]
+
+    def short_label(self, method: str, params: Mapping[str, Any]) -> str:
+        """The config's label for a method variant, or its name and parameters."""
+        for entry in self.config.methods:
+            label = getattr(entry, "label", None)
+            if label and entry.name == method:
+                for swept in entry.variants():
+                    if {**entry.params, **swept} == dict(params):
+                        return " ".join([label, *(f"{name}={value_text(swept[name])}" for name in swept)])
+        name = method.rpartition(".")[2] if method.startswith("sklearn.") else method
+        return " ".join([name, *(f"{name}={value_text(value)}" for name, value in params.items())])
+
+
+def cell_order(cell: Cell) -> tuple:
+    """Sort key of a cell: data set, method, parameters (numbers by value), split."""
+    return (cell.dataset, cell.method, params_order(cell.params), cell.variant, natural(cell.split), cell.key)
+
+
+def params_order(params: Mapping[str, Any]) -> tuple:
+    """Sort key of parameters: numbers by value, before anything else by its text."""
+    return tuple(
+        (name, 0, float(value), "")
+        if isinstance(value, Real) and not isinstance(value, bool)
+        else (name, 1, 0.0, str(value))
+        for name, value in params.items()
+    )

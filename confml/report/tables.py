@@ -1,0 +1,242 @@
+"""Published figures beside ours: ``tables/<name>.csv``, ``.md`` and ``.tex``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from confml.errors import ConfigError, did_you_mean
+from confml.report._files import write_csv, write_file
+from confml.report.metrics import SummaryRow
+from confml.report.published import Entry, Ours, PublishedTable, known_tables
+
+COMPUTED, MISSING, QUOTED = "computed", "not in this run", "quoted"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A published number and ours, in the paper's unit; None where one of them does not exist.
+
+    as_printed: whether ours, rounded to as many digits, is what the paper prints. sd, splits: of ours.
+    status: `COMPUTED`, `MISSING` (confml has it, these results have not) or `QUOTED` (confml has it not).
+    """
+
+    entry: Entry
+    confml: float | None
+    sd: float | None
+    splits: int | None
+    status: str
+
+    @property
+    def difference(self) -> float | None:
+        if self.confml is None or not self.entry.printed:
+            return None
+        return round(self.confml - float(self.entry.printed), 10)
+
+    @property
+    def as_printed(self) -> bool | None:
+        if self.difference is None:
+            return None
+        decimals = len(self.entry.printed.partition(".")[2])
+        return abs(self.difference) <= 0.5 * 10**-decimals + 1e-9
+
+
+def published_table(name: str) -> PublishedTable:
+    """The table of this name; ConfigError where there is none."""
+    tables = known_tables()
+    if name not in tables:
+        raise ConfigError(f"unknown published table '{name}'", hint=did_you_mean(name, tables))
+    return tables[name]
+
+
+def write_tables(names: Sequence[str], summary: Sequence[SummaryRow], folder: Path) -> Iterator[Path]:
+    """Write published tables with the numbers of one run, or of several whose summaries stand together."""
+    for name in names:
+        table = published_table(name)
+        lines, notes = compare(table, summary)
+        yield _write_csv(table, lines, folder / "tables" / f"{name}.csv")
+        yield write_file(folder / "tables" / f"{name}.md", markdown(table, lines, notes))
+        yield write_file(folder / "tables" / f"{name}.tex", latex(table, lines, notes))
+
+
+def compare(table: PublishedTable, summary: Sequence[SummaryRow]) -> tuple[list[Line], list[str]]:
+    """The lines of a table, and the notes beneath it."""
+    lines, ambiguous = [], []
+    for entry in table.entries():
+        if entry.ours is None:
+            lines.append(Line(entry, None, None, None, QUOTED))
+            continue
+        found = find(entry.ours, table.names(entry.keys[0]), summary)
+        if len(found) > 1:
+            ambiguous.append((entry, found))
+        if len(found) != 1:
+            lines.append(Line(entry, None, None, None, MISSING))
+            continue
+        scaled = (round(value * entry.ours.factor, 10) for value in (found[0].mean, found[0].sd))
+        mean, sd = (None if math.isnan(value) else value for value in scaled)
+        lines.append(Line(entry, mean, sd, found[0].n, COMPUTED))
+    return lines, [*table.notes, *_missing_notes(lines), *_ambiguous_notes(ambiguous)]
+
+
+def find(ours: Ours, datasets: Sequence[str], summary: Iterable[SummaryRow]) -> list[SummaryRow]:
+    """The rows of a summary that are the number ``ours``: none, one, or several that cannot be told apart.
+
+    Of several variants whose parameters agree with ``ours.params``, those win that leave most of the others
+    at their defaults. Of several views, where none is asked for, the first wins.
+    """
+    first: dict[tuple, SummaryRow] = {}
+    for row in summary:
+        if (row.method, row.metric) == (ours.method, ours.metric) and row.dataset in datasets:
+            if ours.level == row.level and ours.view in (None, row.view):
+                first.setdefault((row.dataset, row.variant), row)
+    defaults = default_params(ours.method)
+    deviations = {
+        key: sum(value != defaults.get(name) for name, value in row.params.items() if name not in ours.params)
+        for key, row in first.items()
+        if all(row.params.get(name, defaults.get(name)) == value for name, value in ours.params.items())
+    }
+    return [first[key] for key in deviations if deviations[key] == min(deviations.values())]
+
+
+def default_params(method: str) -> dict[str, Any]:
+    """The default parameters of a method; empty where it is not known."""
+    from confml.errors import ConfmlError
+    from confml.methods._discovery import default_parameters
+    from confml.methods.registry import method_class
+
+    try:
+        return default_parameters(method_class(method))
+    except ConfmlError:
+        return {}
+
+
+# ---- the three forms
+
+
+def _write_csv(table: PublishedTable, lines: Sequence[Line], path: Path) -> Path:
+    header = (
+        *table.keys,
+        *("quantity", "paper", "confml", "difference", "as_printed", "sd", "splits", "status"),
+    )
+    rows = (
+        (
+            *line.entry.keys,
+            *(line.entry.quantity, line.entry.printed, line.confml, line.difference),
+            *(line.as_printed, line.sd, line.splits, line.status),
+        )
+        for line in lines
+    )
+    return write_csv(path, header, rows)
+
+
+def markdown(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> str:
+    """The table as GitHub's Markdown, notes beneath."""
+    headings, rows = _layout(table, lines)
+    left = len(headings) - 5
+    widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
+    rules = ["-" * width if place < left else "-" * (width - 1) + ":" for place, width in enumerate(widths)]
+    text = [f"## {table.title}", "", f"{table.source}. All numbers in {table.unit}.", ""]
+    for cells in (headings, rules, *rows):
+        padded = [
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        text.append("| " + " | ".join(padded) + " |")
+    return "\n".join([*text, "", *(f"- {note}" for note in notes)]) + "\n"
+
+
+def latex(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> str:
+    """The table for LaTeX with the package booktabs, notes beneath."""
+    headings, rows = _layout(table, lines)
+    text = [
+        "% needs \\usepackage{booktabs}",
+        "\\begin{table}",
+        "\\centering",
+        f"\\caption{{{_tex(f'{table.title}. {table.source}; {table.unit}.')}}}",
+        f"\\label{{tab:{table.name}}}",
+        f"\\begin{{tabular}}{{{'l' * (len(headings) - 5)}rrrrr}}",
+        "\\toprule",
+        " & ".join(map(_tex, headings)) + " \\\\",
+    ]
+    for row in rows:
+        if row[0]:
+            text.append("\\midrule")
+        text.append(" & ".join(map(_tex, row)) + " \\\\")
+    text += [
+        "\\bottomrule",
+        "\\end{tabular}",
+        "",
+        "\\medskip",
+        "\\begin{minipage}{\\linewidth}\\footnotesize",
+    ]
+    text += [_tex(note) + "\\par" for note in notes]
+    return "\n".join([*text, "\\end{minipage}", "\\end{table}"]) + "\n"
+
+
+def _layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
+    """Headings and cells for people: keys only where they change, numbers with the digits that count."""
+    several = len(table.columns) > 1
+    headings = [*table.keys.values(), *(["quantity"] if several else []), "paper", "confml", "difference"]
+    headings += ["as printed", "splits"]
+    rows, before = [], ("",) * len(table.keys)
+    for line in lines:
+        keys = line.entry.keys
+        same = [keys[: place + 1] == before[: place + 1] for place in range(len(keys))]
+        shown = ["" if repeated else key for key, repeated in zip(keys, same, strict=True)]
+        before = keys
+        if several:
+            shown.append(table.columns[line.entry.quantity])
+        decimals = max(2, len(line.entry.printed.partition(".")[2]))
+        confml = ""
+        if line.confml is not None:
+            confml = f"{line.confml:.{decimals}f}"
+            if line.sd is not None:
+                confml += f" ± {line.sd:.{decimals}f}"
+        difference = "" if line.difference is None else f"{_plus(line.difference, decimals)}"
+        printed = line.entry.printed + (" (quoted)" if line.status == QUOTED else "")
+        agrees = {None: "", True: "yes", False: "no"}[line.as_printed]
+        rows.append([*shown, printed, confml, difference, agrees, str(line.splits or "")])
+    return headings, rows
+
+
+def _plus(value: float, decimals: int) -> str:
+    """A difference with its sign, and 0 without one."""
+    text = f"{value:+.{decimals}f}"
+    return text[1:] if float(text) == 0 else text
+
+
+def _missing_notes(lines: Sequence[Line]) -> Iterator[str]:
+    datasets: dict[str, list[bool]] = {}
+    for line in lines:
+        if line.status != QUOTED:
+            datasets.setdefault(line.entry.keys[0], []).append(line.status == COMPUTED)
+    absent = [name for name, computed in datasets.items() if not any(computed)]
+    partly = [name for name, computed in datasets.items() if any(computed) and not all(computed)]
+    if absent:
+        yield f"Not in these results, so that only the paper's numbers stand: {', '.join(absent)}."
+    if partly:
+        yield f"Only some of the numbers are in these results: {', '.join(partly)}."
+
+
+def _ambiguous_notes(ambiguous: Sequence[tuple[Entry, list[SummaryRow]]]) -> list[str]:
+    notes = {}
+    for entry, rows in ambiguous:
+        variants = " and ".join(f"{row.dataset}, {row.method} {row.variant}".strip() for row in rows)
+        notes[f"{entry.keys[0]}: which one is the paper's cannot be told: {variants}."] = None
+    return list(notes)
+
+
+_TEX: Mapping[int, str] = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        **{"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"},
+        **{"±": "$\\pm$", "<": "$<$", ">": "$>$"},
+    }
+)
+
+
+def _tex(text: str) -> str:
+    return text.translate(_TEX)
