@@ -105,8 +105,8 @@ class Method(ClassifierMixin, BaseEstimator):
         for point in grid:
             method = clone(self).set_params(**point)
             point_rng = None if rng is None else derived_generator(rng, point)
-            if point_rng is not None and method.get_params().get("random_state", 0) is None:
-                method.set_params(random_state=int(point_rng.integers(2**31)))
+            if point_rng is not None:
+                method._seed(point_rng)
             started = time.thread_time()
             method.fit(X, y)
             fitted = time.thread_time()
@@ -119,6 +119,12 @@ class Method(ClassifierMixin, BaseEstimator):
         """Compile the kernels, by running them once on a few rows; nothing to do for a method without any."""
 
     # ---- shared by the subclasses
+
+    def _seed(self, rng: np.random.Generator) -> None:
+        """Give every ``random_state`` that is None a seed, those of nested estimators as well."""
+        for name, value in sorted(self.get_params().items()):
+            if name.rpartition("__")[2] == "random_state" and value is None:
+                self.set_params(**{name: int(rng.integers(2**31))})
 
     def _check_fit(self, X, y) -> tuple[np.ndarray, np.ndarray]:
         """Check parameters and training data, set ``classes_``: (X (m, d) float64 C-ordered, codes (m,))."""

@@ -1,0 +1,104 @@
+"""The methods that a config can name: confml's own, other packages', and the classifiers of scikit-learn."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import sklearn
+
+from confml.errors import ConfigError, ConfmlError
+from confml.methods._base import Method
+from confml.methods._discovery import Catalogue, required_parameters
+from confml.methods._sklearn import SklearnMethod, new_classifier, view_of
+from confml.methods._sklearn_names import describe_parameters, dotted_name, find_classifier, plain
+
+methods = Catalogue("method", "confml.methods", Method, "confml.methods")
+
+
+def known_methods() -> dict[str, type[Method]]:
+    """Every method by name: confml's own and, by the entry point group ``confml.methods``, other packages'.
+
+    Another package's method that cannot be used is left out; `broken_methods` says why.
+    """
+    return methods.known()
+
+
+def broken_methods() -> dict[str, ConfmlError]:
+    """Methods that other packages offer and that cannot be used, with the reason."""
+    return methods.broken()
+
+
+def method_class(name: str) -> type[Method]:
+    """The class of a method, `SklearnMethod` for every dotted name; ConfigError where there is none."""
+    if _is_dotted(name):
+        find_classifier(name)
+        return SklearnMethod
+    if name not in methods.names() and name.isidentifier() and not name.islower():
+        # A class name, most likely one of scikit-learn's, without its module.
+        found = dotted_name(name)
+        if found:
+            raise ConfigError(f"unknown method '{name}'", hint=f"did you mean '{found}'?")
+    return methods.find(name)
+
+
+def check(name: str, params: Mapping[str, Any] | None = None) -> None:
+    """Raise ConfigError unless there is such a method and it can be built with exactly these parameters."""
+    if method_class(name) is SklearnMethod:
+        new_classifier(name, params or {})
+    else:
+        methods.check(name, params or {})
+
+
+def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
+    """A method that is not fitted yet. Raises ConfigError as `check` does."""
+    if method_class(name) is SklearnMethod:
+        return SklearnMethod(new_classifier(name, params or {}))
+    methods.check(name, params or {})
+    return method_class(name)(**(params or {}))
+
+
+def version_of(name: str) -> int | str:
+    """What changes whenever results may: a number, and scikit-learn's own version for its classes."""
+    cls = method_class(name)
+    return f"{cls.version}, scikit-learn {sklearn.__version__}" if cls is SklearnMethod else cls.version
+
+
+def describe(name: str) -> dict[str, Any]:
+    """A method in words, as plain data.
+
+    name, summary (one line), text, source (``confml``, or the package that offers it, with its version),
+    version, views (of the method with its default parameters), parameters (each with name, about, expected
+    and, where it has one, default).
+    """
+    cls = method_class(name)
+    if cls is not SklearnMethod:
+        return methods.describe(name) | {"views": views_of(cls)}
+    classifier = find_classifier(name)
+    text = inspect.cleandoc(classifier.__doc__ or "")
+    # Sections of parameters and attributes follow; the former are told one by one below.
+    text = plain(text.partition("\nParameters\n")[0].strip())
+    needs = required_parameters(classifier)
+    return {
+        "name": name,
+        "summary": text.partition("\n")[0],
+        "text": text,
+        "source": f"scikit-learn {sklearn.__version__}",
+        "version": version_of(name),
+        "views": [] if needs else [view_of(classifier())],
+        "parameters": describe_parameters(classifier),
+    }
+
+
+def views_of(cls: type[Method]) -> list[str]:
+    """The views of a method's class: those it declares as ``views``, or else what its functions tell."""
+    declared = getattr(cls, "views", None)
+    if declared is not None:
+        return list(declared)
+    telling = {"predict_p_values": "p-value", "predict_proba": "probability", "decision_function": "margin"}
+    return [view for function, view in telling.items() if hasattr(cls, function)]
+
+
+def _is_dotted(name: str) -> bool:
+    return "." in name and name not in methods.names() or name == "sklearn"
