@@ -12,7 +12,7 @@ import numpy as np
 
 from confml.errors import DataError
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}(\.0*)?")  # 7, -1, 6.0000
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,12 +153,6 @@ def as_labels(values: Sequence | np.ndarray) -> np.ndarray:
             return values.astype(np.int64)
         return values.astype(str)
     distinct, codes = np.unique(np.char.strip(values.astype(str)), return_inverse=True)
-    if len(distinct) and all(_INTEGER.fullmatch(text) for text in distinct.tolist()):
-        return np.array([int(text) for text in distinct.tolist()], dtype=np.int64)[codes]
-    try:
-        numbers = distinct.astype(np.float64)
-    except ValueError:
+    if len(distinct) == 0 or not all(_WHOLE.fullmatch(text) for text in distinct.tolist()):
         return distinct[codes]
-    if len(numbers) and np.all(numbers == np.trunc(numbers)) and np.all(np.abs(numbers) < 2**53):
-        return numbers.astype(np.int64)[codes]
-    return distinct[codes]
+    return np.array([int(text.partition(".")[0]) for text in distinct.tolist()], dtype=np.int64)[codes]

@@ -1,0 +1,187 @@
+"""The strictness of cards: every mistake in one is an error that names the file and the line."""
+
+from __future__ import annotations
+
+import pytest
+
+from confml.data import cards
+from confml.data.cards import column_names, known_cards, read_card, read_card_file
+from confml.data.locate import resource_folder
+from confml.errors import ConfigError, ConfmlError, DataError
+
+CARD = """\
+title: Toy
+about: A toy.
+provider: Nobody
+licence: none
+citation: none
+page: https://example.org/toy
+files:
+  - name: toy.data
+    sha256: {digest}
+    bytes: 12
+    address: https://example.org/toy.data
+reader: {{kind: delimited, separator: comma}}
+columns: [a, b, y]
+label: y
+expect:
+  rows: 2
+  attributes: 2
+  classes: {{1: 1, 2: 1}}
+""".format(digest="0" * 64)
+
+
+@pytest.fixture
+def card(tmp_path):
+    """``card(text, name)`` writes a card and reads it."""
+
+    def card(text=CARD, name="toy"):
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(text, encoding="utf-8")
+        return read_card_file(path)
+
+    return card
+
+
+def test_a_whole_card(card):
+    toy = card()
+    assert (toy.name, toy.folder, toy.label) == ("toy", "toy", "y")
+    assert toy.files[0].folder == "toy" and toy.files[0].content_sha256 is None
+    assert toy.expect.classes == {"1": 1, "2": 1}
+
+
+@pytest.mark.parametrize(
+    "old, new, line, said",
+    [
+        ("label: y", "lable: y", 14, "unknown key 'lable'; did you mean 'label'?"),
+        ("    bytes: 12", "    byts: 12", 10, "unknown key 'byts'; did you mean 'bytes'?"),
+        (
+            "separator: comma}",
+            "separator: comma, heder: true}",
+            12,
+            "unknown key 'heder'; did you mean 'header'?",
+        ),
+        (
+            "rows: 2",
+            "rows: 2\n  train_rows: 1",
+            17,
+            "unknown key 'train_rows'; keys are written with hyphens",
+        ),
+        ("  rows: 2", "  rows: two", 16, "expect.rows: input should be a valid integer, got 'two'"),
+        ("  rows: 2", "  rows: 2.0", 16, "expect.rows"),
+        ("  rows: 2", "  rows: true", 16, "expect.rows"),
+        ("  rows: 2\n", "", 15, "the key 'rows' is missing"),
+        ("title: Toy\n", "", 1, "the key 'title' is missing"),
+        ("title: Toy", "title: 5", 1, "title: input should be a valid string, got 5"),
+        ("separator: comma", "separator: commas", 12, "reader.separator"),
+        ("kind: delimited", "kind: csv", 12, "reader"),
+        ("page: https:", "page: htp:", 6, "page"),
+        ("sha256: 0", "sha256: x", 9, "sha256"),
+        ("    sha256", "    sha255", 9, "did you mean 'sha256'?"),
+        ("address: https://example.org/toy.data", "part: train", 8, "address or manual"),
+        ("    bytes: 12", "    unpack: gzip", 8, "unpack and original-sha256 go together"),
+        ("    bytes: 12", "    member: x", 8, "member goes with unpack"),
+        ("label: y\n", "", 1, "needs label"),
+        ("columns: [a, b, y]\n", "", 1, "columns, their names, or header: true"),
+        ("columns: [a, b, y]", "columns: [a, [b], y]", 13, "columns"),
+        ("label: y", "label: y\nlabel: b", 15, "the key 'label' stands here and on line 14"),
+        ("label: y", "label: y\nname: other", 15, "the name of a card is its file's"),
+        ("label: y", "label: y\nbase: other", 15, "there is no card 'other' to build on"),
+        ("label: y", "label: [y", 15, "not YAML"),
+        ("label: y", "label: y\nmissing: {marker: '?', policy: median}", 15, "missing.policy"),
+    ],
+)
+def test_mistakes_name_file_and_line(card, old, new, line, said, tmp_path):
+    assert CARD.count(old) == 1
+    with pytest.raises(DataError) as caught:
+        card(CARD.replace(old, new))
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path / 'toy.yaml'}:{line}: "), message
+    assert said in message
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b\n", "toy"])
+def test_a_card_is_a_mapping(card, text):
+    with pytest.raises(DataError, match=r"toy\.yaml:1: a card is a mapping"):
+        card(text)
+
+
+def test_a_card_is_utf_8(tmp_path):
+    path = tmp_path / "toy.yaml"
+    path.write_bytes(b"title: caf\xe9\n")
+    with pytest.raises(DataError, match="UTF-8"):
+        read_card_file(path)
+
+
+def test_words_that_yaml_1_1_changes_stay_text(card):
+    toy = card(CARD.replace("columns: [a, b, y]", "columns: [no, 10:30, y]"))
+    assert toy.columns == ("no", "10:30", "y")
+    assert card(CARD.replace("{1: 1, 2: 1}", "{n: 1, 1e3: 1}")).expect.classes == {"n": 1, "1e3": 1}
+
+
+def test_variant_takes_everything_else_from_its_base(card):
+    base = card()
+    variant = card("base: toy\ntitle: Variant\nmerge: {1: [1, 2]}\n", "variant")
+    assert variant.title == "Variant" and variant.merge == {"1": ("1", "2")}
+    assert variant.files == base.files and variant.folder == "toy"  # its files are the base's
+    assert card("base: variant\ntitle: Third\n", "third").folder == "toy"
+
+
+def test_mistake_in_a_base_names_the_base(card, tmp_path):
+    (tmp_path / "toy.yaml").write_text(CARD.replace("label: y", "lable: y"))
+    with pytest.raises(DataError, match=r"toy\.yaml:14: unknown key 'lable'"):
+        card("base: toy\ntitle: Variant\n", "variant")
+
+
+def test_paper_of_a_base_is_not_its_variants(card):
+    card(CARD + "paper: {source: A paper, changed: [something]}\n")
+    assert card("base: toy\ntitle: Variant\n", "variant").paper is None
+
+
+def test_card_that_builds_on_itself(card):
+    card()
+    with pytest.raises(DataError, match=r"b\.yaml:1: the card builds on itself, through 'b'"):
+        card("base: b\n", "b")
+
+
+def test_nearest_base_is_named(card):
+    card()
+    with pytest.raises(DataError, match="did you mean 'toy'"):
+        card("base: toi\n", "variant")
+
+
+def test_unknown_data_set():
+    with pytest.raises(ConfigError) as caught:
+        read_card("uspz")
+    assert str(caught.value) == "unknown data set 'uspz'; did you mean 'usps'?"
+    assert caught.value.exit_code == 2
+    with pytest.raises(ConfigError, match="confml data list"):
+        read_card("../cards")
+
+
+def test_column_names():
+    assert column_names(("id", "a[1..3]", "x[9..11]-mean")) == (
+        *("id", "a1", "a2", "a3"),
+        *("x9-mean", "x10-mean", "x11-mean"),
+    )
+
+
+def test_known_cards_are_the_files_of_the_folder():
+    assert {"usps", "iris", "wine"} < set(known_cards())
+    assert known_cards() == sorted(path.stem for path in resource_folder("datasets").glob("*.yaml"))
+
+
+def test_resources_are_looked_for_in_the_package_first(tmp_path, monkeypatch):
+    package = tmp_path / "confml"
+    (package / "data").mkdir(parents=True)
+    monkeypatch.setattr("confml.data.locate.__file__", str(package / "data" / "locate.py"))
+    with pytest.raises(ConfmlError, match="install confml again"):
+        resource_folder("datasets")
+    (tmp_path / "datasets").mkdir()
+    assert resource_folder("datasets") == tmp_path / "datasets"
+    (package / "datasets").mkdir()
+    assert resource_folder("datasets") == package / "datasets"
+
+
+def test_cards_are_read_once():
+    assert read_card("iris") is cards.read_card("iris")

@@ -1,0 +1,272 @@
+"""From a card to a data set, on small files made by hand."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import struct
+
+import numpy as np
+import pytest
+
+from confml.data import DataSet, load
+from confml.data.cards import read_card_file
+from confml.data.from_card import dataset_from_card
+from confml.errors import ConfigError, DataError
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """``made({"a.data": "1,2"}, "columns: ...")`` is the data set of a card of these files."""
+    monkeypatch.setenv("CONFML_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("CONFML_CACHE", str(tmp_path / "cache"))
+
+    def made(files, rest, reader="{kind: delimited, separator: comma}"):
+        (tmp_path / "data" / "toy").mkdir(parents=True, exist_ok=True)
+        lines = ["title: Toy", "about: A toy.", "provider: Nobody", "licence: none", "citation: none"]
+        lines += ["page: https://example.org", f"reader: {reader}", "files:"]
+        for name, content in files.items():
+            name, *more = name.split(" ")
+            content = content if isinstance(content, bytes) else content.encode()
+            (tmp_path / "data" / "toy" / name).write_bytes(content)
+            digest = hashlib.sha256(content).hexdigest()
+            lines += [f"  - name: {name}", f"    sha256: {digest}", f"    bytes: {max(len(content), 1)}"]
+            lines += [
+                f"    address: https://example.org/{name}",
+                *(f"    {key.replace('=', ': ')}" for key in more),
+            ]
+        path = tmp_path / "toy.yaml"
+        path.write_text("\n".join([*lines, rest]) + "\n")
+        return dataset_from_card(read_card_file(path))
+
+    return made
+
+
+def test_numbers_in_two_parts(made):
+    data = made(
+        {"a.data part=train rows=2": "1,2,7\n3,4,8\n", "b.data part=test": "5,6,7\n"},
+        "columns: [p, q, y]\nlabel: y\n"
+        "expect: {rows: 3, train-rows: 2, test-rows: 1, attributes: 2, classes: {7: 2, 8: 1}}",
+    )
+    assert isinstance(data, DataSet)
+    assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]] and data.y.tolist() == [7, 8, 7]
+    assert data.attributes == data.table_attributes == ("p", "q") and data.table is data.X
+    assert data.train_rows.tolist() == [0, 1] and data.test_rows.tolist() == [2]
+    assert data.part_row(np.array([2, 0, 1])).tolist() == [0, 0, 1]
+    assert data.categories == (None, None) and not data.nominal.any()
+
+
+NOMINAL = {"a.data": "red,1,id1,g\nblue,2,id2,b\ngreen,3,id3,g\nred,4,id4,g\n"}
+NOMINAL_CARD = (
+    "columns: [colour, x, id, y]\nlabel: y\nignore: [id]\nnominal: [colour]\ncoding: {coding}\n"
+    "expect: {{rows: 4, attributes: 2, columns: {columns}, classes: {{g: 3, b: 1}}}}"
+)
+
+
+def test_dummy_coding(made):
+    data = made(NOMINAL, NOMINAL_CARD.format(coding="dummy", columns=4))
+    assert data.attributes == ("colour=blue", "colour=green", "colour=red", "x")
+    assert data.X.tolist() == [[0, 0, 1, 1], [1, 0, 0, 2], [0, 1, 0, 3], [0, 0, 1, 4]]
+    assert data.table.tolist() == [[2, 1], [0, 2], [1, 3], [2, 4]]
+    assert data.categories == (("blue", "green", "red"), None)
+    assert data.nominal.tolist() == [True, False] and data.y.tolist() == ["g", "b", "g", "g"]
+
+
+def test_dummy_coding_without_the_first(made):
+    data = made(NOMINAL, NOMINAL_CARD.format(coding="dummy-drop-first", columns=3))
+    assert data.attributes == ("colour=green", "colour=red", "x")
+    assert data.X.tolist() == [[0, 1, 1], [0, 0, 2], [1, 0, 3], [0, 1, 4]]
+
+
+def test_integer_coding(made):
+    data = made(NOMINAL, NOMINAL_CARD.format(coding="integer", columns=2))
+    assert data.attributes == ("colour", "x") and data.X.tolist() == [[2, 1], [0, 2], [1, 3], [2, 4]]
+    assert data.nominal.tolist() == [True, False]
+
+
+def test_categories_that_are_numbers_stand_in_their_order(made):
+    data = made(
+        {"a.data": "10,a\n9,b\n-1,a\n"},
+        "columns: [c, y]\nlabel: y\nnominal: all\n"
+        "expect: {rows: 3, attributes: 1, columns: 3, classes: {a: 2, b: 1}}",
+    )
+    assert data.attributes == ("c=-1", "c=9", "c=10")
+
+
+def test_ordinal_words_count_from_1(made):
+    card = (
+        "columns: [size, y]\nlabel: y\nordinal: {size: [small, medium, large]}\n"
+        "expect: {rows: 3, attributes: 1, classes: {1: 2, 2: 1}}"
+    )
+    data = made({"a.data": "large,1\nsmall,2\nmedium,1\n"}, card)
+    assert data.X[:, 0].tolist() == [3, 1, 2] and not data.nominal.any() and data.categories == (None,)
+    with pytest.raises(DataError, match="column 'size'.*expected one of small, medium, large, got 'huge'"):
+        made({"a.data": "large,1\nhuge,2\nmedium,1\n"}, card)
+
+
+def test_categories_over_two_files(made):
+    data = made(
+        {"a.data": "u,x\nv,y\n", "b.data": "w,y\nu,z\n"},
+        "columns: [c, y]\nlabel: y\nnominal: [c]\n"
+        "expect: {rows: 4, attributes: 1, columns: 3, classes: {x: 1, y: 2, z: 1}}",
+    )
+    assert data.table[:, 0].tolist() == [0, 1, 2, 0] and data.y.tolist() == ["x", "y", "y", "z"]
+
+
+def test_categories_of_rows_left_out_do_not_count(made):
+    data = made(
+        {"a.data": "u,a\nv,b\nw,c\n"},
+        "columns: [c, y]\nlabel: y\nnominal: [c]\ndrop-classes: [b]\nmerge: {a: [a, c]}\n"
+        "expect: {rows: 2, attributes: 1, columns: 2, classes: {a: 2}}",
+    )
+    assert data.categories == (("u", "w"),) and data.X.tolist() == [[1, 0], [0, 1]]
+
+
+MISSING = "columns: [a, b, y]\nlabel: y\nmissing: {{marker: '?', policy: {policy}}}\n{more}\nexpect: {expect}"
+
+
+def test_missing_values_are_left_out_with_a_note(made):
+    expect = "{rows: 2, attributes: 2, classes: {1: 2}}"
+    data = made({"a.data": "1,2,1\n3,?,2\n5,6,1\n"}, MISSING.format(policy="drop", more="", expect=expect))
+    assert data.X.tolist() == [[1, 2], [5, 6]]
+    assert data.notes == ("1 of 3 rows have a missing value and are left out",)
+
+
+def test_missing_values_are_kept(made):
+    expect = "{rows: 3, attributes: 2, columns: 3, classes: {1: 2, 2: 1}}"
+    card = MISSING.format(policy="mean", more="nominal: [b]", expect=expect)
+    data = made({"a.data": "1,u,1\n?,?,2\n5,v,1\n"}, card)
+    np.testing.assert_array_equal(data.X, [[1, 1, 0], [np.nan] * 3, [5, 0, 1]])
+    assert data.notes == ("1 of 3 rows have a missing value; they are kept",)
+
+
+def test_missing_values_are_refused(made):
+    card = MISSING.format(policy="error", more="", expect="{rows: 2, attributes: 2, classes: {1: 2}}")
+    with pytest.raises(DataError, match="row 2, column 'b': the value is missing"):
+        made({"a.data": "1,2,1\n3,?,2\n"}, card)
+    with pytest.raises(DataError, match="row 1 has no label"):
+        made({"a.data": "1,2,?\n3,4,2\n"}, card)
+
+
+CLASSES = "columns: [a, y]\nlabel: y\n{more}\nexpect: {{rows: {rows}, attributes: {a}, classes: {classes}}}"
+FIVE = {"a.data": "1,1\n2,2\n3,3\n4,3\n5,9\n"}
+
+
+def test_merged_and_dropped_classes(made):
+    card = CLASSES.format(more="drop-classes: [9]\nmerge: {2: [2, 3]}", rows=4, a=1, classes="{1: 1, 2: 3}")
+    data = made(FIVE, card)
+    assert data.y.tolist() == [1, 2, 2, 2] and data.X[:, 0].tolist() == [1, 2, 3, 4]
+
+
+def test_label_as_attribute_is_the_one_before_the_merging(made):
+    more = "label-as-attribute: leak\nmerge: {2: [2, 3]}"
+    data = made(FIVE, CLASSES.format(more=more, rows=5, a=2, classes="{1: 1, 2: 3, 9: 1}"))
+    assert data.attributes == ("a", "leak") and data.X[:, 1].tolist() == [1, 2, 3, 3, 9]
+    assert data.y.tolist() == [1, 2, 2, 2, 9]
+
+
+def test_class_that_does_not_occur(made):
+    card = CLASSES.format(more="merge: {1: [1, 7]}", rows=5, a=1, classes="{1: 5}")
+    with pytest.raises(DataError, match="the card speaks of a class '7'"):
+        made(FIVE, card)
+
+
+def test_first_rows_train(made):
+    data = made(
+        FIVE,
+        "columns: [a, y]\nlabel: y\ntrain-first: 2\ndrop-classes: [1]\n"
+        "expect: {rows: 4, train-rows: 2, test-rows: 2, attributes: 1, classes: {2: 1, 3: 2, 9: 1}}",
+    )
+    assert data.train_rows.tolist() == [0, 1] and data.part_row(data.test_rows).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        (("rows: 5", "rows: 6"), "expected 6 rows, got 5"),
+        (("attributes: 1", "attributes: 2"), "expected 2 attributes, got 1"),
+        (("attributes: 1", "attributes: 1, columns: 3"), "expected 3 columns, got 1"),
+        (("attributes: 1", "attributes: 1, train-rows: 4"), "expected 4 training rows, got none"),
+        (("3: 2", "3: 1"), "expected 1 rows of class '3', got 2"),
+        (("3: 2", "4: 2"), "expected 0 rows of class '3', got 2"),
+        (("label: y", "label: z"), "the card speaks of a column 'z'"),
+        (("label: y", "label: y\nignore: [b]"), "the card speaks of a column 'b'"),
+    ],
+)
+def test_what_is_not_as_expected_is_refused(made, change, said):
+    card = CLASSES.format(more="", rows=5, a=1, classes="{1: 1, 2: 1, 3: 2, 9: 1}")
+    assert card.count(change[0]) == 1
+    with pytest.raises(DataError) as caught:
+        made(FIVE, card.replace(*change))
+    assert said in str(caught.value) and "toy" in str(caught.value) and caught.value.exit_code == 3
+
+
+def test_file_with_other_rows_than_expected(made):
+    card = CLASSES.format(more="", rows=5, a=1, classes="{1: 5}")
+    with pytest.raises(DataError, match="file a.data: expected 7 rows, got 5"):
+        made({"a.data rows=7": FIVE["a.data"]}, card)
+
+
+def idx(array):
+    head = bytes([0, 0, 8, array.ndim]) + struct.pack(f">{array.ndim}I", *array.shape)
+    return gzip.compress(head + array.astype(np.uint8).tobytes())
+
+
+IDX_CARD = (
+    'columns: ["pixel[1..4]"]\n'
+    "expect: {rows: 3, train-rows: 2, test-rows: 1, attributes: 4, classes: {0: 1, 5: 2}}"
+)
+
+
+def test_images(made):
+    images = np.arange(12).reshape(3, 2, 2)
+    data = made(
+        {
+            "a.gz part=train holds=attributes": idx(images[:2]),
+            "b.gz part=train holds=labels": idx(np.array([5, 0])),
+            "c.gz part=test holds=attributes": idx(images[2:]),
+            "d.gz part=test holds=labels": idx(np.array([5])),
+        },
+        IDX_CARD,
+        "{kind: idx}",
+    )
+    assert data.X.tolist() == images.reshape(3, 4).tolist() and data.y.tolist() == [5, 0, 5]
+    assert data.attributes == ("pixel1", "pixel2", "pixel3", "pixel4")
+
+
+def test_images_and_labels_that_do_not_fit(made):
+    files = {
+        "a.gz part=train holds=attributes": idx(np.zeros((3, 2, 2))),
+        "b.gz part=train holds=labels": idx(np.array([5, 0])),
+    }
+    with pytest.raises(DataError, match="a.gz and b.gz.*as many labels"):
+        made(files, IDX_CARD, "{kind: idx}")
+    files["b.gz part=train holds=labels"] = idx(np.array([5, 0, 5]))
+    with pytest.raises(DataError, match="expected 4 values an image, got 9"):
+        made(files | {"a.gz part=train holds=attributes": idx(np.zeros((3, 3, 3)))}, IDX_CARD, "{kind: idx}")
+    with pytest.raises(DataError, match="needs one of labels"):
+        made({"a.gz part=train holds=attributes": idx(np.zeros((3, 2, 2)))}, IDX_CARD, "{kind: idx}")
+
+
+def test_load_by_a_name_of_ones_own():
+    iris = load({"name": "flowers", "card": "iris"})
+    assert iris.name == "flowers" and iris.classes.tolist() == ["setosa", "versicolor", "virginica"]
+    assert iris.checksum == load({"name": "iris"}).checksum == load({"card": "iris"}).checksum
+
+
+def test_bundled_sets_equal_scikit_learns():
+    from sklearn.datasets import load_breast_cancer
+
+    data, bunch = load({"name": "breast-cancer"}), load_breast_cancer()
+    np.testing.assert_array_equal(data.X, bunch.data)
+    np.testing.assert_array_equal(data.y, bunch.target_names[bunch.target])
+    assert load({"name": "digits"}).y.dtype == np.int64
+
+
+def test_unknown_names_and_keys():
+    with pytest.raises(ConfigError, match="unknown data set 'irsi'; did you mean 'iris'"):
+        load({"name": "irsi"})
+    with pytest.raises(ConfigError, match="no key 'cards'; did you mean 'card'"):
+        load({"name": "iris", "cards": "iris"})
+    with pytest.raises(ConfigError, match="needs a name"):
+        load({})
