@@ -38,13 +38,15 @@ class Method(ClassifierMixin, BaseEstimator):
     """A classifier with at least one view of confidence. Subclass it in a file of its own under ``methods/``.
 
     name: what a config calls it. version: raised whenever its results change, so that stored cells of the
-    older version are computed again. parameters: what each constructor argument may be. Every class has
+    older version are computed again. views: the keys of what `confident_predict` returns with default
+    parameters, in order. parameters: what each constructor argument may be. Every class has
     ``fit``, ``predict`` and `confident_predict`, and one or more of ``predict_p_values``,
     ``predict_proba`` and ``decision_function``.
     """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
+    views: ClassVar[tuple[str, ...]] = ()
     parameters: ClassVar[Mapping[str, Parameter]] = {}
 
     # ---- what a method must offer

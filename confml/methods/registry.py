@@ -93,9 +93,8 @@ def describe(name: str) -> dict[str, Any]:
 
 def views_of(cls: type[Method]) -> list[str]:
     """The views of a method's class: those it declares as ``views``, or else what its functions tell."""
-    declared = getattr(cls, "views", None)
-    if declared is not None:
-        return list(declared)
+    if cls.views:
+        return list(cls.views)
     telling = {"predict_p_values": "p-value", "predict_proba": "probability", "decision_function": "margin"}
     return [view for function, view in telling.items() if hasattr(cls, function)]
 
