@@ -27,9 +27,11 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress and
 def load(config: str, overrides: tuple[str, ...]):
     """The config of a command line, with what reports know checked too."""
     from confml.config import load_config
-    from confml.report import known_figures, known_tables
+    from confml.report import check_figure, known_figures, known_tables
 
-    return load_config(config, overrides, figures=known_figures(), tables=known_tables())
+    return load_config(
+        config, overrides, figures=known_figures(), tables=known_tables(), check_figure=check_figure
+    )
 
 
 def folder_of(config, out: Path | None) -> Path:

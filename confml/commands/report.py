@@ -10,20 +10,46 @@ from confml.commands._options import json_option, quiet_option
 
 
 @click.command()
-@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--table", "tables", multiple=True, metavar="NAME", help="A published table; may be repeated.")
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Where to put tables."
+)
 @json_option
 @quiet_option
-def report(run: Path, as_json: bool, quiet: bool) -> None:
+def report(
+    runs: tuple[Path, ...], tables: tuple[str, ...], out: Path | None, as_json: bool, quiet: bool
+) -> None:
     """Rebuild the tables and figures of the run in folder RUN from its stored cells. Computes no cell.
+
+    With --table and --out, fill published tables with the numbers of several runs instead: for tables whose
+    data sets were evaluated under different protocols.
 
     \b
     confml report results/usps
+    confml report results/satellite results/segment --table tcm-nn-table1 --out results/tcm-nn
     """
-    from confml.report import open_run, print_json, print_run, write_report
+    from confml.errors import ConfmlError, did_you_mean
+    from confml.report import combine_tables, known_tables, open_run, print_json, print_run, write_report
 
-    results = open_run(run)
-    write_report(results, run)
+    if tables or out is not None:
+        if not (tables and out is not None):
+            raise ConfmlError("--table and --out go together")
+        for name in tables:
+            if name not in known_tables():
+                raise ConfmlError(f"unknown table '{name}'", hint=did_you_mean(name, known_tables()))
+        paths = combine_tables(tables, runs, out)
+        if not quiet:
+            for path in paths:
+                if path.suffix == ".md":
+                    click.echo(path.read_text(encoding="utf-8"))
+            click.echo(f"in {out / 'tables'}")
+        return
+    if len(runs) > 1:
+        raise ConfmlError("one run at a time, unless --table and --out say what to make of several")
+    results = open_run(runs[0])
+    write_report(results, runs[0])
     if as_json:
         print_json(results)
     elif not quiet:
-        print_run(results, run)
+        print_run(results, runs[0])

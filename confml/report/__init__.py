@@ -12,7 +12,7 @@ from pathlib import Path
 from confml.errors import ConfmlError
 from confml.report._files import write_csv, write_file
 from confml.report.console import print_json, print_run
-from confml.report.figures import draw_figures, known_figures
+from confml.report.figures import check_figure, draw_figures, known_figures
 from confml.report.metrics import read_summary, write_metrics, write_summary, write_timings, write_tuning
 from confml.report.published import known_tables
 from confml.report.regions import write_regions
@@ -95,6 +95,7 @@ __all__ = [
     "DatasetInfo",
     "Failure",
     "RunResults",
+    "check_figure",
     "combine_tables",
     "known_figures",
     "known_tables",

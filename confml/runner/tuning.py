@@ -16,10 +16,11 @@ from confml.runner.store import Store
 
 
 def inner_score(prediction: Prediction, truth: np.ndarray, select_by: str) -> float:
-    """What inner selection makes as large as it can: ``accuracy`` or ``ari`` of the validation rows."""
+    """What inner selection goes by: ``accuracy``, ``error`` or ``ari`` of the validation rows."""
     if select_by == "ari":
         return adjusted_rand_index(truth, prediction.labels)
-    return float(np.mean(prediction.labels == truth))
+    right = float(np.mean(prediction.labels == truth))
+    return 1 - right if select_by == "error" else right
 
 
 def choose(
@@ -27,8 +28,8 @@ def choose(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The chosen point, and what is kept of the choice (``CellResult.tuning``).
 
-    The largest mean score wins; ties go to the first point of the grid. A point that failed on any fold is
-    out. Raises ConfmlError where none is left.
+    The largest mean score wins, or the smallest ``error``; ties go to the first point of the grid. A point
+    that failed on any fold is out. Raises ConfmlError where none is left.
     """
     records = []
     for key in inner:
@@ -44,7 +45,9 @@ def choose(
         mean = None if failed else math.fsum(folds) / len(folds)
         sd = None if failed else (statistics.stdev(folds) if len(folds) > 1 else 0.0)
         scores.append({"params": dict(point), "mean": mean, "sd": sd, "folds": folds})
-        if mean is not None and (best is None or mean > scores[best]["mean"]):
+        if mean is None:
+            continue
+        if best is None or (mean - scores[best]["mean"]) * (-1 if select_by == "error" else 1) > 0:
             best = number
     if best is None:
         reasons = sorted({error for record in records for error in record["errors"]})
