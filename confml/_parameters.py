@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -12,13 +13,18 @@ from confml.errors import ConfmlError, did_you_mean
 
 
 @dataclass(frozen=True)
-class Parameter:
+class Parameter(ABC):
     """One parameter: ``about`` in words, and `check`, which returns the value or raises ConfmlError."""
 
     about: str
 
+    @abstractmethod
     def expected(self) -> str:
-        raise NotImplementedError  # pragma: no cover
+        """What a value must be, in words that fit behind "must be"."""
+
+    @abstractmethod
+    def accepts(self, value: Any) -> bool:
+        """Whether a value is such."""
 
     def check(self, name: str, value: Any) -> Any:
         if not self.accepts(value):

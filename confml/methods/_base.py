@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -34,7 +35,7 @@ class Views(dict[str, Prediction]):
         self.fit_metrics = dict(fit_metrics or {})
 
 
-class Method(ClassifierMixin, BaseEstimator):
+class Method(ClassifierMixin, BaseEstimator, ABC):
     """A classifier with at least one view of confidence. Subclass it in a file of its own under ``methods/``.
 
     name: what a config calls it. version: raised whenever its results change, so that stored cells of the
@@ -51,9 +52,9 @@ class Method(ClassifierMixin, BaseEstimator):
 
     # ---- what a method must offer
 
+    @abstractmethod
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Every view of the test examples ``X`` (n, d), by name; ``rng`` only where chance enters."""
-        raise NotImplementedError  # pragma: no cover
 
     def predict(self, X) -> np.ndarray:
         """(n,) the labels of the first view."""
