@@ -238,7 +238,7 @@ raise SystemExit(f"imported {found}" if found else 0)
         (FOREST, {"criterion": "ginny"}, "one of entropy, gini, log_loss, got 'ginny'; did you mean 'gini'"),
         (BAGGING, {"estimator": TREE, "estimator__max_dept": 3}, "did you mean 'estimator__max_depth'"),
         (BAGGING, {"estimator": TREE, "estimator__max_depth": -3}, "estimator__max_depth must be an int"),
-        (BAGGING, {"estimator__max_depth": 3}, "estimator__max_depth needs 'estimator', which is not given"),
+        (BAGGING, {"estimator__max_depth": 3}, "estimator__max_depth needs the parameter 'estimator'"),
         (
             BAGGING,
             {"estimater__max_depth": 3},

@@ -176,7 +176,8 @@ def _set_params(estimator: Any, params: Mapping[str, Any]) -> None:
             owner, _, inner = key.rpartition("__")
             if owner and known.get(owner, inner) is None:
                 raise ConfigError(
-                    f"{key} needs '{owner}', which is not given", hint=f"name a classifier as {owner}"
+                    f"{key} needs the parameter '{owner}', which is not given",
+                    hint=f"name a classifier as {owner}",
                 )
             _unknown(type(estimator).__name__, key, known)
         estimator.set_params(**{key: _as_value(params[key])})
