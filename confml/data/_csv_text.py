@@ -1,0 +1,252 @@
+"""The text of a CSV file as rows of fields: encoding, separator, quotes, header; each row with its line."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from confml.errors import ConfigError, DataError, did_you_mean
+
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}
+_SNIFFED = (",", ";", "\t", "|")
+_LOOKED_AT = 200  # records that the separator is found out from
+_BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_NOT_TEXT = (
+    (b"PK\x03\x04", "a zip file or an Excel workbook", "save it as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save it as CSV"),
+    (b"\x1f\x8b", "a gzip file", "unpack it first"),
+    (b"%PDF", "a PDF file", "export the table as CSV"),
+)
+
+
+@dataclass
+class CsvText:
+    """What a CSV file says, all as text without the blanks around it.
+
+    names: (m,) of the columns, all different. rows: n lists of m fields. lines: (n,) the line in the file on
+    which each row begins, counted from 1 with the header. separator: the one taken. notes: in words.
+    """
+
+    path: Path
+    names: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+    separator: str
+    notes: list[str] = field(default_factory=list)
+
+    def column(self, name: str) -> list[str]:
+        """(n,) the fields of a column."""
+        at = self.names.index(name)
+        return [row[at] for row in self.rows]
+
+    def keep(self, kept: list[bool]) -> None:
+        """Leave out the rows that are not to be kept."""
+        self.rows = [row for row, stays in zip(self.rows, kept, strict=True) if stays]
+        self.lines = [line for line, stays in zip(self.lines, kept, strict=True) if stays]
+
+
+def read_csv(path: Path, separator: str | None = None, encoding: str | None = None) -> CsvText:
+    """Read a CSV file with a header line.
+
+    separator: one character, or one of the words of `SEPARATORS`; ``" "`` stands for any run of blanks. None
+        finds it out. encoding: None for UTF-8, and whatever a byte-order mark says.
+    Raises DataError with the file and the line for what cannot be read as a table.
+    """
+    text = _decode(path, _read(path), encoding)
+    if not text.strip():
+        raise DataError("the file is empty", where=str(path))
+    taken = _separator(separator) if separator is not None else _sniff(text)
+    records = list(_records(text, taken, path))
+    line, header = records.pop(0)
+    if len(header) == 1 and all(len(fields) == 1 for _, fields in records):
+        hint = (
+            "give the right separator"
+            if separator is not None
+            else 'say separator: ";" if it is one of those'
+        )
+        known = "comma, semicolon, tab, bar or blanks" if separator is None else repr(taken)
+        raise DataError(
+            f"there is only one column, '{header[0]}': nothing is separated by {known}",
+            where=str(path),
+            hint=hint,
+        )
+    if not records:
+        raise DataError(f"there are no rows under the header (line {line})", where=str(path))
+    header = _even(path, header, line, records)
+    names, notes = _names(path, header, line)
+    if separator is None and taken != ",":
+        notes.insert(0, f"{path.name}: columns are separated by {_in_words(taken)}, as it seems")
+    return CsvText(path, names, [row for _, row in records], [at for at, _ in records], taken, notes)
+
+
+# ---- bytes to text
+
+
+def _read(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        try:
+            beside = [other.name for other in path.parent.iterdir() if other.is_file()]
+        except OSError:
+            raise DataError(f"no such file, nor a folder {path.parent}", where=str(path)) from None
+        hint = did_you_mean(path.name, beside, list_all=False)
+        raise DataError("no such file", where=str(path), hint=hint) from None
+    except IsADirectoryError:
+        raise DataError("this is a folder, not a CSV file", where=str(path)) from None
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
+    for magic, what, todo in _NOT_TEXT:
+        if data.startswith(magic):
+            raise DataError(f"this is {what}, not a CSV file", where=str(path), hint=todo)
+    return data
+
+
+def _decode(path: Path, data: bytes, encoding: str | None) -> str:
+    if encoding is not None:
+        _check_known(encoding)
+    marked = next((name for bom, name in _BOMS if data.startswith(bom)), None)
+    chosen = marked or encoding or "utf-8"  # a mark is as good as certain, whatever was said
+    try:
+        text = data.decode(chosen)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = f"byte {error.start + 1} of the file, 0x{data[error.start]:02X}"
+        other = "latin-1" if chosen.startswith("utf-8") else "utf-8"
+        hint = f"say encoding: {other} if that is what it is" + (
+            " (or cp1252, as Windows programs write)" if other == "latin-1" else ""
+        )
+        raise DataError(f"not {chosen} text ({byte})", where=f"{path}, line {line}", hint=hint) from None
+    except UnicodeError as error:
+        raise DataError(f"not {chosen} text: {error}", where=str(path)) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        hint = "if it is text of two bytes a letter, say encoding: utf-16-le or utf-16-be"
+        raise DataError("there are zero bytes: this is not text", where=f"{path}, line {line}", hint=hint)
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _check_known(encoding: str) -> None:
+    try:
+        "".encode(encoding)
+    except (LookupError, ValueError):
+        hint = "utf-8, latin-1 and cp1252 are common ones"
+        raise ConfigError(f"unknown encoding '{encoding}'", hint=hint) from None
+
+
+# ---- text to records
+
+
+def _separator(given: str) -> str:
+    taken = SEPARATORS.get(given, given)
+    if len(taken) != 1 or taken in "\"\n'":
+        words = ", ".join(word for word in SEPARATORS if word.isalpha())
+        raise ConfigError(
+            f"separator must be one character, got '{given}'", hint=f"or one of the words {words}"
+        )
+    return taken
+
+
+def _sniff(text: str) -> str:
+    """The separator that cuts the first records into most columns, equally many in each if one does so."""
+    text = "\n".join(text.split("\n", 2 * _LOOKED_AT)[: 2 * _LOOKED_AT])
+    best, best_score = None, (False, 1)
+    for candidate in (*_SNIFFED, " "):
+        widths = []
+        try:
+            for _, fields in _records(text, candidate, Path()):
+                widths.append(len(fields))
+                if len(widths) == _LOOKED_AT:
+                    break
+        except DataError:  # broken quotes: said where the file is really read
+            pass
+        even = len(set(widths)) == 1
+        score = (even, widths[0] if widths else 0)
+        if candidate == " " and (best_score[0] or not even):
+            continue  # blanks also stand inside texts: only if nothing else separates as well
+        if score[1] > 1 and score > best_score:
+            best, best_score = candidate, score
+    return best or ","
+
+
+def _records(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The records that hold anything, with the line on which each begins."""
+    lines = iter(text.split("\n"))
+    if separator == " ":
+        lines = (" ".join(line.split()) for line in lines)
+    reader = csv.reader(
+        (line + "\n" for line in lines), delimiter=separator, skipinitialspace=separator != "\t", strict=True
+    )
+    while True:
+        begins = reader.line_num + 1
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            words = (
+                "a quoted field does not end" if "end of data" in str(error) else f"broken quotes: {error}"
+            )
+            where = f"{path}, line {begins}"
+            raise DataError(words, where=where, hint='a quote inside a quoted field is written ""') from None
+        fields = [entry.strip() for entry in fields]
+        if any(fields):
+            yield begins, fields
+
+
+def _even(path: Path, header: list[str], line: int, records: list[tuple[int, list[str]]]) -> list[str]:
+    """The header, once every record has its length; empty fields at the ends of all lines do not count."""
+    longest = max(len(header), *(len(fields) for _, fields in records))
+    while longest > 1 and all(len(fields) < longest or not fields[-1] for fields in _all(header, records)):
+        longest -= 1  # a separator at the end of lines
+        for fields in _all(header, records):
+            del fields[longest:]
+    ragged = [(at, len(fields)) for at, fields in records if len(fields) != len(header)]
+    if not ragged:
+        return header
+    at, got = ragged[0]
+    rest = f", and {len(ragged) - 1} more such lines" if len(ragged) > 1 else ""
+    hint = "a field with the separator inside must stand in double quotes"
+    if len(ragged) == len(records) and all(length == len(header) + 1 for _, length in ragged):
+        hint = (
+            f"every row has one field more: does the header (line {line}) lack a name for the first column?"
+        )
+    elif len(ragged) == len(records):
+        hint = f"no row fits: is line {line} the header?"
+    raise DataError(
+        f"{got} fields, expected {len(header)} as in the header{rest}", where=f"{path}, line {at}", hint=hint
+    )
+
+
+def _all(header: list[str], records: list[tuple[int, list[str]]]) -> Iterator[list[str]]:
+    yield header
+    for _, fields in records:
+        yield fields
+
+
+def _names(path: Path, header: list[str], line: int) -> tuple[list[str], list[str]]:
+    names, notes = list(header), []
+    for at, name in enumerate(names):
+        if not name:
+            names[at] = f"unnamed-{at + 1}"
+            notes.append(f"{path.name}: column {at + 1} has no name, it is called '{names[at]}'")
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            first = names.index(name) + 1
+            raise DataError(
+                f"two columns are called '{name}': {first} and {at + 1}", where=f"{path}, line {line}"
+            )
+    return names, notes
+
+
+def _in_words(separator: str) -> str:
+    return {"\t": "tabs", " ": "blanks", ";": "semicolons", "|": "bars"}.get(separator, repr(separator))

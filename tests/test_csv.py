@@ -1,0 +1,491 @@
+"""A user's CSV files: what they may look like, and one clear message for each mistake."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from confml.data import load
+from confml.errors import ConfigError, DataError
+
+GOOD = "age,size,y\n30,1.5,yes\n41,2.5,no\n52,-3,yes\n63,4e1,no\n"
+
+
+@pytest.fixture
+def csv(tmp_path):
+    """``csv(text, **keys)`` loads a file of that text; ``test_text`` is a test file's."""
+
+    def make(text, test_text=None, /, label="y", **keys):
+        path = tmp_path / "mine.csv"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        if test_text is not None:
+            keys["test"] = str(tmp_path / "new.csv")
+            (tmp_path / "new.csv").write_bytes(test_text.encode())
+        return load({"name": "mine", "csv": str(path), "label": label, **keys})
+
+    make.folder = tmp_path
+    return make
+
+
+def error(csv, *args, kind=DataError, **keys) -> str:
+    """The message of the error, without the folder of the files."""
+    with pytest.raises(kind) as caught:
+        csv(*args, **keys)
+    assert type(caught.value) is kind
+    return str(caught.value).replace(f"{csv.folder}/", "")
+
+
+# ---- what is read
+
+
+def test_a_plain_file(csv):
+    data = csv(GOOD)
+    assert data.attributes == data.table_attributes == ("age", "size")
+    assert data.X.tolist() == [[30, 1.5], [41, 2.5], [52, -3], [63, 40]]
+    assert data.y.tolist() == ["yes", "no", "yes", "no"] and data.classes.tolist() == ["no", "yes"]
+    assert not data.nominal.any() and data.categories == (None, None)
+    assert data.train_rows is None and data.groups is None and data.notes == ()
+    assert data.name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("separator", "note"),
+    [
+        (";", "semicolons"),
+        ("\t", "tabs"),
+        ("|", "bars"),
+        (" ", "blanks"),
+    ],
+)
+def test_the_separator_is_found_and_said(csv, separator, note):
+    data = csv(GOOD.replace(",", separator))
+    assert data.checksum == csv(GOOD).checksum
+    assert data.notes == (f"mine.csv: columns are separated by {note}, as it seems",)
+    assert csv(GOOD.replace(",", separator), separator=separator).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("word", "separator"), [("tab", "\t"), ("semicolon", ";"), ("\\t", "\t"), ("blanks", " ")]
+)
+def test_a_separator_may_be_given_by_its_name(csv, word, separator):
+    assert csv(GOOD.replace(",", separator), separator=word).checksum == csv(GOOD).checksum
+
+
+def test_runs_of_blanks_are_one_separator(csv):
+    text = "  age  size \t y\n 30   1.5  yes \n 41 2.5 no\n\t52 -3 yes\n63 4e1     no"
+    assert csv(text).checksum == csv(GOOD).checksum
+
+
+def test_a_separator_that_stands_in_texts_is_not_mistaken(csv):
+    text = "x,remark,y\n1,a;b;c,0\n2,d e,1\n"  # no separator cuts these texts evenly but the comma
+    assert csv(text, ignore=["remark"]).X.tolist() == [[1], [2]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD.replace("\n", "\r\n"),
+        GOOD.replace("\n", "\r"),
+        GOOD + "\n\n  \n",
+        "\n" + GOOD.replace("41", "\n\n41"),
+        GOOD.rstrip("\n"),
+        GOOD.replace(",", " , "),
+        GOOD.replace("yes", '"yes"').replace("age", '"age"'),
+        "".join(f"{line},,\n" for line in GOOD.splitlines()),
+        GOOD + ",,\n",
+        "\ufeff" + GOOD,
+        GOOD.encode("utf-16"),
+        GOOD.encode("utf-32"),
+    ],
+    ids=["CRLF", "CR", "empty-at-end", "empty-between", "no-newline", "blanks", "quotes", "separators-at-end"]
+    + ["row-without-values", "UTF-8-mark", "UTF-16", "UTF-32"],
+)
+def test_the_same_table_in_other_clothes(csv, text):
+    assert csv(text).checksum == csv(GOOD).checksum
+
+
+def test_quoted_fields_may_hold_separators_quotes_and_lines(csv):
+    data = csv(
+        'x,"the, size",y\n1,2,"a ""big"", one"\n3,4,"two\nlines"\n5,6,"two\nlines"\n7,bad,b\n',
+        ignore=["the, size"],
+    )
+    assert data.y.tolist() == ['a "big", one', "two\nlines", "two\nlines", "b"]
+    said = error(csv, 'x,y\n1,"a\nb"\n2,c\nbad,c\n3,c\n')
+    assert "'bad' on line 5" in said
+
+
+def test_encodings(csv):
+    text = "größe,y\n1,schön\n2,weiß\n"
+    for encoding in ("latin-1", "cp1252", "utf-8", "utf-16-le"):
+        data = csv(text.encode(encoding), encoding=encoding)
+        assert data.attributes == ("größe",) and data.y.tolist() == ["schön", "weiß"]
+    assert csv(text.encode("utf-8-sig"), encoding="utf-8").attributes == ("größe",)
+    assert csv(text.encode("utf-8-sig"), encoding="latin-1").attributes == ("größe",)
+
+
+# ---- labels
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["1", "2", "10"], [1, 2, 10]),
+        (["-1", "1", "0"], [-1, 1, 0]),
+        (["01", "1", "2"], ["01", "1", "2"]),
+        (["+1", "-1", "1"], ["+1", "-1", "1"]),
+        (["1.0", "2.0", "3"], ["1.0", "2.0", "3"]),
+        (["no", "yes", "off"], ["no", "yes", "off"]),
+        (["10:30", "1e3", "1_0"], ["10:30", "1e3", "1_0"]),
+        (["1", "2", "x"], ["1", "2", "x"]),
+        (["9" * 18, "1", "2"], [10**18 - 1, 1, 2]),
+        (["9" * 19, "1", "2"], ["9" * 19, "1", "2"]),
+    ],
+)
+def test_labels_are_whole_numbers_only_where_all_are_written_so(csv, labels, expected):
+    rows = "".join(f"{i},{label}\n" for i, label in enumerate(labels * 2))
+    data = csv(f"x,y\n{rows}")
+    assert data.y.tolist() == expected * 2
+    assert data.y.dtype.kind == ("i" if isinstance(expected[0], int) else "U")
+
+
+def test_the_test_file_s_labels_decide_too(csv):
+    assert csv("x,y\n1,1\n2,2\n", "x,y\n1,02\n3,1\n").y.tolist() == ["1", "2", "02", "1"]
+
+
+# ---- nominal columns, groups, test files
+
+
+def test_nominal_columns_are_dummy_coded(csv):
+    text = "colour,x,grade,y\nred,1,10,a\nblue,2,9,b\nred,3,10,a\n"
+    data = csv(text, nominal=["colour", "grade"])
+    assert data.attributes == ("colour=blue", "colour=red", "x", "grade=9", "grade=10")
+    assert data.X.tolist() == [[0, 1, 1, 0, 1], [1, 0, 2, 1, 0], [0, 1, 3, 0, 1]]
+    assert data.table.tolist() == [[1, 1, 1], [0, 2, 0], [1, 3, 1]]
+    assert data.table_attributes == ("colour", "x", "grade")
+    assert data.nominal.tolist() == [True, False, True]
+    assert data.categories == (("blue", "red"), None, ("9", "10"))
+
+
+def test_a_category_fewer_where_asked_for(csv):
+    data = csv("colour,y\nred,a\nblue,b\ngreen,a\n", nominal="colour", **{"drop-first": True})
+    assert data.attributes == ("colour=green", "colour=red")
+    assert data.X.tolist() == [[0, 1], [0, 0], [1, 0]]
+
+
+def test_a_test_file_is_a_part_and_its_columns_may_stand_in_another_order(csv):
+    data = csv("a,b,y\n1,2,p\n3,4,q\n", "y,b,a\nq,20,10\np,40,30\nq,60,50\n")
+    assert data.X.tolist() == [[1, 2], [3, 4], [10, 20], [30, 40], [50, 60]]
+    assert data.y.tolist() == ["p", "q", "q", "p", "q"]
+    assert data.train_rows.tolist() == [0, 1] and data.test_rows.tolist() == [2, 3, 4]
+    assert data.notes == ()
+
+
+def test_a_category_of_the_test_file_alone_is_coded_as_none(csv):
+    data = csv("colour,y\nred,a\nblue,b\n", "colour,y\ngreen,a\nred,b\ngreen,b\n", nominal=["colour"])
+    assert data.attributes == ("colour=blue", "colour=red")
+    assert data.X.tolist() == [[0, 1], [1, 0], [0, 0], [0, 1], [0, 0]]
+    assert data.table[:, 0].tolist() == [1, 0, -1, 1, -1]
+    assert data.notes == (
+        "new.csv: column 'colour' has categories that the training file has not, "
+        "coded as none of them: 'green' (2 rows)",
+    )
+
+
+def test_notes_on_a_test_file(csv):
+    data = csv("x,y\n1,a\n2,b\n3,a\n4,b\n", "x,extra,y\n1,9,a\n2,9,c\n")
+    assert data.notes == (
+        "new.csv: columns that mine.csv has not are left out: 'extra'",
+        "class 'c' has one row only (line 3): no split has it in both parts",
+        "class 'c' is in the test file only (1 row): it cannot be learnt",
+    )
+
+
+def test_columns_that_are_ignored_may_be_missing_from_the_test_file(csv):
+    data = csv("id,x,y\nq,1,a\nr,2,b\n", "x,y\n1,a\n2,b\n", ignore=["id"])
+    assert data.attributes == ("x",) and len(data) == 4
+
+
+def test_groups_are_no_attribute(csv):
+    data = csv("site,x,y\nA,1,a\nB,2,b\nA,3,a\n", groups="site")
+    assert data.attributes == ("x",)
+    assert data.groups.tolist() == ["A", "B", "A"]
+
+
+# ---- missing values
+
+GAPS = "x,z,y\n1,2,a\n?,4,b\n5,,a\n7,8,b\n"
+
+
+@pytest.mark.parametrize("marker", ["", "?", "NA", "na", "nan", "NaN", "N/A", "null"])
+def test_a_missing_value_names_line_and_column(csv, marker):
+    said = error(csv, f"x,z,y\n1,2,a\n3,{marker},b\n5,6,a\n")
+    what = f"the value is missing ('{marker}')" if marker else "the field is empty"
+    assert said == (
+        f"mine.csv, line 3, column 'z': {what}; "
+        "missing: drop leaves such rows out, missing: mean fills in means"
+    )
+
+
+def test_more_missing_values_name_their_lines(csv):
+    assert "the value is missing ('?'); 1 more, on line 4;" in error(csv, GAPS)
+    many = "x,z,y\n" + "1,,a\n2,3,b\n" * 6
+    assert "the field is empty; 5 more, on lines 4, 6, 8 and 2 more;" in error(csv, many)
+
+
+def test_rows_with_missing_values_are_dropped_where_asked_for(csv):
+    data = csv(GAPS, missing="drop")
+    assert data.X.tolist() == [[1, 2], [7, 8]] and data.y.tolist() == ["a", "b"]
+    assert data.notes[0] == "mine.csv: 2 rows of 4 with missing values left out"
+
+
+def test_missing_values_are_kept_for_means_where_asked_for(csv):
+    data = csv("x,c,y\n1,p,a\n?,q,b\n5,,a\n7,p,b\n", missing="mean", nominal=["c"])
+    expected = [[1, 1, 0], [np.nan, 0, 1], [5, np.nan, np.nan], [7, 1, 0]]
+    np.testing.assert_array_equal(data.X, expected)
+    np.testing.assert_array_equal(data.table, [[1, 0], [np.nan, 1], [5, np.nan], [7, 0]])
+    assert data.categories == (None, ("p", "q"))
+    assert data.notes == ("mine.csv: 2 values missing, to be filled in with means",)
+
+
+def test_missing_values_of_ignored_columns_do_not_matter(csv):
+    assert len(csv(GAPS, ignore=["z"], missing="drop")) == 3
+
+
+@pytest.mark.parametrize("missing", ["error", "drop", "mean"])
+def test_a_missing_label_is_always_an_error(csv, missing):
+    said = error(csv, "x,y\n1,a\n2,\n3,b\n4,?\n5,a\n", missing=missing)
+    assert said == (
+        "mine.csv, lines 3, 5, column 'y': the label is missing; give it, or take the rows out of the file"
+    )
+
+
+def test_missing_values_that_no_policy_helps(csv):
+    assert "every row has missing values: none is left" in error(csv, "x,z,y\n1,,a\n,2,b\n", missing="drop")
+    said = error(csv, "x,z,y\n1,,a\n2,?,b\n", missing="mean")
+    assert said == "mine.csv: column has no values: 'z'; list them under ignore:"
+    assert "column has no values: 'z'" in error(csv, "x,z,y\n1,,a\n2,?,b\n")
+    said = error(csv, "g,x,y\nA,1,a\n,2,b\nB,3,a\n", groups="g", missing="mean")
+    assert said.startswith("mine.csv, line 3, column 'g': the field is empty; a group cannot be filled in")
+
+
+def test_a_test_file_without_values_in_a_column_is_filled_in_by_the_training_file(csv):
+    data = csv("x,z,y\n1,2,a\n3,4,b\n", "x,z,y\n5,,a\n6,,b\n", missing="mean")
+    assert np.isnan(data.X[2:, 1]).all() and not np.isnan(data.X[:2]).any()
+
+
+# ---- mistakes: in the file
+
+BROKEN_FILES = {
+    "empty": ("", "mine.csv: the file is empty"),
+    "blank": ("\n  \n", "mine.csv: the file is empty"),
+    "header-only": ("x,y\n", "mine.csv: there are no rows under the header (line 1)"),
+    "one-column": (
+        "y\na\nb\n",
+        "mine.csv: there is only one column, 'y': nothing is separated by comma, semicolon",
+    ),
+    "short-row": (
+        "x,z,y\n1,2,a\n3,b\n5,6,a\n",
+        "mine.csv, line 3: 2 fields, expected 3 as in the header; a field",
+    ),
+    "long-rows": (
+        "x,y\n1,a\n3,4,b\n5,6,b\n7,a\n",
+        "mine.csv, line 3: 3 fields, expected 2 as in the header, and 1 more such lines;",
+    ),
+    "no-name-for-row-numbers": (
+        "x,y\n1,5,a\n2,6,b\n",
+        "every row has one field more: does the header (line 1) lack a name for the first column?",
+    ),
+    "title-line": ("My table\nx,z,y\n1,2,a\n3,4,b\n", "no row fits: is line 1 the header?"),
+    "same-names": ("x,z,x,y\n1,2,3,a\n4,5,6,b\n", "mine.csv, line 1: two columns are called 'x': 1 and 3"),
+    "open-quote": ('x,y\n1,"a\n2,b\n', "mine.csv, line 2: a quoted field does not end"),
+    "bad-quote": ('x,y\n1,"a"b\n2,b\n', "mine.csv, line 2: broken quotes"),
+    "text": (
+        "x,colour,y\n1,red,a\n2,blue,b\n",
+        "mine.csv: column holds text, not numbers: 'colour' (text, as 'red' on line 2); "
+        "categories are listed as nominal: [colour]",
+    ),
+    "two-columns-of-text": (
+        "size,colour,y\nbig,red,a\nsmall,blue,b\n",
+        "columns hold text, not numbers: 'size' (text, as 'big' on line 2), "
+        "'colour' (text, as 'red' on line 2); categories are listed as nominal: [size, colour]",
+    ),
+    "one-text-among-numbers": (
+        "x,y\n1,a\n2,b\n3x,a\n4,b\n",
+        "column holds text, not numbers: 'x' (1 value of text, as '3x' on line 4)",
+    ),
+    "underscore": ("x,y\n1_000,a\n2,b\n", "'x' (1 value of text, as '1_000' on line 2)"),
+    "infinite": (
+        "x,y\n1,a\n1e999,b\ninf,a\n",
+        "mine.csv, line 3, column 'x': the value is infinite ('1e999'), and 1",
+    ),
+    "one-class": (
+        "x,y\n1,a\n2,a\n",
+        "mine.csv, column 'y': every row is of class 'a': there is nothing to tell",
+    ),
+    "one-row": ("x,y\n1,a\n", "mine.csv, column 'y': every row is of class 'a'"),
+    "all-labels-different": (
+        "x,y\n1,1.5\n2,2.5\n3,3.5\n",
+        "every row has a label of its own; is it the right column?",
+    ),
+    "data-for-header": (
+        "5,3,0\n6,2,1\n4,4,0\n",
+        "there is no label column 'y'; the columns are 5, 3, 0; they look like",
+    ),
+    "excel": (
+        b"PK\x03\x04\x14\x00",
+        "mine.csv: this is a zip file or an Excel workbook, not a CSV file; save it as CSV",
+    ),
+    "gzip": (b"\x1f\x8b\x08\x00", "mine.csv: this is a gzip file, not a CSV file; unpack it first"),
+    "zero-bytes": (b"x,y\n1,a\0\n", "mine.csv, line 2: there are zero bytes: this is not text"),
+    "utf-16-without-mark": ("x,y\n1,a\n".encode("utf-16-le"), "say encoding: utf-16-le or utf-16-be"),
+    "latin-1": (
+        "größe,y\n1,a\n".encode("latin-1"),
+        "mine.csv, line 1: not utf-8 text (byte 3 of the file, 0xF6); say encoding: latin-1 if",
+    ),
+    "latin-1-later": (
+        "x,y\n1,a\n2,ü\n".encode("latin-1"),
+        "mine.csv, line 3: not utf-8 text (byte 11 of the file",
+    ),
+    "utf-16-cut-short": ("x,y\n1,a\n2,b".encode("utf-16")[:-1], "mine.csv, line 3: not utf-16 text"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_FILES)
+def test_a_broken_file_has_one_clear_message(csv, case):
+    text, expected = BROKEN_FILES[case]
+    said = error(csv, text)
+    assert expected in said
+    assert "\n" not in said and said.startswith("mine.csv")
+
+
+def test_identifiers_among_columns_of_text_are_to_be_ignored(csv):
+    rows = "".join(f"name{i},{'red' if i % 3 else 'blue'},{i % 2}\n" for i in range(12))
+    said = error(csv, f"who,colour,y\n{rows}")
+    assert said.endswith("categories are listed as nominal: [colour], names or identifiers as ignore: [who]")
+
+
+def test_decimal_commas_are_hinted_at_and_read_where_said(csv):
+    text = "x;z;y\n1,5;2;a\n-0,25;3;b\n10;4;a\n"
+    assert 'these are numbers with decimal commas: say decimal: ","' in error(csv, text)
+    assert csv(text, decimal=",").X.tolist() == [[1.5, 2], [-0.25, 3], [10, 4]]
+    assert "'x' (1 value of text, as '1.000,5' on line 2)" in error(csv, "x;y\n1.000,5;a\n2;b\n", decimal=",")
+
+
+# ---- mistakes: in what is said of it
+
+
+def test_a_column_that_is_not_there_names_the_nearest_and_all(csv):
+    assert error(csv, GOOD, label="Y") == (
+        "mine.csv: there is no label column 'Y'; did you mean 'y'? (the columns are age, size, y)"
+    )
+    assert error(csv, GOOD, label="class") == (
+        "mine.csv: there is no label column 'class'; the columns are age, size, y"
+    )
+    for key in ("ignore", "nominal"):
+        said = error(csv, GOOD, **{key: ["age", "sise"]})
+        assert said == (
+            f"mine.csv: there is no column of {key}: 'sise'; did you mean 'size'? "
+            "(the columns are age, size, y)"
+        )
+    assert "there is no column of groups: 'site'" in error(csv, GOOD, groups="site")
+
+
+def test_a_file_that_is_not_there_names_the_nearest(csv, tmp_path):
+    csv(GOOD)
+    with pytest.raises(DataError) as caught:
+        load({"csv": str(tmp_path / "mien.csv"), "label": "y"})
+    assert str(caught.value) == f"{tmp_path / 'mien.csv'}: no such file; did you mean 'mine.csv'?"
+    assert caught.value.exit_code == 3
+    with pytest.raises(DataError, match="no such file, nor a folder"):
+        load({"csv": str(tmp_path / "none" / "mine.csv"), "label": "y"})
+    with pytest.raises(DataError, match="this is a folder, not a CSV file"):
+        load({"csv": str(tmp_path), "label": "y"})
+
+
+def test_nothing_left_beside_the_label(csv):
+    said = error(csv, GOOD, ignore=["age", "size"])
+    assert said == "mine.csv: no attributes are left beside the label"
+
+
+def test_a_separator_that_separates_nothing(csv):
+    assert (
+        "there is only one column, 'age,size,y': nothing is separated by ';'; give the right separator"
+        in error(csv, GOOD, separator=";")
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"mising": "drop"}, "a data set from a CSV file has no key 'mising'; did you mean 'missing'?"),
+        ({"missing": "dropp"}, "missing must be error, drop or mean, got 'dropp'; did you mean 'drop'?"),
+        ({"separator": "ab"}, "separator must be one character, got 'ab'"),
+        ({"encoding": "utf-9"}, "unknown encoding 'utf-9'"),
+        ({"decimal": ";"}, "decimal must be '.' or ',', got ';'"),
+        ({"ignore": ["y"]}, "mine.csv: 'y' is the label, it cannot stand under ignore too"),
+        ({"nominal": ["age"], "ignore": ["age"]}, "mine.csv: column 'age' stands under nominal and ignore"),
+    ],
+)
+def test_a_wrong_key_or_value_is_a_mistake_of_the_config(csv, keys, expected):
+    assert expected in error(csv, GOOD, kind=ConfigError, **keys)
+
+
+@pytest.mark.parametrize(
+    ("test_text", "expected"),
+    [
+        ("age,size\n1,2\n", "new.csv: there is no label column 'y'; a test file needs the true classes"),
+        ("age,Size,y\n1,2,yes\n", "new.csv: columns of mine.csv are missing: 'size'; did you mean 'Size'?"),
+        ("y,z\nyes,1\n", "new.csv: columns of mine.csv are missing: 'age', 'size'"),
+        (
+            "age,size,y\n1,big,yes\n",
+            "new.csv: column holds text, not numbers: 'size' (text, as 'big' on line 2)",
+        ),
+        ("age,size,y\n1,,yes\n", "new.csv, line 2, column 'size': the field is empty"),
+        ("age,size,y\n1,2,yes\n1,inf,no\n", "new.csv, line 3, column 'size': the value is infinite ('inf')"),
+        ("age,size,y\n1,2,\n", "new.csv, line 2, column 'y': the label is missing"),
+        ("", "new.csv: the file is empty"),
+    ],
+)
+def test_a_broken_test_file_is_named(csv, test_text, expected):
+    assert expected in error(csv, GOOD, test_text)
+
+
+# ---- notes
+
+
+def test_an_identifier_is_noted(csv):
+    rows = "".join(f"{1000 + i},{i % 4},{i / 7:.3f},{i % 2}\n" for i in range(20))
+    data = csv(f"id,z,x,y\n{rows}")
+    assert data.notes == (
+        "column 'id' has another value in every row: is it an identifier? ignore: [id] leaves it out",
+    )
+    rows = "".join(f"p{i},{i % 4},{i % 2}\n" for i in range(20))
+    assert "column 'who' has another value in every row" in csv(f"who,z,y\n{rows}", nominal=["who"]).notes[0]
+
+
+def test_a_class_with_one_row_is_noted(csv):
+    data = csv("x,y\n1,a\n2,b\n3,a\n4,c\n5,b\n")
+    assert data.notes == ("class 'c' has one row only (line 5): no split has it in both parts",)
+    rows = "".join(f"{i % 3},{i if i > 4 else 0}\n" for i in range(12))
+    assert csv(f"x,y\n{rows}").notes == ("7 of 8 classes have one row only: is 'y' a class?",)
+
+
+def test_a_column_without_a_name_gets_one(csv):
+    data = csv(",x,y\n7,1,a\n8,2,b\n7,1,a\n8,2,b\n")
+    assert data.attributes == ("unnamed-1", "x")
+    assert data.notes == ("mine.csv: column 1 has no name, it is called 'unnamed-1'",)
+
+
+def test_numbers_are_rounded_as_python_rounds_them(csv):
+    texts = ["0.1", "2.675", "1e-320", "9007199254740993", "0.30000000000000004", "-0"]
+    data = csv("x,y\n" + "".join(f"{text},{i % 2}\n" for i, text in enumerate(texts)))
+    assert data.X[:, 0].tolist() == [float(text) for text in texts]
+
+
+def test_the_spec_survives_json(csv, tmp_path):
+    data = csv(GOOD)
+    spec = {"csv": str(tmp_path / "mine.csv"), "label": "y", "ignore": None, "test": None}
+    again = load(json.loads(json.dumps(spec)))
+    assert again.checksum == data.checksum and again.name == "mine"
