@@ -167,7 +167,7 @@ def _paper_chain(training: Training, depth: int, beta_scale: float, sampler: Sam
         new_angles[upper] += turn
         new_angles.T[upper] -= turn
         uniforms, normals = rng.random(3), rng.standard_normal(1)
-        new_k, new_beta, _, _ = propose_k_beta(k, beta, depth, False, False, 1.0, uniforms, normals)
+        new_k, new_beta, _, _ = propose_k_beta(k, beta, depth, False, 0.0, 1.0, uniforms, normals)
         taken = False
         if new_scales.min() > 0.0:  # else M' is not a metric: the prior has no mass there
             new_transform = np.ascontiguousarray(expm(new_angles) * np.sqrt(new_scales))

@@ -248,6 +248,7 @@ def sample(
 ) -> NodePosterior:
     """The posterior by Metropolis-Hastings over (k, beta), as in the paper, with several chains."""
     simple = fixed_beta is not None
+    jumps = mcmc.JUMPS if sampler.improved else 0.0
     terms = mcmc.term_rows_of_all(*training.neighbours_of(None, depth), training.codes)
 
     def chain(rng: np.random.Generator):
@@ -259,8 +260,8 @@ def sample(
             steps = min(10_000, sampler.steps - first)
             uniforms, normals = rng.random((steps, 3)), rng.standard_normal((steps, 1))
             mcmc.run_chain(
-                state, sampler.burn_in, sampler.thin, beta_scale, simple, sampler.improved, uniforms, normals,
-                *terms, kept, accepted,
+                state, sampler.burn_in, sampler.thin, beta_scale, simple, jumps, uniforms, normals, *terms, kept,
+                accepted,
             )  # fmt: skip
         return kept, accepted
 

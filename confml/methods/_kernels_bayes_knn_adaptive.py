@@ -15,6 +15,9 @@ from confml.methods._kernels_bayes_knn_mcmc import propose_k_beta
 
 TARGET = 0.25  # acceptance rate of metric moves that burn-in tunes their step for
 SCALE_RATIO = 4.0  # step in log lambda over step in angle
+K_MOVES = 1.0 / 3.0  # share of the steps that move k, which costs half as much as a metric; the others move beta
+K_JUMPS = 0.1  # share of those that draw k uniformly
+SLACK = 1.1  # small moves change the k-th distance by less than this as a rule
 
 
 @kernel
@@ -33,20 +36,46 @@ def transform_columns(columns, transform, out):
 
 
 @kernel
+def _add_squares(value, column, out):
+    """out (n,) += (value - column)^2."""
+    for j in range(out.size):
+        difference = value - column[j]
+        out[j] += difference * difference
+
+
+@kernel
+def _add_four_squares(a, b, c, d, column_a, column_b, column_c, column_d, out):
+    """The same for four attributes in order: a quarter of the memory traffic, the same sums."""
+    for j in range(out.size):
+        difference = a - column_a[j]
+        total = out[j] + difference * difference
+        difference = b - column_b[j]
+        total += difference * difference
+        difference = c - column_c[j]
+        total += difference * difference
+        difference = d - column_d[j]
+        out[j] = total + difference * difference
+
+
+@kernel
 def pair_distances(z, out):
     """out (n, n) = squared distances between the columns of z (d, n); infinite on the diagonal."""
     d, n = z.shape
     for i in range(n):
-        row = out[i]
-        for j in range(i + 1, n):
-            row[j] = 0.0
-        for attribute in range(d):
-            column = z[attribute]
-            value = column[i]
-            for j in range(i + 1, n):
-                difference = value - column[j]
-                row[j] += difference * difference
-        row[i] = np.inf
+        behind = i + 1
+        row = out[i, behind:]
+        row[:] = 0.0
+        a = 0
+        while a + 4 <= d:
+            _add_four_squares(
+                z[a, i], z[a + 1, i], z[a + 2, i], z[a + 3, i],
+                z[a, behind:], z[a + 1, behind:], z[a + 2, behind:], z[a + 3, behind:], row,
+            )  # fmt: skip
+            a += 4
+        while a < d:
+            _add_squares(z[a, i], z[a, behind:], row)
+            a += 1
+        out[i, i] = np.inf
     block = 32
     for top in range(0, n, block):  # the mirror image, block by block for the processor's cache
         for left in range(top, n, block):
@@ -56,69 +85,70 @@ def pair_distances(z, out):
 
 
 @kernel
-def counts_among_nearest(distances, k, codes, by_index, warm, counts, scratch, chosen):
+def counts_among_nearest(distances, k, codes, by_index, warm, counts, values, scratch, chosen):
     """counts (c,) of the classes among the k nearest, by one row of distances (n,); the k-th distance.
 
     warm: a guess at least as large as the k-th distance saves time, any other costs some; it never changes
-    the result. Equal distances at the last place share it, or go by row (by_index).
+    the result. Equal distances at the last place share it, or go by row (by_index). values, scratch,
+    chosen: work space of n + 1.
     """
     n = distances.size
     size = 0
     if warm < np.inf:
         for j in range(n):  # without a branch: about twice as fast
-            scratch[size] = distances[j]
+            values[size] = distances[j]
             chosen[size] = j
             size += distances[j] <= warm
     if size < k:
         size = n
         for j in range(n):
-            scratch[j] = distances[j]
+            values[j] = distances[j]
             chosen[j] = j
-    for j in range(counts.size):
-        counts[j] = 0.0
-    if size == k:
-        kth = scratch[0]
-        for s in range(1, k):
-            kth = max(kth, scratch[s])
-    else:
-        kth = select(scratch, size, k - 1)
+    for s in range(size):
+        scratch[s] = values[s]
+    kth = select(scratch, size, k - 1)
     low = kth - TIE * kth
     high = kth + TIE * kth
     if high > warm and size < n:
         # Some of those equal to the k-th may lie just beyond the guess.
         size = n
         for j in range(n):
+            values[j] = distances[j]
             chosen[j] = j
+    for j in range(counts.size):
+        counts[j] = 0.0
     below = 0
     equal = 0
     for s in range(size):
-        value = distances[chosen[s]]
-        if value < low:
+        if values[s] < low:
             below += 1
             counts[codes[chosen[s]]] += 1.0
-        elif value <= high:
+        elif values[s] <= high:
             equal += 1
     free = k - below
     if equal <= free or by_index:
         for s in range(size):
-            value = distances[chosen[s]]
-            if low <= value <= high and free > 0:
+            if low <= values[s] <= high and free > 0:
                 counts[codes[chosen[s]]] += 1.0
                 free -= 1
     else:
         for s in range(size):
-            value = distances[chosen[s]]
-            if low <= value <= high:
+            if low <= values[s] <= high:
                 counts[codes[chosen[s]]] += free / equal
     return kth
 
 
 @kernel
-def all_counts_among_nearest(distances, k, codes, by_index, warm, slack, counts, kth, scratch, chosen):
-    """`counts_among_nearest` for every row of distances (m, n): fills counts (m, c) and kth (m,)."""
-    for i in range(distances.shape[0]):
+def all_counts_among_nearest(distances, k, codes, by_index, warm, slack, counts, kth):
+    """`counts_among_nearest` for every row of distances (m, n): fills counts (m, c) and kth (m,).
+
+    warm (m,): guesses at the k-th distances, times ``slack``.
+    """
+    m, n = distances.shape
+    values, scratch, chosen = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
+    for i in range(m):
         kth[i] = counts_among_nearest(
-            distances[i], k, codes, by_index, warm[i] * slack, counts[i], scratch, chosen
+            distances[i], k, codes, by_index, warm[i] * slack, counts[i], values, scratch, chosen
         )
 
 
@@ -149,7 +179,7 @@ def run_adaptive_chain(columns, codes, depth, scale, by_index, burn_in, thin, nu
 
     Every step proposes a metric (one random plane of Q turned by an angle, one log lambda moved; prior:
     Q uniform, the lambdas independent Exp(1), so that their shares are uniform on the simplex), then
-    (k, beta) by the mixture of `propose_k_beta`.
+    beta alone or, now and then, (k, beta) by the mixture of `propose_k_beta`.
 
     numbers (6,): k, beta, log likelihood, metric step, beta step, steps done. rotation (d, d) Q; logs (d,)
     log lambda; current and other (n, n) distances; counts (2, n, c) and kth (2, n): of the current state
@@ -162,17 +192,13 @@ def run_adaptive_chain(columns, codes, depth, scale, by_index, burn_in, thin, nu
     metric_step, beta_step, done = numbers[3], numbers[4], int(numbers[5])
     z = np.empty((d, n))
     transform = np.empty((d, d))
-    scratch = np.empty(n + 1)
-    chosen = np.empty(n + 1, dtype=np.int64)
     turned = np.empty((2, d))
     everything = np.full(n, np.inf)
     _fill_transform(rotation, logs, transform)
     transform_columns(columns, transform, z)
     if done == 0:
         pair_distances(z, current)
-        all_counts_among_nearest(
-            current, k, codes, by_index, everything, 1.0, counts[0], kth[0], scratch, chosen
-        )
+        all_counts_among_nearest(current, k, codes, by_index, everything, 1.0, counts[0], kth[0])
         height = counts_log_likelihood(k, beta, counts[0], codes)
     for t in range(uniforms.shape[0]):
         draw = uniforms[t]
@@ -194,7 +220,7 @@ def run_adaptive_chain(columns, codes, depth, scale, by_index, burn_in, thin, nu
         _fill_transform(rotation, logs, transform)
         transform_columns(columns, transform, z)
         pair_distances(z, other)
-        all_counts_among_nearest(other, k, codes, by_index, kth[0], 1.2, counts[1], kth[1], scratch, chosen)
+        all_counts_among_nearest(other, k, codes, by_index, kth[0], SLACK, counts[1], kth[1])
         proposed = counts_log_likelihood(k, beta, counts[1], codes)
         # Exp(1) prior of lambda, as a density of log lambda: log lambda - lambda.
         prior = logs[moved] - np.exp(logs[moved]) - before + np.exp(before)
@@ -217,17 +243,17 @@ def run_adaptive_chain(columns, codes, depth, scale, by_index, burn_in, thin, nu
             accepted[0, 1] += 1
             accepted[0, 0] += taken
 
-        new_k, new_beta, ratio, small = propose_k_beta(
-            k, beta, depth, False, True, beta_step, draw[4:6], normals[t, 2:3]
-        )
+        new_k, new_beta, ratio, small = k, abs(beta + beta_step * normals[t, 2]), 0.0, True
+        if draw[7] < K_MOVES:
+            new_k, new_beta, ratio, small = propose_k_beta(
+                k, beta, depth, False, K_JUMPS, beta_step, draw[4:6], normals[t, 2:3]
+            )
         slot = 0
         if new_k != k:
             slot = 1
-            # A guess at the new k-th distance from the old one; volumes grow at least linearly with k.
-            slack = 1.2 * new_k / k if new_k > k else 1.0
-            all_counts_among_nearest(
-                current, new_k, codes, by_index, kth[0], slack, counts[1], kth[1], scratch, chosen
-            )
+            # A guess at the new k-th distance: a squared distance grows slower than the root of k as a rule.
+            slack = SLACK * np.sqrt(new_k / k) if new_k > k else 1.0
+            all_counts_among_nearest(current, new_k, codes, by_index, kth[0], slack, counts[1], kth[1])
         proposed = counts_log_likelihood(new_k, new_beta, counts[slot], codes)
         change = proposed - height - 0.5 * (new_beta**2 - beta**2) / scale**2
         taken = draw[6] < np.exp(min(0.0, change + ratio))
@@ -280,12 +306,9 @@ def _fill_transform(rotation, logs, transform):
 @kernel
 def metric_log_likelihood(columns, transform, k, beta, codes, by_index, z, distances, warm, counts, kth):
     """log L(D | beta, k, M) for M = transform transform^T; fills the work space as it goes."""
-    n = columns.shape[1]
-    scratch = np.empty(n + 1)
-    chosen = np.empty(n + 1, dtype=np.int64)
     transform_columns(columns, transform, z)
     pair_distances(z, distances)
-    all_counts_among_nearest(distances, k, codes, by_index, warm, 1.2, counts, kth, scratch, chosen)
+    all_counts_among_nearest(distances, k, codes, by_index, warm, SLACK, counts, kth)
     return counts_log_likelihood(k, beta, counts, codes)
 
 
@@ -304,7 +327,7 @@ def predict_from_metrics(columns, codes, classes, queries, ks, betas, transforms
     point = np.empty((d, m))
     row = np.empty(d)
     distances = np.empty(n)
-    scratch = np.empty(n + 1)
+    values, scratch = np.empty(n + 1), np.empty(n + 1)
     chosen = np.empty(n + 1, dtype=np.int64)
     counts = np.empty(classes)
     warm = np.full(m, np.inf)
@@ -317,7 +340,7 @@ def predict_from_metrics(columns, codes, classes, queries, ks, betas, transforms
                 row[a] = point[a, i]
             squared_distances_to_all(row, z, distances)
             warm[i] = counts_among_nearest(
-                distances, k, codes, by_index, 1.3 * warm[i], counts, scratch, chosen
+                distances, k, codes, by_index, 1.3 * warm[i], counts, values, scratch, chosen
             )
             large = counts.max()
             total = 0.0
@@ -345,7 +368,7 @@ def exceedance_from_metrics(columns, codes, classes, queries, ks, betas, transfo
     point = np.empty((d, m))
     row = np.empty(d)
     distances = np.empty(n)
-    scratch = np.empty(n + 1)
+    values, scratch = np.empty(n + 1), np.empty(n + 1)
     chosen = np.empty(n + 1, dtype=np.int64)
     counts = np.empty(classes)
     for s in range(ks.size):
@@ -356,7 +379,7 @@ def exceedance_from_metrics(columns, codes, classes, queries, ks, betas, transfo
             for a in range(d):
                 row[a] = point[a, i]
             squared_distances_to_all(row, z, distances)
-            counts_among_nearest(distances, k, codes, by_index, np.inf, counts, scratch, chosen)
+            counts_among_nearest(distances, k, codes, by_index, np.inf, counts, values, scratch, chosen)
             large = counts.max()
             total = 0.0
             for j in range(classes):

@@ -8,8 +8,7 @@ from confml._jit import kernel
 from confml.methods._kernels_bayes_knn import advance_counts, begin_counts
 from confml.methods._kernels_bayes_knn_posterior import log_density, log_likelihood, term_rows
 
-UNIFORM_K = 0.1  # of the improved moves draw k uniformly and keep beta
-JUMP = 0.2  # up to here they also multiply beta by a log-normal factor; the rest are small steps in both
+JUMPS = 0.2  # share of the improved moves that draw k uniformly; the others are small steps
 REACH = 3  # small steps change k by at most this
 TARGET = 0.35  # acceptance rate of small steps that burn-in tunes the step in beta for
 
@@ -76,16 +75,16 @@ def _height(k, beta, scale, fixed, offsets, weights, starts, values, multiples):
 
 
 @kernel
-def propose_k_beta(k, beta, depth, fixed, improved, step, uniforms, normals):
+def propose_k_beta(k, beta, depth, fixed, jumps, step, uniforms, normals):
     """A proposal (k', beta', log Hastings ratio, whether it is a small step).
 
-    improved: a mixture of k drawn uniformly, of k drawn uniformly with beta times a log-normal factor, and
-    of small steps; else small steps only. ``fixed``: beta stays. uniforms (2,), normals (1,): draws.
+    jumps: the share of proposals that draw k uniformly, half of which also multiply beta by a log-normal
+    factor; the others are small steps. ``fixed``: beta stays. uniforms (2,), normals (1,): draws.
     """
-    kind = uniforms[0] if improved else 1.0
-    if kind < JUMP:
+    kind = uniforms[0]
+    if kind < jumps:
         other = 1 + min(depth - 1, int(uniforms[1] * depth))
-        if kind < UNIFORM_K or fixed:
+        if fixed or kind < 0.5 * jumps:
             return other, beta, 0.0, False
         # beta' = beta exp(z) has density 1 / beta' under a symmetric z: the ratio is beta' / beta.
         return other, beta * np.exp(normals[0]), normals[0], False
@@ -97,8 +96,8 @@ def propose_k_beta(k, beta, depth, fixed, improved, step, uniforms, normals):
 
 
 @kernel
-def run_chain(state, burn_in, thin, scale, fixed, improved, uniforms, normals, offsets, weights, starts,
-              values, multiples, kept, accepted):
+def run_chain(state, burn_in, thin, scale, fixed, jumps, uniforms, normals, offsets, weights, starts, values,
+              multiples, kept, accepted):
     """Metropolis-Hastings over (k, beta) for len(normals) steps, going on from ``state``.
 
     state (5,): k, beta, log density, step in beta, steps done so far; changed in place.
@@ -112,7 +111,7 @@ def run_chain(state, burn_in, thin, scale, fixed, improved, uniforms, normals, o
         height = _height(k, beta, scale, fixed, offsets, weights, starts, values, multiples)
     for t in range(normals.shape[0]):
         other, other_beta, ratio, small = propose_k_beta(
-            k, beta, depth, fixed, improved, step, uniforms[t], normals[t]
+            k, beta, depth, fixed, jumps, step, uniforms[t], normals[t]
         )
         other_height = height
         if other != k or other_beta != beta:
@@ -124,7 +123,7 @@ def run_chain(state, burn_in, thin, scale, fixed, improved, uniforms, normals, o
             k, beta, height = other, other_beta, other_height
         done += 1
         if done <= burn_in:
-            if small and improved:
+            if small and jumps > 0.0:
                 step *= np.exp(((1.0 if taken else 0.0) - TARGET) / done**0.6)
                 step = min(max(step, 1e-3), 1e3)
         else:
