@@ -23,7 +23,7 @@ class Progress:
 
 
 class LogProgress(Progress):
-    """A line when a tenth more is done, and at least every ``seconds``."""
+    """A line every ``seconds``, or when a tenth more is done if that takes a while, and one at the end."""
 
     def __init__(self, seconds: float = 30.0):
         self._seconds = seconds
@@ -46,7 +46,8 @@ class LogProgress(Progress):
         self._stored += cells
         now = time.monotonic()
         tenth = 10 * self._done // max(self._tasks, 1)
-        if tenth == self._tenth and now - self._said < self._seconds:
+        wait = self._seconds if tenth == self._tenth else self._seconds / 10
+        if now - self._said < wait and self._done < self._tasks:
             return
         self._tenth, self._said = tenth, now
         spent = now - self._started

@@ -136,7 +136,8 @@ def warm_kernels(names: list[str], say: Callable[[str], None]) -> None:
         say(f"compiling kernels of {name}, once")
         warm()
         _jit.mark_warm(name)
-        say(f"compiled in {time.monotonic() - started:.0f} s")
+        if time.monotonic() - started > 1:
+            say(f"compiled in {time.monotonic() - started:.0f} s")
 
 
 def parse_shard(text: str) -> tuple[int, int]:
