@@ -41,8 +41,7 @@ def describe(name: str, as_json: bool) -> None:
 
 
 def _yaml(value) -> str:
-    return (
-        {True: "true", False: "false", None: "null"}.get(value, str(value))
-        if value in (True, False, None)
-        else str(value)
-    )
+    """A value as a config writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)

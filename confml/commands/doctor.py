@@ -31,7 +31,6 @@ def doctor(warm: bool, as_json: bool) -> None:
         "threads": _threads(),
         "kernel cache": str(_jit.cache_dir()),
         "kernels compiled": {name: _jit.is_warm(name) for name in sorted(known_methods())},
-        "CONFML_DATA": os.environ.get("CONFML_DATA"),
         "data": _data(),
     }
     found.pop("command")
@@ -57,11 +56,16 @@ def _threads() -> dict:
 def _data() -> dict:
     """How many of the cards' data sets are on this machine."""
     from confml.data.cards import known_cards, read_card
-    from confml.data.files import is_found
+    from confml.data.files import search_path, states
 
     cards = known_cards()
-    missing = [name for name in cards if not is_found(read_card(name))]
-    return {"cards": len(cards), "found": len(cards) - len(missing), "missing": missing}
+    unfound = [name for name in cards if any(one.state != "found" for one in states(read_card(name)))]
+    return {
+        "looked in": [str(folder) for folder in search_path()],
+        "cards": len(cards),
+        "found": len(cards) - len(unfound),
+        "not found": unfound,
+    }
 
 
 def _word(value) -> str:

@@ -16,7 +16,7 @@ def methods(as_json: bool) -> None:
 
     Any scikit-learn classifier can be named too, as sklearn.ensemble.RandomForestClassifier.
     """
-    from confml.methods.registry import describe, known_methods
+    from confml.methods.registry import broken_methods, describe, known_methods
     from confml.steps.registry import describe_step, known_steps
 
     described = {
@@ -32,4 +32,6 @@ def methods(as_json: bool) -> None:
         for entry in entries:
             source = "" if entry["source"] == "confml" else f" ({entry['source']})"
             click.echo(f"  {entry['name']:<{width}}  {entry['summary']}{source}")
+    for name, error in broken_methods().items():
+        click.echo(f"  {name}  cannot be used: {error}")
     click.echo("Any scikit-learn classifier by its dotted name; confml describe NAME explains one.")
