@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,7 +165,7 @@ def latex(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) ->
     for row in rows:
         if row[0]:
             text.append("\\midrule")
-        text.append(" & ".join(map(_tex, row)) + " \\\\")
+        text.append(" & ".join(re.sub("^-(?=[0-9])", "$-$", _tex(cell)) for cell in row) + " \\\\")
     text += [
         "\\bottomrule",
         "\\end{tabular}",

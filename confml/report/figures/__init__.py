@@ -70,6 +70,24 @@ class Subject:
                 found.setdefault(label, Variant(cell.method, cell.params, view, [])).cells.append(cell)
         return found
 
+    def some_of(self, named: Mapping[str, Any], limit: int) -> tuple[dict[str, Any], str]:
+        """At most ``limit`` of what is named after variants, and a title that says so.
+
+        Where there are more, each method has its share, taken evenly from its variants in their order.
+        """
+        if len(named) <= limit:
+            return dict(named), self.dataset
+        methods: dict[str, list[str]] = {}
+        for name in named:
+            methods.setdefault(self.variants[name].method, []).append(name)
+        share = max(limit // len(methods), 1)
+        kept = set()
+        for names in list(methods.values())[:limit]:
+            count = min(share, len(names))
+            kept |= {names[place * (len(names) - 1) // max(count - 1, 1)] for place in range(count)}
+        title = f"{self.dataset} ({len(kept)} of {len(named)} variants)"
+        return {name: value for name, value in named.items() if name in kept}, title
+
     def values(self, variant: Variant, metric: str, level: float | None = None) -> list[float]:
         """A metric of a variant on each of its splits."""
         return [

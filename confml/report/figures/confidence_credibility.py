@@ -27,8 +27,7 @@ def draw(subject: Subject):
     clouds = {label: cloud for label, cloud in clouds.items() if len(cloud)}
     if not clouds:
         raise NotApplicable("no method has p-values, and only they have a credibility")
-    most = int(subject.option("panels", 6))
-    shown = dict(list(clouds.items())[:most])
+    shown, title = subject.some_of(clouds, int(subject.option("panels", 6)))
     columns = min(len(shown), 3)
     rows = -(-len(shown) // columns)
     figure = new_figure(COLUMN if columns == 1 else PAGE, 0.35 + 2.2 * rows)
@@ -47,18 +46,18 @@ def draw(subject: Subject):
         )
         axes.set_yscale("log")
         axes.set_ylim(1.2, lowest / 1.3)
-        axes.set_xlim(0, 1)
+        axes.set_xlim(-0.02, 1.02)
         axes.yaxis.set_major_locator(LogLocator(10, numticks=6))
         axes.yaxis.set_major_formatter(FuncFormatter(_confidence))
         axes.minorticks_off()
         axes.set_title(label, loc="left")
-    figure.supxlabel("credibility (largest p-value)", fontsize=8)
-    figure.supylabel("confidence (1 - second largest p-value)", fontsize=8)
-    words = subject.dataset
-    if len(shown) < len(clouds):
-        words += f" (the first {len(shown)} of {len(clouds)} variants)"
-    figure.suptitle(words, fontsize=8, fontweight="bold")
-    legend_below(figure, [dots, crosses], ["right prediction", "wrong prediction"])
+        if panel % columns == 0:
+            axes.set_ylabel("confidence")
+        if panel + columns >= len(shown):
+            axes.set_xlabel("credibility")
+            axes.tick_params(labelbottom=True)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=8, fontweight="bold")
+    legend_below(figure, [dots, crosses], ["right prediction", "wrong prediction"], markerscale=2)
     return figure
 
 

@@ -7,9 +7,10 @@ import numpy as np
 from confml._parameters import Number
 from confml.measures import Case
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.style import BLACK, COLUMN, GREY, legend_below, lines_of, new_figure
+from confml.report.figures.style import BLACK, COLUMN, GREY, legend_below, legend_beside, lines_of, new_figure
 
 STEPS = 200
+MOST = 20  # lines that can be told apart
 
 
 def region_errors(subject: Subject, variant: Variant, levels: np.ndarray) -> tuple[np.ndarray, int] | None:
@@ -40,10 +41,10 @@ def draw(subject: Subject):
     top = float(subject.option("max_level", 1.0))
     levels = np.linspace(0, top, STEPS + 1)
     found = {label: region_errors(subject, variant, levels) for label, variant in subject.variants.items()}
-    curves = {label: curve for label, curve in found.items() if curve is not None}
+    curves, title = subject.some_of({label: one for label, one in found.items() if one is not None}, MOST)
     if not curves:
         raise NotApplicable("no method has region predictions")
-    figure = new_figure(COLUMN, 2.9)
+    figure = new_figure(COLUMN, 3.1)
     axes = figure.add_subplot()
     n = max(rows for _, rows in curves.values())
     low, high = (binom.ppf(quantile, n, levels) / n for quantile in (0.025, 0.975))
@@ -55,11 +56,10 @@ def draw(subject: Subject):
         labels.append(label)
     axes.set_xlim(0, 100 * top)
     axes.set_ylim(0, 100 * top)
-    axes.set_aspect("equal")
     axes.set_xlabel("significance level (%)")
     axes.set_ylabel("regions without the true label (%)")
-    axes.set_title(subject.dataset, loc="left")
-    legend_below(figure, handles, labels)
+    axes.set_title(title, loc="left")
+    (legend_below if len(labels) <= 12 else legend_beside)(figure, handles, labels)
     return figure
 
 

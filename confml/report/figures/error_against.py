@@ -8,7 +8,7 @@ from typing import Any
 
 from confml._parameters import Flag, Parameter
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.style import COLUMN, legend_below, lines_of, new_figure
+from confml.report.figures.style import COLUMN, legend_below, lines_of, new_figure, power
 from confml.report.metrics import mean_and_sd
 
 
@@ -51,7 +51,7 @@ def error_curves(subject: Subject, parameter: str) -> dict[str, list[tuple[float
 
 
 def draw(subject: Subject, parameter: str):
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator
 
     curves = error_curves(subject, parameter)
     if not curves:
@@ -74,17 +74,25 @@ def draw(subject: Subject, parameter: str):
             axes.fill_between(x, low, high, color=line["color"], alpha=0.15, linewidth=0)
     axes.set_ylim(bottom=0)
     if logarithmic:
-        powers = all(math.log2(value).is_integer() for value in values)
-        axes.set_xscale("log", base=2 if powers else 10)
+        base = 2 if all(math.log2(value).is_integer() for value in values) else 10
+        axes.set_xscale("log", base=base)
+        if all(math.log(value, base).is_integer() for value in values):
+            axes.xaxis.set_major_locator(FixedLocator(values[:: -(-len(values) // 8)]))
+        else:
+            axes.xaxis.set_major_locator(LogLocator(base, numticks=8))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: power(base, math.log(value, base))))
+        axes.minorticks_off()
     elif all(value.is_integer() for value in values):
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        gaps = [high - low for low, high in zip(values, values[1:], strict=False)]
+        if len(values) <= 8 and min(gaps) >= (values[-1] - values[0]) / 20:
+            axes.set_xticks(values)
+        else:
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("number of neighbours k" if parameter == "k" else parameter)
     axes.set_ylabel("test error (%)")
-    axes.set_title(subject.dataset)
+    axes.set_title(subject.dataset, loc="left")
     if max(len(subject.values(variant, "error")) for variant in subject.variants.values()) > 1:
         axes.set_title("band: ± 1 sd over splits", loc="right", fontsize=6, color="0.4")
-        axes.set_title(subject.dataset, loc="left")
-        axes.set_title("")
     legend_below(figure, handles, list(curves))
     return figure
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.style import BLUE, GREY, ORANGE, PAGE, VERMILION, legend_below, new_figure
+from confml.report.figures.style import BLUE, GREY, PAGE, SKY, VERMILION, legend_below, new_figure
 
 PARTS = {
     "one class, right": BLUE,
     "one class, wrong": VERMILION,
-    "two or more classes": ORANGE,
+    "two or more classes": SKY,
     "no class": GREY,
 }
 

@@ -78,14 +78,35 @@ def lines_of(count: int) -> list[dict[str, str]]:
     ]
 
 
-def legend_below(figure, handles: Sequence, labels: Sequence[str]) -> None:
+def legend_below(figure, handles: Sequence, labels: Sequence[str], **options) -> None:
     """A legend under the axes, in as many columns as there is room for; the figure grows by its height."""
     width, height = figure.get_size_inches()
-    longest = max(map(len, labels)) * 0.062 + 0.45  # inches of an entry at 7 points
-    columns = max(1, min(len(labels), int(width / longest)))
+    columns = next(n for n in range(len(labels), 0, -1) if n == 1 or _legend_width(labels, n) <= width)
     rows = -(-len(labels) // columns)
     figure.set_size_inches(width, height + 0.16 * rows + 0.06)
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=2.4)
+    place = {"loc": "outside lower center", "ncols": columns, "handlelength": 2.4, "columnspacing": 1.5}
+    figure.legend(handles, labels, **(place | options))
+
+
+def legend_beside(figure, handles: Sequence, labels: Sequence[str], rows: int = 22) -> None:
+    """A legend to the right of the axes, for many entries: ``rows`` a column, the figure that much wider."""
+    width, height = figure.get_size_inches()
+    columns = -(-len(labels) // rows)
+    figure.set_size_inches(width + _legend_width(labels, columns), max(height, 0.4 + 0.16 * rows))
+    figure.legend(handles, labels, loc="outside right upper", ncols=columns, handlelength=2.4)
+
+
+def _legend_width(labels: Sequence[str], columns: int) -> float:
+    """About how many inches a legend at 7 points takes; its first columns have an entry more if need be."""
+    rows, longer = divmod(len(labels), columns)
+    starts = [column * rows + min(column, longer) for column in range(columns + 1)]
+    longest = [max(map(len, labels[start:stop])) for start, stop in zip(starts, starts[1:], strict=False)]
+    return sum(0.053 * length + 0.5 for length in longest)
+
+
+def power(base: int, exponent: float) -> str:
+    """2, -18 as 2⁻¹⁸, in plain characters: formulas are not parsed, since a ``$`` may stand in any name."""
+    return str(base) + str(round(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def save(figure, stem: Path) -> list[Path]:
