@@ -72,7 +72,11 @@ def bipartite_trees(X, rank, start_a, stop_a, start_b, stop_b, layers, turn, hea
     todo, place = np.empty(n, np.int32), np.empty(n, np.int32)
     used = np.full(n, -1, np.int32)  # used[j] == i: the edge i - j is in a tree
     # edges of the trees so far, as chains from each of their ends
-    chain_head, chain_next, chain_other = np.full(n, -1), np.empty(2 * room, np.int64), np.empty(2 * room, np.int32)
+    chain_head, chain_next, chain_other = (
+        np.full(n, -1),
+        np.empty(2 * room, np.int64),
+        np.empty(2 * room, np.int32),
+    )
     found = 0
     for t in range(layers):
         left = n
@@ -85,7 +89,10 @@ def bipartite_trees(X, rank, start_a, stop_a, start_b, stop_b, layers, turn, hea
                 i, j = todo[p], todo[pick]
                 if best[i] < best[j] or (
                     best[i] == best[j]
-                    and (best_turn[i] < best_turn[j] or (best_turn[i] == best_turn[j] and best_key[i] < best_key[j]))
+                    and (
+                        best_turn[i] < best_turn[j]
+                        or (best_turn[i] == best_turn[j] and best_key[i] < best_key[j])
+                    )
                 ):
                     pick = p
             i = todo[pick]
@@ -115,7 +122,9 @@ def bipartite_trees(X, rank, start_a, stop_a, start_b, stop_b, layers, turn, hea
                     continue
                 other = start_a + j if j < na else start_b + j - na
                 d = squared_distance(X, position, other)
-                _offer(i, j, d, turn == -1, edge_key(rank, position, other), best, best_turn, best_key, source)
+                _offer(
+                    i, j, d, turn == -1, edge_key(rank, position, other), best, best_turn, best_key, source
+                )
             for e in range(heads[i], heads[i + 1]):
                 j = links[e]
                 if place[j] >= 0 and used[j] != i:

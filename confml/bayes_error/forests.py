@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from confml.bayes_error import _kernels_boxes as boxes
 from confml.bayes_error import _kernels_cross as cross
 from confml.bayes_error import _kernels_edges as edges
 from confml.bayes_error._kernels_disjoint_set import bottlenecks
@@ -31,7 +32,10 @@ WITNESSES = 4
 
 @dataclass(frozen=True)
 class Forest:
-    """T orthogonal trees (forests, where no further tree exists) of positions start..stop-1, edges sorted."""
+    """T orthogonal trees (forests, where no further tree exists) of positions start..stop-1, edges sorted.
+
+    nodes: the range of its boxes in `Cells`, where there are any.
+    """
 
     start: int
     stop: int
@@ -41,18 +45,22 @@ class Forest:
     d2: np.ndarray
     key: np.ndarray
     layer: np.ndarray
+    nodes: tuple[int, int] | None
 
     @property
     def edges(self):
         return self.u, self.v, self.d2, self.key
 
     @cached_property
+    def bottleneck(self) -> np.ndarray:
+        """Bottleneck of each position to its root, squared."""
+        n = self.stop - self.start
+        return bottlenecks(n, self.layers, self.layer, self.u, self.v, self.d2, self.start)
+
+    @cached_property
     def height(self) -> np.ndarray:
-        """Bottleneck of each position to its root, squared, float32, rounded up."""
-        exact = bottlenecks(
-            self.stop - self.start, self.layers, self.layer, self.u, self.v, self.d2, self.start
-        )
-        return np.nextafter(exact.astype(np.float32), np.float32(np.inf))
+        """The same in float32, rounded up."""
+        return np.nextafter(self.bottleneck.astype(np.float32), np.float32(np.inf))
 
 
 @dataclass(frozen=True)
@@ -69,22 +77,26 @@ class Crossing:
     key: np.ndarray
 
 
-def build_forest(points: Points, start: int, stop: int, layers: int) -> Forest:
-    """The orthogonal trees of a range of positions that `nearby_order` has made."""
+def build_forest(points: Points, k: int, layers: int) -> Forest:
+    """The orthogonal trees of class k."""
+    nodes = None if points.cells is None else (int(points.cells.roots[k]), int(points.cells.roots[k + 1]))
+    return _build(points, int(points.starts[k]), int(points.starts[k + 1]), layers, nodes)
+
+
+def _build(points: Points, start: int, stop: int, layers: int, nodes: tuple[int, int] | None) -> Forest:
     if stop - start <= LEAF:
         u, v, d2, key, layer = dense_trees(points.X, points.rank, start, stop, layers)
         order = edges.sorted_order(d2, key)
-        return Forest(start, stop, layers, *edges.take(u, v, d2, key, order), layer[order])
+        return Forest(start, stop, layers, *edges.take(u, v, d2, key, order), layer[order], nodes)
     middle = halves(start, stop)
-    left = build_forest(points, start, middle, layers)
-    right = build_forest(points, middle, stop, layers)
-    return join(points, left, right)
-
-
-def join(points: Points, left: Forest, right: Forest) -> Forest:
-    """The orthogonal trees of two neighbouring ranges."""
+    nodes_left = nodes_right = None
+    if nodes is not None:
+        right = int(points.cells.right[nodes[0]])
+        nodes_left, nodes_right = (nodes[0] + 1, right), (right, nodes[1])
+    left = _build(points, start, middle, layers, nodes_left)
+    right = _build(points, middle, stop, layers, nodes_right)
     candidates, layer, _ = _trees_across(points, left, right)
-    return Forest(left.start, right.stop, left.layers, *pick(*candidates, layer))
+    return Forest(start, stop, layers, *pick(*candidates, layer), nodes)
 
 
 def across(points: Points, left: Forest, right: Forest) -> Crossing:
@@ -109,7 +121,7 @@ def _trees_across(points: Points, left: Forest, right: Forest):
         u, v, d2, _ = candidates
         layer, sizes = layered_kruskal(n, left.layers, u, v, left.start, right.start, offset)
         if left.layers == 1 or cross.witnessed(
-            left.layers, layer, u, v, d2, left.start, right.start, *bounds, left.height, right.height, witnesses
+            left.layers, layer, u, v, d2, left.start, right.start, *bounds, witnesses
         ):
             return candidates, layer, sizes
         witnesses *= 2
@@ -123,11 +135,24 @@ def _crossing_edges(points: Points, left: Forest, right: Forest, witnesses: int)
     """Sorted edge list of what passes the filter, or None where too much does; and the filter's bounds."""
     a, b = left.stop - left.start, right.stop - right.start
     limit = min(max(a * b // 4, 8192), MOST_SURVIVORS)
-    filter_ = _filter_at_once if a * b <= HELD else _filter_in_tiles
+    if points.cells is not None:
+        filter_ = _filter_by_boxes
+    else:
+        filter_ = _filter_at_once if a * b <= HELD else _filter_in_tiles
     (u, v, d2, key), bounds = filter_(points, left, right, witnesses, limit)
-    if u.size > limit:
+    if bounds is None or u.size > limit:
         return None, None
     return edges.take(u, v, d2, key, edges.sorted_order(d2, key)), bounds
+
+
+def _filter_by_boxes(points: Points, left: Forest, right: Forest, witnesses: int, limit: int):
+    c = points.cells
+    *found, own_u, own_v, shortest, complete = boxes.candidates(
+        points.X, c.XT, points.rank, c.low, c.high, c.first, c.last, c.left, c.right, *left.nodes, *right.nodes,
+        left.bottleneck, right.bottleneck, witnesses, limit,
+    )  # fmt: skip
+    bounds = (own_u, own_v, shortest, left.bottleneck, right.bottleneck) if complete else None
+    return found, bounds
 
 
 def _filter_at_once(points: Points, left: Forest, right: Forest, witnesses: int, limit: int):
@@ -151,6 +176,7 @@ def _filter_at_once(points: Points, left: Forest, right: Forest, witnesses: int,
     i, j = cross.survivors(
         product, points.low[rows], points.low[columns], left.height, right.height, alpha, beta, limit
     )
+    bounds = *bounds, left.height, right.height
     return cross.exact_edges(points.X, points.rank, i, j, left.start, right.start), bounds
 
 
@@ -180,7 +206,9 @@ def _filter_in_tiles(points: Points, left: Forest, right: Forest, witnesses: int
             total += i.size
             if total > limit:
                 nowhere = np.zeros(limit + 1, np.int32)
-                return cross.exact_edges(points.X, points.rank, nowhere, nowhere, left.start, right.start), None
+                return cross.exact_edges(
+                    points.X, points.rank, nowhere, nowhere, left.start, right.start
+                ), None
             kept.append(cross.exact_edges(points.X, points.rank, i, j, at_u.start, at_v.start))
     u, v, d2, key = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     bounds = cross.thresholds(lanes, groups, left.height, right.height, witnesses)
@@ -188,7 +216,7 @@ def _filter_in_tiles(points: Points, left: Forest, right: Forest, witnesses: int
     beta = cross.capped(bounds[1], bounds[2], right.height)
     i, j = u - left.start, v - right.start
     stay = (d2 <= np.maximum(alpha[i], right.height[j])) & (d2 <= np.maximum(beta[j], left.height[i]))
-    return (u[stay], v[stay], d2[stay], key[stay]), bounds
+    return (u[stay], v[stay], d2[stay], key[stay]), (*bounds, left.height, right.height)
 
 
 def _bipartite_edges(points: Points, left: Forest, right: Forest, inner):

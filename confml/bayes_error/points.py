@@ -7,10 +7,42 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confml.bayes_error import _kernels_boxes as boxes
 from confml.errors import DataError
 
+FEW_ATTRIBUTES = 12
+"""Attributes up to which boxes of cells rule out enough distances to pay."""
 LEAF = 96
 """Rows at most in a leaf: their trees come from a full distance matrix."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Boxes around every class's range, its halves and so on down to cells, as one tree per class.
+
+    XT (d, n) the rows transposed; roots (K + 1,): class k's nodes are roots[k]..roots[k + 1] - 1, in preorder; the
+    other fields as in `boxes_of`.
+    """
+
+    XT: np.ndarray
+    roots: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray, starts: np.ndarray) -> Cells:
+        # halving stops at cells of more than CELL / 2 rows, or one cell a class
+        room = int(np.sum(4 * np.diff(starts) // boxes.CELL + 3))
+        low, high = np.empty((room, X.shape[1])), np.empty((room, X.shape[1]))
+        first, last, left, right = (np.empty(room, np.int64) for _ in range(4))
+        roots = [0]
+        for start, stop in zip(starts[:-1], starts[1:], strict=True):
+            roots.append(boxes.boxes_of(X, start, stop, low, high, first, last, left, right, roots[-1]))
+        return cls(np.ascontiguousarray(X.T), np.array(roots), low, high, first, last, left, right)
 
 
 @dataclass(frozen=True)
@@ -20,7 +52,7 @@ class Points:
     X (n, d) float64, times a power of two so that squares neither overflow nor vanish; rank (n,) row numbers;
     Z (n, d) float32, centred; low, high (n,) float32: squared norms of Z less and plus the rounding margin of
     float32 distances, so that low[i] + low[j] - 2 Z[i].Z[j] <= d^2 <= high[i] + high[j] - 2 Z[i].Z[j];
-    starts (K + 1,): class k holds positions starts[k]..starts[k + 1] - 1; scale: true d = d * scale.
+    starts (K + 1,): class k holds positions starts[k]..starts[k + 1] - 1; scale: true d = d * scale; cells: boxes around ranges, for few attributes only.
     """
 
     X: np.ndarray
@@ -31,6 +63,7 @@ class Points:
     high: np.ndarray
     starts: np.ndarray
     scale: float
+    cells: Cells | None
 
     def __len__(self) -> int:
         return self.X.shape[0]
@@ -53,9 +86,10 @@ def check_rows(X) -> np.ndarray:
 def lay_out(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Points:
     """Points of rows X (n, d), finite, whose class codes (n,) run from 0 to n_classes - 1."""
     by_class = np.argsort(codes, kind="stable")
+    cell = boxes.CELL if X.shape[1] <= FEW_ATTRIBUTES else LEAF
     starts = np.searchsorted(codes[by_class], np.arange(n_classes + 1))
     order = np.concatenate(
-        [nearby_order(X, by_class[starts[k] : starts[k + 1]]) for k in range(n_classes)]
+        [boxes.nearby_order(X, by_class[starts[k] : starts[k + 1]], cell) for k in range(n_classes)]
     )
     # halved before subtracting, so that the span of the largest numbers there are does not overflow
     half_low, half_high = X.min(axis=0) / 2, X.max(axis=0) / 2
@@ -70,21 +104,8 @@ def lay_out(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Points:
     margin = norms * ((X.shape[1] + 16) * 2.0**-24 * 1.01) + 1e-30
     low = np.nextafter((norms - margin).astype(np.float32), np.float32(-np.inf))
     high = np.nextafter((norms + margin).astype(np.float32), np.float32(np.inf))
-    return Points(X, order.astype(np.int64), Z, -2 * Z, low, high, starts, math.ldexp(1.0, -exponent))
-
-
-def nearby_order(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The rows reordered: halved again and again at the median of the widest attribute, down to leaves.
-
-    The halves are those of `halves`, so that every cell is a range.
-    """
-    if rows.size <= LEAF:
-        return rows
-    part = X[rows]
-    widest = int(np.argmax(part.max(axis=0) / 2 - part.min(axis=0) / 2))
-    middle = halves(0, rows.size)
-    order = np.argsort(part[:, widest], kind="stable")
-    return np.concatenate([nearby_order(X, rows[order[:middle]]), nearby_order(X, rows[order[middle:]])])
+    cells = Cells.of(X, starts) if X.shape[1] <= FEW_ATTRIBUTES else None
+    return Points(X, order.astype(np.int64), Z, -2 * Z, low, high, starts, math.ldexp(1.0, -exponent), cells)
 
 
 def halves(start: int, stop: int) -> int:

@@ -64,7 +64,7 @@ def count_crossings(
     """
     points = lay_out(X, codes, n_classes)
     starts = points.starts
-    forests = [build_forest(points, starts[k], starts[k + 1], trees) for k in range(n_classes)]
+    forests = [build_forest(points, k, trees) for k in range(n_classes)]
     shape = n_classes, n_classes
     per_tree = np.full((trees, *shape), np.nan)
     least, most = np.full(shape, np.nan), np.full(shape, np.nan)
@@ -108,6 +108,6 @@ def spanning_trees(X, trees: int = 1) -> WholeTrees:
     """Orthogonal Euclidean minimal spanning trees of the rows of X (n, d); forests once no further tree exists."""
     X = check_rows(X)
     points = lay_out(X, np.zeros(X.shape[0], dtype=np.int64), 1)
-    forest = build_forest(points, 0, len(points), trees)
+    forest = build_forest(points, 0, trees)
     i, j = points.rank[forest.u], points.rank[forest.v]
     return WholeTrees(np.minimum(i, j), np.maximum(i, j), np.sqrt(forest.d2) * points.scale, forest.layer)
