@@ -45,7 +45,7 @@ def fetch(
     *,
     say: Callable[[str], None] = lambda text: None,
     attempts: int = ATTEMPTS,
-    pause: float = PAUSE,
+    pause: float | None = None,
     timeout: float = TIMEOUT,
 ) -> Iterator[Fetched]:
     """Fetch what is not on this machine yet: yields what became of each file, in the card's order.
@@ -61,7 +61,7 @@ def fetch_files(
     *,
     say: Callable[[str], None] = lambda text: None,
     attempts: int = ATTEMPTS,
-    pause: float = PAUSE,
+    pause: float | None = None,
     timeout: float = TIMEOUT,
 ) -> Iterator[Fetched]:
     """`fetch` of single files."""
@@ -77,7 +77,9 @@ def fetch_files(
                 try:
                     if transfers is None:
                         folder = stack.enter_context(_workspace())
-                        transfers = _Transfers(folder, say, attempts, pause, timeout)
+                        transfers = _Transfers(
+                            folder, say, attempts, PAUSE if pause is None else pause, timeout
+                        )
                     yield Fetched(file, "fetched", _fetch_one(file, transfers))
                 except DataError as error:
                     yield Fetched(file, "failed", problem=str(error))
@@ -110,8 +112,7 @@ def _wrong(file: CardFile, data: bytes, expected: str | None, got: str | None, d
 def _by_hand(file: CardFile) -> str:
     place = download_folder() / file.folder / file.name
     words = " ".join((file.manual or "").split()).rstrip(".")
-    name = f"{file.folder}/{file.name}"
-    return f"no address serves {name}: {words}; put it at {place}, or into a folder of CONFML_DATA"
+    return f"no address serves it: {words}; put it at {place}, or into a folder of CONFML_DATA"
 
 
 @contextmanager
@@ -165,8 +166,8 @@ class _Transfers:
             raise DataError(f"cannot be fetched: {self._unreachable[host]}", where=address)
         expected_bytes = file.original_bytes or file.bytes
         target = self.folder / f"served-{len(self._done)}"
+        self.say(f"fetching {file.folder}/{file.name} from {address}{_size(expected_bytes)}")
         for attempt in range(1, self.attempts + 1):
-            self.say(f"fetching {file.folder}/{file.name} from {address}{_size(expected_bytes)}")
             cause, final = self._attempt(address, target, expected_bytes)
             if cause is None:
                 self._check_served(file, target)

@@ -163,15 +163,16 @@ def five_gaussians_probability(X: np.ndarray) -> np.ndarray:
     return np.divide(joint, total, out=np.full_like(joint, 0.5), where=total > 0)
 
 
-def five_gaussians_bayes_error(step: float = 0.005) -> float:
-    """The integral of the smaller of the two joint densities, by the trapezoid rule: 0.0986.
+def five_gaussians_bayes_error(step: float = 0.0025) -> float:
+    """The integral of the smaller of the two joint densities, by the trapezoid rule: 0.098595.
 
-    The mass outside the square of integration, [-2.5, 3] on both axes, is below 1e-12. Halving ``step`` moves
-    the result by less than 1e-6.
+    Integrated over [-1.4, 1.5] x [-0.4, 1.8]: of class 2, the smaller density far out, less than 1e-8
+    lies outside. The integrand has an edge where the classes are equally likely: the error falls with step
+    squared, and is 2e-7 at 0.0025.
     """
-    axis = np.arange(-2.5, 3.0 + step / 2, step)
+    axis = np.arange(-0.4, 1.8 + step / 2, step)
     total = 0.0
-    for x in axis:  # a column at a time: the whole grid at once would take a hundred megabytes
+    for x in np.arange(-1.4, 1.5 + step / 2, step):  # the whole grid at once would take much memory
         column = np.column_stack([np.full_like(axis, x), axis])
         total += float(_five_gaussians_joint(column).min(axis=1).sum())
     return total * step * step

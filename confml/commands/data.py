@@ -1,0 +1,340 @@
+"""``confml data``: the data sets that confml knows, their files, and fetching and verifying these."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from confml.commands._options import json_option, say
+
+if TYPE_CHECKING:
+    from confml.data.cards import Card, CardFile
+    from confml.data.files import FileState
+    from confml.data.generators import Generator
+
+DATA_MISSING = 3  # the exit code of data that are missing or wrong
+_WORDS = {"found": "here", "missing": "to fetch", "wrong": "wrong"}
+
+
+class _InOrder(click.Group):
+    """Lists its commands in the order they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(cls=_InOrder)
+def data() -> None:
+    """List, describe, fetch and verify data sets.
+
+    Files are looked for in the folders of CONFML_DATA, laid out as <set>/<file>, then in the cache
+    (CONFML_CACHE, or the system's place for caches), where fetch puts them.
+
+    \b
+    confml data list                 what there is, and which files are here
+    confml data fetch usps           get the files of a set
+    """
+
+
+@data.command("list")
+@json_option
+def list_command(as_json: bool) -> None:
+    """List the data sets and generators.
+
+    FILES says: here; to fetch; by hand (no address serves them all, see info); wrong (verify says what);
+    bundled (with scikit-learn).
+
+    \b
+    confml data list
+    confml data list --json
+    """
+    from confml.data.cards import known_cards, read_card
+    from confml.data.files import states
+    from confml.data.generators import GENERATORS
+
+    cards = [read_card(name) for name in known_cards()]
+    rows = [_listed(card, states(card)) for card in cards]
+    made = [{"name": name, "about": generator.about} for name, generator in GENERATORS.items()]
+    if as_json:
+        click.echo(json.dumps({"datasets": rows, "generators": made}, indent=1))
+        return
+    heads = {"name": "NAME", "rows": "ROWS", "attributes": "ATTRIBUTES", "classes": "CLASSES"}
+    _table(
+        [*heads.values(), "FILES", "TITLE"],
+        [[*(row[k] for k in heads), row["files"], row["title"]] for row in rows],
+    )
+    click.echo("\nmade, as {generate: NAME, n: 250}:")
+    _table(None, [[entry["name"], entry["about"]] for entry in made])
+
+
+@data.command()
+@click.argument("name")
+@json_option
+def info(name: str, as_json: bool) -> None:
+    """Say what is known of a data set or generator.
+
+    \b
+    confml data info usps
+    confml data info five-gaussians --json
+    """
+    from confml.data.cards import known_cards, read_card
+    from confml.data.files import states
+    from confml.data.generators import GENERATORS
+
+    if name in GENERATORS and name not in known_cards():
+        told = _generator_info(name, GENERATORS[name])
+    else:
+        card = read_card(name)
+        told = _card_info(card, states(card))
+    if as_json:
+        click.echo(json.dumps(told, indent=1))
+    else:
+        _print_info(told)
+
+
+@data.command()
+@click.argument("names", nargs=-1, metavar="NAME...")
+@click.option("--all", "everything", is_flag=True, help="The files of every data set.")
+def fetch(names: tuple[str, ...], everything: bool) -> None:
+    """Fetch the files of data sets that are not here yet.
+
+    Every file is checked by its SHA-256; a wrong one is not kept. What could not be had is said, one line a
+    file, and the exit code is then 3.
+
+    \b
+    confml data fetch usps satimage
+    confml data fetch --all
+    """
+    from confml.data.cards import known_cards
+    from confml.data.download import fetch_files
+
+    if bool(names) == everything:
+        raise click.UsageError("name the data sets to fetch, or say --all for every one of them")
+    cards = _cards(names or known_cards())
+    files = {(file.folder, file.name): file for card in cards for file in card.files}
+    for card in cards:
+        if not card.files and names:
+            click.echo(f"{card.name} comes with scikit-learn: nothing to fetch")
+    failed = 0
+    for result in fetch_files(files.values(), say=say):
+        if result.path is not None:
+            click.echo(f"{_place(result.file)}: {result.state}, {result.path}")
+        else:
+            failed += 1
+            say(f"{_place(result.file)}: {result.problem}")
+    if failed:
+        say(f"{failed} of {len(files)} {'file' if len(files) == 1 else 'files'} could not be had")
+        raise click.exceptions.Exit(DATA_MISSING)
+
+
+@data.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option(
+    "--load", is_flag=True, help="Read each data set too, and count its rows, attributes and classes."
+)
+@json_option
+def verify(names: tuple[str, ...], load: bool, as_json: bool) -> None:
+    """Read files anew and compare their SHA-256.
+
+    Without a name every data set is verified as far as its files are here. The exit code is 3 where a file
+    is wrong, or one of a named data set is missing.
+
+    \b
+    confml data verify usps --load
+    confml data verify --json
+    """
+    from confml.data import files
+    from confml.data.cards import known_cards
+
+    cards = _cards(names or known_cards())
+    found = files.verify(cards)
+    told, wrong, missing = {}, 0, 0
+    for card in cards:
+        states = found[card.name]
+        bad = sum(state.state == "wrong" for state in states)
+        gone = sum(state.state == "missing" for state in states)
+        wrong, missing = wrong + bad, missing + gone
+        told[card.name] = {"files": [state.as_dict() for state in states]}
+        if load and not bad and not gone:
+            told[card.name]["problem"] = _problem_of_loading(card)
+            wrong += told[card.name]["problem"] is not None
+    if as_json:
+        click.echo(json.dumps(told, indent=1))
+    else:
+        _print_verified(told, named=bool(names))
+    if wrong or (missing and names):
+        say(f"{wrong} wrong, {missing} missing")
+        raise click.exceptions.Exit(DATA_MISSING)
+
+
+# ---- what is told
+
+
+def _cards(names) -> list[Card]:
+    from confml.data.cards import known_cards, read_card
+    from confml.data.generators import GENERATORS
+    from confml.errors import ConfigError
+
+    for name in names:
+        if name in GENERATORS and name not in known_cards():
+            raise ConfigError(f"'{name}' is a generator: its data are made, there are no files")
+    return [read_card(name) for name in dict.fromkeys(names)]
+
+
+def _listed(card: Card, states: list[FileState]) -> dict[str, Any]:
+    return {
+        "name": card.name,
+        "rows": card.expect.rows,
+        "attributes": card.expect.attributes,
+        "classes": len(card.expect.classes),
+        "train_rows": card.expect.train_rows,
+        "test_rows": card.expect.test_rows,
+        "files": _files_state(states),
+        "base": card.base,
+        "title": card.title,
+    }
+
+
+def _files_state(states: list[FileState]) -> str:
+    """One word for all files of a card."""
+    if not states:
+        return "bundled"
+    if any(state.state == "wrong" for state in states):
+        return "wrong"
+    if all(state.state == "found" for state in states):
+        return "here"
+    by_hand = any(state.state == "missing" and state.file.address is None for state in states)
+    return "by hand" if by_hand else "to fetch"
+
+
+def _card_info(card: Card, states: list[FileState]) -> dict[str, Any]:
+    return {
+        **_listed(card, states),
+        "class_rows": dict(card.expect.classes),
+        "columns": card.expect.columns,
+        **{key: getattr(card, key) for key in ("about", "provider", "licence", "citation", "page")},
+        "paper": None if card.paper is None else card.paper.model_dump(mode="json"),
+        "notes": list(card.notes),
+        "card": str(card.path),
+        "files": [{**_file_info(state.file), **state.as_dict()} for state in states],
+    }
+
+
+def _file_info(file: CardFile) -> dict[str, Any]:
+    keys = ("part", "bytes", "sha256", "content_sha256", "address", "unpack", "member", "manual")
+    return {key: getattr(file, key) for key in keys if getattr(file, key) is not None}
+
+
+def _generator_info(name: str, generator: Generator) -> dict[str, Any]:
+    from confml.data.generators import COMMON
+
+    common = {"n": generator.default_n, "test_n": 0, "seed": 1}
+    return {
+        "name": name,
+        "title": "made data",
+        "about": generator.about,
+        "classes": list(generator.classes),
+        "bayes_error": round(generator.bayes_error(**generator.defaults), 5),
+        "parameters": {
+            key.replace("_", "-"): {
+                "about": parameter.about,
+                "expected": parameter.expected(),
+                "default": {**common, **generator.defaults}[key],
+            }
+            for key, parameter in {**COMMON, **generator.parameters}.items()
+        },
+    }
+
+
+def _problem_of_loading(card: Card) -> str | None:
+    from confml.data.from_card import dataset_from_card
+    from confml.errors import DataError
+
+    try:
+        dataset_from_card(card)
+    except DataError as error:
+        return str(error)
+    return None
+
+
+# ---- how it is printed
+
+
+def _print_info(told: dict[str, Any]) -> None:
+    click.echo(f"{told['name']}: {told['title']}")
+    click.echo(f"\n{told['about'].strip()}\n")
+    if "parameters" in told:
+        click.echo(f"classes       {', '.join(map(str, told['classes']))}")
+        click.echo(f"Bayes error   {told['bayes_error']:.2%} with the parameters' defaults")
+        for name, parameter in told["parameters"].items():
+            words = f"{parameter['about']}; {parameter['expected']} (default {parameter['default']})"
+            click.echo(f"  {name:<12}{words}")
+        return
+    parts = ""
+    if told["train_rows"]:
+        parts = f" ({told['train_rows']} to train on, {told['test_rows']} to test)"
+    columns = told["columns"]
+    coded = f" ({columns} columns when coded)" if columns and columns != told["attributes"] else ""
+    classes = ", ".join(f"{label}: {rows}" for label, rows in told["class_rows"].items())
+    for key, value in {
+        "rows": f"{told['rows']}{parts}",
+        "attributes": f"{told['attributes']}{coded}",
+        "classes": f"{told['classes']} ({classes})",
+        "provider": told["provider"],
+        "licence": told["licence"],
+        "citation": told["citation"].strip(),
+        "page": told["page"],
+        "variant of": told["base"],
+        "card": told["card"],
+    }.items():
+        if value:
+            click.echo(f"{key:<12}{value}")
+    if told["paper"]:
+        click.echo(f"{'as in':<12}{told['paper']['source']}")
+        for change in told["paper"]["changed"]:
+            click.echo(f"{'':<12}- {change}")
+    for note in told["notes"]:
+        click.echo(f"{'note':<12}{note.strip()}")
+    for file in told["files"]:
+        state = _WORDS[file["state"]] if "address" in file or file["state"] != "missing" else "by hand"
+        click.echo(f"\n{file['file']}: {state}{', ' + file['path'] if file['path'] else ''}")
+        for key in ("part", "bytes", "sha256", "content_sha256", "address", "unpack", "member", "manual"):
+            if key in file:
+                click.echo(f"  {key.replace('_', '-'):<16}{' '.join(str(file[key]).split())}")
+
+
+def _print_verified(told: dict[str, Any], named: bool) -> None:
+    seen = set()
+    for name, card in told.items():
+        for file in card["files"]:
+            if file["file"] in seen and not named:
+                continue  # variants share the files of their base
+            seen.add(file["file"])
+            if file["state"] == "found":
+                click.echo(f"ok       {file['file']}  {file['path']}")
+            elif file["state"] == "missing":
+                click.echo(f"missing  {file['file']}")
+            else:
+                got = file["problem"] or f"expected SHA-256 {file['expected']}, got {file['got']}"
+                click.echo(f"WRONG    {file['file']}  {file['path']}: {got}")
+        if "problem" in card:
+            problem = card["problem"]
+            click.echo(f"loads    {name}" if problem is None else f"WRONG    {name}: {problem}")
+
+
+def _table(heads: list[str] | None, rows: list[list[Any]]) -> None:
+    """Columns of text, the numbers to the right."""
+    texts = [*([heads] if heads else []), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[j]) for row in texts) for j in range(len(texts[0]))]
+    for row in texts:
+        cells = []
+        for j, text in enumerate(row):
+            number = isinstance(rows[0][j], int)
+            cells.append(text.rjust(widths[j]) if number else text.ljust(widths[j]))
+        click.echo("  ".join(cells).rstrip())
+
+
+def _place(file: CardFile) -> str:
+    return f"{file.folder}/{file.name}"
