@@ -62,19 +62,26 @@ class ChainDiagnostics:
     """What several chains of one fit say about themselves.
 
     traces: by quantity, (chains, kept draws). rhat, ess: by quantity. acceptance: by kind of move, (chains,)
-    shares of proposals accepted after burn-in (NaN where none was made).
+    shares of proposals accepted after burn-in (NaN where none was made). rare: kinds of move that are there
+    to be accepted now and then only.
     """
 
     traces: Mapping[str, np.ndarray]
     rhat: Mapping[str, float]
     ess: Mapping[str, float]
     acceptance: Mapping[str, np.ndarray]
+    rare: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, traces: Mapping[str, np.ndarray], acceptance: Mapping[str, np.ndarray]) -> ChainDiagnostics:
+    def of(
+        cls,
+        traces: Mapping[str, np.ndarray],
+        acceptance: Mapping[str, np.ndarray],
+        rare: tuple[str, ...] = (),
+    ) -> ChainDiagnostics:
         rhat = {name: split_rhat(draws) for name, draws in traces.items()}
         ess = {name: effective_sample_size(draws) for name, draws in traces.items()}
-        return cls(dict(traces), rhat, ess, dict(acceptance))
+        return cls(dict(traces), rhat, ess, dict(acceptance), rare)
 
     @property
     def worst_rhat(self) -> float:
@@ -90,7 +97,9 @@ class ChainDiagnostics:
         """What is wrong, in words; empty where nothing is."""
         found = []
         if not np.isfinite(list(self.rhat.values())).all() and np.isnan(self.worst_rhat):
-            found.append("too few draws were kept to say whether the chains have converged (4 a chain at least)")
+            found.append(
+                "too few draws were kept to say whether the chains have converged (4 a chain at least)"
+            )
         else:
             high = [name for name, value in self.rhat.items() if value > RHAT_LIMIT]
             if high:
@@ -111,7 +120,7 @@ class ChainDiagnostics:
             found.append("one chain cannot show whether it is stuck: use several")
         for move, rates in self.acceptance.items():
             rate = float(np.mean(rates))
-            if rate < 0.01:
+            if rate < 0.01 and move not in self.rare:
                 found.append(f"only {100 * rate:.2g} % of the {move} moves were accepted")
         return tuple(found)
 

@@ -62,7 +62,11 @@ class MetricPosterior:
         draws = max(self.by_chain, key=lambda one: one.log_densities.max())
         row = slice(best := int(np.argmax(draws.log_densities)), best + 1)
         one = Draws(
-            draws.ks[row], draws.betas[row], draws.log_densities[row], draws.shares[row], draws.transforms[row]
+            draws.ks[row],
+            draws.betas[row],
+            draws.log_densities[row],
+            draws.shares[row],
+            draws.transforms[row],
         )
         return MetricPosterior(self.training, self.depth, (one,))
 
@@ -86,8 +90,8 @@ class MetricPosterior:
         training = self.training
         queries = np.ascontiguousarray(training.queries(X).T)
         return (
-            training.columns, training.codes, training.classes, queries, draws.ks, draws.betas, draws.transforms,
-            training.by_index,
+            training.columns, training.codes, training.classes, queries, draws.ks, draws.betas,
+            draws.transforms, training.by_index,
         )  # fmt: skip
 
 
@@ -112,7 +116,8 @@ def sample_metrics(training: Training, depth: int, beta_scale: float, sampler: S
             [draws.shares[:, attribute] for draws in by_chain]
         )
     moves = ("metric", "small", "jump") if sampler.improved else ("joint",)
-    diagnostics = ChainDiagnostics.of(traces, acceptance_rates(moves, [counts for _, counts in results]))
+    rates = acceptance_rates(moves, [counts for _, counts in results])
+    diagnostics = ChainDiagnostics.of(traces, rates, rare=("jump",))
     return MetricPosterior(training, depth, by_chain, diagnostics)
 
 
@@ -130,8 +135,9 @@ def _improved_chain(training: Training, depth: int, beta_scale: float, sampler: 
         steps = min(BLOCK, sampler.steps - first)
         uniforms, normals = rng.random((steps, 8)), rng.standard_normal((steps, 3))
         current, other = kernels.run_adaptive_chain(
-            training.columns, training.codes, depth, beta_scale, training.by_index, sampler.burn_in, sampler.thin,
-            numbers, rotation, logs, current, other, counts, kth, uniforms, normals, kept, transforms, accepted,
+            training.columns, training.codes, depth, beta_scale, training.by_index, sampler.burn_in,
+            sampler.thin, numbers, rotation, logs, current, other, counts, kth, uniforms, normals, kept,
+            transforms, accepted,
         )  # fmt: skip
     draws = Draws(kept[:, 0].astype(np.int64), kept[:, 1].copy(), kept[:, 2].copy(), kept[:, 3:], transforms)
     return draws, accepted
@@ -153,7 +159,8 @@ def _paper_chain(training: Training, depth: int, beta_scale: float, sampler: Sam
 
     def density(transform, k, beta):
         likelihood = kernels.metric_log_likelihood(
-            training.columns, transform, k, beta, training.codes, training.by_index, z, distances, warm, counts, kth
+            training.columns, transform, k, beta, training.codes, training.by_index, z, distances, warm,
+            counts, kth,
         )  # fmt: skip
         return likelihood - 0.5 * (beta / beta_scale) ** 2
 

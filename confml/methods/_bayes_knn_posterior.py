@@ -81,7 +81,10 @@ class Nodes:
     def k_masses(self) -> np.ndarray:
         """(K,) the posterior of k."""
         return np.array(
-            [self.masses[first:last].sum() for first, last in zip(self.offsets, self.offsets[1:], strict=False)]
+            [
+                self.masses[first:last].sum()
+                for first, last in zip(self.offsets, self.offsets[1:], strict=False)
+            ]
         )
 
 
@@ -90,9 +93,9 @@ class NodePosterior:
     """The posterior of the simple or the standard model.
 
     nodes: quadrature nodes, or draws of all chains. most_probable: (k, beta) of the largest posterior
-    density. log_evidence: (K,) log of p(D | k), where integrated. bounds (K, 2), cumulative (K, q): the interval
-    of beta at each k and the Legendre series of its distribution function, where integrated. by_chain:
-    the draws of each chain. diagnostics: of chains.
+    density. log_evidence: (K,) log of p(D | k), where integrated. bounds (K, 2), cumulative (K, q): the
+    interval of beta at each k and the Legendre series of its distribution function, where integrated.
+    by_chain: the draws of each chain. diagnostics: of chains.
     """
 
     training: Training
@@ -139,9 +142,7 @@ class NodePosterior:
             return kernels.exceedance_from_nodes(
                 *near, self.nodes.offsets, self.nodes.betas, self.nodes.masses, threshold
             )
-        return kernels.exceedance_from_series(
-            *near, self.k_masses, self.bounds, self.cumulative, threshold
-        )
+        return kernels.exceedance_from_series(*near, self.k_masses, self.bounds, self.cumulative, threshold)
 
     @staticmethod
     def _predict(near, nodes: Nodes):
@@ -195,8 +196,8 @@ def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: flo
 def _distribution_series(density: np.ndarray, abscissas: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Legendre series on [-1, 1] of the distribution functions of densities (K, q) given at the nodes.
 
-    The density itself is the polynomial through its nodes, whose coefficients Gauss-Legendre quadrature gives;
-    it is integrated term by term from -1, and divided by its whole.
+    The density itself is the polynomial through its nodes, whose coefficients Gauss-Legendre quadrature
+    gives; it is integrated term by term from -1, and divided by its whole.
     """
     size = len(abscissas)
     basis = np.polynomial.legendre.legvander(abscissas, size - 1)
@@ -260,8 +261,8 @@ def sample(
             steps = min(10_000, sampler.steps - first)
             uniforms, normals = rng.random((steps, 3)), rng.standard_normal((steps, 1))
             mcmc.run_chain(
-                state, sampler.burn_in, sampler.thin, beta_scale, simple, jumps, uniforms, normals, *terms, kept,
-                accepted,
+                state, sampler.burn_in, sampler.thin, beta_scale, simple, jumps, uniforms, normals, *terms,
+                kept, accepted,
             )  # fmt: skip
         return kept, accepted
 
@@ -270,16 +271,15 @@ def sample(
     traces = {"k": draws[..., 0]} | ({} if simple else {"beta": draws[..., 1]})
     traces["log posterior"] = draws[..., 2]
     moves = ("small", "jump") if sampler.improved else ("small",)
-    diagnostics = ChainDiagnostics.of(traces, acceptance_rates(moves, [counts for _, counts in results]))
+    rates = acceptance_rates(moves, [counts for _, counts in results])
+    diagnostics = ChainDiagnostics.of(traces, rates, rare=("jump",))
     best = draws.reshape(-1, 3)[np.argmax(draws[..., 2])]
     ks = draws[..., 0].astype(np.int64)
     return NodePosterior(
         training,
         Nodes.of_draws(ks.ravel(), draws[..., 1].ravel(), depth),
         (int(best[0]), float(best[1])),
-        by_chain=tuple(
-            Nodes.of_draws(one, beta, depth) for one, beta in zip(ks, draws[..., 1], strict=True)
-        ),
+        by_chain=tuple(Nodes.of_draws(one, beta, depth) for one, beta in zip(ks, draws[..., 1], strict=True)),
         diagnostics=diagnostics,
     )
 

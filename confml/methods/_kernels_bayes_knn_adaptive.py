@@ -11,11 +11,12 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.methods._kernels_bayes_knn import TIE, select, squared_distances_to_all
+from confml.methods._kernels_bayes_knn_mcmc import TARGET as BETA_TARGET
 from confml.methods._kernels_bayes_knn_mcmc import propose_k_beta
 
 TARGET = 0.25  # acceptance rate of metric moves that burn-in tunes their step for
 SCALE_RATIO = 4.0  # step in log lambda over step in angle
-K_MOVES = 1.0 / 3.0  # share of the steps that move k, which costs half as much as a metric; the others move beta
+K_MOVES = 0.25  # share of the steps that move (k, beta); the others move the metric, and then beta
 K_JUMPS = 0.1  # share of those that draw k uniformly
 SLACK = 1.1  # small moves change the k-th distance by less than this as a rule
 
@@ -94,11 +95,16 @@ def counts_among_nearest(distances, k, codes, by_index, warm, counts, values, sc
     """
     n = distances.size
     size = 0
-    if warm < np.inf:
+    for _ in range(4):
+        if warm == np.inf or size >= k:
+            break
+        size = 0
         for j in range(n):  # without a branch: about twice as fast
             values[size] = distances[j]
             chosen[size] = j
             size += distances[j] <= warm
+        if size < k:
+            warm *= 1.25
     if size < k:
         size = n
         for j in range(n):
@@ -173,13 +179,32 @@ def counts_log_likelihood(k, beta, counts, codes):
 
 
 @kernel
-def run_adaptive_chain(columns, codes, depth, scale, by_index, burn_in, thin, numbers, rotation, logs, current,
-                       other, counts, kth, uniforms, normals, kept, kept_transforms, accepted):
+def run_adaptive_chain(
+    columns,
+    codes,
+    depth,
+    scale,
+    by_index,
+    burn_in,
+    thin,
+    numbers,
+    rotation,
+    logs,
+    current,
+    other,
+    counts,
+    kth,
+    uniforms,
+    normals,
+    kept,
+    kept_transforms,
+    accepted,
+):
     """The improved sampler over (M, k, beta) for len(uniforms) steps, going on from the state given.
 
-    Every step proposes a metric (one random plane of Q turned by an angle, one log lambda moved; prior:
-    Q uniform, the lambdas independent Exp(1), so that their shares are uniform on the simplex), then
-    beta alone or, now and then, (k, beta) by the mixture of `propose_k_beta`.
+    A step proposes either (k, beta) by the mixture of `propose_k_beta`, or a metric (one random plane of Q
+    turned by an angle, one log lambda moved; prior: Q uniform, the lambdas independent Exp(1), so that their
+    shares are uniform on the simplex) and then, at little cost, beta alone.
 
     numbers (6,): k, beta, log likelihood, metric step, beta step, steps done. rotation (d, d) Q; logs (d,)
     log lambda; current and other (n, n) distances; counts (2, n, c) and kth (2, n): of the current state
@@ -201,59 +226,59 @@ def run_adaptive_chain(columns, codes, depth, scale, by_index, burn_in, thin, nu
         all_counts_among_nearest(current, k, codes, by_index, everything, 1.0, counts[0], kth[0])
         height = counts_log_likelihood(k, beta, counts[0], codes)
     for t in range(uniforms.shape[0]):
-        draw = uniforms[t]
-        first, second = 0, 0
-        cosine, sine = 1.0, 0.0
-        if d > 1:
-            first = min(d - 1, int(draw[0] * d))
-            second = (first + 1 + min(d - 2, int(draw[1] * (d - 1)))) % d
-            angle = metric_step * normals[t, 0]
-            cosine, sine = np.cos(angle), np.sin(angle)
-        moved = min(d - 1, int(draw[2] * d))
-        before = logs[moved]
-        logs[moved] = before + SCALE_RATIO * metric_step * normals[t, 1]
-        for a in range(d):
-            turned[0, a], turned[1, a] = rotation[a, first], rotation[a, second]
-            if d > 1:
-                rotation[a, first] = cosine * turned[0, a] + sine * turned[1, a]
-                rotation[a, second] = cosine * turned[1, a] - sine * turned[0, a]
-        _fill_transform(rotation, logs, transform)
-        transform_columns(columns, transform, z)
-        pair_distances(z, other)
-        all_counts_among_nearest(other, k, codes, by_index, kth[0], SLACK, counts[1], kth[1])
-        proposed = counts_log_likelihood(k, beta, counts[1], codes)
-        # Exp(1) prior of lambda, as a density of log lambda: log lambda - lambda.
-        prior = logs[moved] - np.exp(logs[moved]) - before + np.exp(before)
-        taken = draw[3] < np.exp(min(0.0, proposed - height + prior))
-        if taken:
-            height = proposed
-            current, other = other, current
-            counts[0] = counts[1]
-            kth[0] = kth[1]
-        else:
-            logs[moved] = before
-            for a in range(d):
-                rotation[a, first], rotation[a, second] = turned[0, a], turned[1, a]
+        draw, normal = uniforms[t], normals[t]
         done += 1
         burning = done <= burn_in
-        if burning:
-            metric_step *= np.exp(((1.0 if taken else 0.0) - TARGET) / done**0.6)
-            metric_step = min(max(metric_step, 1e-4), 1.0)
-        else:
-            accepted[0, 1] += 1
-            accepted[0, 0] += taken
-
-        new_k, new_beta, ratio, small = k, abs(beta + beta_step * normals[t, 2]), 0.0, True
+        gain = done**-0.6  # of the tuning: it fades, and ends with burn-in
+        new_k, new_beta, ratio, small, slot = k, abs(beta + beta_step * normal[2]), 0.0, True, 0
         if draw[7] < K_MOVES:
             new_k, new_beta, ratio, small = propose_k_beta(
-                k, beta, depth, False, K_JUMPS, beta_step, draw[4:6], normals[t, 2:3]
+                k, beta, depth, False, K_JUMPS, beta_step, draw[4:6], normal[2:3]
             )
-        slot = 0
-        if new_k != k:
-            slot = 1
-            # A guess at the new k-th distance: a squared distance grows slower than the root of k as a rule.
-            slack = SLACK * np.sqrt(new_k / k) if new_k > k else 1.0
-            all_counts_among_nearest(current, new_k, codes, by_index, kth[0], slack, counts[1], kth[1])
+            if new_k != k:
+                slot = 1
+                # A guess at the new k-th distances: squared, they grow slower than the root of k as a rule.
+                slack = SLACK * np.sqrt(new_k / k) if new_k > k else 1.0
+                all_counts_among_nearest(current, new_k, codes, by_index, kth[0], slack, counts[1], kth[1])
+        else:
+            first, second = 0, 0
+            cosine, sine = 1.0, 0.0
+            if d > 1:
+                first = min(d - 1, int(draw[0] * d))
+                second = (first + 1 + min(d - 2, int(draw[1] * (d - 1)))) % d
+                angle = metric_step * normal[0]
+                cosine, sine = np.cos(angle), np.sin(angle)
+            moved = min(d - 1, int(draw[2] * d))
+            before = logs[moved]
+            logs[moved] = before + SCALE_RATIO * metric_step * normal[1]
+            for a in range(d):
+                turned[0, a], turned[1, a] = rotation[a, first], rotation[a, second]
+                if d > 1:
+                    rotation[a, first] = cosine * turned[0, a] + sine * turned[1, a]
+                    rotation[a, second] = cosine * turned[1, a] - sine * turned[0, a]
+            _fill_transform(rotation, logs, transform)
+            transform_columns(columns, transform, z)
+            pair_distances(z, other)
+            all_counts_among_nearest(other, k, codes, by_index, kth[0], SLACK, counts[1], kth[1])
+            proposed = counts_log_likelihood(k, beta, counts[1], codes)
+            # Exp(1) prior of lambda, as a density of log lambda: log lambda - lambda.
+            prior = logs[moved] - np.exp(logs[moved]) - before + np.exp(before)
+            taken = draw[3] < np.exp(min(0.0, proposed - height + prior))
+            if taken:
+                height = proposed
+                current, other = other, current
+                counts[0] = counts[1]
+                kth[0] = kth[1]
+            else:
+                logs[moved] = before
+                for a in range(d):
+                    rotation[a, first], rotation[a, second] = turned[0, a], turned[1, a]
+            if burning:
+                metric_step *= np.exp(gain * ((1.0 if taken else 0.0) - TARGET))
+                metric_step = min(max(metric_step, 1e-4), 1.0)
+            else:
+                accepted[0, 1] += 1
+                accepted[0, 0] += taken
         proposed = counts_log_likelihood(new_k, new_beta, counts[slot], codes)
         change = proposed - height - 0.5 * (new_beta**2 - beta**2) / scale**2
         taken = draw[6] < np.exp(min(0.0, change + ratio))
@@ -264,7 +289,7 @@ def run_adaptive_chain(columns, codes, depth, scale, by_index, burn_in, thin, nu
                 kth[0] = kth[1]
         if burning:
             if small:
-                beta_step *= np.exp(((1.0 if taken else 0.0) - TARGET) / done**0.6)
+                beta_step *= np.exp(gain * ((1.0 if taken else 0.0) - BETA_TARGET))
                 beta_step = min(max(beta_step, 1e-3), 1e3)
             continue
         row = 1 if small else 2

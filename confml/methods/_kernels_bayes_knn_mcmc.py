@@ -23,9 +23,9 @@ def reflect(k, depth):
 
 @kernel
 def term_rows_of_all(labels, ends, last, codes):
-    """`term_rows` of every k, one behind the other: (row_offsets (K + 1,), weights, starts, values, multiples).
+    """`term_rows` of every k, one behind the other: (offsets (K + 1,), weights, starts, values, multiples).
 
-    The rows of k are row_offsets[k - 1]:row_offsets[k]; starts[row + k - 1] : starts[row + k] are their terms.
+    The rows of k are offsets[k - 1] : offsets[k]; starts[row + k - 1] : starts[row + k] are their terms.
     """
     n, depth = labels.shape
     classes = last.shape[1]
@@ -96,8 +96,23 @@ def propose_k_beta(k, beta, depth, fixed, jumps, step, uniforms, normals):
 
 
 @kernel
-def run_chain(state, burn_in, thin, scale, fixed, jumps, uniforms, normals, offsets, weights, starts, values,
-              multiples, kept, accepted):
+def run_chain(
+    state,
+    burn_in,
+    thin,
+    scale,
+    fixed,
+    jumps,
+    uniforms,
+    normals,
+    offsets,
+    weights,
+    starts,
+    values,
+    multiples,
+    kept,
+    accepted,
+):
     """Metropolis-Hastings over (k, beta) for len(normals) steps, going on from ``state``.
 
     state (5,): k, beta, log density, step in beta, steps done so far; changed in place.

@@ -475,7 +475,7 @@ def _series(coefficients, x):
 def exceedance_from_series(labels, ends, last, k_masses, bounds, cumulative, threshold):
     """(m, c) posterior probability that a class probability is above ``threshold``, integrated.
 
-    cumulative: (K, q) Legendre series of beta's distribution function on bounds (K, 2), q = 0 if beta is fixed.
+    cumulative: (K, q) Legendre series of beta's distribution function on bounds (K, 2); q = 0: beta is fixed.
     """
     m, depth = labels.shape
     classes = last.shape[1]

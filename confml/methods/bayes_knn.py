@@ -73,13 +73,16 @@ class BayesKNN(Method):
         ),
         "burn_in": Integer("steps of each chain before any is kept", 0),
         "samples": AnyOf(
-            "states kept of each chain; null: 10000, or 1000 of the adaptive model", (Integer("", 1), Nothing(""))
+            "states kept of each chain; null: 10000, or 1000 of the adaptive model",
+            (Integer("", 1), Nothing("")),
         ),
         "thin": AnyOf(
             "steps from one kept state to the next; null: 7, or 70 with the adaptive model",
             (Integer("", 1), Nothing("")),
         ),
-        "start_k": AnyOf("k at which every chain starts; null: drawn from the prior", (Integer("", 1), Nothing(""))),
+        "start_k": AnyOf(
+            "k at which every chain starts; null: drawn from the prior", (Integer("", 1), Nothing(""))
+        ),
         "n_jobs": AnyOf("threads for the chains; the results are the same", (Integer(""), Nothing(""))),
         "random_state": AnyOf(
             "seed of the chains; null: another one each time", (Integer("", 0, 2**32 - 1), Nothing(""))
@@ -162,8 +165,8 @@ class BayesKNN(Method):
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The views ``reject``, ``envelope`` and ``posterior`` of the test examples X (m, d).
 
-        The posterior carries ``sd`` (m, c), and with chains ``standard_error`` (m, c), the Monte Carlo error of
-        the mean; so does reject.
+        The posterior carries ``sd`` (m, c), and with chains ``standard_error`` (m, c), the Monte Carlo error
+        of the mean; so does reject.
         """
         found = self._summary(X)
         error = {} if found.error is None else {"standard_error": found.error}
@@ -201,7 +204,7 @@ class BayesKNN(Method):
 
     @property
     def k_posterior_(self) -> np.ndarray:
-        """(K,) posterior probabilities of k = 1, 2, ..., K; empty with one class, which leaves nothing to learn."""
+        """(K,) posterior probabilities of k = 1, 2, ..., K; empty with one class: there is nothing to learn."""
         return np.empty(0) if self.posterior_ is None else self.posterior_.k_masses
 
     @property
