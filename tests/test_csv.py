@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv as csv_module
 import json
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from confml.data import load
-from confml.errors import ConfigError, DataError
+from confml.errors import ConfigError, ConfmlError, DataError
 
 GOOD = "age,size,y\n30,1.5,yes\n41,2.5,no\n52,-3,yes\n63,4e1,no\n"
 
@@ -114,6 +117,11 @@ def test_quoted_fields_may_hold_separators_quotes_and_lines(csv):
     assert data.y.tolist() == ['a "big", one', "two\nlines", "two\nlines", "b"]
     said = error(csv, 'x,y\n1,"a\nb"\n2,c\nbad,c\n3,c\n')
     assert "'bad' on line 5" in said
+
+
+def test_a_name_over_two_lines_is_one_name(csv):
+    assert csv('"age\n(years)",y\n1,a\n2,b\n').attributes == ("age (years)",)
+    assert "'p q' on line 2" in error(csv, 'x,y\n"p\nq",a\n2,b\n')
 
 
 def test_encodings(csv):
@@ -489,3 +497,62 @@ def test_the_spec_survives_json(csv, tmp_path):
     spec = {"csv": str(tmp_path / "mine.csv"), "label": "y", "ignore": None, "test": None}
     again = load(json.loads(json.dumps(spec)))
     assert again.checksum == data.checksum and again.name == "mine"
+
+
+# ---- whatever a file holds
+
+_CELLS = st.one_of(
+    st.sampled_from(["1", "2.5", "-3", "a", "", "?", "nan", "inf", "1,5", '"', '"x"', " ", "é", "01", "1_0"]),
+    st.text(max_size=4),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    rows=st.lists(st.lists(_CELLS, min_size=1, max_size=4), max_size=8),
+    separator=st.sampled_from([",", ";", "\t", " ", "|"]),
+    encoding=st.sampled_from(["utf-8", "latin-1", "utf-16"]),
+    keys=st.fixed_dictionaries(
+        {},
+        optional={
+            "missing": st.sampled_from(["error", "drop", "mean"]),
+            "nominal": st.just(["x"]),
+            "decimal": st.just(","),
+            "separator": st.sampled_from([",", ";", " "]),
+        },
+    ),
+)
+def test_any_file_is_read_or_refused_in_one_line(tmp_path_factory, rows, separator, encoding, keys):
+    path = tmp_path_factory.getbasetemp() / "any.csv"
+    text = "\n".join(separator.join(row) for row in [["x", "z", "y"], *rows])
+    path.write_bytes(text.encode(encoding, "replace"))
+    try:
+        data = load({"csv": str(path), "label": "y", **keys})
+    except ConfmlError as refused:
+        assert str(refused) and "\n" not in str(refused)
+        return
+    assert len(data) >= 2 and len(data.classes) >= 2
+    assert np.isfinite(data.X).all() or (keys.get("missing") == "mean" and not np.isinf(data.X).any())
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    values=st.lists(
+        st.tuples(
+            st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["no", "a,b", 'c"d', "1"])
+        ),
+        min_size=4,
+        max_size=12,
+    ),
+    separator=st.sampled_from([",", ";", "\t", "|"]),
+)
+def test_what_another_program_writes_is_read_back(tmp_path_factory, values, separator):
+    path = tmp_path_factory.getbasetemp() / "written.csv"
+    values = [*values, (1.0, "no"), (2.0, "a,b"), (1.0, "no"), (2.0, "a,b")]
+    with open(path, "w", newline="", encoding="utf-8") as stream:
+        writer = csv_module.writer(stream, delimiter=separator)
+        writer.writerow(["x", "y"])
+        writer.writerows([repr(x), label] for x, label in values)
+    data = load({"csv": str(path), "label": "y"})
+    assert data.X[:, 0].tolist() == [x for x, _ in values]
+    assert data.y.tolist() == [label for _, label in values]

@@ -234,7 +234,7 @@ def _all(header: list[str], records: list[tuple[int, list[str]]]) -> Iterator[li
 
 
 def _names(path: Path, header: list[str], line: int) -> tuple[list[str], list[str]]:
-    names, notes = list(header), []
+    names, notes = [" ".join(name.split()) for name in header], []
     for at, name in enumerate(names):
         if not name:
             names[at] = f"unnamed-{at + 1}"

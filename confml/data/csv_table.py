@@ -410,6 +410,7 @@ def _listed(names: Sequence[str], most: int = 5) -> str:
 
 
 def _short(text: str) -> str:
+    text = " ".join(text.split())
     return text if len(text) <= 30 else f"{text[:27]}..."
 
 
