@@ -101,6 +101,19 @@ def test_what_the_last_report_wrote_and_this_one_does_not_goes(tmp_path):
     assert {row["method"] for row in read(tmp_path / "metrics.csv")} == {"tcm-nn"}
 
 
+def test_tables_of_cells_that_another_process_is_at_stay(tmp_path):
+    run = golden_run()
+    write_report(run, tmp_path)
+    whole = contents(tmp_path / "regions")
+    seen = [cell.key for cell in run.cells if cell.split == "r2" and cell.key in run.results]
+    part = type(run)(
+        run.config, run.cells, {key: run.results[key] for key in seen}, run.failures, run.datasets
+    )
+    write_report(part, tmp_path)
+    assert contents(tmp_path / "regions") == whole
+    assert {row["split"] for row in read(tmp_path / "metrics.csv")} == {"r2"}
+
+
 def test_a_run_without_results_has_a_report_too(tmp_path):
     run = golden_run()
     empty = type(run)(run.config, run.cells, {}, run.failures, run.datasets)

@@ -6,6 +6,7 @@ same bytes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from confml.report.console import print_json, print_run
 from confml.report.figures import check_figure, draw_figures, known_figures
 from confml.report.metrics import read_summary, write_metrics, write_summary, write_timings, write_tuning
 from confml.report.published import known_tables
-from confml.report.regions import write_regions
+from confml.report.regions import region_paths, write_regions
 from confml.report.results import DatasetInfo, Failure, RunResults, cell_order
 from confml.report.stored import open_run
 from confml.report.tables import published_table, write_tables
@@ -44,7 +45,7 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
     figures, undrawn = draw_figures(results, folder)
     notes = [*results.notes, *undrawn]
     paths += [*figures, write_file(folder / "notes.txt", "".join(f"{note}\n" for note in notes))]
-    _remove_stale(folder, paths)
+    _remove_stale(folder, paths, _still_to_come(results))
     return paths
 
 
@@ -72,13 +73,28 @@ def combine_tables(names: Sequence[str], runs: Sequence[Path | str], folder: Pat
     return list(write_tables(names, summary, Path(folder)))
 
 
-def _remove_stale(folder: Path, paths: Sequence[Path]) -> None:
+def _still_to_come(results: RunResults) -> set[str]:
+    """Region tables, without their endings, of planned cells that are neither finished nor failed.
+
+    Another process may have finished them meanwhile and written their tables.
+    """
+    failed = {failure.cell.key for failure in results.failures}
+    return {
+        f"regions/{path.as_posix()}"
+        for key, path in region_paths(results).items()
+        if key not in results.results and key not in failed
+    }
+
+
+def _remove_stale(folder: Path, paths: Sequence[Path], to_come: set[str]) -> None:
     """Remove what the last report wrote and this one did not, and remember what this one wrote."""
     names = sorted(path.relative_to(folder).as_posix() for path in paths)
     memory = folder / WRITTEN
     before = memory.read_text(encoding="utf-8").splitlines() if memory.is_file() else []
     for name in set(before) - set(names):
         path = folder / name
+        if any(name[: dot.start()] in to_come for dot in re.finditer(r"\.", name)):
+            continue
         if path.resolve().is_relative_to(folder.resolve()):
             path.unlink(missing_ok=True)
             _remove_empty(path.parent, folder)

@@ -35,7 +35,9 @@ def print_run(results: RunResults, folder: Path, stream: IO[str] | None = None) 
     stream = stream or sys.stdout
     headings, rows = result_table(results)
     if rows:
-        print_table(headings, rows, title="Results (%, mean ± sd over splits)", right=3, stream=stream)
+        over_splits = any(row.n > 1 for row in results.summary)
+        title = "Results (%, mean ± sd over splits)" if over_splits else "Results (%)"
+        print_table(headings, rows, title=title, right=3, stream=stream)
     example = example_regions(results, folder)
     if example is not None:
         path, headings, rows = example

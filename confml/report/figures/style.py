@@ -92,7 +92,9 @@ def legend_beside(figure, handles: Sequence, labels: Sequence[str], rows: int = 
     """A legend to the right of the axes, for many entries: ``rows`` a column, the figure that much wider."""
     width, height = figure.get_size_inches()
     columns = -(-len(labels) // rows)
-    figure.set_size_inches(width + _legend_width(labels, columns), max(height, 0.4 + 0.16 * rows))
+    figure.set_size_inches(
+        width + _legend_width(labels, columns), max(height, 0.4 + 0.16 * -(-len(labels) // columns))
+    )
     figure.legend(handles, labels, loc="outside right upper", ncols=columns, handlelength=2.4)
 
 
