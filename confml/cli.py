@@ -12,6 +12,7 @@ import sys
 import click
 
 from confml import __version__
+from confml.commands._options import InOrder
 from confml.commands.data import data
 from confml.commands.describe import describe
 from confml.commands.doctor import doctor
@@ -24,13 +25,6 @@ from confml.commands.status import status
 from confml.errors import ConfmlError
 
 SOFTWARE, INTERRUPTED = 70, 130
-
-
-class InOrder(click.Group):
-    """Lists its commands in the order of the workflow, not of the alphabet."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
 
 
 @click.group(

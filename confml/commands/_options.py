@@ -1,10 +1,18 @@
-"""Options that several commands share."""
+"""Options, and the kind of group, that several commands share."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import click
+
+
+class InOrder(click.Group):
+    """Lists its commands in the order of the workflow, not of the alphabet."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
 
 config_argument = click.argument("config", metavar="CONFIG")
 set_option = click.option(

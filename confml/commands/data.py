@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from confml.commands._options import json_option, say
+from confml.commands._options import InOrder, json_option, say
 
 if TYPE_CHECKING:
     from confml.data.cards import Card, CardFile
@@ -18,14 +18,7 @@ DATA_MISSING = 3  # the exit code of data that are missing or wrong
 _WORDS = {"found": "here", "missing": "to fetch", "wrong": "wrong"}
 
 
-class _InOrder(click.Group):
-    """Lists its commands in the order they are used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-
-@click.group(cls=_InOrder)
+@click.group(cls=InOrder)
 def data() -> None:
     """List, describe, fetch and verify data sets.
 

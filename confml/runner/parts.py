@@ -8,7 +8,7 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.data.dataset import DataSet
-from confml.data.noise import apply_noise
+from confml.data.noise import apply_noise, nominal_columns
 from confml.runner.splits import inner_folds, split_identity, split_rows
 from confml.runner.workspace import open_dataset
 from confml.steps.registry import build_chain
@@ -93,7 +93,7 @@ class Parts:
             return {"X": data.X[train], "y": data.y[train], "X_test": data.X[test], "y_test": data.y[test]}
         rng = self._generator("noise", noise, repeat_only=noise["on"] == "all")
         if noise["on"] == "all":
-            X, y = apply_noise(data.X, data.y, noise, rng)
+            X, y = apply_noise(data.X, data.y, noise, rng, nominal_columns(data))
             return {"X": X[train], "y": y[train], "X_test": X[test], "y_test": y[test]}
         return self._noised_training(noise, rng)
 
@@ -104,7 +104,7 @@ class Parts:
         """
         data = self.data
         outer = self.train_rows if self._outer_rows is None else self._outer_rows
-        X, y = apply_noise(data.X[outer], data.y[outer], noise, rng)
+        X, y = apply_noise(data.X[outer], data.y[outer], noise, rng, nominal_columns(data))
         if self._outer_rows is not None:
             train, test = np.searchsorted(outer, self.train_rows), np.searchsorted(outer, self.test_rows)
             return {"X": X[train], "y": y[train], "X_test": X[test], "y_test": y[test]}
