@@ -91,14 +91,15 @@ def _remove_stale(folder: Path, paths: Sequence[Path], to_come: set[str]) -> Non
     names = sorted(path.relative_to(folder).as_posix() for path in paths)
     memory = folder / WRITTEN
     before = memory.read_text(encoding="utf-8").splitlines() if memory.is_file() else []
-    for name in set(before) - set(names):
+    for name in sorted(set(before) - set(names)):
         path = folder / name
         if any(name[: dot.start()] in to_come for dot in re.finditer(r"\.", name)):
+            names.append(name)
             continue
         if path.resolve().is_relative_to(folder.resolve()):
             path.unlink(missing_ok=True)
             _remove_empty(path.parent, folder)
-    write_file(memory, "".join(f"{name}\n" for name in names))
+    write_file(memory, "".join(f"{name}\n" for name in sorted(names)))
 
 
 def _remove_empty(path: Path, folder: Path) -> None:
