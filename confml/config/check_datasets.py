@@ -14,6 +14,8 @@ from confml.errors import ConfmlError, did_you_mean
 def check_datasets(checker: Checker) -> None:
     seen: dict[str, tuple] = {}
     for place, dataset, whole in checker.entries(DatasetSpec, "datasets"):
+        if not whole and _kind_as_written(checker, place) != dataset.kind:
+            continue  # its source is what is wrong
         kinds = [kind for kind in ("card", "csv", "generate") if getattr(dataset, kind) is not None]
         if len(kinds) > 1:
             message = f"a data set comes from one of card, csv and generate, got {' and '.join(kinds)}"
@@ -35,6 +37,11 @@ def check_datasets(checker: Checker) -> None:
             checker.say((*place, "name"), message, "give one of them another name")
         else:
             seen[dataset.name.casefold()] = place
+
+
+def _kind_as_written(checker: Checker, place: tuple) -> str:
+    node = checker.root.at(place)
+    return next((kind for kind in ("csv", "generate") if node.child(kind) is not None), "card")
 
 
 def _check_card(checker: Checker, dataset: DatasetSpec, place: tuple) -> None:
@@ -77,10 +84,6 @@ def _check_csv(checker: Checker, dataset: DatasetSpec, place: tuple, whole: bool
         path = getattr(dataset, key)
         if path is not None:
             _check_file(checker, Path(path), (*place, key))
-    if dataset.separator is not None and len(dataset.separator) != 1:
-        message = f"expected one character, got '{dataset.separator}'"
-        hint = 'write "\\t" for tabs' if "t" in dataset.separator else None
-        checker.add((*place, "separator"), message, hint)
     if dataset.encoding is not None:
         try:
             codecs.lookup(dataset.encoding)

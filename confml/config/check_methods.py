@@ -26,9 +26,9 @@ def check_steps(checker: Checker) -> None:
     for place, step, _ in checker.entries(StepSpec, "steps"):
         checker.same_key_twice(place)
         if _is_known(checker, check_step, step.name, place):
-            found = len(checker.problems)
+            found = checker.problems.noted
             _check_fixed(checker, check_step, step.name, step.params, place)
-            if len(checker.problems) == found:
+            if checker.problems.noted == found:
                 _check_whole(checker, check_step, step.name, step.params, place)
 
 
@@ -38,7 +38,7 @@ def check_methods(checker: Checker) -> None:
 
     seen: dict[str, tuple] = {}
     for place, entry, whole in checker.entries(MethodEntry, "methods"):
-        found = len(checker.problems)
+        found = checker.problems.noted
         for holder in (place, (*place, "sweep"), (*place, "tune")):
             checker.same_key_twice(holder)
         if "select_by" in entry.model_fields_set and not entry.tune and whole:
@@ -48,7 +48,7 @@ def check_methods(checker: Checker) -> None:
             continue
         _check_fixed(checker, check, entry.name, entry.params, place)
         _check_grids(checker, check, entry, place)
-        if not whole or len(checker.problems) > found:
+        if not whole or checker.problems.noted > found:
             continue
         points = itertools.product(entry.variants(), entry.tune_grid())
         for variant, point in itertools.islice(points, MOST_POINTS):

@@ -16,7 +16,7 @@ from confml.config import grids
 from confml.config.explain import Place, dotted
 from confml.config.problems import Mark, Problems
 from confml.config.schema import FigureSpec, PaperSpec, Part, Protocol, hyphenated
-from confml.config.yaml_marks import Node
+from confml.config.yaml_marks import Node, spelling
 from confml.config.yaml_words import got
 from confml.errors import ConfmlError, did_you_mean
 
@@ -161,7 +161,7 @@ def _leave_out(value: Any, loc: Place) -> bool:
     holder, name, node = None, None, value
     for part in loc:
         if isinstance(node, dict):
-            part = part if part in node else str(part).replace("_", "-")
+            part = spelling(node, part)
             if part not in node:
                 break
             holder, name, node = node, part, node[part]

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from confml.config.problems import Problems
 from confml.config.schema import Part, part_at
 from confml.config.yaml_marks import Node
-from confml.config.yaml_words import got
+from confml.config.yaml_words import flow, got
 from confml.errors import did_you_mean, nearest
 
 Place = Sequence[str | int]
@@ -46,6 +46,8 @@ def _note(error: Mapping[str, Any], place: Place, root: Node, problems: Problems
     elif kind in ("model_type", "model_attributes_type", "dict_type", "mapping_type"):
         expected = _shape(part_at(place))
     elif kind == "too_short":
+        if value:  # it has entries, all of them wrong, as other messages say
+            return
         expected = "at least one entry"
     if expected is None:
         problems.add(node.mark, _said(path, error["msg"].lower()), hint)
@@ -75,7 +77,7 @@ def _missing_key(place: Place, root: Node, problems: Problems) -> None:
     *above, key = place
     model, holder, path = part_at(above), root.at(above), dotted(root, above)
     field = model.model_fields.get(str(key).replace("-", "_")) if model else None
-    example = _flow(field.examples[0]) if field and field.examples else None
+    example = flow(field.examples[0]) if field and field.examples else None
     hint = f"for example '{key}: {example}'" if example else None
     given = holder.child(key) if holder.is_mapping else None
     if given is not None:  # the key is there and nothing stands behind it
@@ -102,12 +104,3 @@ def _shape(model: type[Part] | None) -> str:
 
 def _said(path: str, message: str) -> str:
     return f"{path}: {message}" if path else message
-
-
-def _flow(value: Any) -> str:
-    """A plain value as YAML on one line."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    return value if isinstance(value, str) else got(value)

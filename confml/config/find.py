@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from confml.config.problems import Mark, Problems
@@ -19,37 +20,36 @@ def bundled_configs() -> dict[str, Path]:
 
 def find_config(name: str) -> tuple[Path, str]:
     """The file that ``name`` means, and how messages call it. Raises ConfigErrors, with the nearest name."""
-    problems = Problems()
-    path = Path(name)
+    path, mark = Path(name), Mark(source=name or "''")
     try:
-        if path.exists() and not path.is_dir():
+        is_folder = path.is_dir()
+        if path.exists() and not is_folder:
             return path, name
-        bundled = _bundled(name)
-        if bundled is not None:
-            return bundled, str(bundled)
-        if path.is_dir():
-            inside = sorted(other.name for other in path.glob("*.y*ml"))
-            hint = f"it holds {', '.join(inside[:10])}" if inside else None
-            raise problems.stop(Mark(source=name), "this is a folder, expected a YAML file", hint)
-        beside = [str(other) for other in path.parent.glob("*.y*ml")] if path.parent.is_dir() else []
+        yamls = sorted((path if is_folder else path.parent).glob("*.y*ml"))
     except (OSError, ValueError):  # too long for a file's name, or with a NUL in it
-        beside = []
-    try:
-        names = list(bundled_configs())
-    except ConfmlError:
-        names = []
-    hint = did_you_mean(name, [*beside, *names], list_all=False)
-    if hint is None and names:
-        hint = f"confml comes with {', '.join(names)}"
-    raise problems.stop(Mark(source=name), "no such file, and no config of that name comes with confml", hint)
+        is_folder, yamls = False, []
+    known = _known()
+    bundled = _pick(name.removesuffix(".yaml"), known)
+    if bundled is not None:
+        return bundled, str(bundled)
+    if is_folder:
+        hint = f"it holds {', '.join(other.name for other in yamls[:10])}" if yamls else None
+        raise Problems().stop(mark, "this is a folder, expected a YAML file", hint)
+    hint = did_you_mean(name, [*map(str, yamls), *known], list_all=False)
+    if hint is None and known:
+        hint = f"confml comes with {', '.join(known)}"
+    raise Problems().stop(mark, "no such file, and no config of that name comes with confml", hint)
 
 
-def _bundled(name: str) -> Path | None:
+def _known() -> dict[str, Path]:
     try:
-        known = bundled_configs()
-    except ConfmlError:
-        return None
-    name = name.removesuffix(".yaml")
+        return bundled_configs()
+    except ConfmlError:  # a broken installation; a file of one's own can be run all the same
+        return {}
+
+
+def _pick(name: str, known: Mapping[str, Path]) -> Path | None:
+    """The config of this name; the folder may be left out where that says which one."""
     if name in known:
         return known[name]
     below = [path for full, path in known.items() if full.rpartition("/")[2] == name]

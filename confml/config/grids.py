@@ -16,6 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from confml.config.yaml_words import got
+from confml.errors import did_you_mean
+
 LARGEST = 100_000
 KINDS = ("log2", "log10", "range")
 EXPECTED = "a list, 'a..b', or one of {range: [a, b, step]}, {log2: [a, b, step]}, {log10: [a, b, step]}"
@@ -28,9 +31,9 @@ _LIKE_A_SPAN = re.compile(r"[-+.\deE]*\d\.\.[-+]?[.\deE]+")
 class GridError(ValueError):
     """A grid that cannot be expanded. ``expected`` says what it should be, or ``message`` what is wrong."""
 
-    def __init__(self, message: str, *, expected: bool = False):
+    def __init__(self, message: str, *, expected: bool = False, hint: str | None = None):
         super().__init__(message)
-        self.expected = expected
+        self.expected, self.hint = expected, hint
 
 
 def expand(grid: Any) -> list[Any]:
@@ -45,7 +48,7 @@ def expand(grid: Any) -> list[Any]:
     seen: set[str] = set()
     for value in values:
         if identity(value) in seen:
-            raise GridError(f"the grid has {_shown(value)} twice")
+            raise GridError(f"the grid has {got(value)} twice")
         seen.add(identity(value))
     return values
 
@@ -109,7 +112,8 @@ def _span(text: str) -> list[int] | None:
 
 def _series(grid: Mapping[str, Any]) -> list[Any]:
     if len(grid) != 1 or next(iter(grid)) not in KINDS:
-        raise GridError(EXPECTED, expected=True)
+        hint = did_you_mean(next(iter(grid), ""), KINDS, list_all=False)
+        raise GridError(EXPECTED, expected=True, hint=hint)
     ((kind, ends),) = grid.items()
     shape = f"{{{kind}: [from, to, step]}}"
     is_list = isinstance(ends, Sequence) and not isinstance(ends, str)
@@ -154,9 +158,3 @@ def _is_number(value: Any) -> bool:
         and math.isfinite(value)
         and abs(value) <= 1e15
     )
-
-
-def _shown(value: Any) -> str:
-    from confml.config.yaml_words import got
-
-    return got(value)

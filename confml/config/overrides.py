@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from confml.config.problems import Mark, Problems
 from confml.config.schema import part_at
-from confml.config.yaml_marks import Node, parse
+from confml.config.yaml_marks import Node, parse, spelling
 from confml.config.yaml_words import got
 from confml.errors import ConfigErrors, did_you_mean
 
@@ -49,7 +49,7 @@ class _Setter:
             self.problems.add(self.mark, f"{here} is {got(node.content)} and has no '{parts[0]}' in it")
 
     def _set_key(self, node: Node, done: list[str | int], parts: list[str], value: Node) -> None:
-        key, rest = self._spelling(node, parts[0]), parts[1:]
+        key, rest = spelling(node.content, parts[0]), parts[1:]
         if not rest:
             value.key_mark = self.mark
             node.content[key] = value
@@ -99,12 +99,6 @@ class _Setter:
             if name not in model.keys() and (inner.is_mapping or inner.content is None):
                 named = Node(name, inner.key_mark or inner.mark, inner.key_mark)
                 node.content = {model.short: named, **(inner.content or {})}
-
-    @staticmethod
-    def _spelling(node: Node, key: str) -> str:
-        """The key as it stands in the file already: parameters may be written with - or with _."""
-        spellings = (key, key.replace("_", "-"), key.replace("-", "_"))
-        return next((spelling for spelling in spellings if spelling in node.content), key)
 
 
 def _names(item: Node) -> list[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from confml.errors import ConfigError, ConfigErrors
+
+_PATH = re.compile(r"^[\w.+-]+: ")
 
 
 @dataclass(frozen=True, order=True)
@@ -24,15 +27,20 @@ class Mark:
 
 
 class Problems:
+    """Mistakes with their marks and hints."""
+
     def __init__(self):
         self._found: list[tuple[Mark, str, str | None]] = []
-
-    def __len__(self) -> int:
-        return len(self._found)
+        self.noted = 0  # how often `add` was called
+        self._seen: set[tuple[Mark, str]] = set()
 
     def add(self, mark: Mark, message: str, hint: str | None = None) -> None:
         """Note a mistake. The same one at the same place, which an alias can lead to twice, counts once."""
-        if (mark, message, hint) not in self._found:
+        self.noted += 1
+        message, hint = _visible(message), hint and _visible(hint)
+        identity = (mark, _PATH.sub("", message) if mark.line else message)
+        if identity not in self._seen:
+            self._seen.add(identity)
             self._found.append((mark, message, hint))
 
     def stop(self, mark: Mark, message: str, hint: str | None = None) -> ConfigErrors:
@@ -44,9 +52,17 @@ class Problems:
         """All of them, in the order of the file."""
         found = sorted(self._found, key=lambda problem: problem[0])
         return ConfigErrors(
-            [ConfigError(message, where=str(mark) or None, hint=hint) for mark, message, hint in found]
+            [
+                ConfigError(message, where=_visible(str(mark)) or None, hint=hint)
+                for mark, message, hint in found
+            ]
         )
 
     def raise_any(self) -> None:
         if self._found:
             raise self.error()
+
+
+def _visible(text: str) -> str:
+    """Text on one line, whatever it quotes: line ends and control characters as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -31,6 +31,7 @@ from confml.config.values import (
     Folds,
     Name,
     Seed,
+    Separator,
     Share,
     Switch,
     Whole,
@@ -66,7 +67,7 @@ def _expand(grid: Any) -> tuple[Any, ...]:
         return tuple(grids.expand(grid))
     except grids.GridError as error:
         if error.expected:
-            raise wrong(str(error)) from None
+            raise wrong(str(error), hint=error.hint) from None
         raise ValueError(str(error)) from None
 
 
@@ -182,7 +183,7 @@ class DatasetSpec(Part):
         description="Missing values: an error (unless said), drop the row, or the attribute's mean.",
         examples=["drop"],
     )
-    separator: Words | None = Field(None, description="Between the CSV file's columns.", examples=[";"])
+    separator: Separator | None = Field(None, description="Between the CSV file's columns.", examples=[";"])
     encoding: Words | None = Field(None, description="Of the CSV file.", examples=["latin-1"])
     generate: Words | None = Field(None, description="A generator of data.", examples=["five-gaussians"])
     params: dict[str, Any] = Field({}, description="The generator's parameters, where names would clash.")
@@ -361,7 +362,7 @@ class Config(Part):
         examples=[[{"name": "tcm-nn", "k": 1}, {"name": "knn", "sweep": {"k": [1, 3, 5]}}]],
     )
     protocol: Protocol = Field(
-        description="How data sets are divided into training and test parts.",
+        description="How data sets are divided; a single word is its kind.",
         examples=[{"kind": "holdout", "test-size": 0.3, "repeats": 20}],
     )
     levels: tuple[Between, ...] = Field(

@@ -24,9 +24,9 @@ class Text(Parameter):
         return self.words
 
     def accepts(self, value: Any) -> bool:
-        if not isinstance(value, str) or not value.strip():
+        if not isinstance(value, str):
             return False
-        return self.pattern is None or re.fullmatch(self.pattern, value) is not None
+        return re.fullmatch(self.pattern, value) is not None if self.pattern else bool(value.strip())
 
 
 class Rule:
@@ -61,6 +61,8 @@ def hint_for(parameter: Parameter, value: Any) -> str | None:
                 return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
             if isinstance(kind, Choice):
                 return did_you_mean(value, kind.options, list_all=False)
+        if parameter is SEPARATOR and value == "tab":
+            return 'write "\\t"'
         if any(isinstance(kind, Integer | Number) for kind in kinds) and _is_number(value):
             return "write the number without quotes, blanks or separators"
     elif isinstance(value, bool):
@@ -112,11 +114,13 @@ FOLDER_NAME = Text(
     words="a name that can be a folder's: letters, digits and . _ + -, the first a letter or digit",
 )
 Name = Annotated[str, Rule(FOLDER_NAME)]
+SEPARATOR = Text("what stands between columns", pattern=r"[^\r\n\"]", words="one character")
+Separator = Annotated[str, Rule(SEPARATOR)]
 Words = Annotated[str, Rule(Text("words"))]
 Whole = Annotated[int, Rule(Integer("", low=0))]
 Count = Annotated[int, Rule(Integer("", low=1))]
 Folds = Annotated[int, Rule(Integer("", low=2))]
-Seed = Annotated[int, Rule(Integer("", low=0, high=2**63 - 1))]
+Seed = Annotated[int, Rule(Integer("", low=0))]
 Share = Annotated[float, Rule(Number("", low=0, high=1))]
 Between = Annotated[float, Rule(Number("", low=0, high=1, low_open=True, high_open=True))]
 Switch = Annotated[bool, Rule(Flag(""))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,9 +68,7 @@ class Node:
     def child(self, part: str | int) -> Node | None:
         """The value under a key or index, or None."""
         if self.is_mapping:
-            if part not in self.content and isinstance(part, str):
-                part = part.replace("_", "-")  # parameters have both spellings
-            return self.content.get(part)
+            return self.content.get(spelling(self.content, part))
         if self.is_list and isinstance(part, int) and 0 <= part < len(self.content):
             return self.content[part]
         return None
@@ -112,6 +110,14 @@ class Node:
         node = cls.of(value, mark)
         node.key_mark = mark
         return node
+
+
+def spelling(keys: Iterable[str], part: str | int) -> str | int:
+    """The key that ``part`` means: parameters may be written with - or with _."""
+    if part in keys or not isinstance(part, str):
+        return part
+    plain = part.replace("-", "_")
+    return next((key for key in keys if key.replace("-", "_") == plain), part)
 
 
 def read_file(path: Path, shown: str, problems: Problems) -> Node:

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 _QUOTES_HINT = "put a value that contains ': ' in quotes"
-_INDENT_HINT = "keys that belong together start in the same column"
+_INDENT_HINT = "lines that belong together begin in the same column"
 
 
 def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Any, str, str | None]:
@@ -40,7 +40,8 @@ def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Any, str, str | Non
     if "expected <block end>" in problem:
         return _stray(error, ahead, line)
     if "expected the node content" in problem:
-        return place, f"expected a value, got {_short(line[place.column :].strip())}", None
+        rest = line[place.column :].strip()
+        return place, f"expected a value, got {_short(rest) if rest else 'nothing'}", None
     if "sequence entries are not allowed" in problem:
         return place, "a list item '- ' must begin a line of its own", None
     if "mapping keys are not allowed" in problem:
@@ -77,11 +78,22 @@ def got(value: Any) -> str:
         return _cut(repr(value))
     if isinstance(value, str):
         return _short(value)
-    if isinstance(value, dict):
-        return "a mapping" if value else "an empty mapping"
-    if isinstance(value, list | tuple):
-        return "a list" if len(value) else "an empty list"
+    if isinstance(value, dict | list | tuple):
+        kind = "mapping" if isinstance(value, dict) else "list"
+        text = flow(value) if value else ""
+        return text if 0 < len(text) <= 40 else f"a {kind}" if value else f"an empty {kind}"
     return f"a value of type {type(value).__name__}"
+
+
+def flow(value: Any) -> str:
+    """A plain value as YAML on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    if isinstance(value, str) and re.fullmatch(r"[A-Za-z_][\w./+-]*", value):
+        return value
+    return "null" if value is None else got(value)
 
 
 def _bad_start(letter: str, ahead: str) -> tuple[str, str | None]:
@@ -129,8 +141,7 @@ def _stray(error: yaml.MarkedYAMLError, ahead: str, line: str) -> tuple[Any, str
     if place.column == above.column:
         kinds = "list items '- '" if "collection" in (error.context or "") else "keys"
         return place, f"expected more {kinds}, as the lines above, got {_short(rest)}", None
-    column = above.column + 1
-    message = f"this line's indentation fits none of the lines above (the nearest begin in column {column})"
+    message = f"this line begins in column {place.column + 1}, which fits none of the lines above"
     return place, message, _INDENT_HINT
 
 
@@ -139,7 +150,7 @@ def _line(lines: list[str], number: int) -> str:
 
 
 def _short(text: str) -> str:
-    return "'" + _cut(text.replace("\n", " ")) + "'"
+    return "'" + _cut(text) + "'"
 
 
 def _cut(text: str, most: int = 40) -> str:
