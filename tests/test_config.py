@@ -494,10 +494,14 @@ def test_options_of_figures_are_checked_by_the_caller(full):
 
     def check(name, options):
         if options.get("view") == "vote":
-            raise ConfmlError("'view' must be p-value, got 'vote'", hint="change it")
+            raise ConfmlError("view must be one of p-value, got 'vote'", hint="change it")
+        if options.get("view") == "p-value":
+            raise ConfmlError(f"figure '{name}' has no parameter 'view'", hint="it has none")
 
-    (line,) = messages(load_config, full, check_figure=check)
-    assert line == f"{full}:22:92: figures.2.view: 'view' must be p-value, got 'vote'; change it"
+    assert messages(load_config, full, check_figure=check) == [
+        f"{full}:22:52: figure 'error-against-k' has no parameter 'view'; it has none",
+        f"{full}:22:92: figures.2.view: expected one of p-value, got 'vote'; change it",
+    ]
 
 
 # ---- scikit-learn's classifiers

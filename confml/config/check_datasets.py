@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 from pathlib import Path
 
-from confml.config.check_methods import tell
 from confml.config.checks import Checker
 from confml.config.schema import DatasetSpec
 from confml.errors import ConfmlError, did_you_mean
@@ -73,13 +72,17 @@ def _check_generator(checker: Checker, dataset: DatasetSpec, place: tuple) -> No
         try:
             check_parameters(f"generator '{name}'", rules, {parameter: value})
         except ConfmlError as error:
-            tell(checker, error, parameter, value, (*place, "params", parameter))
+            checker.tell(error, parameter, value, (*place, "params", parameter))
 
 
 def _check_csv(checker: Checker, dataset: DatasetSpec, place: tuple, whole: bool) -> None:
     if dataset.label is None and whole:
         message = f"missing key 'label' in {place[0]}.{place[1]}"
         checker.say(place, message, "it names the column with the class, as 'label: y'")
+    for key in ("ignore", "nominal", "groups"):
+        named = getattr(dataset, key) or ()
+        if dataset.label is not None and dataset.label in ((named,) if isinstance(named, str) else named):
+            checker.add((*place, key), f"'{dataset.label}' is the label{checker.line((*place, 'label'))}")
     for key in ("csv", "test"):
         path = getattr(dataset, key)
         if path is not None:

@@ -78,7 +78,7 @@ def _check_fixed(checker: Checker, check: Check, name: str, params: Mapping[str,
     for parameter, value in params.items():
         error = _problem_with(check, name, parameter, value)
         if error is not None:
-            tell(checker, error, parameter, value, (*place, "params", parameter))
+            checker.tell(error, parameter, value, (*place, "params", parameter))
 
 
 def _check_grids(checker: Checker, check: Check, entry: MethodEntry, place: tuple) -> None:
@@ -105,7 +105,7 @@ def _check_values(checker: Checker, check: Check, name: str, parameter: str, pla
         for value in values:
             error = _problem_with(check, name, parameter, value)
             if error is not None:
-                tell(checker, error, parameter, value, place if index is None else (*place, index))
+                checker.tell(error, parameter, value, place if index is None else (*place, index))
                 return
 
 
@@ -141,13 +141,3 @@ def _problem_with(check: Check, name: str, parameter: str, value: Any) -> Confml
 def _asks_for_more(error: ConfmlError) -> bool:
     """Whether the complaint is that some other parameter is missing: that is asked of all together."""
     return re.search(r"\bneeds? (a |the )?parameter", error.message) is not None
-
-
-def tell(checker: Checker, error: ConfmlError, parameter: str, value: Any, place: tuple) -> None:
-    if "no parameter" in error.message:
-        place = place[:-1] if isinstance(place[-1], int) else place
-        checker.say(place, error.message, error.hint, at_key=True)
-        return
-    rule = re.fullmatch(rf"(?:.*[: ])?{re.escape(parameter)} must be (.*), got .*", error.message, re.DOTALL)
-    message = f"expected {rule[1]}, got {got(value)}" if rule else error.message
-    checker.add(place, message, error.hint)

@@ -6,6 +6,7 @@ Data sets have a file of their own, `check_datasets`; methods and steps too, `ch
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -76,6 +77,16 @@ class Checker:
         node = self.root.child(key)
         return self.part(model, (key,))[0] if node is not None and node.content is not None else None
 
+    def tell(self, error: ConfmlError, parameter: str, value: Any, place: Place) -> None:
+        """Note what a registry has against one parameter (or option), in the words used here."""
+        if "no parameter" in error.message:
+            place = place[:-1] if isinstance(place[-1], int) else place
+            self.say(place, error.message, error.hint, at_key=True)
+            return
+        pattern = rf"(?:.*[: ])?{re.escape(parameter)} must be (.*), got .*"
+        rule = re.fullmatch(pattern, error.message, re.DOTALL)
+        self.add(place, f"expected {rule[1]}, got {got(value)}" if rule else error.message, error.hint)
+
     def same_key_twice(self, place: Place) -> None:
         """A parameter spelt both with - and with _ is given twice."""
         node = self.root.at(place)
@@ -135,11 +146,11 @@ def check_figures(
             checker.say(at_name, f"figure '{figure.name}' stands in the list twice with the same options")
         seen.add(identity)
         if check_options is not None:
-            try:
-                check_options(figure.name, figure.options)
-            except ConfmlError as error:
-                option = next((o for o in figure.options if f"'{o}'" in error.message), None)
-                checker.add((*place, option) if option else at_name, error.message, error.hint)
+            for option, value in figure.options.items():
+                try:
+                    check_options(figure.name, {option: value})
+                except ConfmlError as error:
+                    checker.tell(error, option, value, (*place, "options", option))
 
 
 def check_paper(checker: Checker, known: Iterable[str] | None) -> None:

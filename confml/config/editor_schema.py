@@ -30,11 +30,13 @@ GRID = {
 }
 
 
-def json_schema(figures: Iterable[str] | None = None, tables: Iterable[str] | None = None) -> dict[str, Any]:
+def json_schema(
+    figures: Iterable[str] | Mapping[str, Any] | None = None, tables: Iterable[str] | None = None
+) -> dict[str, Any]:
     """The JSON Schema of a config.
 
     It names the cards, methods, steps and generators there are, each method with its parameters, and the
-    figures and published tables that are handed in.
+    figures and published tables that are handed in; figures in a mapping with their ``options``.
     """
     from confml.data.cards import known_cards
     from confml.data.generators import COMMON, GENERATORS
@@ -58,6 +60,9 @@ def json_schema(figures: Iterable[str] | None = None, tables: Iterable[str] | No
     _with_parameters(parts["DatasetSpec"], "generate", generators)
     if figures is not None:
         _suggest(parts["FigureSpec"], "name", figures)
+        if isinstance(figures, Mapping):
+            options = {name: getattr(figure, "options", {}) for name, figure in figures.items()}
+            _with_parameters(parts["FigureSpec"], "name", options)
     if tables is not None:
         _suggest(parts["PaperSpec"], "table", tables, in_list=True)
     for model, names in ((DatasetSpec, known_cards()), (MethodEntry, methods), (StepSpec, steps)):

@@ -185,6 +185,10 @@ class DatasetSpec(Part):
     )
     separator: Separator | None = Field(None, description="Between the CSV file's columns.", examples=[";"])
     encoding: Words | None = Field(None, description="Of the CSV file.", examples=["latin-1"])
+    decimal: one_of(".", ",") | None = Field(None, description="The decimal sign of the CSV file.")
+    drop_first: Switch | None = Field(
+        None, description="Code nominal columns with one column fewer than categories."
+    )
     generate: Words | None = Field(None, description="A generator of data.", examples=["five-gaussians"])
     params: dict[str, Any] = Field({}, description="The generator's parameters, where names would clash.")
 
@@ -197,6 +201,8 @@ class DatasetSpec(Part):
         "missing",
         "separator",
         "encoding",
+        "decimal",
+        "drop_first",
     )
 
     @classmethod

@@ -61,8 +61,6 @@ def hint_for(parameter: Parameter, value: Any) -> str | None:
                 return f"write {'true' if value.lower() in ('yes', 'on', 'y') else 'false'}"
             if isinstance(kind, Choice):
                 return did_you_mean(value, kind.options, list_all=False)
-        if parameter is SEPARATOR and value == "tab":
-            return 'write "\\t"'
         if any(isinstance(kind, Integer | Number) for kind in kinds) and _is_number(value):
             return "write the number without quotes, blanks or separators"
     elif isinstance(value, bool):
@@ -114,7 +112,11 @@ FOLDER_NAME = Text(
     words="a name that can be a folder's: letters, digits and . _ + -, the first a letter or digit",
 )
 Name = Annotated[str, Rule(FOLDER_NAME)]
-SEPARATOR = Text("what stands between columns", pattern=r"[^\r\n\"]", words="one character")
+SEPARATOR = Text(
+    "what stands between columns",
+    pattern=r"[^\r\n\"']|comma|semicolon|tab|pipe|blanks",
+    words="one character, or one of comma, semicolon, tab, pipe, blanks",
+)
 Separator = Annotated[str, Rule(SEPARATOR)]
 Words = Annotated[str, Rule(Text("words"))]
 Whole = Annotated[int, Rule(Integer("", low=0))]
