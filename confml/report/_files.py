@@ -9,25 +9,20 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 import re
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from confml.runner.store import write_atomically
+
 
 def write_file(path: Path, content: bytes | str) -> Path:
-    """Write under a temporary name and rename; folders are made. Returns the path."""
+    """Write a whole file or none; folders are made. Returns the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_atomically(path, content.encode("utf-8") if isinstance(content, str) else content)
     return path
 
 
