@@ -7,7 +7,16 @@ from typing import Any
 
 from confml._parameters import Parameter
 from confml.config import grids
-from confml.config.schema import Config, DatasetSpec, FigureSpec, MethodEntry, PaperSpec, Protocol, StepSpec
+from confml.config.schema import (
+    Config,
+    DatasetSpec,
+    FigureSpec,
+    MethodEntry,
+    PaperSpec,
+    Protocol,
+    StepSpec,
+    hyphenated,
+)
 from confml.config.values import parameter_schema
 
 GRID = {
@@ -28,6 +37,9 @@ GRID = {
         ),
     ],
 }
+
+
+GRID_HERE = {"$ref": "#/$defs/Grid"}
 
 
 def json_schema(
@@ -54,10 +66,15 @@ def json_schema(
     _suggest(parts["MethodEntry"], "name", methods)
     _suggest(parts["StepSpec"], "name", steps)
     for kind in ("sweep", "tune"):
-        parts["MethodEntry"]["properties"][kind]["additionalProperties"] = GRID
+        parts["MethodEntry"]["properties"][kind]["additionalProperties"] = GRID_HERE
     _with_parameters(parts["MethodEntry"], "name", methods)
     _with_parameters(parts["StepSpec"], "name", steps)
     _with_parameters(parts["DatasetSpec"], "generate", generators)
+    parts["Grid"] = GRID
+    dataset = parts["DatasetSpec"]
+    dataset.pop("required")  # a name comes from the file or the generator too
+    of_others = {"propertyNames": {"enum": list(dataset["properties"])}}
+    dataset.setdefault("allOf", []).append({"if": {"required": ["generate"]}, "else": of_others})
     if figures is not None:
         _suggest(parts["FigureSpec"], "name", figures)
         if isinstance(figures, Mapping):
@@ -88,22 +105,26 @@ def _suggest(part: dict[str, Any], key: str, names: Iterable[str], *, in_list: b
 
 
 def _with_parameters(part: dict[str, Any], key: str, known: Mapping[str, Mapping[str, Parameter]]) -> None:
-    """The parameters of each method (step, generator), where its name is given. Others may still be added:
-    scikit-learn's classifiers have their own."""
-    part["additionalProperties"] = True
-    part["allOf"] = []
+    """The parameters of each method (step, generator, figure), where its name is given, and no others."""
+    part["additionalProperties"] = True  # scikit-learn's classifiers have parameters that are not listed
+    own = list(part["properties"])
     for name, parameters in sorted(known.items()):
-        if not parameters:
-            continue
-        given = {
+        values = {
             one: {"description": rule.about} | parameter_schema(rule) for one, rule in parameters.items()
         }
-        properties: dict[str, Any] = dict(given)
-        if "sweep" in part["properties"]:
-            grid = {one: GRID | {"description": rule.about} for one, rule in parameters.items()}
-            properties |= {kind: {"properties": grid} for kind in ("sweep", "tune")}
+        then: dict[str, Any] = {"properties": dict(values)}
+        names = [*own, *_both_spellings(parameters)]
+        then["propertyNames"] = {"enum": names}
+        if "sweep" in own:
+            grids_ = {one: {"description": rule.about} | GRID_HERE for one, rule in parameters.items()}
+            shape = {"properties": grids_, "propertyNames": {"enum": _both_spellings(parameters)}}
+            then["properties"] |= {"sweep": shape, "tune": shape}
         condition = {"properties": {key: {"const": name}}, "required": [key]}
-        part["allOf"].append({"if": condition, "then": {"properties": properties}})
+        part.setdefault("allOf", []).append({"if": condition, "then": then})
+
+
+def _both_spellings(parameters: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(key for name in parameters for key in (name, hyphenated(name))))
 
 
 def _or_a_word(

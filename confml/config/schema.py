@@ -21,6 +21,7 @@ from pydantic import (
     PrivateAttr,
     ValidationError,
     ValidationInfo,
+    WithJsonSchema,
     model_validator,
 )
 
@@ -86,7 +87,8 @@ def _in_folder(path: Any, info: ValidationInfo) -> Any:
 
 
 Grid = Annotated[tuple[Any, ...], BeforeValidator(_expand)]
-NameList = Annotated[tuple[Words, ...], BeforeValidator(_names)]
+_NAMES = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+NameList = Annotated[tuple[Words, ...], BeforeValidator(_names), WithJsonSchema(_NAMES)]
 FilePath = Annotated[str, BeforeValidator(_in_folder)]
 
 

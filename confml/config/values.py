@@ -90,7 +90,7 @@ def parameter_schema(parameter: Parameter) -> dict[str, Any]:
     if isinstance(parameter, Nothing):
         return {"type": "null"}
     if isinstance(parameter, Text):
-        pattern = {"pattern": f"^{parameter.pattern}$"} if parameter.pattern else {"minLength": 1}
+        pattern = {"pattern": f"^(?:{parameter.pattern})$"} if parameter.pattern else {"minLength": 1}
         return {"type": "string", **pattern}
     if isinstance(parameter, AnyOf):
         return {"anyOf": [parameter_schema(one) for one in parameter.of]}
