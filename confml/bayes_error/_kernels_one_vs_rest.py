@@ -67,3 +67,26 @@ def class_tie_bands(n, n_classes, u, v, d2, class_u, class_v):
             least[k] += rank - others
         start = stop
     return least, most
+
+
+@kernel
+def total_tie_band(n, u, v, d2, class_u, class_v):
+    """Least and most edges between classes, all together, over all minimal spanning trees; edges as above."""
+    low, high = np.arange(n), np.arange(n)
+    least = most = 0
+    start = 0
+    while start < u.size:
+        stop = start + 1
+        while stop < u.size and d2[stop] == d2[start]:
+            stop += 1
+        for turn in range(2):
+            for e in range(start, stop):
+                crossing = class_u[e] != class_v[e]
+                if crossing == (turn == 1):
+                    joins = unite(low, u[e], v[e])
+                    least += joins and crossing
+                else:
+                    joins = unite(high, u[e], v[e])
+                    most += joins and crossing
+        start = stop
+    return least, most

@@ -8,7 +8,7 @@ import numpy as np
 
 from confml.bayes_error import _kernels_edges as edges
 from confml.bayes_error._kernels_kruskal import layered_kruskal, pick
-from confml.bayes_error._kernels_one_vs_rest import class_crossings, class_tie_bands
+from confml.bayes_error._kernels_one_vs_rest import class_crossings, class_tie_bands, total_tie_band
 from confml.bayes_error.forests import across, build_forest
 from confml.bayes_error.points import Points, check_rows, lay_out
 from confml.errors import ConfigError, DataError
@@ -32,12 +32,16 @@ class Crossings:
 
 @dataclass(frozen=True)
 class WholeTrees:
-    """Edges of the orthogonal trees of the whole set by row number: u < v (E,), distance (E,), tree (E,) from 0."""
+    """Edges of the orthogonal trees of the whole set by row number: u < v (E,), distance (E,), tree (E,) from 0.
+
+    between: least and most edges between classes that the first tree can have under ties, (0, 0) without classes.
+    """
 
     u: np.ndarray
     v: np.ndarray
     distance: np.ndarray
     tree: np.ndarray
+    between: tuple[int, int] = (0, 0)
 
 
 def check_problem(X, y, trees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -98,9 +102,10 @@ def _whole_set(points: Points, pool: list, counts: np.ndarray, trees: int) -> tu
     per_tree[sizes < total - 1] = np.nan
     least, most = class_tie_bands(total, counts.size, u, v, d2, code[u], code[v])
     crossings = Crossings(per_tree, least.astype(float), most.astype(float), counts, total - counts)
+    between = total_tie_band(total, u, v, d2, code[u], code[v])
     u, v, d2, _, layer = pick(u, v, d2, key, layer)
     i, j = points.rank[u], points.rank[v]
-    whole = WholeTrees(np.minimum(i, j), np.maximum(i, j), np.sqrt(d2) * points.scale, layer)
+    whole = WholeTrees(np.minimum(i, j), np.maximum(i, j), np.sqrt(d2) * points.scale, layer, between)
     return crossings, whole
 
 
