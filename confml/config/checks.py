@@ -15,8 +15,9 @@ from pydantic import ValidationError
 
 from confml.config import grids
 from confml.config.explain import Place, dotted
+from confml.config.part import Part, hyphenated
 from confml.config.problems import Mark, Problems
-from confml.config.schema import FigureSpec, PaperSpec, Part, Protocol, hyphenated
+from confml.config.schema import FigureSpec, PaperSpec, Protocol
 from confml.config.yaml_marks import Node, spelling
 from confml.config.yaml_words import got
 from confml.errors import ConfmlError, did_you_mean

@@ -7,6 +7,7 @@ from typing import Any
 
 from confml._parameters import Parameter
 from confml.config import grids
+from confml.config.part import hyphenated
 from confml.config.schema import (
     Config,
     DatasetSpec,
@@ -15,7 +16,6 @@ from confml.config.schema import (
     PaperSpec,
     Protocol,
     StepSpec,
-    hyphenated,
 )
 from confml.config.values import parameter_schema
 

@@ -1,0 +1,95 @@
+"""`Part`: what all mappings of a config have in common, short forms and hyphens among it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+
+def hyphenated(field: str) -> str:
+    return field.replace("_", "-")
+
+
+def underscored(parameter: str) -> str:
+    """Parameters are Python's names; a config may write them with hyphens, like its own keys."""
+    return parameter.replace("-", "_")
+
+
+class Part(BaseModel):
+    """A mapping of a config. ``short``: the field that stands for all of it when it is a single word."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        alias_generator=hyphenated,
+        validate_by_alias=True,
+        validate_by_name=True,
+    )
+    short: ClassVar[str | None] = None
+    rest: ClassVar[str | None] = None
+    """The field that takes all keys that are not fields: parameters, options."""
+    one_key: ClassVar[bool] = False
+    """Whether ``{name: {key: value}}`` is a way to write ``{name: ..., key: value}``."""
+
+    @classmethod
+    def keys(cls) -> list[str]:
+        """The keys of this mapping as a config writes them."""
+        return [hyphenated(field) for field in cls.model_fields if field != cls.rest]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _normalise(cls, values: Any) -> Any:
+        if isinstance(values, str) and cls.short:
+            return {cls.short: values}
+        if not isinstance(values, Mapping):
+            return values
+        if cls.one_key and len(values) == 1:
+            ((name, inner),) = values.items()
+            if name not in cls._own() and (inner is None or isinstance(inner, Mapping)):
+                values = {cls.short: name, **(inner or {})}
+        return cls._collect(values)
+
+    @classmethod
+    def _own(cls) -> set[str]:
+        return {*cls.keys(), *cls.model_fields}
+
+    @classmethod
+    def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Without the keys that have no value (``steps:`` and nothing behind), the rest in its field."""
+        own = cls._own()
+        kept = {key: value for key, value in values.items() if key not in own or value is not None}
+        if cls.rest is None:
+            return kept
+        given = kept.pop(cls.rest, {})
+        if not isinstance(given, Mapping):
+            return {**kept, cls.rest: given}
+        rest = {underscored(key): value for key, value in given.items()}
+        for key in [key for key in kept if key not in own]:
+            rest[underscored(key)] = kept.pop(key)
+        return {**kept, cls.rest: rest}
+
+    def as_dict(self) -> dict[str, Any]:
+        """What a config would say for this, in plain values: all keys, without those that have no value."""
+        plain = {}
+        for field in type(self).model_fields:
+            value = getattr(self, field)
+            if field == self.rest:
+                clash = {key: item for key, item in value.items() if hyphenated(key) in self._own()}
+                plain |= {key: _plain(item) for key, item in value.items() if key not in clash}
+                if clash:
+                    plain[field] = _plain(clash)
+            elif value is not None and value != {}:
+                plain[hyphenated(field)] = _plain(value)
+        return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Part):
+        return value.as_dict()
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return value
