@@ -156,10 +156,14 @@ def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: flo
     """
     near = training.neighbours_of(None, depth)
     simple = fixed_beta is not None
-    abscissas, weights = np.polynomial.legendre.leggauss(1 if simple else kernels.NODES)
-    log_modes, modes, bounds, density = kernels.exact_posterior(
-        *near, training.codes, beta_scale, fixed_beta if simple else -1.0, abscissas
-    )
+    for size in (1,) if simple else (kernels.NODES, kernels.MANY_NODES):
+        abscissas, weights = np.polynomial.legendre.leggauss(size)
+        log_modes, modes, bounds, density = kernels.exact_posterior(
+            *near, training.codes, beta_scale, fixed_beta if simple else -1.0, abscissas
+        )
+        # The likelihood has its nearest poles at +- i pi: short intervals are easy, wherever they begin.
+        if not np.any((bounds[:, 0] == 0.0) & (bounds[:, 1] > np.pi)):
+            break
     lengths = np.diff(bounds, axis=1)
     shares = np.ones_like(density)
     if not simple:

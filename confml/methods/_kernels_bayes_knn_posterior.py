@@ -12,7 +12,8 @@ import numpy as np
 from confml._jit import kernel
 from confml.methods._kernels_bayes_knn import advance_counts, begin_counts
 
-NODES = 48  # Gauss-Legendre nodes over beta for each k
+NODES = 48  # Gauss-Legendre nodes over beta for each k: errors of 1e-15 where the mode lies well above 0
+MANY_NODES = 96  # where beta = 0 cuts the density off: 48 would leave 1e-8 of classes that separate perfectly
 DEPTH = 37.0  # the density is integrated down to exp(-DEPTH) = 1e-16 of its largest value
 NEGLIGIBLE = 50.0  # k whose posterior mass is surely below exp(-NEGLIGIBLE) gets none
 

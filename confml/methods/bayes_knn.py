@@ -204,7 +204,7 @@ class BayesKNN(Method):
 
     @property
     def k_posterior_(self) -> np.ndarray:
-        """(K,) posterior probabilities of k = 1, 2, ..., K; empty with one class: there is nothing to learn."""
+        """(K,) posterior probabilities of k = 1, 2, ..., K; empty where there is one class only."""
         return np.empty(0) if self.posterior_ is None else self.posterior_.k_masses
 
     @property

@@ -1,0 +1,138 @@
+"""How fast Bayesian k-NN is, beside plain numpy doing the same: each function returns
+(name, our seconds, the other's seconds, ratio), medians of runs that take turns.
+
+On one thread; run it with ``python tests/bench/bench_bayes_knn.py``.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+
+from confml.methods.bayes_knn import BayesKNN
+
+Result = tuple[str, float, float, float]
+
+
+def pima_sized(seed: int = 0):
+    """512 + 256 examples of two overlapping classes with 8 attributes, about as hard as pima."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(768) < 0.35).astype(int)
+    X = rng.standard_normal((768, 8)) + 0.45 * y[:, None]
+    return X[:512], y[:512], X[512:]
+
+
+def vehicle_sized(seed: int = 0):
+    """564 + 282 examples of four classes with 18 correlated attributes."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 4, 846)
+    hidden = rng.standard_normal((846, 6)) + 2.5 * rng.standard_normal((4, 6))[y] / np.sqrt(6)
+    X = hidden @ rng.standard_normal((6, 18)) + 0.5 * rng.standard_normal((846, 18))
+    X = (X - X[:564].mean(axis=0)) / X[:564].std(axis=0)
+    return X[:564], y[:564], X[564:]
+
+
+def medians(ours, other, rounds: int = 5) -> tuple[float, float]:
+    """Median seconds of two functions, run in turns after one run each to warm up."""
+    spent = ([], [])
+    for round_ in range(rounds + 1):
+        for function, seconds in zip((ours, other), spent, strict=True):
+            started = time.perf_counter()
+            function()
+            if round_:
+                seconds.append(time.perf_counter() - started)
+    return float(np.median(spent[0])), float(np.median(spent[1]))
+
+
+def result(name: str, ours: float, other: float) -> Result:
+    return name, ours, other, other / ours
+
+
+def bench_exact() -> Result:
+    """Exact fit and predict of the standard model, beside the 80,000 likelihoods alone of a chain in numpy."""
+    X, y, new = pima_sized()
+    posterior = BayesKNN().fit(X, y).posterior_
+    counts = _own_shares(posterior.training)
+    rng = np.random.default_rng(0)
+
+    def chain():
+        k, beta, height = 20, 2.0, -np.inf
+        for _ in range(80_000):
+            new_k = int(rng.integers(1, 201))
+            new_beta = abs(beta + rng.normal())
+            new_height = -np.log1p(np.exp(-new_beta * counts[new_k - 1])).sum() - new_beta**2 / 200
+            if np.log(rng.random()) < new_height - height:
+                k, beta, height = new_k, new_beta, new_height
+        return k
+
+    ours, other = medians(lambda: BayesKNN().fit(X, y).confident_predict(new), chain, rounds=3)
+    return result("bayes-knn exact, fit and predict, 512 x 8 + 256", ours, other)
+
+
+def bench_chain() -> Result:
+    """One chain of 80,000 steps, beside the same steps in numpy's likelihoods (a tenth of them, times ten)."""
+    X, y, _ = pima_sized()
+    counts = _own_shares(BayesKNN().fit(X, y).posterior_.training)
+
+    def ours():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            BayesKNN(inference="mcmc", chains=1, random_state=0).fit(X, y)
+
+    def other():
+        for step in range(8_000):
+            np.log1p(np.exp(-2.0 * counts[step % 200])).sum()
+
+    one, two = medians(ours, other, rounds=3)
+    return result("bayes-knn one chain of 80,000 steps, 512 x 8", one, 10 * two)
+
+
+def bench_adaptive() -> Result:
+    """One proposal of the adaptive model, beside numpy: Gram matrix, partition, counts, likelihood."""
+    X, y, _ = vehicle_sized()
+    steps = 1000
+    one_hot = np.eye(4)[y]
+    rng = np.random.default_rng(0)
+
+    def ours():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            BayesKNN(
+                model="adaptive", chains=1, burn_in=steps - 10, samples=10, thin=1, start_k=10, random_state=0
+            ).fit(X, y)
+
+    def other():
+        for _ in range(20):
+            Z = X @ rng.standard_normal((18, 18))
+            norms = (Z**2).sum(axis=1)
+            distances = norms[:, None] + norms - 2 * Z @ Z.T
+            np.fill_diagonal(distances, np.inf)
+            near = np.argpartition(distances, 10, axis=1)[:, :10]
+            powers = np.exp(3.0 * one_hot[near].mean(axis=1))
+            np.log(powers[np.arange(len(y)), y] / powers.sum(axis=1)).sum()
+
+    one, two = medians(ours, other, rounds=3)
+    return result("bayes-knn adaptive, one proposal, 564 x 18", one / steps, two / 20)
+
+
+def _own_shares(training) -> np.ndarray:
+    """(200, n) share of own class less share of the other among the k nearest."""
+    from confml.methods._kernels_bayes_knn import all_counts
+
+    counts = all_counts(*training.neighbours_of(None, 200))
+    ks = np.arange(1, 201)[:, None]
+    rows = np.arange(len(training))
+    return 2.0 * counts[:, rows, training.codes] / ks - 1.0
+
+
+BENCHMARKS = (bench_exact, bench_chain, bench_adaptive)
+
+if __name__ == "__main__":
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        for benchmark in BENCHMARKS:
+            name, ours, other, ratio = benchmark()
+            print(f"{name}: {1e3 * ours:.2f} ms, numpy {1e3 * other:.1f} ms, {ratio:.1f} times as fast")

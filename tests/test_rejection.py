@@ -1,0 +1,283 @@
+"""Accuracy-rejection curves under ties, sureness, matching, and certified thresholds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.metrics import roc_auc_score
+
+from confml.measures.certified import certify, minimum_accepted, threshold_grid
+from confml.measures.prediction import Prediction
+from confml.measures.rejection import (
+    Sureness,
+    band,
+    curve_of,
+    exceeding,
+    match,
+    rejection_curve,
+    sureness,
+)
+
+
+def literal_areas(correct_in_order):
+    """(AURC, AUGRC) of one order of predictions without ties, term by term."""
+    n, errors, aurc, augrc = len(correct_in_order), 0, 0.0, 0.0
+    for k, correct in enumerate(correct_in_order, start=1):
+        before, errors = errors, errors + (not correct)
+        aurc += errors / k / n
+        augrc += 0.5 * (before + errors) / n / n
+    return aurc, augrc
+
+
+def tied_case(seed, n=60, values=5):
+    rng = np.random.default_rng(seed)
+    confidence = rng.integers(0, values, n) / values
+    return confidence, rng.random(n) < 0.4 + 0.5 * confidence
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_areas_are_the_mean_over_orders_within_ties(seed):
+    confidence, correct = tied_case(seed)
+    curve = rejection_curve(confidence, correct)
+    rng = np.random.default_rng(100 + seed)
+    found = []
+    for _ in range(4000):
+        order = np.lexsort((rng.random(len(correct)), -confidence))
+        found.append(literal_areas(correct[order]))
+    mean, error = np.mean(found, axis=0), np.std(found, axis=0) / np.sqrt(len(found))
+    assert abs(curve.aurc() - mean[0]) < 5 * error[0]
+    assert abs(curve.augrc() - mean[1]) < 5 * error[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_without_ties_areas_are_the_literal_ones(seed):
+    rng = np.random.default_rng(seed)
+    confidence, correct = rng.random(50), rng.random(50) < 0.7
+    curve = rejection_curve(confidence, correct)
+    aurc, augrc = literal_areas(correct[np.argsort(-confidence)])
+    assert curve.aurc() == pytest.approx(aurc, abs=1e-14)
+    assert curve.augrc() == pytest.approx(augrc, abs=1e-14)
+
+
+@pytest.mark.parametrize("values", [2, 5, 1000])
+@pytest.mark.parametrize("seed", range(3))
+def test_augrc_and_auroc_against_scikit_learn(seed, values):
+    confidence, correct = tied_case(seed, n=200, values=values)
+    curve = rejection_curve(confidence, correct)
+    auroc = roc_auc_score(correct, confidence)
+    error = 1 - correct.mean()
+    assert curve.auroc() == pytest.approx(auroc, abs=1e-12)
+    assert curve.augrc() == pytest.approx((1 - auroc) * (1 - error) * error + error**2 / 2, abs=1e-12)
+
+
+def test_row_order_does_not_matter():
+    confidence, correct = tied_case(0)
+    order = np.random.default_rng(9).permutation(len(correct))
+    first, second = rejection_curve(confidence, correct), rejection_curve(confidence[order], correct[order])
+    assert first.summary() == second.summary()
+
+
+def test_e_aurc_is_zero_for_the_best_order_and_never_negative():
+    correct = np.array([True] * 30 + [False] * 7)
+    best = rejection_curve(np.arange(37)[::-1], correct)
+    assert best.e_aurc() == pytest.approx(0.0, abs=1e-15)
+    # The form of papers is the limit for large n: its best order is off by order 1/n.
+    assert best.e_aurc_limit() == pytest.approx(0.0, abs=0.01) and best.e_aurc_limit() != 0.0
+    for seed in range(20):
+        assert rejection_curve(*tied_case(seed)).e_aurc() >= 0.0
+
+
+def test_e_aurc_forms_agree_for_many_rows():
+    confidence, correct = tied_case(1, n=100_000, values=50)
+    curve = rejection_curve(confidence, correct)
+    assert curve.e_aurc() == pytest.approx(curve.e_aurc_limit(), abs=1e-4)
+
+
+def test_a_small_curve_by_hand():
+    """Confidences .9, .8 (two rows, one wrong), .5 wrong: e = 0, 0, 1/2, 1, 2."""
+    curve = rejection_curve([0.8, 0.9, 0.5, 0.8], [True, True, False, False])
+    np.testing.assert_allclose(curve.expected_errors, [0, 0, 0.5, 1, 2])
+    assert curve.aurc() == pytest.approx((0 + 0.25 + 1 / 3 + 0.5) / 4)
+    assert curve.augrc() == pytest.approx((0 + 0.25 + 0.75 + 1.5) / 16)
+    assert curve.risk_at_coverage(0.5) == pytest.approx(0.25)
+    assert curve.risk_at_coverage(1.0) == pytest.approx(0.5)
+    assert np.isnan(curve.risk_at_coverage(0.0))
+    assert curve.coverage_at_risk(0.25) == pytest.approx(0.5)
+    assert curve.coverage_at_risk(0.0) == pytest.approx(0.25)
+    assert curve.sure_incorrect_at(0.25) == pytest.approx(0.25)
+    points = curve.points()
+    np.testing.assert_allclose(points["threshold"], [np.inf, 0.9, 0.8, 0.5])
+    np.testing.assert_allclose(points["unsure"], [1, 0.75, 0.25, 0])
+    np.testing.assert_allclose(points["sure_incorrect"], [0, 0, 0.25, 0.5])
+    np.testing.assert_allclose(points["sure_correct"], [0, 0.25, 0.5, 0.5])
+    assert np.isnan(points["risk"][0]) and points["risk"][3] == 0.5
+
+
+def test_extremes():
+    right, wrong = rejection_curve([0.1, 0.2], [True, True]), rejection_curve([0.1, 0.2], [False, False])
+    assert right.aurc() == right.augrc() == right.e_aurc() == 0.0 and np.isnan(right.auroc())
+    assert wrong.aurc() == 1.0 and wrong.augrc() == 0.5 and wrong.e_aurc() == pytest.approx(0.0)
+    assert wrong.e_aurc_limit() == 0.0
+    assert np.isnan(wrong.coverage_at_risk(0.5))
+    empty = rejection_curve([], [])
+    assert empty.n == 0 and all(np.isnan(value) for value in empty.summary().values())
+    infinite = rejection_curve([np.inf, -np.inf, 0.0], [True, False, True])
+    assert infinite.auroc() == 1.0
+    with pytest.raises(ValueError, match="1 confidences are NaN"):
+        rejection_curve([0.1, np.nan], [True, True])
+    with pytest.raises(ValueError, match="must be"):
+        rejection_curve([0.1], [True, True])
+
+
+def test_envelope_curves_stop_at_certainty():
+    scores = np.array([[1.0, 0.0], [1.0, 0.0], [0.3, 0.7], [0.4, 0.6]])
+    truth = np.array([0, 1, 1, 0])
+    curve = curve_of(Prediction(np.array([0, 1]), scores, "envelope"), truth)
+    assert curve.always_accepted == 2
+    np.testing.assert_allclose(curve.points()["unsure"], [0.5, 0.25, 0.0])
+    plain = curve_of(Prediction(np.array([0, 1]), scores, "probability"), truth)
+    np.testing.assert_allclose(plain.points()["unsure"], [1.0, 0.5, 0.25, 0.0])
+    assert plain.augrc() == curve.augrc()
+
+
+def test_points_are_what_prediction_accepts():
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 5, (40, 3)) / 4
+    truth = rng.integers(0, 3, 40)
+    for kind in ("p-value", "probability", "margin"):
+        prediction = Prediction(np.arange(3), scores, kind)
+        points = curve_of(prediction, truth).points()
+        for row, threshold in enumerate(points["threshold"]):
+            found = sureness(prediction.accepted(threshold), prediction.labels == truth)
+            assert found.incorrect == pytest.approx(points["sure_incorrect"][row])
+            assert found.unsure == pytest.approx(points["unsure"][row])
+
+
+def test_band_over_splits():
+    curves = [rejection_curve(*tied_case(seed)) for seed in range(5)]
+    grid = np.linspace(0, 0.9, 10)
+    found = band(curves, grid)
+    values = np.array([[curve.sure_incorrect_at(u) for u in grid] for curve in curves])
+    np.testing.assert_allclose(found.mean, values.mean(axis=0))
+    np.testing.assert_allclose(found.sd, values.std(axis=0, ddof=1))
+    risk = band(curves, grid, what="risk")
+    np.testing.assert_allclose(risk.mean * (1 - grid), found.mean)
+    assert np.isnan(band(curves[:1], grid).sd).all()
+    with pytest.raises(ValueError, match="risk"):
+        band(curves, grid, what="rsik")
+
+
+# ---- sureness, utility, exceedance
+
+
+def test_sureness_and_the_papers_loss():
+    found = sureness([True, True, True, False], [True, True, False, False])
+    assert found == Sureness(0.5, 0.25, 0.25)
+    assert found.expected_loss() == pytest.approx(-0.5 + 2 * 0.25)
+    assert found.expected_loss((0, 1, 0.5)) == pytest.approx(0.25 + 0.125)
+    assert np.isnan(sureness([], [])).all()
+
+
+def test_exceeding_needs_one_class_often_enough():
+    np.testing.assert_array_equal(exceeding([[0.95, 0.0], [0.5, 0.5], [0.1, 0.9]], 0.9), [True, False, True])
+
+
+# ---- matching, as in Table 2
+
+
+def test_match_by_equal_si_takes_the_largest_threshold():
+    confidence = np.array([0.95, 0.9, 0.85, 0.8, 0.7, 0.6])
+    correct = np.array([True, False, True, True, False, True])
+    curve = rejection_curve(confidence, correct)
+    found = match(curve, Sureness(0.4, 1 / 6, 0.4))
+    assert found.threshold == 0.9 and found.exact and (found.low, found.high) == (0.85, 0.9)
+    assert found.sureness == pytest.approx((1 / 6, 1 / 6, 4 / 6))
+    for threshold in (found.threshold, np.nextafter(found.low, 1.0)):
+        assert sureness(confidence >= threshold, correct) == pytest.approx(found.sureness)
+    near = match(curve, Sureness(0.4, 1 / 6, 0.4), near=0.81)
+    assert near.threshold == pytest.approx(0.81) and (near.low, near.high) == (0.8, 0.85)
+    by_correct = match(curve, Sureness(0.5, 1 / 6, 1 / 3), by="correct")
+    assert by_correct.threshold == 0.8 and by_correct.sureness.correct == pytest.approx(0.5)
+
+
+def test_match_takes_the_nearest_below_where_groups_jump():
+    curve = rejection_curve([0.9, 0.8, 0.8, 0.7], [True, False, False, True])
+    found = match(curve, Sureness(0.5, 0.25, 0.25))
+    assert not found.exact and found.sureness.incorrect == 0.0 and found.high == np.inf
+    nothing = match(curve, Sureness(0.0, 0.0, 1.0), by="correct")
+    assert nothing.sureness.unsure == 1.0 and nothing.exact
+    with pytest.raises(ValueError, match="incorrect or correct"):
+        match(curve, Sureness(0, 0, 1), by="si")
+
+
+def test_match_finds_an_envelope_within_reach_only():
+    curve = rejection_curve([1.0, 1.0, 0.7], [False, True, True], always_accepted_from=1.0)
+    found = match(curve, Sureness(0.0, 0.0, 1.0))
+    assert not found.exact and found.sureness.incorrect == pytest.approx(1 / 3)
+
+
+# ---- certified thresholds
+
+
+@pytest.mark.parametrize(("risk", "count"), [(0.10, 29), (0.05, 59), (0.01, 299)])
+def test_minimum_accepted(risk, count):
+    assert minimum_accepted(risk, 0.05) == count
+    grid = [0.5]
+    assert certify(np.ones(count), np.ones(count), grid, risk).threshold == 0.5
+    refused = certify(np.ones(count - 1), np.ones(count - 1), grid, risk)
+    assert refused.threshold is None and f"at least {count}" in refused.words()
+
+
+def test_certify_uses_the_binomial_test():
+    rng = np.random.default_rng(0)
+    confidence = rng.random(800)
+    correct = rng.random(800) < 0.75 + 0.25 * confidence
+    grid = np.linspace(0.9, 0.0, 30)
+    found = certify(confidence, correct, grid, 0.08)
+    passed = []
+    for threshold in grid:
+        accepted = confidence >= threshold
+        errors = int((accepted & ~correct).sum())
+        passed.append(binomtest(errors, int(accepted.sum()), 0.08, alternative="less").pvalue <= 0.05)
+    loosest = grid[passed.index(False) - 1]
+    assert found.threshold == loosest
+    accepted = confidence >= loosest
+    assert (found.accepted, found.errors) == (accepted.sum(), (accepted & ~correct).sum())
+
+
+def test_certified_risk_is_kept_and_the_empirical_rule_is_not():
+    """400 trials: P(error | confidence c) = 0.3 (1 - c), so risk above t is 0.15 (1 - t)."""
+    rng = np.random.default_rng(1)
+    risk, delta, broken, naive_broken, found = 0.06, 0.1, 0, 0, 0
+    for _ in range(400):
+        confidence, training = rng.random(1500), rng.random(300)
+        correct = rng.random(1500) > 0.3 * (1 - confidence)
+        grid = threshold_grid(training, 1500, risk, delta)
+        point = certify(confidence, correct, grid, risk, delta)
+        if point.threshold is not None:
+            found += 1
+            broken += 0.15 * (1 - point.threshold) > risk
+        coverage = rejection_curve(confidence, correct).coverage_at_risk(risk)
+        naive = np.sort(confidence)[::-1][round(coverage * 1500) - 1] if coverage == coverage else 1.0
+        naive_broken += 0.15 * (1 - naive) > risk
+    assert found > 200
+    assert broken <= 400 * delta + 2 * np.sqrt(400 * delta * (1 - delta))
+    assert naive_broken > 150
+
+
+def test_threshold_grid_is_by_training_scores_alone():
+    grid = threshold_grid(np.linspace(0, 1, 1001), 590, 0.05, 0.05, size=10)
+    assert np.all(np.diff(grid) < 0)
+    assert grid[0] == pytest.approx(1 - 2 * 59 / 590, abs=0.002) and grid[-1] == 0.0
+    assert len(threshold_grid(np.full(50, 0.3), 100, 0.05, 0.05)) == 1
+    np.testing.assert_allclose(threshold_grid([0.2, 0.9], 10, 0.05, 0.05), [0.2])
+
+
+def test_certify_mistakes():
+    with pytest.raises(ValueError, match="descend"):
+        certify([0.5], [True], [0.1, 0.2], 0.1)
+    with pytest.raises(ValueError, match="risk lies between"):
+        minimum_accepted(0.0, 0.05)
+    with pytest.raises(ValueError, match="NaN"):
+        certify([np.nan], [True], [0.1], 0.1)
