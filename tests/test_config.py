@@ -441,6 +441,7 @@ def test_overrides_apply_in_order_and_make_what_is_missing(tmp_path):
     [
         ("protocol.repeats=x", "protocol.repeats: expected a whole number at least 1, got 'x'"),
         ("protocol.repeat=2", "unknown key 'repeat' in protocol; did you mean 'repeats'?"),
+        ("protocol.inner_folds=2", "unknown key 'inner_folds' in protocol; did you mean 'inner-folds'?"),
         ("protocl.repeats=2", "unknown key 'protocl'; did you mean 'protocol'?"),
         ("methods.knm.k=2", "methods has no entry 'knm'; did you mean 'knn'?"),
         ("methods.9.k=2", "methods has no entry 9; it has entries 0 to 2"),

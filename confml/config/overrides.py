@@ -49,7 +49,10 @@ class _Setter:
             self.problems.add(self.mark, f"{here} is {got(node.content)} and has no '{parts[0]}' in it")
 
     def _set_key(self, node: Node, done: list[str | int], parts: list[str], value: Node) -> None:
-        key, rest = spelling(node.content, parts[0]), parts[1:]
+        key, rest = parts[0], parts[1:]
+        model = part_at(done)
+        if model is None or model.rest is not None:  # where parameters stand
+            key = spelling(node.content, key)
         if not rest:
             value.key_mark = self.mark
             node.content[key] = value
