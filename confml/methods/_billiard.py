@@ -1,0 +1,237 @@
+"""`Flight`: what several billiard balls flew in a version space, for any test examples to follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import t as student
+
+from confml.errors import ConfmlError
+from confml.methods import _kernels_billiard as kernels
+from confml.methods._kernels_gram import products
+from confml.methods._version_space import VersionSpace
+
+BATCHES = 16  # of each chain: their means tell the standard error
+_RENEW = 1000  # bounces after which rounding errors are cleared away
+_BUFFER = 4096  # steps written down per call
+
+
+@dataclass(frozen=True)
+class Table:
+    """How to play: sampler ``geodesic`` or ``chord``; bounces over all chains; burn_in: their share that
+    each chain flies on top, uncounted; refresh: arc between fresh directions, None for never."""
+
+    sampler: str
+    bounces: int
+    burn_in: float
+    refresh: float | None
+    chains: int
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """The flight of one ball; see the kernels' module for ``steps``, ``hit`` and anchors.
+
+    edges (b + 2,): first steps of the burn-in and of the batches, and the end. anchors (a, 2, r): w and v.
+    centres (b, r): the integral of w along each batch; arcs (b,): its length.
+    """
+
+    steps: np.ndarray
+    hit: np.ndarray
+    edges: np.ndarray
+    anchors: np.ndarray
+    anchor_step: np.ndarray
+    centres: np.ndarray
+    arcs: np.ndarray
+    escapes: int
+
+    def seen_at(self, coordinates: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What the following kernels need of it, at examples with these coordinates (r, m)."""
+        at_w = products(np.ascontiguousarray(self.anchors[:, 0]), coordinates)
+        at_v = products(np.ascontiguousarray(self.anchors[:, 1]), coordinates)
+        return self.steps, self.hit, self.edges, self.anchor_step, at_w, at_v
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """What share of version space is positive for each of m test examples.
+
+    positive (m,); standard_error (m,), 0 where all of the flight agrees; rhat (m,) split R-hat of the chains;
+    ess (m,) the number of independent draws from version space that would tell as much, all bounces where
+    all of the flight agrees. The last three are None where nothing was sampled.
+    """
+
+    positive: np.ndarray
+    standard_error: np.ndarray | None = None
+    rhat: np.ndarray | None = None
+    ess: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Flight:
+    """Chains in one version space. chord: whether their flights are the paper's chords."""
+
+    version_space: VersionSpace
+    chains: tuple[Chain, ...]
+    chord: bool
+
+    @property
+    def bounces(self) -> int:
+        """Counted bounces."""
+        return sum(int((chain.hit[chain.edges[1] :] >= 0).sum()) for chain in self.chains)
+
+    @property
+    def arc(self) -> float:
+        """Counted length in radians."""
+        return float(sum(chain.arcs.sum() for chain in self.chains))
+
+    def centre(self) -> np.ndarray:
+        """(r,) the centre of mass of version space, of length 1: the Bayes point."""
+        if not self.chains:
+            return self.version_space.start
+        centre = sum(chain.centres.sum(axis=0) for chain in self.chains)
+        return centre / np.linalg.norm(centre)
+
+    def levels(self) -> np.ndarray:
+        """(chains, batches, n) mean distance to each wall: what the chains are compared by as a whole."""
+        means = np.stack([chain.centres / chain.arcs[:, None] for chain in self.chains])
+        return means @ self.version_space.walls_t
+
+    def shares(self, kernel_block: np.ndarray, own: np.ndarray | None = None) -> Shares:
+        """Follow the flight at m test examples x: ``kernel_block`` (n, m) holds k(x_i, x).
+
+        own (m,): squared length of phi(x), noise included; what of it lies outside the span of the walls
+        makes the sign less certain. None leaves it out of account, as the paper does.
+        """
+        coordinates = self.version_space.space.coordinates(kernel_block)
+        outside = None if own is None else np.maximum(own - _sum(coordinates**2), 1e-30)
+        if not self.chains:
+            return self._single_point(coordinates, outside)
+        signed = np.ascontiguousarray(self.version_space.targets[:, None] * kernel_block)
+        freedom = float(self.version_space.space.rank)
+        plus = np.zeros((len(self.chains), BATCHES + 1, signed.shape[1]))
+        for chain, total in zip(self.chains, plus, strict=True):
+            recorded = (*chain.seen_at(coordinates), self.chord, signed)
+            if outside is None:
+                kernels.follow_signs(*recorded, total)
+            else:
+                kernels.follow_residuals(*recorded, np.sqrt(freedom / outside), freedom, total)
+        return _summarise(plus[:, 1:], np.stack([chain.arcs for chain in self.chains]), self.bounces)
+
+    def _single_point(self, coordinates: np.ndarray, outside: np.ndarray | None) -> Shares:
+        """One dimension: version space is a single point."""
+        level = _sum(self.version_space.start[:, None] * coordinates)
+        if outside is None:
+            positive = np.where(level > 0, 1.0, np.where(level < 0, 0.0, 0.5))
+        else:
+            positive = student(1).cdf(level / np.sqrt(outside))
+        return Shares(positive, np.zeros_like(positive), np.ones_like(positive), np.ones_like(positive))
+
+
+def play(version_space: VersionSpace, table: Table, seed: int) -> Flight:
+    """Play billiard from the middle of a version space. The same seed gives the same flight."""
+    chord = table.sampler == "chord"
+    if version_space.space.rank == 1:
+        return Flight(version_space, (), chord)
+    seeds = np.random.SeedSequence(seed).generate_state(table.chains)
+    each = max(-(-table.bounces // (table.chains * BATCHES)), 1)
+    burn_in = int(np.ceil(table.burn_in * each * BATCHES))
+    chains = tuple(_one_chain(version_space, table, int(one), each, burn_in) for one in seeds)
+    return Flight(version_space, chains, chord)
+
+
+def _one_chain(space: VersionSpace, table: Table, seed: int, each: int, burn_in: int) -> Chain:
+    chord = table.sampler == "chord"
+    walls = space.gram.shape[0]
+    w, v = space.start.copy(), np.empty(space.space.rank)
+    F, V = np.empty(walls), np.empty(walls)
+    state, flown = np.array([-1, 0, 1]), np.zeros(1)
+    kernels.start_chance(seed)
+    kernels._draw_direction(w, v, not chord)
+    own = w, v, F, V, state, flown
+    walls_of = space.walls, space.walls_t, space.gram, space.squared
+    refresh = np.inf if table.refresh is None else float(table.refresh)
+
+    def fly(bounces: int, *buffers) -> tuple[int, int, int]:
+        if chord:
+            return kernels.fly_chords(*walls_of, bounces, *own, *buffers)
+        return kernels.fly_geodesics(*walls_of, bounces, refresh, _RENEW, *own, *buffers)
+
+    return _record(fly, [burn_in, *[each] * BATCHES], space.space.rank, flown if chord else None)
+
+
+def _record(fly: Callable[..., tuple[int, int, int]], batches: list[int], rank: int, escapes) -> Chain:
+    """Fly batch by batch, and put what is written down together. The first batch is the burn-in."""
+    steps, hit = np.empty((_BUFFER, 6)), np.empty(_BUFFER, np.int32)
+    anchors, anchor_step = np.empty((64, 2, rank)), np.empty(64, np.int64)
+    found: tuple[list, ...] = [], [], [], []
+    edges, centres, arcs, total = [0], [], [], 0
+    for bounces in batches:
+        centre, arc, idle = np.zeros(rank), 0.0, 0
+        while bounces > 0:
+            flown, moored, done = fly(bounces, steps, hit, anchors, anchor_step, centre)
+            for pieces, piece in zip(
+                found,
+                (steps[:flown], hit[:flown], anchors[:moored], anchor_step[:moored] + total),
+                strict=True,
+            ):
+                pieces.append(piece.copy())
+            arc += float(steps[:flown, 2].sum())
+            total += flown
+            bounces -= done
+            idle = idle + 1 if flown == 0 else 0
+            if idle == 100:
+                raise ConfmlError(
+                    "the ball finds no second wall to bounce off, so that chords never end",
+                    hint="use sampler: geodesic",
+                )
+        edges.append(total)
+        centres.append(centre)
+        arcs.append(arc)
+    put = [np.concatenate(pieces) for pieces in found]
+    return Chain(
+        put[0], put[1], np.array(edges), put[2], put[3], np.array(centres[1:]), np.array(arcs[1:]),
+        0 if escapes is None else int(escapes[0]),
+    )  # fmt: skip
+
+
+def _summarise(plus: np.ndarray, arcs: np.ndarray, bounces: int) -> Shares:
+    """Shares out of positive arc lengths (chains, batches, m) and all lengths (chains, batches).
+
+    The standard error is that of a ratio of means over batches. R-hat compares the means of half chains with
+    the variance p (1 - p) of a sign along the way, the limit of the usual formula for many draws.
+    """
+    total = arcs.sum()
+    # Sums over the small axes only: each test example's are added in the same order whatever m is.
+    positive = np.clip(_sum(_sum(plus)) / total, 0.0, 1.0)
+    rest = plus - positive * arcs[:, :, None]
+    batches = arcs.size
+    error = np.sqrt(_sum(_sum(rest**2)) * batches / max(batches - 1, 1)) / total
+    split = plus.shape[1] // 2
+    means = np.stack(
+        [
+            _sum(half.transpose(1, 0, 2)) / length.sum(axis=1)[:, None]
+            for half, length in (
+                (plus[:, :split], arcs[:, :split]),
+                (plus[:, split:], arcs[:, split:]),
+            )
+        ]
+    ).reshape(-1, plus.shape[2])
+    means = np.clip(means, 0.0, 1.0)
+    within = _sum(means * (1.0 - means)) / len(means)
+    centre = _sum(means) / len(means)
+    between = _sum((means - centre) ** 2) / (len(means) - 1)
+    spread = np.divide(between, within, out=np.where(between > 0, np.inf, 0.0), where=within > 0)
+    variance = positive * (1.0 - positive)
+    ess = np.divide(variance, error**2, out=np.full_like(error, float(bounces)), where=error > 0)
+    return Shares(positive, error, np.sqrt(1.0 + spread), ess)
+
+
+def _sum(values: np.ndarray) -> np.ndarray:
+    """Sum over the first axis, one by one."""
+    out = np.zeros(values.shape[1:])
+    for value in values:
+        out += value
+    return out

@@ -1,0 +1,64 @@
+"""Kernels of kernel matrices, and of products whose every element is added up in one fixed order.
+
+An element depends on its own row and column alone, bit for bit: what a test example gets does not depend on
+which others stand beside it, as it would with BLAS, whose order of summation depends on the shape.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confml._jit import kernel
+
+LINEAR, POLY, RBF = 0, 1, 2
+
+
+@kernel
+def squared_distances(X, Z, out):
+    """out (n, m): squared Euclidean distances of X (n, d) and Z (m, d), added in attribute order."""
+    for i in range(X.shape[0]):
+        for j in range(Z.shape[0]):
+            total = 0.0
+            for a in range(X.shape[1]):
+                difference = X[i, a] - Z[j, a]
+                total += difference * difference
+            out[i, j] = total
+
+
+@kernel
+def gram(X, Z, kind, sigma, degree, coef0, out):
+    """out (n, m): k(x, z) of X (n, d) and Z (m, d)."""
+    if kind == RBF:
+        squared_distances(X, Z, out)
+        scale = -0.5 / (sigma * sigma)
+        for i in range(out.shape[0]):
+            for j in range(out.shape[1]):
+                out[i, j] = math.exp(scale * out[i, j])
+        return
+    for i in range(X.shape[0]):
+        for j in range(Z.shape[0]):
+            total = 0.0
+            for a in range(X.shape[1]):
+                total += X[i, a] * Z[j, a]
+            if kind == POLY:
+                base = total + coef0
+                total = 1.0
+                for _ in range(degree):
+                    total *= base
+            out[i, j] = total
+
+
+@kernel
+def products(A, B):
+    """A B of A (n, r) and B (r, m), every element added up over r in order."""
+    out = np.zeros((A.shape[0], B.shape[1]))
+    for i in range(A.shape[0]):
+        row = out[i]
+        for k in range(A.shape[1]):
+            factor = A[i, k]
+            other = B[k]
+            for j in range(row.size):
+                row[j] += factor * other[j]
+    return out

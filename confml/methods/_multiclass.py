@@ -1,0 +1,123 @@
+"""More than two classes out of two-class machines: one against the rest, one against one.
+
+`one_vs_rest` and `one_vs_one` cut a training set into two-class problems, any machine is fitted to each, and
+what the machines say is put together again by one of the functions below. Two classes are one problem: the
+second class is the positive one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+
+class BinaryProblem(NamedTuple):
+    """Two-class training set out of a larger one.
+
+    rows (l,): which training rows. targets (l,): +1. for those of class number ``positive``, -1. for those of
+    ``negative``, or of all other classes where that is None.
+    """
+
+    rows: np.ndarray
+    targets: np.ndarray
+    positive: int
+    negative: int | None
+
+
+def one_vs_rest(codes: np.ndarray, classes: int) -> list[BinaryProblem]:
+    """Each class against all others, in the order of the classes. codes (n,): class numbers from 0."""
+    if classes == 2:
+        return one_vs_one(codes, 2)
+    rows = np.arange(len(codes))
+    return [BinaryProblem(rows, np.where(codes == label, 1.0, -1.0), label, None) for label in range(classes)]
+
+
+def one_vs_one(codes: np.ndarray, classes: int) -> list[BinaryProblem]:
+    """Every pair of classes a < b, ordered by a, then b; b is the positive one."""
+    problems = []
+    for first in range(classes):
+        for second in range(first + 1, classes):
+            rows = np.flatnonzero((codes == first) | (codes == second))
+            targets = np.where(codes[rows] == second, 1.0, -1.0)
+            problems.append(BinaryProblem(rows, targets, second, first))
+    return problems
+
+
+PROBLEMS: dict[str, Callable[[np.ndarray, int], list[BinaryProblem]]] = {
+    "ovr": one_vs_rest,
+    "ovo": one_vs_one,
+}
+
+
+def pairs(classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Class numbers (a, b) of the problems of `one_vs_one`, in their order."""
+    return np.triu_indices(classes, 1)
+
+
+def decision_scores(values: np.ndarray, classes: int, way: str) -> np.ndarray:
+    """(n, c) scores out of the machines' decision values (n, problems), positive for the positive class.
+
+    Two classes: -f/2 and f/2, whose difference is f. ``ovr``: the values themselves. ``ovo``: for each class
+    the mean of its values against the others.
+    """
+    if classes == 2:
+        return np.column_stack([-values[:, 0] / 2, values[:, 0] / 2])
+    if way == "ovr":
+        return values.copy()
+    return _added_by_class(values, -values, classes) / (classes - 1)
+
+
+def vote_scores(values: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Votes of all pairs: (n, c) shares of the c (c - 1) / 2 votes, and (n,) the winners' numbers.
+
+    values (n, pairs): positive for the second class of a pair; 0 gives half a vote to each. Equal votes:
+    the larger sum of decision values, then the first class.
+    """
+    votes = _added_by_class(
+        np.where(values > 0, 1.0, np.where(values < 0, 0.0, 0.5)),
+        np.where(values < 0, 1.0, np.where(values > 0, 0.0, 0.5)),
+        classes,
+    )
+    sums = _added_by_class(values, -values, classes)
+    sums[votes < votes.max(axis=1, keepdims=True)] = -np.inf
+    return votes / max(values.shape[1], 1), np.argmax(sums, axis=1)
+
+
+def class_probabilities(positive: np.ndarray, classes: int, way: str) -> np.ndarray:
+    """(n, c) probabilities, which add up to 1, out of the machines' P(positive class) (n, problems).
+
+    ``ovr``: the machines' numbers divided by their sum (all alike where every machine says 0). ``ovo``: the
+    mean over a class's pairs, times 2 / c.
+    """
+    if classes == 2:
+        return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
+    if way == "ovr":
+        total = positive.sum(axis=1, keepdims=True)
+        even = np.full_like(positive, 1.0 / classes)
+        return np.divide(positive, total, out=even, where=total > 0)
+    return _added_by_class(positive, 1.0 - positive, classes) * (2.0 / (classes * (classes - 1)))
+
+
+def class_errors(positive: np.ndarray, errors: np.ndarray, classes: int, way: str) -> np.ndarray:
+    """(n, c) standard errors of `class_probabilities` out of those of the machines, which are independent."""
+    if classes == 2:
+        return np.repeat(errors, 2, axis=1)
+    squares = errors**2
+    if way == "ovr":
+        total = positive.sum(axis=1, keepdims=True)
+        share = class_probabilities(positive, classes, way)
+        spread = share**2 * squares.sum(axis=1, keepdims=True) + (1.0 - 2.0 * share) * squares
+        root = np.sqrt(np.maximum(spread, 0.0))
+        return np.divide(root, total, out=np.zeros_like(root), where=total > 0)
+    return np.sqrt(_added_by_class(squares, squares, classes)) * (2.0 / (classes * (classes - 1)))
+
+
+def _added_by_class(second: np.ndarray, first: np.ndarray, classes: int) -> np.ndarray:
+    """(n, c) sums over a class's pairs, of ``second`` where it is the second of the pair, else ``first``."""
+    out = np.zeros((len(second), classes))
+    for place, (a, b) in enumerate(zip(*pairs(classes), strict=True)):
+        out[:, a] += first[:, place]
+        out[:, b] += second[:, place]
+    return out

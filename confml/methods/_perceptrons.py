@@ -1,0 +1,234 @@
+"""`Perceptrons`: what the methods that sample version spaces have in common."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from confml._parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
+from confml.errors import ConfmlError
+from confml.measures.chains import split_rhat
+from confml.methods._base import Method
+from confml.methods._billiard import Flight, Table, play
+from confml.methods._expectation_propagation import GaussianVersionSpace
+from confml.methods._kernel_functions import KERNEL_PARAMETERS, MEDIAN, SIGMA, KernelFunction, median_distance
+from confml.methods._multiclass import PROBLEMS, BinaryProblem
+from confml.methods._version_space import RangeSpace, VersionSpace, state_memory
+
+FOUR_PI = 4 * math.pi
+# Halvings of the median distance that sigma: auto tries.
+_HALVINGS = 12
+_TEST_BLOCK = 256  # test examples at a time: their state stays in the processor's cache
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """One two-class problem, and what was learnt of its version space."""
+
+    problem: BinaryProblem
+    found: Flight | GaussianVersionSpace
+
+
+class Perceptrons(Method):
+    """Kernel perceptrons without training error, uniformly distributed: fitting, for several methods.
+
+    Fitted: ``kernel_`` (`KernelFunction`), ``X_`` (n, d), ``machines_`` (a tuple of `Machine`).
+    """
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        **KERNEL_PARAMETERS,
+        "sigma": AnyOf(
+            "width of the kernel rbf; median: the median distance of two training rows; auto: that, halved "
+            "until all training rows can be told apart without error",
+            (SIGMA, MEDIAN, Choice("", ("auto",))),
+        ),
+        "lam": Number("added to the kernel's diagonal, so that training errors are allowed", 0.0),
+        "sampler": Choice(
+            "geodesic: billiard on great circles; chord: the paper's own rules (biased in few dimensions, "
+            "slow to mix); ep: expectation propagation, fast and without chance, approximate",
+            ("geodesic", "chord", "ep"),
+        ),
+        "n_bounces": Integer("bounces of all chains together", 1),
+        "burn_in": Number("share of n_bounces that is flown before it counts", 0.0, 10.0),
+        "refresh": AnyOf(
+            "arc in radians after which the geodesic sampler draws a fresh direction; null: never",
+            (Number("", 0.0, low_open=True), Nothing("")),
+        ),
+        "chains": Integer("number of balls", 1, 1000),
+        "multiclass": Choice(
+            "more than two classes: ovr, each against the rest; ovo, each against each", ("ovr", "ovo")
+        ),
+        "random_state": AnyOf(
+            "seed of the billiard; null: another one each time", (Integer("", 0, 2**32 - 1), Nothing(""))
+        ),
+    }
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "machines_")
+
+    # ---- fitting
+
+    def _fit_machines(self, X: np.ndarray, codes: np.ndarray) -> None:
+        """Learn from checked data: sets ``kernel_``, ``X_``, ``machines_``.
+
+        Raises ConfmlError where there is nothing to learn: one class, a kernel matrix that tells nothing
+        apart, no version space.
+        """
+        classes = len(self.classes_)
+        if classes < 2:
+            raise ConfmlError(
+                f"{self.name} tells classes apart, and the training set has one class only "
+                f"({self.classes_[0]})",
+                hint="take a larger training part, or stratify: true",
+            )
+        problems = PROBLEMS[self.multiclass](codes, classes)
+        state_memory(len(X), len(problems) if self.multiclass == "ovr" else 1)
+        self.X_ = X
+        self.kernel_, spaces = self._version_spaces(X, codes, problems)
+        seeds = check_random_state(self.random_state).randint(2**31, size=len(problems))
+        table = Table(self.sampler, self.n_bounces, self.burn_in, self.refresh, self.chains)
+        self.machines_ = tuple(
+            Machine(
+                problem,
+                GaussianVersionSpace.of(space) if self.sampler == "ep" else play(space, table, int(seed)),
+            )
+            for problem, space, seed in zip(problems, spaces, seeds, strict=True)
+        )
+
+    def _version_spaces(
+        self, X: np.ndarray, codes: np.ndarray, problems: list[BinaryProblem]
+    ) -> tuple[KernelFunction, list[VersionSpace]]:
+        """The kernel, and the version space of every problem."""
+        if self.lam == 0:
+            _check_contradictions(X, codes, self.classes_)
+        middle = median_distance(X) if self.kernel == "rbf" else 1.0
+        sigma = float(self.sigma) if not isinstance(self.sigma, str) else middle
+        halvings = _HALVINGS if self.sigma == "auto" and self.kernel == "rbf" and self.lam == 0 else 0
+        for halving in range(halvings + 1):
+            kernel = KernelFunction(self.kernel, sigma / 2**halving, self.degree, self.coef0)
+            gram = kernel(X, X)
+            _check_gram(kernel, gram, middle, self.lam)
+            spaces = self._try_all(gram, problems)
+            if spaces is not None:
+                return kernel, spaces
+        raise self._no_version_space(kernel, middle)
+
+    def _try_all(self, gram: np.ndarray, problems: list[BinaryProblem]) -> list[VersionSpace] | None:
+        """The version spaces of all problems, or None where one has none."""
+        whole = RangeSpace.of(gram, self.lam) if any(len(p.rows) == len(gram) for p in problems) else None
+        spaces = []
+        for problem in problems:
+            if len(problem.rows) == len(gram):
+                space = whole
+            else:
+                space = RangeSpace.of(gram[np.ix_(problem.rows, problem.rows)], self.lam)
+            spaces.append(VersionSpace.of(space, problem.targets))
+            if spaces[-1] is None:
+                return None
+        return spaces
+
+    def _no_version_space(self, kernel: KernelFunction, middle: float) -> ConfmlError:
+        allow = "allow training errors by lam above 0 (0.1 is a usual value)"
+        if kernel.kind == "rbf":
+            return ConfmlError(
+                f"no version space: at sigma = {kernel.sigma:g} no kernel perceptron has all training rows "
+                "right, within rounding errors",
+                hint=f"choose a smaller sigma (the median distance of two training rows is {middle:.4g}), or "
+                + allow,
+            )
+        return ConfmlError(
+            f"no version space: no perceptron of the {kernel.kind} kernel has all training rows right",
+            hint=f"{allow}, or take kernel: rbf"
+            + (" (linear has no bias: poly with degree 1 has one)" if kernel.kind == "linear" else ""),
+        )
+
+    # ---- what the machines say
+
+    def _blocks(self, X: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """k(x_i, x) (n, m) and k(x, x) (m,) of test examples, some at a time."""
+        for start in range(0, max(len(X), 1), _TEST_BLOCK):
+            block = X[start : start + _TEST_BLOCK]
+            yield self.kernel_(self.X_, block), self.kernel_.of_itself(block)
+
+    def _centre_values(self, kernel_block: np.ndarray) -> np.ndarray:
+        """(m, machines) <w, phi(x)> of the centres of mass w, of length 1."""
+        columns = []
+        for problem, found in ((machine.problem, machine.found) for machine in self.machines_):
+            coordinates = found.version_space.space.coordinates(kernel_block[problem.rows])
+            value = np.zeros(kernel_block.shape[1])
+            for weight, row in zip(found.centre(), coordinates, strict=True):
+                value += weight * row
+            columns.append(value)
+        return np.column_stack(columns)
+
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        """``sigma`` (kernel rbf); the smallest ``margin`` and largest ``rank`` of the version spaces; ``bounces``,
+        ``arc`` (radians) and ``escapes`` of all of them, and the worst split ``rhat`` of the training rows' levels,
+        batch by batch; or the ``sweeps`` of expectation propagation."""
+        if not hasattr(self, "machines_"):
+            return {}
+        found = [machine.found for machine in self.machines_]
+        metrics = {"sigma": float(self.kernel_.sigma)} if self.kernel == "rbf" else {}
+        metrics["margin"] = float(min(one.version_space.margin for one in found))
+        metrics["rank"] = float(max(one.version_space.space.rank for one in found))
+        if self.sampler == "ep":
+            return metrics | {"sweeps": float(sum(one.sweeps for one in found))}
+        metrics["bounces"] = float(sum(one.bounces for one in found))
+        metrics["arc"] = float(sum(one.arc for one in found))
+        if self.sampler == "chord":
+            metrics["escapes"] = float(sum(chain.escapes for one in found for chain in one.chains))
+        flown = [one.levels() for one in found if one.chains]
+        if flown:
+            metrics["rhat"] = max(
+                split_rhat(level) for levels in flown for level in np.moveaxis(levels, 2, 0)
+            )
+        return metrics
+
+
+def _check_contradictions(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
+    """Raise ConfmlError where identical rows have different classes."""
+    _, place = np.unique(X, axis=0, return_inverse=True)
+    place = place.ravel()
+    order = np.lexsort((codes, place))
+    wrong = np.flatnonzero((place[order][1:] == place[order][:-1]) & (codes[order][1:] != codes[order][:-1]))
+    if len(wrong):
+        one, other = sorted(order[wrong[0] : wrong[0] + 2])
+        raise ConfmlError(
+            f"no version space: training rows {one} and {other} are identical and have different classes, "
+            f"{classes[codes[one]]} and {classes[codes[other]]} (rows count from 0; {len(wrong)} such pairs)",
+            hint="allow training errors by lam above 0 (0.1 is a usual value), or remove such rows",
+        )
+
+
+def _check_gram(kernel: KernelFunction, gram: np.ndarray, middle: float, lam: float) -> None:
+    """Raise ConfmlError where a kernel matrix (n, n) tells nothing."""
+    own = np.diag(gram)
+    if not (own + lam > 0).all():
+        row = int(np.argmin(own + lam))
+        raise ConfmlError(
+            f"training row {row} (counted from 0) has length 0 in the {kernel.kind} kernel's space: it is on "
+            "neither side of any perceptron",
+            hint="take kernel: poly with degree 1 and coef0 1, which adds a bias, or kernel: rbf",
+        )
+    if kernel.kind != "rbf" or len(gram) < 2:
+        return
+    median = f"(the median distance of two training rows is {middle:.4g})"
+    others = gram - np.diag(own)
+    if others.max() < np.finfo(float).eps:
+        raise ConfmlError(
+            f"sigma = {kernel.sigma:g} is so small that the kernel matrix is the identity: no row tells "
+            "anything of another one",
+            hint=f"choose a larger sigma {median}, or sigma: median",
+        )
+    if gram.min() > 1.0 - 100 * np.finfo(float).eps:
+        raise ConfmlError(
+            f"sigma = {kernel.sigma:g} is so large that the kernel matrix has rank one: all training rows "
+            "look the same",
+            hint=f"choose a smaller sigma {median}, or sigma: median; identical rows need other attributes",
+        )
