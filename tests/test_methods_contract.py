@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from confml._parameters import Integer
 from confml._seeds import derived_generator
+from confml.errors import ConfmlError
 from confml.measures.prediction import KINDS, Prediction
 from confml.methods import registry
 from confml.methods._base import Views
@@ -109,6 +110,10 @@ CASES = [
     one_row,
 ]
 
+# Training sets that a method cannot learn from, and refuses with advice.
+NO_VERSION_SPACE = (one_class, one_row, all_columns_constant, duplicates_with_contradictory_labels)
+REFUSED = {"bayes-transduction": NO_VERSION_SPACE, "bayes-point-machine": NO_VERSION_SPACE}
+
 
 def grid_of(name):
     """Points of a grid: the default, and other values of the whole-number parameters, alone and together."""
@@ -149,6 +154,11 @@ def test_scikit_learns_own_checks(estimator, check):
 def test_views_and_labels(name, case):
     X, y, X_test = case()
     before = X.copy(), y.copy(), X_test.copy()
+    if case in REFUSED.get(name, ()):
+        with pytest.raises(ConfmlError) as refusal:
+            new(name).fit(X, y)
+        assert refusal.value.hint
+        return
     method = new(name).fit(X, y)
     assert is_classifier(method)
     assert np.array_equal(method.classes_, np.unique(y))
@@ -180,9 +190,9 @@ def test_scores_have_the_range_of_their_kind(name):
 
 @every_method
 def test_it_learns_what_can_be_learnt(name):
-    """Far apart classes are told from one another."""
+    """Far apart classes, not in a row, so that a plane parts each from the rest, are told from one another."""
     X, y, _ = blobs(60)
-    X = X + 100.0 * y[:, None]
+    X[:, :3] += 100.0 * np.eye(3)[y]
     assert (new(name).fit(X[:40], y[:40]).predict(X[40:]) == y[40:]).all()
 
 
@@ -321,6 +331,11 @@ def test_parameters_survive_a_clone(name):
     for point in grid_of(name):
         assert clone(method.set_params(**point)).get_params() == {**params, **point}
         method.set_params(**params)
+
+
+@every_method
+def test_the_use_of_nominal_attributes_is_declared(name):
+    assert CLASSES[name].takes_nominal == ("nominal" in CLASSES[name].parameters)
 
 
 @every_method
