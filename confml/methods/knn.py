@@ -12,14 +12,18 @@ from sklearn.base import clone
 from confml._parameters import Integer, Parameter, check_parameters
 from confml.measures.prediction import Prediction
 from confml.methods._base import Method, Views
-from confml.methods._neighbours import NearestRows, Neighbours
+from confml.methods._mixed_neighbours import nearest_rows
+from confml.methods._neighbours import Neighbours
+from confml.methods._nominal import NOMINAL, nominal_mask
 
 
 class KNN(Method):
     """The majority among the k nearest training examples; its confidence is the share of their votes.
 
     View ``vote``: the share of the k votes that each class gets. Distances are Euclidean on the attributes as
-    they are, so attributes of different units want a scaling step ahead.
+    they are, so attributes of different units want a scaling step ahead. A nominal attribute adds 0 to the
+    squared distance where two rows have the same category, else 1 (eq. 3.2); where all attributes are
+    nominal, the distance is the number of those that differ (Hamming).
 
     Ties are settled without chance. Several training examples at the k-th distance: all of them count, each
     with the share of the places left (two examples for one place have half a vote each). Equal votes: the
@@ -35,19 +39,22 @@ class KNN(Method):
     """
 
     name: ClassVar[str] = "knn"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     views: ClassVar[tuple[str, ...]] = ("vote",)
+    takes_nominal: ClassVar[bool] = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "k": Integer("how many nearest training examples vote", low=1),
+        "nominal": NOMINAL,
     }
 
-    def __init__(self, k: int = 1):
+    def __init__(self, k: int = 1, nominal: str | Sequence[int] = "auto"):
         self.k = k
+        self.nominal = nominal
 
     def fit(self, X, y) -> KNN:
         """Make training examples X (m, d) with labels y (m,) ready for the search."""
         X, codes = self._check_fit(X, y)
-        self._rows = NearestRows(X, codes, len(self.classes_))
+        self._rows = nearest_rows(X, codes, len(self.classes_), nominal_mask(self.nominal, X.shape[1]))
         return self
 
     def predict_proba(self, X) -> np.ndarray:
@@ -76,6 +83,9 @@ class KNN(Method):
         """One search for the largest k serves all of them; each is charged an equal part of its time."""
         if not grid:
             return
+        if len({str(point.get("nominal", self.nominal)) for point in grid}) > 1:
+            yield from super().evaluate_path(X, y, X_test, grid, rng, state)
+            return
         points = [clone(self).set_params(**point) for point in grid]
         for point in points:
             check_parameters(type(self).__name__, self.parameters, point.get_params(deep=False))
@@ -94,10 +104,10 @@ class KNN(Method):
 
     @classmethod
     def warm(cls) -> None:
-        """Compile both ways of searching, and the vote."""
-        for attributes in (2, 20):
+        """Compile all ways of searching, and the vote."""
+        for attributes, nominal in ((2, "auto"), (20, "auto"), (2, [0])):
             X = np.arange(3.0 * attributes).reshape(3, attributes)
-            cls().fit(X, [0, 1, 1]).predict(X)
+            cls(nominal=nominal).fit(X, [0, 1, 1]).predict(X)
 
     def _vote(self, neighbours: Neighbours, k: int) -> dict[str, Prediction]:
         shares, winners = neighbours.vote(k)

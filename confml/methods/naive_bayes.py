@@ -1,0 +1,205 @@
+"""`naive-bayes`: class probabilities as if attributes were independent within a class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import logsumexp
+
+from confml._parameters import AnyOf, Choice, Integer, Number, Parameter
+from confml.measures.prediction import Prediction
+from confml.methods._base import Method
+from confml.methods._nominal import NOMINAL, nominal_mask
+
+_BLOCK = 4_000_000  # differences between test values and bells at a time
+
+
+class NaiveBayes(Method):
+    """Bayes' formula with independent attributes: P(c) times the product of p_c(x_i), made to sum to 1.
+
+    View ``probability``: the posterior probabilities. P(c) is the class's share of the training set. Equal
+    probabilities: the first class in sorted order.
+
+    A nominal attribute: the m-estimate ``(n_value + m / V) / (n_class + m)`` over the V categories of the
+    training set, all equally likely before; a category that is only in the test set counts as one of which
+    there were none. With m = 0 a product may be 0 for every class: then the posterior is P(c).
+
+    A numeric attribute, by ``numeric``:
+
+    - ``gaussian``: one Gaussian with the class's mean and standard deviation (n - 1 below).
+    - ``bells``: the mean of Gaussian bells around the class's training values (Parzen's sum of Gaussians).
+      ``bandwidth`` is their standard deviation, in the attribute's units (the book draws Fig. 2.5 with 1), or
+      ``normal-reference``: 1.06 s n^(-1/5) for n values with standard deviation s.
+    - ``bins``: as many equal intervals between the smallest and largest training value, then as if nominal;
+      what lies outside belongs to the first or last.
+
+    A class whose values are all equal, or that has one example, takes the standard deviation of the whole
+    training set; a numeric attribute that is constant in the training set tells nothing and is passed over.
+
+    Source: Good 1965; Kubat, An Introduction to Machine Learning (2015), chapter 2; Silverman 1986, eq. 3.28.
+    """
+
+    name: ClassVar[str] = "naive-bayes"
+    version: ClassVar[int] = 1
+    views: ClassVar[tuple[str, ...]] = ("probability",)
+    takes_nominal: ClassVar[bool] = True
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "numeric": Choice("how densities of numeric attributes are estimated", ("gaussian", "bells", "bins")),
+        "m": Number("of the m-estimate: how many examples the prior estimate is worth", low=0),
+        "bandwidth": AnyOf(
+            "standard deviation of the bells",
+            of=(Choice("", options=("normal-reference",)), Number("", low=0, low_open=True)),
+        ),
+        "bins": Integer("how many intervals an attribute is cut into", low=1),
+        "nominal": NOMINAL,
+    }
+
+    def __init__(
+        self,
+        numeric: str = "gaussian",
+        m: float = 1.0,
+        bandwidth: str | float = "normal-reference",
+        bins: int = 10,
+        nominal: str | Sequence[int] = "auto",
+    ):
+        self.numeric = numeric
+        self.m = m
+        self.bandwidth = bandwidth
+        self.bins = bins
+        self.nominal = nominal
+
+    def fit(self, X, y) -> NaiveBayes:
+        """Estimate P(c) and every p_c(x_i) from training examples X (m, d) with labels y (m,)."""
+        X, codes = self._check_fit(X, y)
+        self.class_counts_ = np.bincount(codes, minlength=len(self.classes_))
+        nominal = nominal_mask(self.nominal, X.shape[1])
+        self.densities_ = [self._density(X[:, i], codes, nominal[i]) for i in range(X.shape[1])]
+        return self
+
+    def predict_proba(self, X) -> np.ndarray:
+        """(n, c) posterior probabilities, in the order of ``classes_``."""
+        return self.confident_predict(X)["probability"].scores.copy()
+
+    def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
+        """The view ``probability`` of X (n, d)."""
+        X = self._check_predict(X)
+        prior = np.log(self.class_counts_ / self.class_counts_.sum())
+        total = np.repeat(prior[None, :], len(X), axis=0)
+        for values, density in zip(X.T, self.densities_, strict=True):
+            if density is not None:
+                total += density.log(values)
+        none = np.isneginf(total).all(axis=1)
+        total[none] = prior
+        scores = np.exp(total - logsumexp(total, axis=1, keepdims=True))
+        labels = self.classes_[np.argmax(total, axis=1)]
+        return {"probability": Prediction(self.classes_, scores, "probability", labels)}
+
+    def test_block(self, train_rows: int, test_rows: int) -> int | None:
+        """Bells are added up for every test value: blocks of some seconds where there are many."""
+        block = max(500, 100_000_000 // train_rows)
+        return block if self.numeric == "bells" and block < test_rows else None
+
+    def _density(self, values: np.ndarray, codes: np.ndarray, nominal: bool):
+        if nominal:
+            return Shares(values, codes, self.class_counts_, self.m)
+        if values.min() == values.max():
+            return None
+        if self.numeric == "bins":
+            return Bins(values, codes, self.class_counts_, self.m, self.bins)
+        of_class = [values[codes == one] for one in range(len(self.class_counts_))]
+        whole = _sd(values)
+        if self.numeric == "gaussian":
+            return Gaussians(of_class, whole)
+        return Bells(of_class, whole, self.bandwidth)
+
+
+class Shares:
+    """m-estimates of the categories of one attribute in each class."""
+
+    def __init__(self, values: np.ndarray, codes: np.ndarray, class_counts: np.ndarray, m: float):
+        self.categories, places = np.unique(values, return_inverse=True)
+        counts = np.zeros((len(self.categories) + 1, len(class_counts)))  # the last: not in the training set
+        np.add.at(counts, (places, codes), 1)
+        prior = np.full(len(counts), 1 / len(self.categories))
+        with np.errstate(divide="ignore"):
+            self._log = np.log(m_estimate(counts, class_counts, m, prior[:, None]))
+
+    def log(self, values: np.ndarray) -> np.ndarray:
+        """(n, c) logarithms of the probabilities of ``values`` (n,)."""
+        places = np.searchsorted(self.categories, values)
+        places[places == len(self.categories)] = 0
+        return self._log[np.where(self.categories[places] == values, places, len(self.categories))]
+
+
+class Bins:
+    """m-estimates of equal intervals of one attribute in each class."""
+
+    def __init__(self, values: np.ndarray, codes: np.ndarray, class_counts: np.ndarray, m: float, bins: int):
+        self.edges = np.linspace(values.min(), values.max(), bins + 1)[1:-1]
+        counts = np.zeros((bins, len(class_counts)))
+        np.add.at(counts, (self._places(values), codes), 1)
+        with np.errstate(divide="ignore"):
+            self._log = np.log(m_estimate(counts, class_counts, m, 1 / bins))
+
+    def log(self, values: np.ndarray) -> np.ndarray:
+        """(n, c) logarithms of the probabilities of the intervals that ``values`` (n,) are in."""
+        return self._log[self._places(values)]
+
+    def _places(self, values: np.ndarray) -> np.ndarray:
+        return np.searchsorted(self.edges, values, side="right")
+
+
+class Gaussians:
+    """One Gaussian for each class; ``whole`` is the standard deviation where a class has none."""
+
+    def __init__(self, of_class: Sequence[np.ndarray], whole: float):
+        self.means = np.array([values.mean() for values in of_class])
+        self.sds = np.array([_sd(values) or whole for values in of_class])
+
+    def log(self, values: np.ndarray) -> np.ndarray:
+        """(n, c) logarithms of the densities at ``values`` (n,)."""
+        return _log_bell((values[:, None] - self.means) / self.sds, self.sds)
+
+
+class Bells:
+    """The mean of Gaussian bells around the training values of each class."""
+
+    def __init__(self, of_class: Sequence[np.ndarray], whole: float, bandwidth: str | float):
+        self.centres, self.widths = [], []
+        for values in of_class:
+            width = bandwidth
+            if bandwidth == "normal-reference":
+                width = 1.06 * (_sd(values) or whole) * len(values) ** -0.2
+            self.widths.append(float(width))
+            self.centres.append(np.unique(values, return_counts=True))
+
+    def log(self, values: np.ndarray) -> np.ndarray:
+        """(n, c) logarithms of the densities at ``values`` (n,)."""
+        out = np.empty((len(values), len(self.centres)))
+        for column, ((centres, counts), width) in enumerate(zip(self.centres, self.widths, strict=True)):
+            block = max(1, _BLOCK // len(centres))
+            shares = counts / counts.sum()
+            for start in range(0, len(values), block):
+                part = values[start : start + block, None]
+                bells = _log_bell((part - centres) / width, width)
+                out[start : start + block, column] = logsumexp(bells, b=shares, axis=1)
+        return out
+
+
+def m_estimate(counts, total, m: float, prior):
+    """``(counts + m prior) / (total + m)``: shares, drawn towards ``prior`` as by m more examples."""
+    return (counts + m * prior) / (total + m)
+
+
+def _log_bell(standardised: np.ndarray, width) -> np.ndarray:
+    return -0.5 * standardised**2 - np.log(width) - 0.5 * math.log(2 * math.pi)
+
+
+def _sd(values: np.ndarray) -> float:
+    """With n - 1 below; 0 where it is not defined, or where all values are equal."""
+    if len(values) < 2 or values.min() == values.max():
+        return 0.0
+    return float(values.std(ddof=1))
