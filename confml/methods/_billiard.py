@@ -35,7 +35,8 @@ class Chain:
     """The flight of one ball; see the kernels' module for ``steps``, ``hit`` and anchors.
 
     edges (b + 2,): first steps of the burn-in and of the batches, and the end. anchors (a, 2, r): w and v.
-    centres (b, r): the integral of w along each batch; arcs (b,): its length.
+    centres (b, r): the integral of w along each batch; arcs (b,): its length. squares (n,): the integral of
+    the squared distances to the walls.
     """
 
     steps: np.ndarray
@@ -45,6 +46,7 @@ class Chain:
     anchor_step: np.ndarray
     centres: np.ndarray
     arcs: np.ndarray
+    squares: np.ndarray
     escapes: int
 
     def seen_at(self, coordinates: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -94,10 +96,25 @@ class Flight:
         centre = sum(chain.centres.sum(axis=0) for chain in self.chains)
         return centre / np.linalg.norm(centre)
 
-    def levels(self) -> np.ndarray:
-        """(chains, batches, n) mean distance to each wall: what the chains are compared by as a whole."""
-        means = np.stack([chain.centres / chain.arcs[:, None] for chain in self.chains])
-        return means @ self.version_space.walls_t
+    def rhat(self) -> float:
+        """The worst split R-hat of the distances to the walls: do the chains agree as a whole?"""
+        if not self.chains:
+            return 1.0
+        arcs = np.stack([chain.arcs for chain in self.chains])
+        centres = np.stack([chain.centres for chain in self.chains])
+        half = BATCHES // 2
+        walls = self.version_space.walls_t
+        means = np.concatenate(
+            [
+                centres[:, part].sum(axis=1) / arcs[:, part].sum(axis=1)[:, None]
+                for part in (slice(half), slice(half, None))
+            ]
+        )
+        wholes = [chain.centres.sum(axis=0) / chain.arcs.sum() @ walls for chain in self.chains]
+        squares = [chain.squares / chain.arcs.sum() for chain in self.chains]
+        within = np.mean(np.array(squares) - np.array(wholes) ** 2, axis=0)
+        between = (means @ walls).var(axis=0, ddof=1)
+        return float(np.sqrt(1.0 + (between[within > 0] / within[within > 0]).max(initial=0.0)))
 
     def shares(self, kernel_block: np.ndarray, own: np.ndarray | None = None) -> Shares:
         """Follow the flight at m test examples x: ``kernel_block`` (n, m) holds k(x_i, x).
@@ -159,19 +176,20 @@ def _one_chain(space: VersionSpace, table: Table, seed: int, each: int, burn_in:
             return kernels.fly_chords(*walls_of, bounces, *own, *buffers)
         return kernels.fly_geodesics(*walls_of, bounces, refresh, _RENEW, *own, *buffers)
 
-    return _record(fly, [burn_in, *[each] * BATCHES], space.space.rank, flown if chord else None)
+    return _record(fly, [burn_in, *[each] * BATCHES], space.walls.shape, flown if chord else None)
 
 
-def _record(fly: Callable[..., tuple[int, int, int]], batches: list[int], rank: int, escapes) -> Chain:
+def _record(fly: Callable[..., tuple[int, int, int]], batches: list[int], shape, escapes) -> Chain:
     """Fly batch by batch, and put what is written down together. The first batch is the burn-in."""
+    walls, rank = shape
     steps, hit = np.empty((_BUFFER, 6)), np.empty(_BUFFER, np.int32)
     anchors, anchor_step = np.empty((64, 2, rank)), np.empty(64, np.int64)
     found: tuple[list, ...] = [], [], [], []
-    edges, centres, arcs, total = [0], [], [], 0
+    edges, centres, arcs, squares, total = [0], [], [], [], 0
     for bounces in batches:
-        centre, arc, idle = np.zeros(rank), 0.0, 0
+        centre, square, arc, idle = np.zeros(rank), np.zeros(walls), 0.0, 0
         while bounces > 0:
-            flown, moored, done = fly(bounces, steps, hit, anchors, anchor_step, centre)
+            flown, moored, done = fly(bounces, steps, hit, anchors, anchor_step, centre, square)
             for pieces, piece in zip(
                 found,
                 (steps[:flown], hit[:flown], anchors[:moored], anchor_step[:moored] + total),
@@ -189,12 +207,20 @@ def _record(fly: Callable[..., tuple[int, int, int]], batches: list[int], rank: 
                 )
         edges.append(total)
         centres.append(centre)
+        squares.append(square)
         arcs.append(arc)
     put = [np.concatenate(pieces) for pieces in found]
     return Chain(
-        put[0], put[1], np.array(edges), put[2], put[3], np.array(centres[1:]), np.array(arcs[1:]),
-        0 if escapes is None else int(escapes[0]),
-    )  # fmt: skip
+        steps=put[0],
+        hit=put[1],
+        edges=np.array(edges),
+        anchors=put[2],
+        anchor_step=put[3],
+        centres=np.array(centres[1:]),
+        arcs=np.array(arcs[1:]),
+        squares=np.sum(squares[1:], axis=0),
+        escapes=0 if escapes is None else int(escapes[0]),
+    )
 
 
 def _summarise(plus: np.ndarray, arcs: np.ndarray, bounces: int) -> Shares:

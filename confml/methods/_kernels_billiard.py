@@ -87,15 +87,16 @@ def _write_anchor(anchors, count, step, w, v, anchor_step):
 @kernel
 def fly_geodesics(
     walls, walls_t, gram, squared, bounces, refresh, renew, w, v, F, V, state, flown, steps, hit, anchors,
-    anchor_step, centre,
+    anchor_step, centre, squares,
 ):  # fmt: skip
     """Fly great circles until ``bounces`` bounces are done or a buffer is full: (steps, anchors, bounces).
 
     walls (n, r) in range coordinates, walls_t (r, n) the same transposed; gram (n, n) their products;
-    squared (n,) their squared lengths. refresh: arc after which a fresh direction is drawn (infinity: never); renew: bounces
-    after which rounding errors are cleared away. State that goes on from call to call: w, v (r,), F, V (n,),
-    state (last wall or -1, bounces since renewal, 1 where an anchor is due), flown (1,) arc since the last
-    fresh direction. Filled: steps, hit, anchors, anchor_step; centre (r,) += the integral of w along the way.
+    squared (n,) their squared lengths. refresh: arc after which a fresh direction is drawn (infinity:
+    never); renew: bounces after which rounding errors are cleared away. State that goes on from call to
+    call: w, v (r,), F, V (n,), state (last wall or -1, bounces since renewal, 1 where an anchor is due),
+    flown (1,) arc since the last fresh direction. Filled: steps, hit, anchors, anchor_step; centre (r,) +=
+    the integral of w along the way, squares (n,) += those of F^2.
     """
     n, r = V.size, w.size
     cot = np.empty(n)
@@ -131,10 +132,13 @@ def fly_geodesics(
             arc = refresh - away
             c, s = math.cos(arc), math.sin(arc)
             wall = -1
+        third = arc / 3.0
         for j in range(n):
             f = F[j]
-            F[j] = c * f + s * V[j]
+            new = c * f + s * V[j]
             V[j] = c * V[j] - s * f
+            squares[j] += third * (f * f + f * new + new * new)  # F is almost linear on a short arc
+            F[j] = new
         for i in range(r):
             x = w[i]
             centre[i] += s * x + (1.0 - c) * v[i]
@@ -169,7 +173,7 @@ def fly_geodesics(
 @kernel
 def fly_chords(
     walls, walls_t, gram, squared, bounces, w, v, F, V, state, flown, steps, hit, anchors, anchor_step,
-    centre,
+    centre, squares,
 ):  # fmt: skip
     """Fly as the paper's section 3.2 has it, otherwise as `fly_geodesics`.
 
@@ -214,9 +218,12 @@ def fly_chords(
         arc = math.atan2(tau * across_w, 1.0 + tau * d)
         scale = 1.0 / math.sqrt(1.0 + 2.0 * tau * d + tau * tau * q)
         alpha, beta = scale, tau * scale
+        third = arc / 3.0
         for j in range(n):
             f = F[j]
-            F[j] = alpha * f + beta * V[j]
+            new = alpha * f + beta * V[j]
+            squares[j] += third * (f * f + f * new + new * new)
+            F[j] = new
         # The way on the sphere is the arc from w towards e = (v - d w) / across_w.
         along, side = math.sin(arc), (1.0 - math.cos(arc)) / max(across_w, _AT_WALL)
         for i in range(r):

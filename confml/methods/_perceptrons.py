@@ -12,7 +12,6 @@ from sklearn.utils import check_random_state
 
 from confml._parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
 from confml.errors import ConfmlError
-from confml.measures.chains import split_rhat
 from confml.methods._base import Method
 from confml.methods._billiard import Flight, Table, play
 from confml.methods._expectation_propagation import GaussianVersionSpace
@@ -168,9 +167,9 @@ class Perceptrons(Method):
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        """``sigma`` (kernel rbf); the smallest ``margin`` and largest ``rank`` of the version spaces; ``bounces``,
-        ``arc`` (radians) and ``escapes`` of all of them, and the worst split ``rhat`` of the training rows' levels,
-        batch by batch; or the ``sweeps`` of expectation propagation."""
+        """``sigma`` (kernel rbf); the smallest ``margin`` and largest ``rank`` of the version spaces;
+        ``bounces``, ``arc`` (radians) and ``escapes`` of all of them, and the worst split ``rhat`` of the
+        distances to the walls; or the ``sweeps`` of expectation propagation."""
         if not hasattr(self, "machines_"):
             return {}
         found = [machine.found for machine in self.machines_]
@@ -183,12 +182,7 @@ class Perceptrons(Method):
         metrics["arc"] = float(sum(one.arc for one in found))
         if self.sampler == "chord":
             metrics["escapes"] = float(sum(chain.escapes for one in found for chain in one.chains))
-        flown = [one.levels() for one in found if one.chains]
-        if flown:
-            metrics["rhat"] = max(
-                split_rhat(level) for levels in flown for level in np.moveaxis(levels, 2, 0)
-            )
-        return metrics
+        return metrics | {"rhat": max(one.rhat() for one in found)}
 
 
 def _check_contradictions(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:

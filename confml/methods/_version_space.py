@@ -70,8 +70,8 @@ class VersionSpace:
     """{w : |w| = 1, <w, a_j> > 0} of walls a_j = y_j phi(x_j).
 
     targets (n,) the y_j, +1. or -1.; walls (n, r) the a_j, walls_t (r, n) the same as columns; gram (n, n)
-    and squared (n,) their products and squared lengths; start (r,) a point well inside, of length 1; margin: its least distance to
-    a wall, as a sine.
+    and squared (n,) their products and squared lengths; start (r,) a point well inside, of length 1;
+    margin: its least distance to a wall, as a sine.
     """
 
     space: RangeSpace

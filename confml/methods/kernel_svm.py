@@ -20,7 +20,7 @@ class KernelSVM(Method):
     View ``margin``: of two classes the columns are -f/2 and f/2 of the decision value f, so that the
     confidence, the largest less the second largest, is |f|, as in the paper on Bayesian transduction. More
     than two: scikit-learn's one-against-one votes with summed confidences as a tie-break (``ovr`` form),
-    whose largest column is the label. A large C is the hard margin. One class: every example is of it, margin 0.
+    whose largest column is the label. A large C is the hard margin. One class: margin 0 for every example.
 
     SVC has a bias, unlike the perceptrons of ``bayes-transduction``.
     """
