@@ -107,6 +107,21 @@ def test_select_equals_sort():
                 assert kernels.select(values.copy(), size, rank) == np.sort(values)[rank]
 
 
+def test_sort_rows_equals_a_stable_sort():
+    rng = np.random.default_rng(0)
+    order = np.empty(300, dtype=np.int64)
+    for keys in (
+        rng.random(300),
+        rng.integers(0, 4, 300) * 1.0,
+        np.zeros(300),
+        rng.random(300) ** 40,
+        np.r_[0.0, 5e-324],
+    ):
+        rows = rng.permutation(len(keys))
+        kernels.sort_rows(rows, keys, len(keys), np.empty(21, dtype=np.int64), order)
+        np.testing.assert_array_equal(order[: len(keys)], rows[np.argsort(keys[rows], kind="stable")])
+
+
 # ---- exact inference
 
 
@@ -159,8 +174,8 @@ def test_reject_and_envelope_of_a_normal_probability():
     """The paper's example, section 3.2: p ~ N(0.6, 0.1^2) has reject 0.600 and envelope 0.841.
 
     A new example with its one neighbour in class 0 has p = 1 / (1 + exp(-beta)), so draws of p are draws of
-    beta. The class with most neighbours is then not the most probable one where beta < 0, which the model's own
-    prior rules out; so the envelope is taken as the paper does, as the share of draws with p > 1/2.
+    beta. The class with most neighbours is then not the most probable one where beta < 0, which the model's
+    own prior rules out; so the envelope is taken as the paper does, as the share of draws with p > 1/2.
     """
     p = norm.ppf((np.arange(100_000) + 0.5) / 100_000, 0.6, 0.1)
     p = np.clip(p, 1e-9, 1.0 - 1e-9)

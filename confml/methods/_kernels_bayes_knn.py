@@ -60,6 +60,39 @@ def select(values, size, rank):
 
 
 @kernel
+def sort_rows(rows, keys, size, starts, sorted_rows):
+    """sorted_rows[:size] = rows[:size] by increasing key, keys (n,) by row; equal keys keep their order.
+
+    Bucket sort: distances up to the largest spread out well enough, and three passes without guesses by the
+    processor beat a quicksort threefold. starts (b + 1,): work space, b buckets.
+    """
+    low = high = keys[rows[0]]
+    for s in range(size):
+        low, high = min(low, keys[rows[s]]), max(high, keys[rows[s]])
+    buckets = starts.size - 1
+    factor = (buckets - 1) / (high - low) if high > low else 0.0
+    if not factor < np.inf:
+        factor = 0.0
+    starts[:] = 0
+    for s in range(size):
+        starts[int((keys[rows[s]] - low) * factor) + 1] += 1
+    for b in range(buckets):
+        starts[b + 1] += starts[b]
+    for s in range(size):
+        bucket = int((keys[rows[s]] - low) * factor)
+        sorted_rows[starts[bucket]] = rows[s]
+        starts[bucket] += 1
+    for s in range(1, size):  # insertion: only members of one bucket can still be out of order
+        row = sorted_rows[s]
+        key = keys[row]
+        t = s - 1
+        while t >= 0 and keys[sorted_rows[t]] > key:
+            sorted_rows[t + 1] = sorted_rows[t]
+            t -= 1
+        sorted_rows[t + 1] = row
+
+
+@kernel
 def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_index):
     """The ``depth`` nearest of the examples in ``columns`` (d, n) for each query (m, d), nearest first.
 
@@ -75,7 +108,8 @@ def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_ind
     last = np.zeros((m, classes), dtype=np.int32)
     distances = np.empty(n)
     scratch = np.empty(n)
-    rows = np.empty(n, dtype=np.int64)
+    rows, order = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    starts = np.empty(2 * depth + 2, dtype=np.int64)
     for i in range(m):
         squared_distances_to_all(queries[i], columns, distances)
         if leave_out:
@@ -92,7 +126,10 @@ def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_ind
             if distances[j] <= reach and not (leave_out and j == i):
                 rows[found] = j
                 found += 1
-        order = rows[:found][np.argsort(distances[rows[:found]])]
+        if found <= 1000:
+            sort_rows(rows, distances, found, starts, order)
+        else:  # so many that badly spread distances would make buckets slow
+            order[:found] = rows[:found][np.argsort(distances[rows[:found]])]
         start = 0
         while start < depth:
             anchor = distances[order[start]]

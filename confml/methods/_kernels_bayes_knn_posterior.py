@@ -13,7 +13,7 @@ from confml._jit import kernel
 from confml.methods._kernels_bayes_knn import advance_counts, begin_counts
 
 NODES = 48  # Gauss-Legendre nodes over beta for each k: errors of 1e-15 where the mode lies well above 0
-MANY_NODES = 96  # where beta = 0 cuts the density off: 48 would leave 1e-8 of classes that separate perfectly
+MANY_NODES = 96  # where beta = 0 cuts a wide density off: 48 leave 1e-8 for classes that separate perfectly
 DEPTH = 37.0  # the density is integrated down to exp(-DEPTH) = 1e-16 of its largest value
 NEGLIGIBLE = 50.0  # k whose posterior mass is surely below exp(-NEGLIGIBLE) gets none
 
@@ -202,14 +202,15 @@ def find_end(mode, height, slope, curvature, direction, scale, rows, weights, st
 
 
 @kernel
-def exact_posterior(labels, ends, last, codes, scale, fixed_beta, abscissas):
+def exact_posterior(labels, ends, last, codes, scale, fixed_beta, few, many):
     """The posterior over k and beta on a grid of Gauss-Legendre nodes.
 
     scale: of beta's half-normal prior; fixed_beta: beta itself where it is positive (no integration).
-    abscissas: (q,) nodes on [-1, 1]. Returns log_modes (K,) the largest log posterior density at each k
-    and modes (K,) its beta; bounds (K, 2) the interval of beta that holds all but 1e-16 of the mass;
-    density (K, q) the log density at the nodes, -inf where k is negligible. The constants of the priors
-    are left out.
+    few (p,), many (q,): nodes on [-1, 1], the latter for densities cut off at beta = 0.
+    Returns log_modes (K,) the largest log posterior density at each k and modes (K,) its beta; bounds (K, 2)
+    the interval of beta that holds all but 1e-16 of the mass; density (K, q) the log density at the nodes,
+    -inf where k is negligible and behind p where few are used; sizes (K,) p or q. The constants of the
+    priors are left out.
     """
     n, depth = labels.shape
     classes = last.shape[1]
@@ -222,7 +223,8 @@ def exact_posterior(labels, ends, last, codes, scale, fixed_beta, abscissas):
     modes = np.empty(depth)
     slopes = np.empty((depth, 2))
     bounds = np.zeros((depth, 2))
-    density = np.full((depth, abscissas.size), -np.inf)
+    density = np.full((depth, many.size), -np.inf)
+    sizes = np.full(depth, few.size)
     counts, whole, group, places = begin_counts(n, classes)
     beta = 1.0
     for k in range(1, depth + 1):
@@ -238,7 +240,7 @@ def exact_posterior(labels, ends, last, codes, scale, fixed_beta, abscissas):
         modes[k - 1], log_modes[k - 1] = beta, height
         slopes[k - 1, 0], slopes[k - 1, 1] = one, two
     if fixed_beta > 0.0:
-        return log_modes, modes, bounds, density
+        return log_modes, modes, bounds, density, sizes
     # The log density lies between parabolas: its second derivative is at most -1 / scale^2 and at least
     # -(n + 1 / scale^2), its first at most n in size. So the mass of k is at most exp(mode) scale sqrt(2 pi),
     # and that of the best k at least exp(mode) / (2 (n + 1 + 1 / scale)).
@@ -258,10 +260,13 @@ def exact_posterior(labels, ends, last, codes, scale, fixed_beta, abscissas):
         slope = one if mode == 0.0 else 0.0
         high = find_end(mode, height, slope, two, 1.0, scale, rows, weights, starts, values, multiples)
         bounds[k - 1, 0], bounds[k - 1, 1] = low, high
+        # The likelihood has its nearest poles at +- i pi: short intervals are easy, wherever they begin.
+        abscissas = many if low == 0.0 and high > np.pi else few
+        sizes[k - 1] = abscissas.size
         for q in range(abscissas.size):
             node = low + 0.5 * (abscissas[q] + 1.0) * (high - low)
             density[k - 1, q] = log_density(node, scale, rows, weights, starts, values, multiples)
-    return log_modes, modes, bounds, density
+    return log_modes, modes, bounds, density, sizes
 
 
 @kernel
