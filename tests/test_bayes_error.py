@@ -10,6 +10,7 @@ import pytest
 
 from confml.bayes_error import (
     bayes_errors,
+    filters,
     forests,
     one_vs_rest_bayes_error,
     pairwise_bayes_error,
@@ -26,8 +27,20 @@ WAYS = {
     "dense": {(points, "FEW_ATTRIBUTES"): 0},
     "many joins": {(points, "FEW_ATTRIBUTES"): 0, (points, "LEAF"): 3, (forests, "LEAF"): 3},
     "many joins of boxes": {(points, "LEAF"): 24, (forests, "LEAF"): 24},
-    "tiles": {(points, "FEW_ATTRIBUTES"): 0, (forests, "HELD"): 0, (forests, "TILE"): 32},
+    "tiles": {(points, "FEW_ATTRIBUTES"): 0, (filters, "HELD"): 0, (filters, "TILE"): 32},
     "prim fallback": {(forests, "MOST_SURVIVORS"): -1, (points, "FEW_ATTRIBUTES"): 0},
+    "many parts": {
+        (points, "LEAF"): 24,
+        (forests, "LEAF"): 24,
+        (forests, "MANY_ROWS"): 8,
+        (forests, "PARTS"): 4,
+    },
+    "many parts, dense": {
+        (points, "FEW_ATTRIBUTES"): 0,
+        (points, "LEAF"): 5,
+        (forests, "LEAF"): 5,
+        (forests, "MANY_ROWS"): 8,
+    },  # fmt: skip
     "one witness": {(forests, "WITNESSES"): 1, (points, "LEAF"): 24, (forests, "LEAF"): 24},
 }
 

@@ -7,15 +7,29 @@ the order of the attributes is never above a row's distance, rounding included, 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from confml._jit import kernel
-from confml.bayes_error._kernels_edges import edge_key
 
 CELL = 24
 """Rows at most in the cells whose rows are compared one by one."""
 DEPTH = 64
 """Levels of the tree at most."""
+
+
+class Boxes(NamedTuple):
+    """Rows X (n, d), XT (d, n) and their binary tree of ranges: see `boxes_of`."""
+
+    X: np.ndarray
+    XT: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    first: np.ndarray
+    last: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
 
 
 @kernel
@@ -92,35 +106,38 @@ def boxes_of(X, start, stop, low, high, first, last, left, right, at):
 
 
 @kernel
-def _box_distance(low, high, p, q):
-    """Squared distance of two nodes' boxes."""
+def _box_distance(a_side, p, b_side, q):
+    """Squared distance of the boxes of two nodes."""
     total = 0.0
-    for a in range(low.shape[1]):
-        gap = max(low[p, a] - high[q, a], low[q, a] - high[p, a])
+    for a in range(a_side.low.shape[1]):
+        gap = max(a_side.low[p, a] - b_side.high[q, a], b_side.low[q, a] - a_side.high[p, a])
         if gap > 0:
             total += gap * gap
     return total
 
 
 @kernel
-def _row_box_distance(x, low, high, q):
+def _row_box_distance(X, i, side, q, enough):
+    """Squared distance of row X[i] to a node's box, or a part of it that is above `enough`."""
     total = 0.0
-    for a in range(x.size):
-        gap = max(low[q, a] - x[a], x[a] - high[q, a])
+    for a in range(X.shape[1]):
+        gap = max(side.low[q, a] - X[i, a], X[i, a] - side.high[q, a])
         if gap > 0:
             total += gap * gap
+            if total > enough:
+                break
     return total
 
 
 @kernel
-def _highest(height, offset, first, last, left, right, root, stop):
+def _highest(height, offset, side, root, stop):
     """Largest value of each node's rows; nodes root..stop-1 are in preorder."""
     most = np.zeros(stop - root, np.float64)
     for node in range(stop - 1, root - 1, -1):
-        if left[node] >= 0:
-            most[node - root] = max(most[left[node] - root], most[right[node] - root])
+        if side.left[node] >= 0:
+            most[node - root] = max(most[side.left[node] - root], most[side.right[node] - root])
         else:
-            for i in range(first[node], last[node]):
+            for i in range(side.first[node], side.last[node]):
                 most[node - root] = max(most[node - root], height[i - offset])
     return most
 
@@ -138,11 +155,11 @@ def _note(nearest, i, value):
 
 
 @kernel
-def _raise_to_root(bound, node, parent, left, right, root):
+def _raise_to_root(bound, node, parent, side, root):
     """Renew the bounds of a cell's ancestors: each the larger of its children's."""
     up = parent[node - root]
     while up >= 0:
-        most = max(bound[left[up] - root], bound[right[up] - root])
+        most = max(bound[side.left[up] - root], bound[side.right[up] - root])
         if bound[up - root] == most:
             break
         bound[up - root] = most
@@ -150,31 +167,30 @@ def _raise_to_root(bound, node, parent, left, right, root):
 
 
 @kernel
-def _parents(left, right, root, stop):
+def _parents(side, root, stop):
     parent = np.full(stop - root, -1, np.int64)
     for node in range(root, stop):
-        if left[node] >= 0:
-            parent[left[node] - root] = node
-            parent[right[node] - root] = node
+        if side.left[node] >= 0:
+            parent[side.left[node] - root] = node
+            parent[side.right[node] - root] = node
     return parent
 
 
 @kernel
-def candidates(
-    X, XT, rank, low, high, first, last, left, right, root_u, stop_u, root_v, stop_v, h_u, h_v, m, limit
-):
-    """Edges across two ranges that pass the filter, and the filter's own_u, own_v, shortest (see `thresholds`).
+def candidates(a_side, root_u, stop_u, b_side, root_v, stop_v, h_u, h_v, m, limit):
+    """Pairs across two ranges that pass the filter, and the filter's own_u, own_v, shortest (see `thresholds`).
 
-    X (n, d) rows, XT (d, n); the nodes of `boxes_of`, root_u..stop_u-1 of one range and root_v..stop_v-1 of the
-    other; h_u, h_v heights, squared; m witnesses. Returns u, v, d2, key, own_u, own_v, shortest, all rows passing
-    (False: more than limit passed and the lists are not complete).
+    a_side, b_side: `Boxes`, of which nodes root..stop-1 belong to the ranges; h_u, h_v heights, squared; m
+    witnesses. Returns i, j (numbers within the ranges), own_u, own_v, shortest, and whether the lists are complete
+    (not if more than limit pass).
     """
+    X, XT = a_side.X, b_side.XT
     d = X.shape[1]
-    begin_u, begin_v = first[root_u], first[root_v]
-    na, nb = last[root_u] - begin_u, last[root_v] - begin_v
-    top_u = _highest(h_u, begin_u, first, last, left, right, root_u, stop_u)
-    top_v = _highest(h_v, begin_v, first, last, left, right, root_v, stop_v)
-    parent_u, parent_v = _parents(left, right, root_u, stop_u), _parents(left, right, root_v, stop_v)
+    begin_u, begin_v = a_side.first[root_u], b_side.first[root_v]
+    na, nb = a_side.last[root_u] - begin_u, b_side.last[root_v] - begin_v
+    top_u = _highest(h_u, begin_u, a_side, root_u, stop_u)
+    top_v = _highest(h_v, begin_v, b_side, root_v, stop_v)
+    parent_u, parent_v = _parents(a_side, root_u, stop_u), _parents(b_side, root_v, stop_v)
     near_u, near_v = np.full((na, m), np.inf), np.full((nb, m), np.inf)
     # largest own bound of each node's rows
     own_top_u, own_top_v = np.full(stop_u - root_u, np.inf), np.full(stop_v - root_v, np.inf)
@@ -185,9 +201,9 @@ def candidates(
     complete = True
     stack_p, stack_q = np.empty(8 * DEPTH, np.int64), np.empty(8 * DEPTH, np.int64)
     stack_d = np.empty(8 * DEPTH, np.float64)
-    stack_p[0], stack_q[0], stack_d[0] = root_u, root_v, _box_distance(low, high, root_u, root_v)
+    stack_p[0], stack_q[0], stack_d[0] = root_u, root_v, _box_distance(a_side, root_u, b_side, root_v)
     top = 1
-    row = np.empty(2 * CELL, np.float64)
+    row, active = np.empty(2 * CELL, np.float64), np.empty(2 * CELL, np.int64)
     while top > 0 and complete:
         top -= 1
         p, q, gap = stack_p[top], stack_q[top], stack_d[top]
@@ -196,43 +212,60 @@ def candidates(
         beta = min(own_top_v[q - root_v], max(shortest, hq))
         if gap > min(max(alpha, hq), max(beta, hp)):
             continue
-        if left[p] >= 0 or left[q] >= 0:
+        if a_side.left[p] >= 0 or b_side.left[q] >= 0:
             # open the larger one, the nearer half on top of the stack
-            open_p = left[q] < 0 or (left[p] >= 0 and last[p] - first[p] >= last[q] - first[q])
+            rows_p, rows_q = a_side.last[p] - a_side.first[p], b_side.last[q] - b_side.first[q]
+            open_p = b_side.left[q] < 0 or (a_side.left[p] >= 0 and rows_p >= rows_q)
             if open_p:
-                p1, q1, p2, q2 = left[p], q, right[p], q
+                p1, q1, p2, q2 = a_side.left[p], q, a_side.right[p], q
             else:
-                p1, q1, p2, q2 = p, left[q], p, right[q]
-            g1, g2 = _box_distance(low, high, p1, q1), _box_distance(low, high, p2, q2)
+                p1, q1, p2, q2 = p, b_side.left[q], p, b_side.right[q]
+            g1, g2 = _box_distance(a_side, p1, b_side, q1), _box_distance(a_side, p2, b_side, q2)
             if g1 < g2:
                 p1, q1, g1, p2, q2, g2 = p2, q2, g2, p1, q1, g1
             stack_p[top], stack_q[top], stack_d[top] = p1, q1, g1
             stack_p[top + 1], stack_q[top + 1], stack_d[top + 1] = p2, q2, g2
             top += 2
             continue
-        from_v, to_v = first[q], last[q]
-        width = to_v - from_v
-        for i in range(first[p], last[p]):
+        # the rows of q that any row of p may need, usually few of them or none
+        from_v, to_v = b_side.first[q], b_side.last[q]
+        width = 0
+        for j in range(from_v, to_v):
+            s = j - begin_v
+            beta_v = min(near_v[s, m - 1], max(shortest, h_v[s]))
+            bound = min(max(alpha, h_v[s]), max(beta_v, hp))
+            if gap <= bound and _row_box_distance(b_side.X, j, a_side, p, bound) <= bound:
+                active[width] = s
+                width += 1
+        if width == 0:
+            continue
+        for i in range(a_side.first[p], a_side.last[p]):
             r = i - begin_u
-            own = near_u[r, m - 1]
-            a = max(min(own, max(shortest, h_u[r])), hq)
-            b = max(beta, h_u[r])
-            most = a if a < b else b
-            if _row_box_distance(X[i], low, high, q) > most:
+            bound = min(max(min(near_u[r, m - 1], max(shortest, h_u[r])), hq), max(beta, h_u[r]))
+            if gap > bound or _row_box_distance(X, i, b_side, q, bound) > bound:
                 continue
-            for j in range(width):
-                row[j] = 0.0
-            for c in range(d):
-                x = X[i, c]
-                column = XT[c]
-                for j in range(width):
-                    difference = x - column[from_v + j]
-                    row[j] += difference * difference
-            for j in range(width):
-                w = row[j]
-                if w > most:
+            if 2 * width > to_v - from_v:
+                for j in range(to_v - from_v):
+                    row[j] = 0.0
+                for c in range(d):
+                    x = X[i, c]
+                    column = XT[c]
+                    for j in range(to_v - from_v):
+                        difference = x - column[from_v + j]
+                        row[j] += difference * difference
+            else:
+                for k in range(width):
+                    j = active[k] + begin_v
+                    total = 0.0
+                    for c in range(d):
+                        difference = X[i, c] - b_side.X[j, c]
+                        total += difference * difference
+                    row[j - from_v] = total
+            for k in range(width):
+                s = active[k]
+                w = row[s + begin_v - from_v]
+                if w > bound:
                     continue
-                s = from_v + j - begin_v
                 _note(near_u, r, max(w, h_v[s]))
                 _note(near_v, s, max(w, h_u[r]))
                 alpha_u = min(near_u[r, m - 1], max(shortest, h_u[r]))
@@ -240,9 +273,7 @@ def candidates(
                 if w <= max(alpha_u, h_v[s]) and w <= max(beta_v, h_u[r]):
                     if found == capacity:
                         # forget those that the bounds now rule out, and grow if that does not help
-                        found = _still_passing(
-                            u, v, d2, found, near_u, near_v, shortest, h_u, h_v, begin_u, begin_v
-                        )
+                        found = _still_passing(u, v, d2, found, near_u, near_v, shortest, h_u, h_v)
                         if 2 * found > capacity:
                             capacity *= 2
                             u2, v2, w2 = (
@@ -252,47 +283,35 @@ def candidates(
                             )
                             u2[:found], v2[:found], w2[:found] = u[:found], v[:found], d2[:found]
                             u, v, d2 = u2, v2, w2
-                    u[found], v[found], d2[found] = i, from_v + j, w
+                    u[found], v[found], d2[found] = r, s, w
                     found += 1
             shortest = min(shortest, max(near_u[r, m - 1], h_u[r]))
         most_p = most_q = 0.0
-        for i in range(first[p], last[p]):
+        for i in range(a_side.first[p], a_side.last[p]):
             most_p = max(most_p, near_u[i - begin_u, m - 1])
         for j in range(from_v, to_v):
             most_q = max(most_q, near_v[j - begin_v, m - 1])
             shortest = min(shortest, max(near_v[j - begin_v, m - 1], h_v[j - begin_v]))
         if most_p < own_top_u[p - root_u]:
             own_top_u[p - root_u] = most_p
-            _raise_to_root(own_top_u, p, parent_u, left, right, root_u)
+            _raise_to_root(own_top_u, p, parent_u, a_side, root_u)
         if most_q < own_top_v[q - root_v]:
             own_top_v[q - root_v] = most_q
-            _raise_to_root(own_top_v, q, parent_v, left, right, root_v)
+            _raise_to_root(own_top_v, q, parent_v, b_side, root_v)
         if found > limit:
-            found = _still_passing(u, v, d2, found, near_u, near_v, shortest, h_u, h_v, begin_u, begin_v)
+            found = _still_passing(u, v, d2, found, near_u, near_v, shortest, h_u, h_v)
             complete = 2 * found <= limit
-    found = _still_passing(u, v, d2, found, near_u, near_v, shortest, h_u, h_v, begin_u, begin_v)
-    key = np.empty(found, np.int64)
-    for e in range(found):
-        key[e] = edge_key(rank, u[e], v[e])
-    return (
-        u[:found],
-        v[:found],
-        d2[:found],
-        key,
-        near_u[:, m - 1].copy(),
-        near_v[:, m - 1].copy(),
-        shortest,
-        complete,
-    )
+    found = _still_passing(u, v, d2, found, near_u, near_v, shortest, h_u, h_v)
+    return u[:found], v[:found], near_u[:, m - 1].copy(), near_v[:, m - 1].copy(), shortest, complete
 
 
 @kernel
-def _still_passing(u, v, d2, found, near_u, near_v, shortest, h_u, h_v, begin_u, begin_v):
+def _still_passing(u, v, d2, found, near_u, near_v, shortest, h_u, h_v):
     """Move the edges that pass the present bounds to the front; how many they are."""
     m = near_u.shape[1]
     kept = 0
     for e in range(found):
-        r, s = u[e] - begin_u, v[e] - begin_v
+        r, s = u[e], v[e]
         alpha = min(near_u[r, m - 1], max(shortest, h_u[r]))
         beta = min(near_v[s, m - 1], max(shortest, h_v[s]))
         if d2[e] <= max(alpha, h_v[s]) and d2[e] <= max(beta, h_u[r]):

@@ -93,19 +93,20 @@ def capped(own, shortest, h):
 
 
 @kernel
-def witnessed(layers, layer, u, v, d2, start_u, start_v, own_u, own_v, shortest, h_u, h_v, m):
+def witnessed(layers, layer, u, v, d2, index_u, index_v, own_u, own_v, shortest, h_u, h_v, m):
     """Whether the bounds also hold in the later trees: each has a witness that no earlier tree has used.
 
-    The edges are the candidates with the layer that `layered_kruskal` gave them; own_u and the rest as
-    `thresholds` returned them for m witnesses. A bound that rests on m edges is safe at a row with fewer than m
-    edges in the trees before the last; otherwise one of the row's unused candidates has to be short enough.
+    The edges are the candidates with the layer that `layered_kruskal` gave them; index_u, index_v: each
+    position's number in the bounds' two sets, -1 outside; own_u and the rest as `thresholds` returned them for m
+    witnesses. A bound that rests on m edges is safe at a row with fewer than m edges in the trees before the last;
+    otherwise one of the row's unused candidates has to be short enough.
     """
-    stop_u = start_u + own_u.size
     used_u, used_v = np.zeros(own_u.size, np.int32), np.zeros(own_v.size, np.int32)
     for e in range(u.size):
-        if 0 <= layer[e] < layers - 1 and u[e] < stop_u and v[e] >= start_v:
-            used_u[u[e] - start_u] += 1
-            used_v[v[e] - start_v] += 1
+        i, j = index_u[u[e]], index_v[v[e]]
+        if 0 <= layer[e] < layers - 1 and i >= 0 and j >= 0:
+            used_u[i] += 1
+            used_v[j] += 1
     most_u, most_v = 0, 0
     for i in range(own_u.size):
         most_u = max(most_u, used_u[i])
@@ -120,8 +121,8 @@ def witnessed(layers, layer, u, v, d2, start_u, start_v, own_u, own_v, shortest,
     for j in range(own_v.size):
         any_edge = any_edge or (free_v[j] and max(own_v[j], h_v[j]) <= shortest)
     for e in range(u.size):
-        if (layer[e] < 0 or layer[e] == layers - 1) and u[e] < stop_u and v[e] >= start_v:
-            i, j = u[e] - start_u, v[e] - start_v
+        i, j = index_u[u[e]], index_v[v[e]]
+        if (layer[e] < 0 or layer[e] == layers - 1) and i >= 0 and j >= 0:
             if d2[e] <= own_u[i] and h_v[j] <= own_u[i]:
                 free_u[i] = True
             if d2[e] <= own_v[j] and h_u[i] <= own_v[j]:
@@ -178,13 +179,13 @@ def survivors(product, low_u, low_v, h_u, h_v, alpha, beta, limit):
 
 
 @kernel
-def exact_edges(X, rank, ii, jj, start_u, start_v):
-    """Edge list of positions start_u + ii, start_v + jj with exact squared distances."""
+def exact_edges(X, rank, ii, jj, positions_u, positions_v):
+    """Edge list of positions_u[ii], positions_v[jj] with exact squared distances."""
     n = ii.size
     u, v = np.empty(n, np.int32), np.empty(n, np.int32)
     d2, key = np.empty(n, np.float64), np.empty(n, np.int64)
     for e in range(n):
-        i, j = start_u + ii[e], start_v + jj[e]
+        i, j = positions_u[ii[e]], positions_v[jj[e]]
         u[e], v[e] = i, j
         d2[e] = squared_distance(X, i, j)
         key[e] = edge_key(rank, i, j)

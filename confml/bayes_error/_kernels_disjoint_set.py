@@ -30,17 +30,17 @@ def unite(parent, x, y):
 
 
 @kernel
-def bottlenecks(n, layers, layer, u, v, d2, offset):
-    """For each row the largest weight on its path to a layer's root, the worst of all layers.
+def union_trees(n, layers, layer, u, v, d2, offset):
+    """How Kruskal's algorithm united positions offset..offset+n-1, in each layer, without path compression.
 
-    The edges are those of one forest per layer, sorted by weight, over positions offset..offset+n-1. With union
-    by size and without path compression a row's bottleneck to the final root is the weight of the last link on
-    its way there. Infinite where a layer does not span all rows. Roots lie in the bulk of the rows, as the larger side keeps its
-    root at each union. Returns (n,) squared distances.
+    The edges are those of one forest per layer, sorted by weight. Returns parent (layers, n), link (layers, n):
+    the weight at which a position came under its parent, and whether every layer spans all rows. The larger side
+    keeps its root, so chains have log n links, and weights grow along them: the bottleneck between two positions
+    is the largest link on the way to where their chains meet.
     """
     parent = np.empty((layers, n), np.int32)
     size = np.ones((layers, n), np.int32)
-    link = np.zeros((layers, n), np.float64)
+    link = np.full((layers, n), np.inf)
     for t in range(layers):
         for i in range(n):
             parent[t, i] = i
@@ -56,15 +56,60 @@ def bottlenecks(n, layers, layer, u, v, d2, offset):
         parent[t, b] = a
         size[t, a] += size[t, b]
         link[t, b] = d2[e]
-    worst = np.zeros(n, np.float64)
-    for t in range(layers):
-        for i in range(n):
-            a, height = i, 0.0
-            while parent[t, a] != a:
-                height = link[t, a]
-                a = parent[t, a]
-            if size[t, a] < n:
-                height = np.inf
-            if height > worst[i]:
-                worst[i] = height
-    return worst
+    return parent, link, d2.size == layers * (n - 1)
+
+
+@kernel
+def roots_of_parts(n, u, v, offset, smallest):
+    """A row in the bulk of each part of at least `smallest` rows that the longer edges of one tree join.
+
+    Parts are the lowest branches: two branches of that size each, united by one edge, are two parts, unless they
+    hold smaller ones themselves. One root where there is no such edge.
+    """
+    parent = np.arange(n)
+    size = np.ones(n, np.int64)
+    divided = np.zeros(n, np.bool_)
+    roots = np.empty(n // smallest + 2, np.int64)
+    found = 0
+    for e in range(u.size):
+        a, b = find(parent, u[e] - offset), find(parent, v[e] - offset)
+        if size[a] < size[b]:
+            a, b = b, a
+        if size[b] >= smallest:
+            for x in (a, b):
+                if not divided[x]:
+                    roots[found] = x
+                    found += 1
+            divided[a] = True
+        divided[a] = divided[a] or divided[b]
+        parent[b] = a
+        size[a] += size[b]
+    if found == 0:
+        roots[0] = find(parent, 0)
+        found = 1
+    return roots[:found]
+
+
+@kernel
+def nearest_roots(parent, link, roots):
+    """For each row the root with the smallest bottleneck, worst of all layers, and that bottleneck (squared)."""
+    layers, n = parent.shape
+    nearest, height = np.zeros(n, np.int64), np.full(n, np.inf)
+    for i in range(n):
+        for r in range(roots.size):
+            worst = 0.0
+            for t in range(layers):
+                a, b = i, roots[r]
+                while a != b:
+                    if link[t, a] <= link[t, b] and parent[t, a] != a:
+                        worst = max(worst, link[t, a])
+                        a = parent[t, a]
+                    elif parent[t, b] != b:
+                        worst = max(worst, link[t, b])
+                        b = parent[t, b]
+                    else:
+                        worst = np.inf
+                        break
+            if worst < height[i]:
+                nearest[i], height[i] = r, worst
+    return nearest, height

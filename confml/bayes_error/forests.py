@@ -12,29 +12,29 @@ from functools import cached_property
 
 import numpy as np
 
-from confml.bayes_error import _kernels_boxes as boxes
-from confml.bayes_error import _kernels_cross as cross
 from confml.bayes_error import _kernels_edges as edges
-from confml.bayes_error._kernels_disjoint_set import bottlenecks
+from confml.bayes_error._kernels_cross import witnessed
+from confml.bayes_error._kernels_disjoint_set import nearest_roots, roots_of_parts, union_trees
 from confml.bayes_error._kernels_kruskal import crossing_trees, layered_kruskal, pick
 from confml.bayes_error._kernels_prim import bipartite_trees, dense_trees
+from confml.bayes_error.filters import MOST_WITNESSES, Side, edges_across
 from confml.bayes_error.points import LEAF, Points, halves
 
-HELD = 1 << 24
-"""Distances between two sets that are held at once (float32); larger products are cut into tiles."""
-TILE = 4096
-CACHED = 1 << 18
-"""Distances of one product while it is still in the cache."""
 MOST_SURVIVORS = 1 << 24
+"""Edges that may pass the filter of one pair of sets; with more, Prim's algorithm does without a filter."""
 WITNESSES = 4
 """Edges at each row that a bound of the filter rests on at first, where there are several trees."""
+MANY_ROWS = 2000
+"""Rows from which on a forest is looked at in parts that long edges hold together."""
+PARTS = 12
+"""Such parts at most."""
 
 
 @dataclass(frozen=True)
 class Forest:
     """T orthogonal trees (forests, where no further tree exists) of positions start..stop-1, edges sorted.
 
-    nodes: the range of its boxes in `Cells`, where there are any.
+    nodes: the range of its boxes in `Points.cells`, where there are any.
     """
 
     start: int
@@ -52,15 +52,19 @@ class Forest:
         return self.u, self.v, self.d2, self.key
 
     @cached_property
-    def bottleneck(self) -> np.ndarray:
-        """Bottleneck of each position to its root, squared."""
+    def sides(self) -> list[Side]:
+        """The positions in one or more parts, each position with its bottleneck to the root of its part."""
         n = self.stop - self.start
-        return bottlenecks(n, self.layers, self.layer, self.u, self.v, self.d2, self.start)
-
-    @cached_property
-    def height(self) -> np.ndarray:
-        """The same in float32, rounded up."""
-        return np.nextafter(self.bottleneck.astype(np.float32), np.float32(np.inf))
+        positions = np.arange(self.start, self.stop, dtype=np.int64)
+        parent, link, spanning = union_trees(n, self.layers, self.layer, self.u, self.v, self.d2, self.start)
+        last = self.layer == self.layers - 1
+        smallest = n // PARTS if spanning and n >= MANY_ROWS else n + 1
+        roots = roots_of_parts(n, self.u[last], self.v[last], self.start, smallest)
+        nearest, height = nearest_roots(parent, link, roots)
+        if roots.size == 1:
+            return [Side(positions, height, slice(self.start, self.stop), self.nodes)]
+        parts = (np.flatnonzero(nearest == r) for r in range(roots.size))
+        return [Side(positions[part], height[part], None, None) for part in parts]
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class Crossing:
 
 def build_forest(points: Points, k: int, layers: int) -> Forest:
     """The orthogonal trees of class k."""
-    nodes = None if points.cells is None else (int(points.cells.roots[k]), int(points.cells.roots[k + 1]))
+    nodes = None if points.roots is None else (points.roots[k], points.roots[k + 1])
     return _build(points, int(points.starts[k]), int(points.starts[k + 1]), layers, nodes)
 
 
@@ -111,112 +115,39 @@ def across(points: Points, left: Forest, right: Forest) -> Crossing:
 def _trees_across(points: Points, left: Forest, right: Forest):
     """The sorted edges that the trees of the union can use, the layer of each, and the size of each layer."""
     inner = edges.merge(*left.edges, *right.edges)
-    n, offset = left.stop - left.start + right.stop - right.start, right.start - (left.stop - left.start)
-    witnesses = 1 if left.layers == 1 else WITNESSES
-    while witnesses <= cross.GROUPS:
-        crossing, bounds = _crossing_edges(points, left, right, witnesses)
-        if crossing is None:
+    layers = left.layers
+    na = left.stop - left.start
+    n, offset = na + right.stop - right.start, right.start - na
+    limit = min(max(na * (n - na) // 4, 8192), MOST_SURVIVORS)
+    witnesses = 1 if layers == 1 else WITNESSES
+    while witnesses <= MOST_WITNESSES:
+        found, bounds = edges_across(points, left.sides, right.sides, witnesses, limit)
+        if bounds is None:
             break
-        candidates = edges.merge(*inner, *crossing)
+        candidates = edges.merge(*inner, *edges.take(*found, edges.sorted_order(*found[2:])))
         u, v, d2, _ = candidates
-        layer, sizes = layered_kruskal(n, left.layers, u, v, left.start, right.start, offset)
-        if left.layers == 1 or cross.witnessed(
-            left.layers, layer, u, v, d2, left.start, right.start, *bounds, witnesses
-        ):
+        layer, sizes = layered_kruskal(n, layers, u, v, left.start, right.start, offset)
+        if layers == 1 or _all_witnessed(len(points), layers, layer, u, v, d2, bounds, witnesses):
             return candidates, layer, sizes
         witnesses *= 2
     candidates = edges.merge(*inner, *_bipartite_edges(points, left, right, inner))
     return candidates, *layered_kruskal(
-        n, left.layers, candidates[0], candidates[1], left.start, right.start, offset
+        n, layers, candidates[0], candidates[1], left.start, right.start, offset
     )
 
 
-def _crossing_edges(points: Points, left: Forest, right: Forest, witnesses: int):
-    """Sorted edge list of what passes the filter, or None where too much does; and the filter's bounds."""
-    a, b = left.stop - left.start, right.stop - right.start
-    limit = min(max(a * b // 4, 8192), MOST_SURVIVORS)
-    if points.cells is not None:
-        filter_ = _filter_by_boxes
-    else:
-        filter_ = _filter_at_once if a * b <= HELD else _filter_in_tiles
-    (u, v, d2, key), bounds = filter_(points, left, right, witnesses, limit)
-    if bounds is None or u.size > limit:
-        return None, None
-    return edges.take(u, v, d2, key, edges.sorted_order(d2, key)), bounds
-
-
-def _filter_by_boxes(points: Points, left: Forest, right: Forest, witnesses: int, limit: int):
-    c = points.cells
-    *found, own_u, own_v, shortest, complete = boxes.candidates(
-        points.X, c.XT, points.rank, c.low, c.high, c.first, c.last, c.left, c.right, *left.nodes, *right.nodes,
-        left.bottleneck, right.bottleneck, witnesses, limit,
-    )  # fmt: skip
-    bounds = (own_u, own_v, shortest, left.bottleneck, right.bottleneck) if complete else None
-    return found, bounds
-
-
-def _filter_at_once(points: Points, left: Forest, right: Forest, witnesses: int, limit: int):
-    a, b = left.stop - left.start, right.stop - right.start
-    rows, columns = slice(left.start, left.stop), slice(right.start, right.stop)
-    lanes = np.full((a, cross.LANES), np.inf, np.float32)
-    groups = np.full((cross.GROUPS, b), np.inf, np.float32)
-    product = np.empty((a, b), np.float32)
-    panel = max(32, CACHED // b)
-    for top in range(0, a, panel):
-        part = slice(left.start + top, min(left.start + top + panel, left.stop))
-        tile = product[top : top + panel]
-        np.matmul(points.minus_2Z[part], points.Z[columns].T, out=tile)
-        cross.lower_minima(
-            tile, points.high[part], points.high[columns], left.height[top : top + panel], right.height,
-            lanes[top : top + panel], groups,
-        )  # fmt: skip
-    bounds = cross.thresholds(lanes, groups, left.height, right.height, witnesses)
-    alpha = cross.capped(bounds[0], bounds[2], left.height)
-    beta = cross.capped(bounds[1], bounds[2], right.height)
-    i, j = cross.survivors(
-        product, points.low[rows], points.low[columns], left.height, right.height, alpha, beta, limit
-    )
-    bounds = *bounds, left.height, right.height
-    return cross.exact_edges(points.X, points.rank, i, j, left.start, right.start), bounds
-
-
-def _filter_in_tiles(points: Points, left: Forest, right: Forest, witnesses: int, limit: int):
-    """The same in bounded memory: each tile is filtered by the bounds known so far, and what it left once more."""
-    a, b = left.stop - left.start, right.stop - right.start
-    lanes = np.full((a, cross.LANES), np.inf, np.float32)
-    groups = np.full((cross.GROUPS, b), np.inf, np.float32)
-    buffer = np.empty(TILE * TILE, np.float32)
-    kept, total = [], 0
-    for top in range(0, a, TILE):
-        rows = slice(top, min(top + TILE, a))
-        for first in range(0, b, TILE):
-            columns = slice(first, min(first + TILE, b))
-            shape = rows.stop - rows.start, columns.stop - columns.start
-            tile = buffer[: shape[0] * shape[1]].reshape(shape)
-            at_u = slice(left.start + rows.start, left.start + rows.stop)
-            at_v = slice(right.start + columns.start, right.start + columns.stop)
-            np.matmul(points.minus_2Z[at_u], points.Z[at_v].T, out=tile)
-            h_u, h_v = left.height[rows], right.height[columns]
-            part = np.ascontiguousarray(groups[:, columns])
-            cross.lower_minima(tile, points.high[at_u], points.high[at_v], h_u, h_v, lanes[rows], part)
-            groups[:, columns] = part
-            own_u, own_v, shortest = cross.thresholds(lanes[rows], part, h_u, h_v, witnesses)
-            alpha, beta = cross.capped(own_u, shortest, h_u), cross.capped(own_v, shortest, h_v)
-            i, j = cross.survivors(tile, points.low[at_u], points.low[at_v], h_u, h_v, alpha, beta, limit)
-            total += i.size
-            if total > limit:
-                nowhere = np.zeros(limit + 1, np.int32)
-                return cross.exact_edges(
-                    points.X, points.rank, nowhere, nowhere, left.start, right.start
-                ), None
-            kept.append(cross.exact_edges(points.X, points.rank, i, j, at_u.start, at_v.start))
-    u, v, d2, key = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    bounds = cross.thresholds(lanes, groups, left.height, right.height, witnesses)
-    alpha = cross.capped(bounds[0], bounds[2], left.height)
-    beta = cross.capped(bounds[1], bounds[2], right.height)
-    i, j = u - left.start, v - right.start
-    stay = (d2 <= np.maximum(alpha[i], right.height[j])) & (d2 <= np.maximum(beta[j], left.height[i]))
-    return (u[stay], v[stay], d2[stay], key[stay]), (*bounds, left.height, right.height)
+def _all_witnessed(total: int, layers: int, layer, u, v, d2, bounds, witnesses: int) -> bool:
+    """Whether the filter that gave the candidates was right for all layers; see `witnessed`."""
+    for a, b, own_u, own_v, shortest in bounds:
+        index_u, index_v = np.full(total, -1, np.int32), np.full(total, -1, np.int32)
+        index_u[a.positions] = np.arange(a.positions.size)
+        index_v[b.positions] = np.arange(b.positions.size)
+        if not witnessed(
+            layers, layer, u, v, d2, index_u, index_v, own_u, own_v, shortest, a.height_as(own_u),
+            b.height_as(own_u), witnesses,
+        ):  # fmt: skip
+            return False
+    return True
 
 
 def _bipartite_edges(points: Points, left: Forest, right: Forest, inner):

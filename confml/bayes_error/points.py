@@ -17,42 +17,14 @@ LEAF = 96
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Boxes around every class's range, its halves and so on down to cells, as one tree per class.
-
-    XT (d, n) the rows transposed; roots (K + 1,): class k's nodes are roots[k]..roots[k + 1] - 1, in preorder; the
-    other fields as in `boxes_of`.
-    """
-
-    XT: np.ndarray
-    roots: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-
-    @classmethod
-    def of(cls, X: np.ndarray, starts: np.ndarray) -> Cells:
-        # halving stops at cells of more than CELL / 2 rows, or one cell a class
-        room = int(np.sum(4 * np.diff(starts) // boxes.CELL + 3))
-        low, high = np.empty((room, X.shape[1])), np.empty((room, X.shape[1]))
-        first, last, left, right = (np.empty(room, np.int64) for _ in range(4))
-        roots = [0]
-        for start, stop in zip(starts[:-1], starts[1:], strict=True):
-            roots.append(boxes.boxes_of(X, start, stop, low, high, first, last, left, right, roots[-1]))
-        return cls(np.ascontiguousarray(X.T), np.array(roots), low, high, first, last, left, right)
-
-
-@dataclass(frozen=True)
 class Points:
     """Rows in an order in which each class, and each cell of its k-d tree, is a range of positions.
 
     X (n, d) float64, times a power of two so that squares neither overflow nor vanish; rank (n,) row numbers;
     Z (n, d) float32, centred; low, high (n,) float32: squared norms of Z less and plus the rounding margin of
     float32 distances, so that low[i] + low[j] - 2 Z[i].Z[j] <= d^2 <= high[i] + high[j] - 2 Z[i].Z[j];
-    starts (K + 1,): class k holds positions starts[k]..starts[k + 1] - 1; scale: true d = d * scale; cells: boxes around ranges, for few attributes only.
+    starts (K + 1,): class k holds positions starts[k]..starts[k + 1] - 1; scale: true d = d * scale; cells, roots: see
+    `boxes_around`, for few attributes only.
     """
 
     X: np.ndarray
@@ -63,7 +35,8 @@ class Points:
     high: np.ndarray
     starts: np.ndarray
     scale: float
-    cells: Cells | None
+    cells: boxes.Boxes | None
+    roots: list[int] | None
 
     def __len__(self) -> int:
         return self.X.shape[0]
@@ -104,8 +77,21 @@ def lay_out(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Points:
     margin = norms * ((X.shape[1] + 16) * 2.0**-24 * 1.01) + 1e-30
     low = np.nextafter((norms - margin).astype(np.float32), np.float32(-np.inf))
     high = np.nextafter((norms + margin).astype(np.float32), np.float32(np.inf))
-    cells = Cells.of(X, starts) if X.shape[1] <= FEW_ATTRIBUTES else None
-    return Points(X, order.astype(np.int64), Z, -2 * Z, low, high, starts, math.ldexp(1.0, -exponent), cells)
+    cells, roots = boxes_around(X, starts) if X.shape[1] <= FEW_ATTRIBUTES else (None, None)
+    scale = math.ldexp(1.0, -exponent)
+    return Points(X, order.astype(np.int64), Z, -2 * Z, low, high, starts, scale, cells, roots)
+
+
+def boxes_around(X: np.ndarray, starts: np.ndarray) -> tuple[boxes.Boxes, list[int]]:
+    """Boxes of the ranges between starts (K + 1,) of rows X in `nearby_order`, and the first node of each range."""
+    # halving stops at cells of more than CELL / 2 rows, or one cell a range
+    room = int(np.sum(4 * np.diff(starts) // boxes.CELL + 3))
+    low, high = np.empty((room, X.shape[1])), np.empty((room, X.shape[1]))
+    first, last, left, right = (np.empty(room, np.int64) for _ in range(4))
+    roots = [0]
+    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+        roots.append(boxes.boxes_of(X, start, stop, low, high, first, last, left, right, roots[-1]))
+    return boxes.Boxes(X, np.ascontiguousarray(X.T), low, high, first, last, left, right), roots
 
 
 def halves(start: int, stop: int) -> int:

@@ -47,7 +47,9 @@ def leave_block_out_intervals(
     a class always keeps a row.
     """
     if blocks < 2 or not 0 < level < 1:
-        raise ConfigError(f"expected two blocks or more and a level between 0 and 1, got {blocks} and {level}")
+        raise ConfigError(
+            f"expected two blocks or more and a level between 0 and 1, got {blocks} and {level}"
+        )
     X, classes, codes = check_problem(X, y, trees)
     block = np.empty(codes.size, dtype=np.int64)
     for k in range(classes.size):

@@ -1,0 +1,177 @@
+"""The edges across two sets that their trees can use: by boxes for few attributes, by matrix products for many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from confml.bayes_error import _kernels_boxes as boxes
+from confml.bayes_error import _kernels_cross as cross
+from confml.bayes_error.points import Points, boxes_around
+
+HELD = 1 << 24
+"""Distances between two sets that are held at once (float32); larger products are cut into tiles."""
+TILE = 4096
+"""Rows and columns of a tile."""
+CACHED = 1 << 18
+"""Distances of one product while it is still in the cache."""
+VERY_FEW_ATTRIBUTES = 4
+"""Attributes up to which boxes are always better than products."""
+MOST_WITNESSES = cross.GROUPS
+
+
+@dataclass(frozen=True)
+class Side:
+    """Some positions of one set, with their bottleneck to a common root of the set's trees (squared).
+
+    range, nodes: their range of positions and of boxes, where they are all of the set; else None.
+    """
+
+    positions: np.ndarray
+    height: np.ndarray
+    range: slice | None
+    nodes: tuple[int, int] | None
+
+    @cached_property
+    def height32(self) -> np.ndarray:
+        """The heights in float32, rounded up."""
+        return np.nextafter(self.height.astype(np.float32), np.float32(np.inf))
+
+    def height_as(self, bounds: np.ndarray) -> np.ndarray:
+        """The heights in the precision of the bounds they were used with."""
+        return self.height32 if bounds.dtype == np.float32 else self.height
+
+    @property
+    def rows(self):
+        return self.positions if self.range is None else self.range
+
+
+def edges_across(points: Points, left: list[Side], right: list[Side], witnesses: int, limit: int):
+    """Edges (u, v, d2, key), unsorted, that pass the filter; and its bounds for each pair of sides.
+
+    The bounds are tuples (side, side, own_u, own_v, shortest), or None where more than limit edges pass.
+    """
+    found, bounds = [], []
+    total = 0
+    for a in left:
+        for b in right:
+            if points.cells is not None and _boxes_pay(points, a, b):
+                i, j, *bound, complete = _filter_by_boxes(points, a, b, witnesses, limit)
+            elif a.positions.size * b.positions.size <= HELD:
+                i, j, *bound, complete = _filter_at_once(points, a, b, witnesses, limit)
+            else:
+                i, j, *bound, complete = _filter_in_tiles(points, a, b, witnesses, limit)
+            total += i.size
+            if not complete or total > limit:
+                return None, None
+            found.append(cross.exact_edges(points.X, points.rank, i, j, a.positions, b.positions))
+            bounds.append((a, b, *bound))
+    if len(found) == 1:
+        return found[0], bounds
+    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True)), bounds
+
+
+def _boxes_pay(points: Points, a: Side, b: Side) -> bool:
+    """Whether boxes are the better filter: few attributes, sets far apart, or heights below float32 precision."""
+    if points.X.shape[1] <= VERY_FEW_ATTRIBUTES:
+        return True
+    X, Y = points.X[a.rows], points.X[b.rows]
+    gap = np.maximum(0.0, np.maximum(X.min(axis=0) - Y.max(axis=0), Y.min(axis=0) - X.max(axis=0)))
+    if np.sum(gap**2) > max(a.height.max(), b.height.max()):
+        return True
+    return any(
+        np.median(points.high[side.rows] - points.low[side.rows]) > np.median(side.height) / 4
+        for side in (a, b)
+    )
+
+
+def _filter_by_boxes(points: Points, a: Side, b: Side, witnesses: int, limit: int):
+    (box_a, nodes_a, order_a), (box_b, nodes_b, order_b) = (_boxes(points, side) for side in (a, b))
+    i, j, own_u, own_v, shortest, complete = boxes.candidates(
+        box_a, *nodes_a, box_b, *nodes_b, a.height[order_a], b.height[order_b], witnesses, limit
+    )
+    back_u, back_v = np.empty_like(own_u), np.empty_like(own_v)
+    back_u[order_a], back_v[order_b] = own_u, own_v
+    return order_a[i], order_b[j], back_u, back_v, shortest, complete
+
+
+def _boxes(points: Points, side: Side):
+    """The side's boxes, their nodes, and its rows in the order of the boxes."""
+    if side.nodes is not None:
+        return points.cells, side.nodes, np.arange(side.positions.size)
+    held = side.__dict__.get("_boxes")
+    if held is None:
+        order = boxes.nearby_order(points.X, side.positions, boxes.CELL)
+        box, roots = boxes_around(np.ascontiguousarray(points.X[order]), np.array([0, order.size]))
+        held = side.__dict__["_boxes"] = box, (0, roots[1]), np.searchsorted(side.positions, order)
+    return held
+
+
+def _filter_at_once(points: Points, a: Side, b: Side, witnesses: int, limit: int):
+    n, m = a.positions.size, b.positions.size
+    lanes = np.full((n, cross.LANES), np.inf, np.float32)
+    groups = np.full((cross.GROUPS, m), np.inf, np.float32)
+    product = np.empty((n, m), np.float32)
+    minus_2Z, ZT = points.minus_2Z[a.rows], points.Z[b.rows].T
+    high_u, high_v = points.high[a.rows], points.high[b.rows]
+    panel = max(32, CACHED // m // cross.GROUPS * cross.GROUPS)
+    for top in range(0, n, panel):
+        part = slice(top, min(top + panel, n))
+        np.matmul(minus_2Z[part], ZT, out=product[part])
+        cross.lower_minima(
+            product[part], high_u[part], high_v, a.height32[part], b.height32, lanes[part], groups
+        )
+    own_u, own_v, shortest = cross.thresholds(lanes, groups, a.height32, b.height32, witnesses)
+    alpha = cross.capped(own_u, shortest, a.height32)
+    beta = cross.capped(own_v, shortest, b.height32)
+    i, j = cross.survivors(
+        product, points.low[a.rows], points.low[b.rows], a.height32, b.height32, alpha, beta, limit
+    )
+    return i, j, own_u, own_v, shortest, i.size <= limit
+
+
+def _filter_in_tiles(points: Points, a: Side, b: Side, witnesses: int, limit: int):
+    """The same in bounded memory: each tile is filtered by the bounds known so far, and what it left once more."""
+    n, m = a.positions.size, b.positions.size
+    lanes = np.full((n, cross.LANES), np.inf, np.float32)
+    groups = np.full((cross.GROUPS, m), np.inf, np.float32)
+    buffer = np.empty(min(TILE, n) * min(TILE, m), np.float32)
+    minus_2Z, Z = points.minus_2Z[a.rows], points.Z[b.rows]
+    low_u, low_v, high_u, high_v = (x[s.rows] for x in (points.low, points.high) for s in (a, b))
+    kept_i, kept_j, kept_low = [], [], []
+    total = 0
+    for top in range(0, n, TILE):
+        rows = slice(top, min(top + TILE, n))
+        for first in range(0, m, TILE):
+            columns = slice(first, min(first + TILE, m))
+            shape = rows.stop - rows.start, columns.stop - columns.start
+            tile = buffer[: shape[0] * shape[1]].reshape(shape)
+            np.matmul(minus_2Z[rows], Z[columns].T, out=tile)
+            h_u, h_v = a.height32[rows], b.height32[columns]
+            part = np.ascontiguousarray(groups[:, columns])
+            cross.lower_minima(tile, high_u[rows], high_v[columns], h_u, h_v, lanes[rows], part)
+            groups[:, columns] = part
+            own_u, own_v, shortest = cross.thresholds(lanes[rows], part, h_u, h_v, witnesses)
+            alpha, beta = cross.capped(own_u, shortest, h_u), cross.capped(own_v, shortest, h_v)
+            i, j = cross.survivors(
+                tile, low_u[rows], low_v[columns], h_u, h_v, alpha, beta, 2 * MOST_IN_TILES
+            )
+            total += i.size
+            if total > MOST_IN_TILES:
+                return i, j, own_u, own_v, shortest, False
+            kept_low.append(tile[i, j] + (low_v[columns][j] + low_u[rows][i]))
+            kept_i.append(i + np.int32(top))
+            kept_j.append(j + np.int32(first))
+    i, j, low = (np.concatenate(parts) for parts in (kept_i, kept_j, kept_low))
+    own_u, own_v, shortest = cross.thresholds(lanes, groups, a.height32, b.height32, witnesses)
+    alpha = cross.capped(own_u, shortest, a.height32)
+    beta = cross.capped(own_v, shortest, b.height32)
+    stay = (low <= np.maximum(alpha[i], b.height32[j])) & (low <= np.maximum(beta[j], a.height32[i]))
+    i, j = i[stay], j[stay]
+    return i, j, own_u, own_v, shortest, i.size <= limit
+
+
+MOST_IN_TILES = 1 << 26
+"""Pairs that may wait for the last look."""
