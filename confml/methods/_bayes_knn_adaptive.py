@@ -8,7 +8,13 @@ import numpy as np
 
 from confml.measures.chains import ChainDiagnostics
 from confml.methods import _kernels_bayes_knn_adaptive as kernels
-from confml.methods._bayes_knn_posterior import Sampler, Summary, Training, acceptance_rates
+from confml.methods._bayes_knn_posterior import (
+    Sampler,
+    Summary,
+    Training,
+    WritableArrays,
+    acceptance_rates,
+)
 from confml.methods._kernels_bayes_knn_mcmc import propose_k_beta
 
 BLOCK = 250  # steps between two chances for Ctrl-C: about a quarter of a second on vehicle
@@ -16,7 +22,7 @@ PAPER_SCALE_STEP, PAPER_ANGLE_STEP = 0.2, 0.1  # section 4.2: N(0, 0.2^2) on Lam
 
 
 @dataclass(frozen=True, eq=False)
-class Draws:
+class Draws(WritableArrays):
     """Kept states of one chain: ks, betas, log_densities (s,); shares (s, d) of the attributes in M's trace;
     transforms (s, d, d) with M = transform transform^T."""
 

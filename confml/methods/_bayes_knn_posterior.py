@@ -26,7 +26,16 @@ class Summary(NamedTuple):
     error: np.ndarray | None = None
 
 
-class Training:
+class WritableArrays:
+    """Unpickled with arrays of its own: for arrays mapped read-only every kernel would be compiled anew."""
+
+    def __setstate__(self, state: dict) -> None:
+        for name, value in state.items():
+            mapped = isinstance(value, np.ndarray) and not value.flags.writeable
+            self.__dict__[name] = np.array(value) if mapped else value
+
+
+class Training(WritableArrays):
     """Training examples, ready for the kernels.
 
     X: (n, d); codes: (n,) class codes below ``classes``. Attributes whose ranges are so large or small that
@@ -63,7 +72,7 @@ class Training:
 
 
 @dataclass(frozen=True, eq=False)
-class Nodes:
+class Nodes(WritableArrays):
     """A discrete distribution over (k, beta): betas[offsets[k-1]:offsets[k]] belong to k; masses sum to 1."""
 
     offsets: np.ndarray
@@ -89,7 +98,7 @@ class Nodes:
 
 
 @dataclass(frozen=True, eq=False)
-class NodePosterior:
+class NodePosterior(WritableArrays):
     """The posterior of the simple or the standard model.
 
     nodes: quadrature nodes, or draws of all chains. most_probable: (k, beta) of the largest posterior
