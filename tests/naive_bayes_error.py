@@ -33,7 +33,8 @@ def kruskal(n, edges):
 
 
 def orthogonal_trees(X, layers):
-    """The trees that exist, at most `layers` of them; each is the minimal one without the edges of those before."""
+    """The trees that exist, at most `layers` of them; each is the minimal one without the edges of those
+    before."""
     edges = all_edges(X)
     trees = []
     for _ in range(layers):
@@ -53,7 +54,8 @@ def crossings(X, inside, layers):
 
 
 def tie_band(X, inside):
-    """Least and most crossings over all minimal spanning trees, by looking at every spanning tree of the graph."""
+    """Least and most crossings over all minimal spanning trees, by looking at every spanning tree of the
+    graph."""
     inside = list(inside)
     edges = all_edges(X)
     n = len(X)

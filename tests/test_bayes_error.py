@@ -1,4 +1,5 @@
-"""Spanning trees and Bayes error rates against literal versions: full graphs, and all spanning trees of tiny ones."""
+"""Spanning trees and Bayes error rates against literal versions: full graphs, and all spanning trees of tiny
+ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Bayes error rates estimated from minimal spanning trees (van den Burg and Hero 2017), and what comes with them."""
+"""Bayes error rates estimated from minimal spanning trees (van den Burg and Hero 2017), and what comes with
+them."""
 
 from confml.bayes_error.rates import (
     BayesErrorRates,

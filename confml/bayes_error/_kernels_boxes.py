@@ -1,8 +1,9 @@
 """Candidates across two ranges of a k-d order, for few attributes: boxes of cells rule out most distances.
 
-The same filter as in `_kernels_cross`, with exact distances: pairs of cells are visited nearest first, and passed
-over where even the nearest corners lie farther apart than any row of the two could need. A box distance summed in
-the order of the attributes is never above a row's distance, rounding included, as every step of both is monotone.
+The same filter as in `_kernels_cross`, with exact distances: pairs of cells are visited nearest first, and
+passed over where even the nearest corners lie farther apart than any row of the two could need. A box
+distance summed in the order of the attributes is never above a row's distance, rounding included, as every
+step of both is monotone.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class Boxes(NamedTuple):
 
 @kernel
 def nearby_order(X, rows, cell):
-    """The rows (m,) of X reordered: halved at the median of the widest attribute, again and again, down to cells."""
+    """The rows (m,) of X reordered: halved at the median of the widest attribute, again and again, down to
+    cells."""
     order = rows.copy()
     stack = np.empty((DEPTH, 2), np.int64)
     stack[0, 0], stack[0, 1] = 0, order.size
@@ -67,7 +69,8 @@ def nearby_order(X, rows, cell):
 
 @kernel
 def boxes_of(X, start, stop, low, high, first, last, left, right, at):
-    """Boxes of the range and of its halves down to cells, in preorder from index at; returns the next free index.
+    """Boxes of the range and of its halves down to cells, in preorder from index at; returns the next free
+    index.
 
     low, high (nodes, d); first, last, left, right (nodes,): range and children (-1 at cells) of each node.
     """
@@ -178,11 +181,12 @@ def _parents(side, root, stop):
 
 @kernel
 def candidates(a_side, root_u, stop_u, b_side, root_v, stop_v, h_u, h_v, m, limit):
-    """Pairs across two ranges that pass the filter, and the filter's own_u, own_v, shortest (see `thresholds`).
+    """Pairs across two ranges that pass the filter, and the filter's own_u, own_v, shortest (see
+    `thresholds`).
 
     a_side, b_side: `Boxes`, of which nodes root..stop-1 belong to the ranges; h_u, h_v heights, squared; m
-    witnesses. Returns i, j (numbers within the ranges), own_u, own_v, shortest, and whether the lists are complete
-    (not if more than limit pass).
+    witnesses. Returns i, j (numbers within the ranges), own_u, own_v, shortest, and whether the lists are
+    complete (not if more than limit pass).
     """
     X, XT = a_side.X, b_side.XT
     d = X.shape[1]

@@ -1,7 +1,7 @@
 """Which edges between two sets of rows can lie in a spanning tree of both: bounds, filter, exact distances.
 
-Let h(u) be the bottleneck between u and the root of its own set's tree. An edge (u, v) longer than
-max(d(u, v'), h(v'), h(v)) for any other v' is no tree edge: u - v' - root - v joins its ends by shorter edges. The
+Let h(u) be the bottleneck between u and the root of its own set's tree. An edge (u, v) longer than max(d(u,
+v'), h(v'), h(v)) for any other v' is no tree edge: u - v' - root - v joins its ends by shorter edges. The
 same holds from v's side, and for any shorter crossing (u', v') with max(d(u', v'), h(u'), h(v'), h(u), h(v)).
 With several layers a row needs as many such v' as it has crossing edges in earlier layers, and one more.
 
@@ -27,8 +27,9 @@ SIGNS = np.int64(-0x7FFFFFFF80000000)
 def lower_minima(product, up_u, up_v, h_u, h_v, lanes, groups):
     """Fold a tile of products -2 u.v into the minima over v of max(d, h(v)), and over u of max(d, h(u)).
 
-    product (a, b) float32; up_u, up_v: squared norms plus margin; lanes (a, LANES): minima of the columns with
-    the same remainder, so that the m smallest of them are m different v; groups (GROUPS, b) the same for rows.
+    product (a, b) float32; up_u, up_v: squared norms plus margin; lanes (a, LANES): minima of the columns
+    with the same remainder, so that the m smallest of them are m different v; groups (GROUPS, b) the same for
+    rows.
     """
     a, b = product.shape
     whole = b - b % LANES
@@ -71,8 +72,8 @@ def _smallest_of_rows(values, m):
 def thresholds(lanes, groups, h_u, h_v, m):
     """Bounds of the filter: (u, v) can matter only if d <= max(alpha(u), h(v)) and d <= max(beta(v), h(u)).
 
-    alpha = min(own_u, max(shortest, h_u)), beta = min(own_v, max(shortest, h_v)), with own_u the m-th smallest
-    max(d, h(v)) and shortest the smallest max(own_u, h_u). Returns own_u, own_v, shortest.
+    alpha = min(own_u, max(shortest, h_u)), beta = min(own_v, max(shortest, h_v)), with own_u the m-th
+    smallest max(d, h(v)) and shortest the smallest max(own_u, h_u). Returns own_u, own_v, shortest.
     """
     own_u, own_v = _smallest_of_rows(lanes.T.copy(), m), _smallest_of_rows(groups, m)
     shortest = np.float32(np.inf)
@@ -93,18 +94,21 @@ def capped(own, shortest, h):
 
 
 @kernel
-def witnessed(layers, layer, u, v, d2, index_u, index_v, own_u, own_v, shortest, h_u, h_v, m):
+def witnessed(layers, layer, u, v, d2, start_u, index_u, start_v, index_v, own_u, own_v, shortest, h_u, h_v, m):
     """Whether the bounds also hold in the later trees: each has a witness that no earlier tree has used.
 
     The edges are the candidates with the layer that `layered_kruskal` gave them; index_u, index_v: each
-    position's number in the bounds' two sets, -1 outside; own_u and the rest as `thresholds` returned them for m
-    witnesses. A bound that rests on m edges is safe at a row with fewer than m edges in the trees before the last;
-    otherwise one of the row's unused candidates has to be short enough.
+    position's number in the bounds' two sets, -1 outside; own_u and the rest as `thresholds` returned them
+    for m witnesses. A bound that rests on m edges is safe at a row with fewer than m edges in the trees
+    before the last; otherwise one of the row's unused candidates has to be short enough.
     """
     used_u, used_v = np.zeros(own_u.size, np.int32), np.zeros(own_v.size, np.int32)
     for e in range(u.size):
-        i, j = index_u[u[e]], index_v[v[e]]
-        if 0 <= layer[e] < layers - 1 and i >= 0 and j >= 0:
+        i, j = u[e] - start_u, v[e] - start_v
+        if not (0 <= layer[e] < layers - 1 and 0 <= i < index_u.size and 0 <= j < index_v.size):
+            continue
+        i, j = index_u[i], index_v[j]
+        if i >= 0 and j >= 0:
             used_u[i] += 1
             used_v[j] += 1
     most_u, most_v = 0, 0
@@ -121,8 +125,11 @@ def witnessed(layers, layer, u, v, d2, index_u, index_v, own_u, own_v, shortest,
     for j in range(own_v.size):
         any_edge = any_edge or (free_v[j] and max(own_v[j], h_v[j]) <= shortest)
     for e in range(u.size):
-        i, j = index_u[u[e]], index_v[v[e]]
-        if (layer[e] < 0 or layer[e] == layers - 1) and i >= 0 and j >= 0:
+        i, j = u[e] - start_u, v[e] - start_v
+        if 0 <= layer[e] < layers - 1 or not (0 <= i < index_u.size and 0 <= j < index_v.size):
+            continue
+        i, j = index_u[i], index_v[j]
+        if i >= 0 and j >= 0:
             if d2[e] <= own_u[i] and h_v[j] <= own_u[i]:
                 free_u[i] = True
             if d2[e] <= own_v[j] and h_u[i] <= own_v[j]:
@@ -142,7 +149,8 @@ def witnessed(layers, layer, u, v, d2, index_u, index_v, own_u, own_v, shortest,
 
 @kernel
 def survivors(product, low_u, low_v, h_u, h_v, alpha, beta, limit):
-    """Positions (i, j) of a tile that pass the filter, as two arrays; empty ones of size limit + 1 if too many."""
+    """Positions (i, j) of a tile that pass the filter, as two arrays; empty ones of size limit + 1 if too
+    many."""
     a, b = product.shape
     found = 0
     capacity = 4 * (a + b)

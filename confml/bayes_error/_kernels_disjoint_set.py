@@ -33,10 +33,10 @@ def unite(parent, x, y):
 def union_trees(n, layers, layer, u, v, d2, offset):
     """How Kruskal's algorithm united positions offset..offset+n-1, in each layer, without path compression.
 
-    The edges are those of one forest per layer, sorted by weight. Returns parent (layers, n), link (layers, n):
-    the weight at which a position came under its parent, and whether every layer spans all rows. The larger side
-    keeps its root, so chains have log n links, and weights grow along them: the bottleneck between two positions
-    is the largest link on the way to where their chains meet.
+    The edges are those of one forest per layer, sorted by weight. Returns parent (layers, n), link (layers,
+    n): the weight at which a position came under its parent, and whether every layer spans all rows. The
+    larger side keeps its root, so chains have log n links, and weights grow along them: the bottleneck
+    between two positions is the largest link on the way to where their chains meet.
     """
     parent = np.empty((layers, n), np.int32)
     size = np.ones((layers, n), np.int32)
@@ -63,8 +63,8 @@ def union_trees(n, layers, layer, u, v, d2, offset):
 def roots_of_parts(n, u, v, offset, smallest):
     """A row in the bulk of each part of at least `smallest` rows that the longer edges of one tree join.
 
-    Parts are the lowest branches: two branches of that size each, united by one edge, are two parts, unless they
-    hold smaller ones themselves. One root where there is no such edge.
+    Parts are the lowest branches: two branches of that size each, united by one edge, are two parts, unless
+    they hold smaller ones themselves. One root where there is no such edge.
     """
     parent = np.arange(n)
     size = np.ones(n, np.int64)
@@ -92,7 +92,8 @@ def roots_of_parts(n, u, v, offset, smallest):
 
 @kernel
 def nearest_roots(parent, link, roots):
-    """For each row the root with the smallest bottleneck, worst of all layers, and that bottleneck (squared)."""
+    """For each row the root with the smallest bottleneck, worst of all layers, and that bottleneck
+    (squared)."""
     layers, n = parent.shape
     nearest, height = np.zeros(n, np.int64), np.full(n, np.inf)
     for i in range(n):

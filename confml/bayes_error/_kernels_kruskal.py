@@ -1,7 +1,7 @@
 """Kruskal's algorithm in layers: all orthogonal trees of a sorted edge list in one pass, and their tie bands.
 
-An edge goes into the first layer in which it closes no circle. That makes layer t the minimal spanning forest of
-the graph without the edges of layers 1..t-1 (Friedman and Rafsky 1979).
+An edge goes into the first layer in which it closes no circle. That makes layer t the minimal spanning forest
+of the graph without the edges of layers 1..t-1 (Friedman and Rafsky 1979).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml.bayes_error._kernels_disjoint_set import find, unite
+from confml.bayes_error._kernels_disjoint_set import unite
 
 
 @kernel
@@ -61,8 +61,8 @@ def pick(u, v, d2, key, layer):
 def crossing_trees(layers, u, v, d2, key, layer, start_a, stop_a, start_b, stop_b):
     """Crossings of the orthogonal trees of two classes, out of a sorted list with each edge's layer.
 
-    Returns crossings (layers,), least and most crossings a first tree can have under the ties of the list, and the
-    crossing edges of any of these trees as (u, v, d2, key) with position u in class a, v in class b.
+    Returns crossings (layers,), least and most crossings a first tree can have under the ties of the list,
+    and the crossing edges of any of these trees as (u, v, d2, key) with position u in class a, v in class b.
     """
     na, n = stop_a - start_a, stop_a - start_a + stop_b - start_b
     crossings = np.zeros(layers, np.int64)
@@ -89,8 +89,8 @@ def crossing_trees(layers, u, v, d2, key, layer, start_a, stop_a, start_b, stop_
 def _tie_band(n, u, v, d2, offset_u, split, offset_v, crossings, keep):
     """Least and most crossings of a minimal spanning tree; marks the crossing edges of both extremes in keep.
 
-    Among equal distances, taking the edges inside classes first gives the least, taking them last the most
-    (a spanning tree is a basis of a matroid, and this is its greedy algorithm). Where no distance is shared by
+    Among equal distances, taking the edges inside classes first gives the least, taking them last the most (a
+    spanning tree is a basis of a matroid, and this is its greedy algorithm). Where no distance is shared by
     an inner and a crossing edge, all orders give the same crossing edges.
     """
     mixed = False

@@ -23,10 +23,10 @@ def class_crossings(layers, n_classes, layer, class_u, class_v):
 def class_tie_bands(n, n_classes, u, v, d2, class_u, class_v):
     """Least and most crossings of each class over all minimal spanning trees: two arrays (n_classes,).
 
-    The edges are sorted and hold every tree that puts one class's crossing edges first or last among equals. The
-    parts that shorter edges have joined are the same in all these trees; among equal edges between those parts,
-    the most crossings of a class are the rank of its crossing edges, the least the rank of all less that of the
-    others.
+    The edges are sorted and hold every tree that puts one class's crossing edges first or last among equals.
+    The parts that shorter edges have joined are the same in all these trees; among equal edges between those
+    parts, the most crossings of a class are the rank of its crossing edges, the least the rank of all less
+    that of the others.
     """
     part, local = np.arange(n), np.arange(n)
     least, most = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)

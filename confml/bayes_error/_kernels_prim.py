@@ -1,4 +1,5 @@
-"""Prim's algorithm on dense graphs whose distances are computed exactly: small sets, and the bipartite fallback."""
+"""Prim's algorithm on dense graphs whose distances are computed exactly: small sets, and the bipartite
+fallback."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from confml.bayes_error._kernels_edges import edge_key, squared_distance
 
 @kernel
 def dense_trees(X, rank, start, stop, layers):
-    """Orthogonal trees (forests where no tree is left) of positions start..stop-1 with a full distance matrix.
+    """Orthogonal trees (forests where no tree is left) of positions start..stop-1 with a full distance
+    matrix.
 
     Returns u, v, d2, key, layer, unsorted. Memory: (stop - start)^2 float64.
     """
@@ -57,10 +59,11 @@ def dense_trees(X, rank, start, stop, layers):
 
 @kernel
 def bipartite_trees(X, rank, start_a, stop_a, start_b, stop_b, layers, turn, heads, links, link_d2, link_key):
-    """Orthogonal trees of the graph of all crossing edges and given inner edges, without storing the crossings.
+    """Orthogonal trees of the graph of all crossing edges and given inner edges, without storing the
+    crossings.
 
-    heads (n + 1,), links: neighbours of each local position by inner edges (both directions), with link_d2 and
-    link_key. turn: 0 the plain order; -1 inner edges go first among equal distances, 1 crossing edges do.
+    heads (n + 1,), links: neighbours of each local position by inner edges (both directions), with link_d2
+    and link_key. turn: 0 the plain order; -1 inner edges go first among equal distances, 1 crossing edges do.
     Time O(layers * a * b * d), memory O(a + b). Returns u, v, d2, key, layer, unsorted.
     """
     na, n = stop_a - start_a, stop_a - start_a + stop_b - start_b

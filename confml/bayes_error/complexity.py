@@ -1,8 +1,8 @@
 """Measures of how hard a classification problem is that come with neighbours and spanning trees.
 
-Packages disagree about several of them, so each formula is stated where it is computed. Distances are Euclidean on
-the rows as given; every tie among nearest neighbours is shown as a band (least, most) around the value, which takes
-the neighbour with the smallest row number.
+Packages disagree about several of them, so each formula is stated where it is computed. Distances are
+Euclidean on the rows as given; every tie among nearest neighbours is shown as a band (least, most) around the
+value, which takes the neighbour with the smallest row number.
 """
 
 from __future__ import annotations
@@ -29,14 +29,13 @@ class Measure:
 def complexity_measures(X, y) -> dict[str, Measure]:
     """All measures below for rows X (n, d) and labels y (n,), by name: N1, R/n, N2, N3, LSC, C1, C2.
 
-    N1: share of rows that are an end of an edge between two classes in the first minimal spanning tree (Ho and
-    Basu 2002). Its band is not computed (NaN); that of R/n says whether ties matter.
-    R/n: edges between classes over rows, of the same tree, K classes counted together.
-    N2: r/(1 + r), r = sum of distances to the nearest row of the own class / sum of those to the nearest of another.
-    N3: share of rows whose nearest neighbour is of another class (leave-one-out error of 1-NN).
-    LSC: 1 - sum |LS(x)| / n^2, LS(x) = the rows strictly nearer to x than its nearest row of another class,
-    x itself included.
-    C1: 1 + sum p_k log p_k / log K (0 for equal classes). C2: 1 - 1/IR, IR = (K-1)/K sum n_k / (n - n_k).
+    N1: share of rows that are an end of an edge between two classes in the first minimal spanning tree (Ho
+    and Basu 2002). Its band is not computed (NaN); that of R/n says whether ties matter. R/n: edges between
+    classes over rows, of the same tree, K classes counted together. N2: r/(1 + r), r = sum of distances to
+    the nearest row of the own class / sum of those to the nearest of another. N3: share of rows whose nearest
+    neighbour is of another class (leave-one-out error of 1-NN). LSC: 1 - sum |LS(x)| / n^2, LS(x) = the rows
+    strictly nearer to x than its nearest row of another class, x itself included. C1: 1 + sum p_k log p_k /
+    log K (0 for equal classes). C2: 1 - 1/IR, IR = (K-1)/K sum n_k / (n - n_k).
     """
     X, classes, codes = check_problem(X, y, 1)
     n = codes.size
@@ -69,8 +68,8 @@ def complexity_measures(X, y) -> dict[str, Measure]:
 class NeighbourBounds:
     """Bounds of the Bayes error from the leave-one-out error of 1-NN (Cover and Hart 1967).
 
-    error: that error; lower = (K-1)/K (1 - sqrt(1 - K/(K-1) error)) and upper = error, as 1-NN's error tends to
-    something not below the Bayes error; least, most: the error's band under ties.
+    error: that error; lower = (K-1)/K (1 - sqrt(1 - K/(K-1) error)) and upper = error, as 1-NN's error tends
+    to something not below the Bayes error; least, most: the error's band under ties.
     """
 
     error: float
@@ -92,7 +91,8 @@ def neighbour_bounds(X, y) -> NeighbourBounds:
 
 
 def cover_hart_bound(error: float, n_classes: int) -> float:
-    """(K-1)/K (1 - sqrt(1 - K/(K-1) error)): least Bayes error that a 1-NN error in the limit leaves possible."""
+    """(K-1)/K (1 - sqrt(1 - K/(K-1) error)): least Bayes error that a 1-NN error in the limit leaves
+    possible."""
     if not 0 <= error <= 1 or n_classes < 2:
         raise ConfigError(f"expected an error from 0 to 1 and two classes, got {error} and {n_classes}")
     top = (n_classes - 1) / n_classes
@@ -102,8 +102,9 @@ def cover_hart_bound(error: float, n_classes: int) -> float:
 def _nearest(X, codes):
     """Per row: distance to the nearest of its own and of other classes; counts for N3 and LSC.
 
-    Returns own, other (n,), rows whose nearest neighbour is certainly, possibly, and by the smallest row number of
-    their own class (three counts), and the sizes of the local sets (n,). Direct differences, in blocks of rows.
+    Returns own, other (n,), rows whose nearest neighbour is certainly, possibly, and by the smallest row
+    number of their own class (three counts), and the sizes of the local sets (n,). Direct differences, in
+    blocks of rows.
     """
     n = codes.size
     own, other = np.empty(n), np.empty(n)

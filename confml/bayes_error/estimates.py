@@ -1,4 +1,5 @@
-"""From crossings of spanning trees to Bayes error rates: equations (3) to (9) of van den Burg and Hero (2017)."""
+"""From crossings of spanning trees to Bayes error rates: equations (3) to (9) of van den Burg and Hero
+(2017)."""
 
 from __future__ import annotations
 
@@ -17,19 +18,19 @@ def largest_crossings(n, smaller_prior):
 
 
 def henze_penrose_divergence(crossings, m, n):
-    """Equation (3): 1 - R (m + n) / (2 m n), for classes of m and n rows. Small samples may give less than 0."""
+    """Equation (3): 1 - R (m + n) / (2 m n), for classes of m and n rows. Small samples may give less than
+    0."""
     return 1 - np.asarray(crossings, dtype=float) * (m + n) / (2 * np.asarray(m, dtype=float) * n)
 
 
 def bayes_error_from_crossings(crossings, m, n, *, correct_bias=True, normalise=True):
     """Estimate, lower and upper bound of the Bayes error of two classes with m and n rows.
 
-    crossings: R, the edges between the classes, possibly a mean over orthogonal trees; arrays broadcast.
-    With u = 1 - 2R/(m + n), clipped at 0 ((3) and (5) put together):
-    lower = 1/2 - sqrt(u)/2 and upper = 1/2 - u/2 (4), estimate = their mean (6);
-    correct_bias: R is replaced by min(gamma, R) (7), (8); normalise: the estimate, not the bounds, is divided by
-    min(m, n)/(m + n) (9), the largest Bayes error there is, and so lies in [0, 1].
-    NaN where a class has no rows.
+    crossings: R, the edges between the classes, possibly a mean over orthogonal trees; arrays broadcast. With
+    u = 1 - 2R/(m + n), clipped at 0 ((3) and (5) put together): lower = 1/2 - sqrt(u)/2 and upper = 1/2 - u/2
+    (4), estimate = their mean (6); correct_bias: R is replaced by min(gamma, R) (7), (8); normalise: the
+    estimate, not the bounds, is divided by min(m, n)/(m + n) (9), the largest Bayes error there is, and so
+    lies in [0, 1]. NaN where a class has no rows.
     """
     m, n = np.asarray(m, dtype=float), np.asarray(n, dtype=float)
     total = m + n

@@ -1,4 +1,5 @@
-"""The edges across two sets that their trees can use: by boxes for few attributes, by matrix products for many."""
+"""The edges across two sets that their trees can use: by boxes for few attributes, by matrix products for
+many."""
 
 from __future__ import annotations
 
@@ -74,7 +75,8 @@ def edges_across(points: Points, left: list[Side], right: list[Side], witnesses:
 
 
 def _boxes_pay(points: Points, a: Side, b: Side) -> bool:
-    """Whether boxes are the better filter: few attributes, sets far apart, or heights below float32 precision."""
+    """Whether boxes are the better filter: few attributes, sets far apart, or heights below float32
+    precision."""
     if points.X.shape[1] <= VERY_FEW_ATTRIBUTES:
         return True
     X, Y = points.X[a.rows], points.X[b.rows]
@@ -133,7 +135,8 @@ def _filter_at_once(points: Points, a: Side, b: Side, witnesses: int, limit: int
 
 
 def _filter_in_tiles(points: Points, a: Side, b: Side, witnesses: int, limit: int):
-    """The same in bounded memory: each tile is filtered by the bounds known so far, and what it left once more."""
+    """The same in bounded memory: each tile is filtered by the bounds known so far, and what it left once
+    more."""
     n, m = a.positions.size, b.positions.size
     lanes = np.full((n, cross.LANES), np.inf, np.float32)
     groups = np.full((cross.GROUPS, m), np.inf, np.float32)

@@ -1,8 +1,8 @@
 """Orthogonal minimal spanning trees of ranges of positions: built from halves, and joined across classes.
 
-The trees of a union of two sets use, inside each set, only edges of that set's own trees. So every set's trees are
-made once, from those of its halves, and reused by every pair: all that has to be looked at is the edges across,
-each distance once.
+The trees of a union of two sets use, inside each set, only edges of that set's own trees. So every set's
+trees are made once, from those of its halves, and reused by every pair: all that has to be looked at is the
+edges across, each distance once.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Forest:
         positions = np.arange(self.start, self.stop, dtype=np.int64)
         parent, link, spanning = union_trees(n, self.layers, self.layer, self.u, self.v, self.d2, self.start)
         last = self.layer == self.layers - 1
-        smallest = n // PARTS if spanning and n >= MANY_ROWS else n + 1
+        smallest = max(n // PARTS, 2) if spanning and n >= MANY_ROWS else n + 1
         roots = roots_of_parts(n, self.u[last], self.v[last], self.start, smallest)
         nearest, height = nearest_roots(parent, link, roots)
         if roots.size == 1:
@@ -69,7 +69,8 @@ class Forest:
 
 @dataclass(frozen=True)
 class Crossing:
-    """What the trees of two sets' union look like: see `crossing_trees`; `u, v, d2, key` its crossing edges."""
+    """What the trees of two sets' union look like: see `crossing_trees`; `u, v, d2, key` its crossing
+    edges."""
 
     crossings: np.ndarray
     sizes: np.ndarray
@@ -127,7 +128,7 @@ def _trees_across(points: Points, left: Forest, right: Forest):
         candidates = edges.merge(*inner, *edges.take(*found, edges.sorted_order(*found[2:])))
         u, v, d2, _ = candidates
         layer, sizes = layered_kruskal(n, layers, u, v, left.start, right.start, offset)
-        if layers == 1 or _all_witnessed(len(points), layers, layer, u, v, d2, bounds, witnesses):
+        if layers == 1 or _all_witnessed(left, right, layer, u, v, d2, bounds, witnesses):
             return candidates, layer, sizes
         witnesses *= 2
     candidates = edges.merge(*inner, *_bipartite_edges(points, left, right, inner))
@@ -136,22 +137,24 @@ def _trees_across(points: Points, left: Forest, right: Forest):
     )
 
 
-def _all_witnessed(total: int, layers: int, layer, u, v, d2, bounds, witnesses: int) -> bool:
+def _all_witnessed(left: Forest, right: Forest, layer, u, v, d2, bounds, witnesses: int) -> bool:
     """Whether the filter that gave the candidates was right for all layers; see `witnessed`."""
     for a, b, own_u, own_v, shortest in bounds:
-        index_u, index_v = np.full(total, -1, np.int32), np.full(total, -1, np.int32)
-        index_u[a.positions] = np.arange(a.positions.size)
-        index_v[b.positions] = np.arange(b.positions.size)
+        index_u = np.full(left.stop - left.start, -1, np.int32)
+        index_v = np.full(right.stop - right.start, -1, np.int32)
+        index_u[a.positions - left.start] = np.arange(a.positions.size)
+        index_v[b.positions - right.start] = np.arange(b.positions.size)
         if not witnessed(
-            layers, layer, u, v, d2, index_u, index_v, own_u, own_v, shortest, a.height_as(own_u),
-            b.height_as(own_u), witnesses,
+            left.layers, layer, u, v, d2, left.start, index_u, right.start, index_v, own_u, own_v, shortest,
+            a.height_as(own_u), b.height_as(own_u), witnesses,
         ):  # fmt: skip
             return False
     return True
 
 
 def _bipartite_edges(points: Points, left: Forest, right: Forest, inner):
-    """Crossing edges of the trees under all orders of tied distances that matter, by Prim without a filter."""
+    """Crossing edges of the trees under all orders of tied distances that matter, by Prim without a
+    filter."""
     a = left.stop - left.start
     n = a + right.stop - right.start
     u, v = (np.where(end < left.stop, end - left.start, end - right.start + a) for end in inner[:2])

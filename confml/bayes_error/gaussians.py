@@ -23,7 +23,8 @@ def gaussian_bayes_error(separation, prior=0.5):
 
 
 def bhattacharyya_bound(separation, prior=0.5):
-    """sqrt(p q) exp(-separation^2 / 8): the Bhattacharyya upper bound for the same two classes (Kailath 1967)."""
+    """sqrt(p q) exp(-separation^2 / 8): the Bhattacharyya upper bound for the same two classes (Kailath
+    1967)."""
     distance, p = np.broadcast_arrays(np.asarray(separation, float), np.asarray(prior, float))
     _check(distance, p)
     return np.sqrt(p * (1 - p)) * np.exp(-(distance**2) / 8)
@@ -37,7 +38,8 @@ def gaussian_classes(n, m, separation, rng, d: int = 2):
 
 
 def jensen_shannon_upper_bound(f, g):
-    """1/2 (h(1/2) - JS) of Lin (1991) for equal priors; f, g densities on a common grid, times the cell's size.
+    """1/2 (h(1/2) - JS) of Lin (1991) for equal priors; f, g densities on a common grid, times the cell's
+    size.
 
     JS is the Jensen-Shannon divergence in bits, of which h(1/2) = 1 is the entropy of the priors.
     """

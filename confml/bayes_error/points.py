@@ -22,9 +22,9 @@ class Points:
 
     X (n, d) float64, times a power of two so that squares neither overflow nor vanish; rank (n,) row numbers;
     Z (n, d) float32, centred; low, high (n,) float32: squared norms of Z less and plus the rounding margin of
-    float32 distances, so that low[i] + low[j] - 2 Z[i].Z[j] <= d^2 <= high[i] + high[j] - 2 Z[i].Z[j];
-    starts (K + 1,): class k holds positions starts[k]..starts[k + 1] - 1; scale: true d = d * scale; cells, roots: see
-    `boxes_around`, for few attributes only.
+    float32 distances, so that low[i] + low[j] - 2 Z[i].Z[j] <= d^2 <= high[i] + high[j] - 2 Z[i].Z[j]; starts
+    (K + 1,): class k holds positions starts[k]..starts[k + 1] - 1; scale: true d = d * scale; cells, roots:
+    see `boxes_around`, for few attributes only.
     """
 
     X: np.ndarray
@@ -83,7 +83,8 @@ def lay_out(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Points:
 
 
 def boxes_around(X: np.ndarray, starts: np.ndarray) -> tuple[boxes.Boxes, list[int]]:
-    """Boxes of the ranges between starts (K + 1,) of rows X in `nearby_order`, and the first node of each range."""
+    """Boxes of the ranges between starts (K + 1,) of rows X in `nearby_order`, and the first node of each
+    range."""
     # halving stops at cells of more than CELL / 2 rows, or one cell a range
     room = int(np.sum(4 * np.diff(starts) // boxes.CELL + 3))
     low, high = np.empty((room, X.shape[1])), np.empty((room, X.shape[1]))

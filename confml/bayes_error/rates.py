@@ -18,13 +18,13 @@ FEW_ROWS = 1000
 class BayesErrorRates:
     """Estimated Bayes error rates of two-class problems.
 
-    Shapes (...) are (K, K) for pairs of classes (symmetric, NaN diagonal) and (K,) for one class against the rest.
-    classes (K,); estimate (...), divided by the smaller prior if `normalise`; lower, upper (...): bounds of the
-    Bayes error, never normalised; crossings (...): counted edges between the two sides, mean over the trees;
-    crossings_min, crossings_max (...): the least and the most that the first tree can have under ties;
-    estimate_min, estimate_max (...): the estimate at these two; per_tree (T, ...): crossings of each tree, NaN
-    where no further orthogonal tree exists; rows (...): rows on both sides; count, correct_bias, normalise: as
-    asked for.
+    Shapes (...) are (K, K) for pairs of classes (symmetric, NaN diagonal) and (K,) for one class against the
+    rest. classes (K,); estimate (...), divided by the smaller prior if `normalise`; lower, upper (...):
+    bounds of the Bayes error, never normalised; crossings (...): counted edges between the two sides, mean
+    over the trees; crossings_min, crossings_max (...): the least and the most that the first tree can have
+    under ties; estimate_min, estimate_max (...): the estimate at these two; per_tree (T, ...): crossings of
+    each tree, NaN where no further orthogonal tree exists; rows (...): rows on both sides; count,
+    correct_bias, normalise: as asked for.
     """
 
     classes: np.ndarray

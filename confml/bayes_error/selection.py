@@ -44,10 +44,11 @@ def criterion_of(estimate: np.ndarray, criterion: str = "mean") -> float:
 def select_attributes(
     X, y, n_attributes: int, *, trees: int = 3, criterion: str = "mean", count: str = "all"
 ) -> Selection:
-    """Forward selection: at each step the attribute that leaves the smallest pairwise Bayes error (section 3).
+    """Forward selection: at each step the attribute that leaves the smallest pairwise Bayes error (section
+    3).
 
-    X (n, d), y (n,); n_attributes: how many to take, at most d. Among equal criteria the attribute with the smaller
-    number is taken. Costs about d * n_attributes estimates of small subsets.
+    X (n, d), y (n,); n_attributes: how many to take, at most d. Among equal criteria the attribute with the
+    smaller number is taken. Costs about d * n_attributes estimates of small subsets.
     """
     X, classes, codes = check_problem(X, y, trees)
     if not 1 <= n_attributes <= X.shape[1]:
@@ -71,7 +72,8 @@ def select_attributes(
 def rank_transforms(
     X, y, transforms: Mapping[str, Callable], *, trees: int = 3, criterion: str = "mean"
 ) -> list[RankedTransform]:
-    """Transforms of the rows from the smallest estimated Bayes error to the largest; equal ones in given order.
+    """Transforms of the rows from the smallest estimated Bayes error to the largest; equal ones in given
+    order.
 
     transforms: name -> function of X (n, d) that returns (n, any); see `pca_transforms` for one family.
     criterion: "mean" or "worst" of the pairwise estimates.
@@ -85,7 +87,8 @@ def rank_transforms(
 
 
 def best_transform_of_pairs(ranked: list[RankedTransform]) -> np.ndarray:
-    """For every pair of classes the name of the transform with the smallest estimate: (K, K), "" on the diagonal."""
+    """For every pair of classes the name of the transform with the smallest estimate: (K, K), "" on the
+    diagonal."""
     estimates = np.stack([r.errors.pairwise.estimate for r in ranked])
     names = np.array([r.name for r in ranked], dtype=object)
     filled = np.where(np.isnan(estimates), np.inf, estimates)
@@ -95,7 +98,8 @@ def best_transform_of_pairs(ranked: list[RankedTransform]) -> np.ndarray:
 
 
 def pca_transforms(X, components) -> dict[str, Callable]:
-    """Projections on the first principal components of X, by name `pca-2`, `pca-5`, ... for each number given."""
+    """Projections on the first principal components of X, by name `pca-2`, `pca-5`, ... for each number
+    given."""
     X = np.asarray(X, dtype=float)
     most = min(X.shape)
     for c in components:
@@ -126,6 +130,7 @@ def scaling_transforms(X) -> dict[str, Callable]:
 
 
 def class_weights(one_vs_rest: np.ndarray) -> np.ndarray:
-    """Weights (K,) of classes for a classifier, proportional to 1 + their one-vs-rest estimate, with mean 1."""
+    """Weights (K,) of classes for a classifier, proportional to 1 + their one-vs-rest estimate, with mean
+    1."""
     weights = 1 + np.asarray(one_vs_rest, dtype=float)
     return weights / weights.mean()

@@ -32,9 +32,11 @@ class Crossings:
 
 @dataclass(frozen=True)
 class WholeTrees:
-    """Edges of the orthogonal trees of the whole set by row number: u < v (E,), distance (E,), tree (E,) from 0.
+    """Edges of the orthogonal trees of the whole set by row number: u < v (E,), distance (E,), tree (E,) from
+    0.
 
-    between: least and most edges between classes that the first tree can have under ties, (0, 0) without classes.
+    between: least and most edges between classes that the first tree can have under ties, (0, 0) without
+    classes.
     """
 
     u: np.ndarray
@@ -63,8 +65,9 @@ def count_crossings(
 ) -> tuple[Crossings, Crossings | None, WholeTrees | None]:
     """Crossings of every pair and, where `whole`, of every class against the rest with the whole set's trees.
 
-    X (n, d) finite float64; codes (n,) from 0 to n_classes - 1, each of them with a row. Among equal distances the
-    edge with the smaller smaller row number comes first, then the one with the smaller larger row number.
+    X (n, d) finite float64; codes (n,) from 0 to n_classes - 1, each of them with a row. Among equal
+    distances the edge with the smaller smaller row number comes first, then the one with the smaller larger
+    row number.
     """
     points = lay_out(X, codes, n_classes)
     starts = points.starts
@@ -110,7 +113,8 @@ def _whole_set(points: Points, pool: list, counts: np.ndarray, trees: int) -> tu
 
 
 def spanning_trees(X, trees: int = 1) -> WholeTrees:
-    """Orthogonal Euclidean minimal spanning trees of the rows of X (n, d); forests once no further tree exists."""
+    """Orthogonal Euclidean minimal spanning trees of the rows of X (n, d); forests once no further tree
+    exists."""
     X = check_rows(X)
     points = lay_out(X, np.zeros(X.shape[0], dtype=np.int64), 1)
     forest = build_forest(points, 0, trees)

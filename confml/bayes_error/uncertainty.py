@@ -17,7 +17,8 @@ from confml.errors import ConfigError
 
 @dataclass(frozen=True)
 class Interval:
-    """Ends of an interval of each estimate and its standard error: (K, K) for pairs, (K,) for one against rest."""
+    """Ends of an interval of each estimate and its standard error: (K, K) for pairs, (K,) for one against
+    rest."""
 
     low: np.ndarray
     high: np.ndarray
@@ -40,11 +41,11 @@ def leave_block_out_intervals(
 ) -> ErrorIntervals:
     """Leave-block-out (grouped jackknife) intervals of normalised estimates for pairs and one-vs-rest.
 
-    The rows of each class are dealt into `blocks` random blocks, and the estimates repeated without each block:
-    se^2 = (B - 1)/B sum (e_b - mean)^2, interval = estimate +- t_{B-1} se, cut to [0, 1]. It covers the estimate's
-    own sampling variation, on the wide side (Efron and Stein 1981), and not its bias: the interval is one for the
-    value that the estimator has on average. Classes of fewer than B rows lose nothing in some of the blocks, but
-    a class always keeps a row.
+    The rows of each class are dealt into `blocks` random blocks, and the estimates repeated without each
+    block: se^2 = (B - 1)/B sum (e_b - mean)^2, interval = estimate +- t_{B-1} se, cut to [0, 1]. It covers
+    the estimate's own sampling variation, on the wide side (Efron and Stein 1981), and not its bias: the
+    interval is one for the value that the estimator has on average. Classes of fewer than B rows lose nothing
+    in some of the blocks, but a class always keeps a row.
     """
     if blocks < 2 or not 0 < level < 1:
         raise ConfigError(
@@ -80,11 +81,12 @@ def leave_block_out_intervals(
 
 
 def no_separation_p_value(X, y, rng, *, permutations: int = 999, trees: int = 3) -> float:
-    """Permutation p-value of "two classes have one distribution" (Friedman and Rafsky 1979), y of two classes.
+    """Permutation p-value of "two classes have one distribution" (Friedman and Rafsky 1979), y of two
+    classes.
 
     The trees of all rows stay, as they do not depend on the labels; the labels are shuffled. The p-value is
-    (1 + shuffles with as few crossings or fewer) / (1 + permutations): small if the classes are separated. More
-    classes than two: call it on the rows of each pair.
+    (1 + shuffles with as few crossings or fewer) / (1 + permutations): small if the classes are separated.
+    More classes than two: call it on the rows of each pair.
     """
     if permutations < 1:
         raise ConfigError(f"permutations: expected at least 1, got {permutations}")

@@ -1,7 +1,7 @@
 """Seconds of confml.bayes_error beside a straightforward implementation and mlpack's dual-tree spanning tree.
 
-Each function returns rows (name, ours, other, other / ours): medians over runs that alternate between the two, one
-thread, kernels compiled beforehand.
+Each function returns rows (name, ours, other, other / ours): medians over runs that alternate between the
+two, one thread, kernels compiled beforehand.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def prim(distance, source):
 
 
 def straightforward(X, y, trees: int = 3):
-    """Mean crossings of every pair and of every class against the rest: a full matrix for each, Prim on it."""
+    """Mean crossings of every pair and of every class against the rest: a full matrix for each, Prim on
+    it."""
     classes, codes = np.unique(y, return_inverse=True)
     k = classes.size
 
@@ -128,7 +129,8 @@ for line in sys.stdin:
 
 
 def compare_single_tree(name, X, folder, python: str | None = None, repeats: int = 3):
-    """One tree of all rows against `mlpack.emst`, run by `python` (an interpreter that has mlpack) alternately."""
+    """One tree of all rows against `mlpack.emst`, run by `python` (an interpreter that has mlpack)
+    alternately."""
     _warm()
     path = os.path.join(folder, "rows.npy")
     np.save(path, X)
