@@ -1,0 +1,153 @@
+"""`Nodes`: training examples as LIBLINEAR holds them, made once; pairs, folds, tree nodes point into them."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Sequence
+from ctypes import POINTER, byref
+
+import numpy as np
+
+PRIMAL, DUAL, CRAMMER_SINGER = 2, 1, 4  # LIBLINEAR's -s
+# A warm path climbs these values of C from the lowest: where a fit starts depends on its own C alone.
+RUNGS = tuple(2.0**power for power in range(-18, 19, 4))
+
+
+class Nodes:
+    """Examples X (m, d), an array or a scipy CSR matrix, as LIBLINEAR's (attribute number, value) nodes.
+
+    Every example has one more attribute, which is always 1: its weight is the bias (``-B 1``), so that the
+    bias counts in |w|. Zeros are left out where there are many; no result depends on that.
+    """
+
+    def __init__(self, X):
+        from liblinear.liblinear import feature_node, liblinear
+        from scipy.sparse import csr_matrix, issparse
+
+        self.m, self.d = X.shape
+        node = np.dtype(feature_node)
+        if not issparse(X) and np.count_nonzero(X) < 0.7 * X.size:
+            X = csr_matrix(X)
+        if issparse(X):
+            # Room for the bias and the end mark behind the attributes of each example.
+            starts = X.indptr.astype(np.int64) + 2 * np.arange(self.m + 1)
+            self._nodes = np.empty(starts[-1], dtype=node)
+            places = np.arange(X.nnz) + 2 * np.repeat(np.arange(self.m), np.diff(X.indptr))
+            self._nodes["index"][places] = X.indices + 1
+            self._nodes["value"][places] = X.data
+            ends = starts[1:]
+            self._nodes["index"][ends - 2], self._nodes["value"][ends - 2] = self.d + 1, 1.0
+            self._nodes["index"][ends - 1], self._nodes["value"][ends - 1] = -1, 0.0
+            starts = starts[:-1]
+        else:
+            nodes = np.empty((self.m, self.d + 2), dtype=node)
+            nodes["index"] = np.append(np.arange(1, self.d + 2), -1)
+            nodes["value"][:, : self.d] = X
+            nodes["value"][:, self.d :] = 1.0
+            starts = np.arange(self.m) * (self.d + 2)
+            self._nodes = nodes.reshape(-1)
+        self._addresses = (self._nodes.ctypes.data + starts * node.itemsize).astype(np.uintp)
+        self._library = liblinear
+
+    def binary_path(
+        self,
+        rows: np.ndarray,
+        targets: np.ndarray,
+        Cs: Sequence[float],
+        solver: int = PRIMAL,
+        tolerance: float = 0.001,
+        seed: int = 0,
+        prices: tuple[float, float] = (1.0, 1.0),
+        warm: bool = True,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Weights (len(Cs), d + 1), the bias first, and seconds (len(Cs),) of this thread.
+
+        Minimises ``1/2 |w|^2 + C sum s max(0, 1 - t f(x))^2`` over the examples ``rows`` (l,) with targets t
+        (l,), +1 or -1, both of which must occur; s is the first of ``prices`` for +1, the second for -1.
+        tolerance: ``-e``. The primal solver starts where the next lower rung of `RUNGS` ended if it is
+        to be warm; the dual one always starts anew, and its order of examples comes from ``seed``. What a C gives does not depend on the
+        other ones.
+        """
+        sides = np.concatenate([np.flatnonzero(targets > 0), np.flatnonzero(targets <= 0)])
+        order, labels = rows[sides], np.ascontiguousarray(targets[sides], dtype=np.float64)
+        task, keep = self._problem(order, labels)
+        found: dict[float, tuple[np.ndarray, float]] = {}
+        rungs = [rung for rung in RUNGS if rung < max(Cs)] if warm and solver == PRIMAL else []
+        start = None
+        for C in sorted({*map(float, Cs), *rungs}):
+            started = time.thread_time()
+            if solver == DUAL:
+                _seed(seed)
+            solved = self._train(task, solver, C, tolerance, ([1, -1], prices), start)
+            found[C] = solved, time.thread_time() - started
+            if C in rungs:
+                start = np.append(solved[1:], solved[0])
+        del keep
+        # Rungs that nobody asked for are part of the next fit's cost.
+        asked, pending = set(map(float, Cs)), 0.0
+        seconds: dict[float, float] = {}
+        for C in sorted(found):
+            pending += found[C][1]
+            if C in asked:
+                seconds[C], pending = pending, 0.0
+        Cs = list(map(float, Cs))
+        return np.stack([found[C][0] for C in Cs]), np.array([seconds[C] for C in Cs])
+
+    def crammer_singer(
+        self,
+        codes: np.ndarray,
+        classes: int,
+        C: float,
+        tolerance: float,
+        seed: int,
+        prices: Sequence[float],
+    ) -> np.ndarray:
+        """Weights (classes, d + 1), the bias first, of Crammer and Singer's machine by ``-s 4``.
+
+        codes (m,): class numbers from 0, all of which must occur. prices (classes,): factors of C.
+        """
+        order = np.argsort(codes, kind="stable")  # LIBLINEAR numbers classes as they appear
+        task, keep = self._problem(order, codes[order].astype(np.float64))
+        _seed(seed)
+        solved = self._train(task, CRAMMER_SINGER, C, tolerance, (range(classes), prices), None, classes)
+        del keep
+        return solved
+
+    def _problem(self, rows: np.ndarray, labels: np.ndarray):
+        """LIBLINEAR's problem, and the arrays that it points into."""
+        from liblinear.liblinear import feature_node, problem
+
+        pointers, labels = np.ascontiguousarray(self._addresses[rows]), np.ascontiguousarray(labels)
+        task = problem.__new__(problem)
+        task.l, task.n, task.bias = len(rows), self.d + 1, 1.0
+        task.y = labels.ctypes.data_as(POINTER(ctypes.c_double))
+        task.x = ctypes.cast(pointers.ctypes.data, POINTER(POINTER(feature_node)))
+        return task, (pointers, labels)
+
+    def _train(self, task, solver, C, tolerance, prices, start, classes: int = 1) -> np.ndarray:
+        """Weights (d + 1,), or (classes, d + 1), the bias first."""
+        from liblinear.liblinear import parameter
+
+        options = parameter(f"-s {solver} -q")
+        options.C, options.eps = C, tolerance
+        labels, factors = prices
+        options.nr_weight = len(labels)
+        options.weight_label = (ctypes.c_int * len(labels))(*labels)
+        options.weight = (ctypes.c_double * len(labels))(*factors)
+        if start is not None:
+            start = np.ascontiguousarray(start)
+            options.init_sol = start.ctypes.data_as(POINTER(ctypes.c_double))
+        trained = self._library.train(byref(task), byref(options))
+        try:
+            flat = np.ctypeslib.as_array(trained.contents.w, ((self.d + 1) * classes,))
+            found = flat.reshape(self.d + 1, classes)
+            found = np.concatenate([found[-1:], found[:-1]]).T
+            return np.ascontiguousarray(found if classes > 1 else found[0])
+        finally:
+            self._library.free_and_destroy_model(byref(trained))
+
+
+def _seed(seed: int) -> None:
+    """Start the C library's generator, from which LIBLINEAR draws. It is one for the whole process."""
+    ctypes.CDLL(None).srand(ctypes.c_uint(seed % 2**31))
