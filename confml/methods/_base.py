@@ -40,9 +40,9 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
 
     name: what a config calls it. version: raised whenever its results change, so that stored cells of the
     older version are computed again. views: the keys of what `confident_predict` returns with default
-    parameters, in order. parameters: what each constructor argument may be. takes_nominal: whether it can use
-    nominal attributes as they are; then it has a parameter ``nominal`` (`_nominal.NOMINAL`), and gets codes of
-    categories instead of dummy columns, and the numbers of the columns that hold them. Every class has
+    parameters, in order. parameters: what each constructor argument may be. takes_nominal: whether it can
+    use nominal attributes as they are; then it has a parameter ``nominal`` (`_nominal.NOMINAL`), and gets
+    codes of categories instead of dummy columns, and the numbers of the columns that hold them. Each has
     ``fit``, ``predict`` and `confident_predict`, and one or more of ``predict_p_values``,
     ``predict_proba`` and ``decision_function``.
     """

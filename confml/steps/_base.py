@@ -15,12 +15,16 @@ class Step:
 
     name: what a config calls it. version: raised whenever its results change. parameters: what each
     constructor argument may be. A scaling step overrides `fit` and `transform`; a cleaning step, which may
-    drop or relabel training examples, overrides `fit_training`.
+    drop or relabel training examples, overrides `fit_training`; one that drops columns gives `kept_columns_`.
+
+    nominal: (d,) bool, set ahead of a fit: which columns hold codes of categories, which must stay codes, or
+    None where there are none.
     """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
     parameters: ClassVar[Mapping[str, Parameter]] = {}
+    nominal: np.ndarray | None = None
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Step:
         """Learn from training examples X (m, d) and labels y (m,)."""
@@ -38,6 +42,15 @@ class Step:
         return self.transform(X), y, np.arange(len(y))
 
     @property
+    def kept_columns_(self) -> np.ndarray | None:
+        """After a fit, the columns (d',) of the X given that are left; None for all, or for new ones."""
+        return None
+
+    @property
     def fit_metrics_(self) -> dict[str, float]:
         """The step's own quantities after a fit (removed rows), for ``metrics.csv``."""
         return {}
+
+    def _coded(self, X: np.ndarray) -> np.ndarray:
+        """(d,) bool: which columns of X (n, d) hold codes."""
+        return np.zeros(X.shape[1], dtype=bool) if self.nominal is None else self.nominal

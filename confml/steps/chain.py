@@ -14,24 +14,38 @@ class Chain:
     """Steps in order, each learnt on what the ones before it made of the training set.
 
     Test examples go through the same steps (`transform`); a step that drops or relabels rows does so in the
-    training set only. An empty chain leaves everything as it is.
+    training set only. An empty chain leaves everything as it is. After a fit, ``columns_`` (d',) are the
+    columns of the X given that are left (None where a step made new ones), and ``nominal_`` (d',) bool says
+    which of them hold codes.
     """
 
     def __init__(self, steps: Sequence[Step] = ()):
         self.steps = tuple(steps)
 
     def fit_training(
-        self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None
+        self,
+        X: np.ndarray,
+        y: np.ndarray,
+        rng: np.random.Generator | None = None,
+        nominal: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Learn from examples X (m, d), labels y (m,), and treat them: (X (m', d'), y (m',), kept (m',)).
 
-        ``kept`` numbers the rows of the X given here. Raises ConfmlError where a step leaves no row.
+        ``kept`` numbers the rows of the X given here. nominal: (d,) bool, which columns hold codes of
+        categories. Raises ConfmlError where a step leaves no row.
         """
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-        kept = np.arange(len(y))
+        kept, self.columns_ = np.arange(len(y)), np.arange(X.shape[1])
+        self.nominal_ = np.zeros(X.shape[1], dtype=bool) if nominal is None else np.asarray(nominal)
         for step in self.steps:
             before = len(y)
+            step.nominal = self.nominal_
             X, y, rows = step.fit_training(X, y, rng)
+            if step.kept_columns_ is not None:
+                self.nominal_ = self.nominal_[step.kept_columns_]
+                self.columns_ = None if self.columns_ is None else self.columns_[step.kept_columns_]
+            elif X.shape[1] != len(self.nominal_):
+                self.nominal_, self.columns_ = np.zeros(X.shape[1], dtype=bool), None
             if len(y) == 0:
                 raise ConfmlError(f"step '{step.name}' left none of {before} training rows")
             kept = kept[rows]

@@ -13,7 +13,8 @@ class ImputeMean(Step):
     """Each missing value (NaN) by the mean of its attribute's known values in the training set.
 
     An attribute without any known value in the training set becomes 0 where it is missing; a test example
-    that does have a value of it keeps that value. ``imputed_values`` counts what was filled in the training
+    that does have a value of it keeps that value. A nominal attribute that comes as codes gets its most
+    frequent category, the first of several. ``imputed_values`` counts what was filled in the training
     set.
     """
 
@@ -25,6 +26,9 @@ class ImputeMean(Step):
         known = len(X) - missing.sum(axis=0)
         totals = np.where(missing, 0.0, X).sum(axis=0)
         self.mean_ = np.divide(totals, known, out=np.zeros(X.shape[1]), where=known > 0)
+        for column in np.flatnonzero(self._coded(X) & (known > 0)):
+            codes, counts = np.unique(X[~missing[:, column], column], return_counts=True)
+            self.mean_[column] = codes[np.argmax(counts)]
         self.imputed_ = int(missing.sum())
         return self
 

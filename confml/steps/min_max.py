@@ -15,7 +15,7 @@ class MinMax(Step):
 
     ``(x - min) / (max - min)``. A test example beyond the training range falls outside [0, 1]; it is not
     clipped. An attribute that is constant in the training set becomes 0 in every example, a test example with
-    another value of it included.
+    another value of it included. Codes of nominal attributes stay as they are.
     """
 
     name: ClassVar[str] = "min-max"
@@ -24,6 +24,8 @@ class MinMax(Step):
         X = complete(X, self.name)
         self.minimum_ = X.min(axis=0)
         self.range_ = X.max(axis=0) - self.minimum_
+        coded = self._coded(X)
+        self.minimum_[coded], self.range_[coded] = 0.0, 1.0
         return self
 
     def transform(self, X: np.ndarray) -> np.ndarray:

@@ -16,14 +16,25 @@ class RowStandardise(Step):
     The standard deviation is the population's (the sum of squares is divided by the number of attributes).
     An example whose attributes are all equal becomes zeros. Nothing is learnt from the training set, and
     what an example becomes does not depend, to the last bit, on which others it stands among. It makes sense
-    where all attributes are of one kind, as the grey values of an image.
+    where all attributes are of one kind, as the grey values of an image. Codes of nominal attributes stay as
+    they are and do not count.
     """
 
     name: ClassVar[str] = "row-standardise"
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        # In C order every row is summed by itself, in the same order whatever the number of rows.
         X = complete(X, self.name)
+        coded = self._coded(X)
+        if coded.any():
+            treated = X.copy()
+            if not coded.all():
+                treated[:, ~coded] = self._standardised(np.ascontiguousarray(X[:, ~coded]))
+            return treated
+        return self._standardised(X)
+
+    @staticmethod
+    def _standardised(X: np.ndarray) -> np.ndarray:
+        # In C order every row is summed by itself, in the same order whatever the number of rows.
         centred = X - X.mean(axis=1, keepdims=True)
         sd = np.sqrt(np.mean(centred * centred, axis=1, keepdims=True))
         # The rounded mean of equal values can differ from them: constancy is read off the values.

@@ -15,7 +15,8 @@ class Standardise(Step):
 
     The standard deviation is the population's (the sum of squares is divided by the number of rows). An
     attribute that is constant in the training set becomes 0 in every example, a test example with another
-    value of it included: the training set says nothing about the scale of such a difference.
+    value of it included: the training set says nothing about the scale of such a difference. Codes of nominal
+    attributes stay as they are.
     """
 
     name: ClassVar[str] = "standardise"
@@ -25,6 +26,8 @@ class Standardise(Step):
         self.mean_ = X.mean(axis=0)
         # The rounded mean of equal values can differ from them: constancy is read off the values.
         self.sd_ = np.where(X.max(axis=0) > X.min(axis=0), X.std(axis=0), 0.0)
+        coded = self._coded(X)
+        self.mean_[coded], self.sd_[coded] = 0.0, 1.0
         return self
 
     def transform(self, X: np.ndarray) -> np.ndarray:

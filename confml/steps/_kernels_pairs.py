@@ -1,0 +1,106 @@
+"""Kernels of the steps that look at pairs of training examples. The first ``nominal`` columns hold codes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._jit import kernel
+from confml.methods._kernels_mixed import mixed_distance
+
+
+@kernel
+def tomek_links(X, nominal, codes, nearest, order, linked):
+    """Mark (m,) the rows of X (m, d) in Tomek links, and return how many links there are.
+
+    nearest: (m,) the distance of each row to its nearest other one. order: (m,) rows by ``nearest``: two rows
+    can be each other's nearest only where these distances are equal.
+    """
+    links = 0
+    for place in range(len(order)):
+        i = order[place]
+        for other in range(place + 1, len(order)):
+            j = order[other]
+            if nearest[j] != nearest[i]:
+                break
+            if codes[i] != codes[j] and mixed_distance(X[i], X[j], nominal, nearest[i]) == nearest[i]:
+                linked[i] = True
+                linked[j] = True
+                links += 1
+    return links
+
+
+@kernel
+def majority(counts):
+    """The class with the largest count, the first of several."""
+    best = 0
+    for code in range(1, counts.size):
+        if counts[code] > counts[best]:
+            best = code
+    return best
+
+
+@kernel
+def nearest_kept(X, nominal, codes, row, kept, without, counts):
+    """The distance of a row to the nearest kept one but ``without``; counts (c,) of the classes there."""
+    smallest = np.inf
+    counts[:] = 0
+    for j in range(len(X)):
+        if not kept[j] or j == without:
+            continue
+        distance = mixed_distance(X[row], X[j], nominal, smallest)
+        if distance < smallest:
+            smallest = distance
+            counts[:] = 0
+        if distance == smallest:
+            counts[codes[j]] += 1
+    return smallest
+
+
+@kernel
+def drop_examples(X, nominal, codes, classes, order, kept):
+    """Drop one row of X (m, d) at a time while no fewer rows are classified right by 1-NN on those kept.
+
+    order: (m,) in which rows are tried, again and again until a round drops none. kept: (m,) bool, changed in
+    place; one row is always left. Returns the number of rounds.
+    """
+    m = len(X)
+    distance = np.empty(m, dtype=np.float64)
+    counts = np.zeros((m, classes), dtype=np.int64)
+    changed = np.empty(m, dtype=np.int64)
+    new_distance = np.empty(m, dtype=np.float64)
+    new_counts = np.zeros((m, classes), dtype=np.int64)
+    for i in range(m):
+        distance[i] = nearest_kept(X, nominal, codes, i, kept, -1, counts[i])
+    left = kept.sum()
+    rounds = 0
+    dropped = True
+    while dropped and left > 1:
+        dropped = False
+        rounds += 1
+        for candidate in order:
+            if not kept[candidate] or left == 1:
+                continue
+            gain = 0
+            found = 0
+            for i in range(m):
+                if mixed_distance(X[candidate], X[i], nominal, distance[i]) != distance[i]:
+                    continue
+                new_distance[found] = distance[i]
+                new_counts[found] = counts[i]
+                new_counts[found, codes[candidate]] -= 1
+                if new_counts[found].sum() == 0:
+                    new_distance[found] = nearest_kept(
+                        X, nominal, codes, i, kept, candidate, new_counts[found]
+                    )
+                gain += majority(new_counts[found]) == codes[i]
+                gain -= majority(counts[i]) == codes[i]
+                changed[found] = i
+                found += 1
+            if gain >= 0:
+                kept[candidate] = False
+                left -= 1
+                dropped = True
+                for place in range(found):
+                    distance[changed[place]] = new_distance[place]
+                    counts[changed[place]] = new_counts[place]
+    return rounds

@@ -1,0 +1,114 @@
+"""`select-attributes`: attributes dropped one at a time while a method's inner score does not fall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from confml._parameters import Integer, Parameter
+from confml.methods.registry import build, method_class, methods
+from confml.steps._base import Step
+from confml.steps._columns import complete
+
+
+class MethodName(Parameter):
+    """One of confml's methods."""
+
+    def expected(self) -> str:
+        return "the name of a method, such as knn"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str) and value in methods.names()
+
+
+class SelectAttributes(Step):
+    """Drops one attribute after another as long as a method classifies no fewer withheld examples right.
+
+    Hill climbing from all attributes: the training set is cut into ``folds`` parts, each with its share of the
+    classes, and each part is classified by a method trained on the others; the attribute without which most
+    are right goes, the first of several, unless fewer are right than before. Columns are dropped one by one,
+    those of a dummy-coded attribute as well.
+
+    metrics: ``removed_attributes``, ``kept_attributes``, ``score_before`` and ``score_after``, the shares of
+    withheld examples classified right.
+
+    Source: Kubat, An Introduction to Machine Learning (2015), section 3.9, thought experiment 4.
+    """
+
+    name: ClassVar[str] = "select-attributes"
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "method": MethodName("what is scored, with its default parameters"),
+        "folds": Integer("how many parts of the training set are withheld in turn", low=2),
+        "least": Integer("how many attributes are kept at least", low=1),
+    }
+
+    def __init__(self, method: str = "knn", folds: int = 5, least: int = 1):
+        self.method = method
+        self.folds = folds
+        self.least = least
+
+    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> SelectAttributes:
+        X, y = complete(X, self.name), np.asarray(y)
+        rng = np.random.default_rng(0) if rng is None else rng
+        part = _parts(y, self.folds, rng)
+        seed = int(rng.integers(2**31))
+        kept = list(range(X.shape[1]))
+        least = self.least if len(np.unique(part)) > 1 else len(kept)  # nothing to learn from: all stay
+        score = self.score_before_ = self._score(X, y, kept, part, seed)
+        while len(kept) > least:
+            scores = [
+                self._score(X, y, [other for other in kept if other != column], part, seed) for column in kept
+            ]
+            best = int(np.argmax(scores))
+            if scores[best] < score:
+                break
+            score = scores[best]
+            del kept[best]
+        self.score_after_, self._kept, self._given = score, np.array(kept), X.shape[1]
+        return self
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        return np.asarray(X)[:, self._kept]
+
+    @property
+    def kept_columns_(self) -> np.ndarray:
+        return self._kept
+
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        return {
+            "removed_attributes": float(self._given - len(self._kept)),
+            "kept_attributes": float(len(self._kept)),
+            "score_before": self.score_before_,
+            "score_after": self.score_after_,
+        }
+
+    def _score(self, X: np.ndarray, y: np.ndarray, columns: list[int], part: np.ndarray, seed: int) -> float:
+        """The share of examples that the method gets right from these columns."""
+        coded = np.flatnonzero(self._coded(X)[columns])
+        params: dict[str, Any] = {}
+        if method_class(self.method).takes_nominal and len(coded):
+            params["nominal"] = tuple(coded.tolist())
+        if "random_state" in method_class(self.method).parameters:
+            params["random_state"] = seed
+        right = 0
+        for fold in np.unique(part):
+            held = part == fold
+            if held.all():
+                continue
+            method = build(self.method, params).fit(X[~held][:, columns], y[~held])
+            right += int(np.sum(method.predict(X[held][:, columns]) == y[held]))
+        return right / len(y)
+
+
+def _parts(y: np.ndarray, folds: int, rng: np.random.Generator) -> np.ndarray:
+    """(m,) the part of each example: the examples of each class dealt out in turn, in random order."""
+    part = np.empty(len(y), dtype=np.int64)
+    dealt = 0
+    for label in np.unique(y):
+        rows = rng.permutation(np.flatnonzero(y == label))
+        part[rows] = (dealt + np.arange(len(rows))) % folds
+        dealt += len(rows)
+    return part

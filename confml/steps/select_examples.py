@@ -1,0 +1,52 @@
+"""`select-examples`: training examples dropped one at a time while 1-NN does not get worse."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from confml.methods._mixed_neighbours import nominal_first
+from confml.steps import _kernels_pairs as kernels
+from confml.steps._base import Step
+from confml.steps._columns import complete
+
+
+class SelectExamples(Step):
+    """Drops one training example after another as long as 1-NN on the rest classifies no fewer of all right.
+
+    Hill climbing from the whole training set: examples are tried in random order, round after round until a
+    round drops none. The score counts all training examples, dropped ones with them, so an example goes only
+    if those that are left do its work. Distances and ties are those of `knn` with k = 1: put a scaling step
+    ahead. The time grows with the square of the number of examples.
+
+    metrics: ``removed_rows``, ``kept_rows``, ``rounds``.
+
+    Source: Kubat, An Introduction to Machine Learning (2015), section 3.9, thought experiment 3.
+    """
+
+    name: ClassVar[str] = "select-examples"
+
+    def fit_training(
+        self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        X = complete(X, self.name)
+        rng = np.random.default_rng(0) if rng is None else rng
+        classes, codes = np.unique(y, return_inverse=True)
+        columns, count = nominal_first(self._coded(X))
+        kept = np.ones(len(y), dtype=bool)
+        order = rng.permutation(len(y))
+        self.rounds_ = kernels.drop_examples(
+            np.ascontiguousarray(X[:, columns]), count, codes, len(classes), order, kept
+        )
+        rows = np.flatnonzero(kept)
+        self.kept_, self.removed_ = len(rows), len(y) - len(rows)
+        return X[rows], np.asarray(y)[rows], rows
+
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        return {
+            "removed_rows": float(self.removed_),
+            "kept_rows": float(self.kept_),
+            "rounds": float(self.rounds_),
+        }
