@@ -1,0 +1,271 @@
+"""`Passes`: the two passes of TCM-NN, over pairs of training examples and over new examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confml.methods import _kernels_tcm_nn as kernels
+from confml.methods import _kernels_tcm_nn_lists as lists_kernels
+from confml.methods import _kernels_tcm_nn_tree as tree_kernels
+from confml.methods._tcm_nn_closeness import DirectCloseness, ProductCloseness
+
+ENGINES = ("direct", "product", "tree")
+_TREE_ATTRIBUTES = 12  # boxes exclude little with more
+_TREE_EXAMPLES = 1000
+_DIRECT_WORK = 3e7  # m^2 d below which a matrix product does not pay
+
+
+@dataclass(frozen=True)
+class Room:
+    """Sizes that change speed and memory, never results.
+
+    rows, columns: examples of a tile of training pairs. block: new examples at a time, fewer where a block
+    would have more than ``cells`` values. spare: candidates beyond k that a list holds, by default 2 k + 14;
+    with more, lists are thinned out less often; one that needs still more is done again directly.
+    """
+
+    rows: int = 512
+    columns: int = 1024
+    block: int = 256
+    cells: int = 2**24
+    spare: int | None = None
+
+    def block_for(self, values: int) -> int:
+        """How many new examples make a block, each with so many values."""
+        return max(1, min(self.block, self.cells // max(values, 1)))
+
+    def capacity(self, k: int, m: int) -> int:
+        """How many candidates a list holds; there are never more than m."""
+        return max(k + 1, min(3 * k + 14, m)) if self.spare is None else k + self.spare
+
+
+@dataclass(frozen=True)
+class Counts:
+    """For r new examples under each of c labels and for each of q values of k, arrays of shape (r, c, q).
+
+    greater, equal: examples whose alpha exceeds, and equals, the new one's; the new one itself is among the
+    equal. alpha: the new one's.
+    """
+
+    greater: np.ndarray
+    equal: np.ndarray
+    alpha: np.ndarray
+
+
+class Passes:
+    """A training set made ready for TCM-NN.
+
+    X: (m, d) float64 C-ordered. codes: (m,) classes 0 .. c - 1, each present. engine: one of `ENGINES`, by
+    default chosen by the sizes: all give the same numbers, those of the definition. Memory: O(m (d + k)) and
+    a `Room`.
+    """
+
+    def __init__(self, X: np.ndarray, codes: np.ndarray, engine: str | None = None, room: Room | None = None):
+        self.room = room or Room()
+        self.engine = engine or _choose(*X.shape)
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(codes))])
+        self.order = np.argsort(codes, kind="stable")
+        self.X, self.codes = X[self.order], codes[self.order]
+        self._tree = None
+        if self.engine == "tree":
+            self._tree = _Trees(self.X, self.starts)
+            self.X, self.order = self.X[self._tree.order], self.order[self._tree.order]
+        closeness = ProductCloseness.of(self.X) if self.engine == "product" else None
+        self._closeness = closeness or (None if self._tree else DirectCloseness(self.X))
+
+    @property
+    def classes(self) -> int:
+        return len(self.starts) - 1
+
+    # ---- the training set by itself
+
+    def lists(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Distances to the k nearest examples of the same and of other classes: two arrays (m, k).
+
+        They ascend, and are +inf where there are fewer; rows as in the X given.
+        """
+        nearest = np.empty((len(self.X), 2, k))
+        if self._tree:
+            tree_kernels.nearest_of_training(self.X, self.codes, *self._tree.arrays, nearest)
+        else:
+            self._dense_lists(self._closeness, k, nearest)
+        same, other = np.empty((2, len(self.X), k))
+        same[self.order], other[self.order] = nearest[:, 0], nearest[:, 1]
+        return same, other
+
+    def _dense_lists(self, closeness, k: int, nearest: np.ndarray) -> None:
+        m, room = len(self.X), self.room
+        upper, who, count = _empty_lists(m, 2, room.capacity(k, m), closeness.dtype)
+        limit = np.full((2, m), -np.inf, dtype=closeness.dtype)
+        slack = _rounded_up(closeness.rows.slack, closeness.dtype)
+        cells = np.empty(room.rows * room.columns, dtype=closeness.dtype)
+        for row in range(0, m, room.rows):
+            rows = closeness.rows.part(row, row + room.rows)
+            for column in range(row, m, room.columns):
+                tile = closeness.tile(rows, column, min(column + room.columns, m), cells)
+                lists_kernels.scan_pairs(
+                    tile, row, column, k, self.codes, self.starts, closeness.low, closeness.high,
+                    closeness.error, slack, upper, who, count, limit,
+                )  # fmt: skip
+        lists_kernels.measure(self.X, self.X, upper, who, count, closeness.error, slack, nearest)
+        given_up = np.flatnonzero((count < 0).any(axis=1))
+        del upper, who, count, limit
+        if len(given_up) > m // 4:  # full of duplicates, or of rows far from zero: the filter is of no use
+            self._closeness = DirectCloseness(self.X)
+            self._dense_lists(self._closeness, k, nearest)
+        elif len(given_up):
+            self._again(given_up, k, nearest)
+
+    def _again(self, rows: np.ndarray, k: int, nearest: np.ndarray) -> None:
+        """Lists of a few training examples by direct differences from all."""
+        direct = DirectCloseness(self.X)
+        m = len(self.X)
+        size = self.room.block_for(m)
+        cells = np.empty(min(size, len(rows)) * m)
+        for start in range(0, len(rows), size):
+            part = rows[start : start + size]
+            block = direct.query(self.X[part])
+            upper, who, count = _empty_lists(len(part), 2, k + 1, direct.dtype)
+            found = np.empty((len(part), 2, k))
+            lists_kernels.scan_rows(
+                direct.tile(block, 0, m, cells), self.codes[part], part, k, self.starts, direct.low,
+                direct.high, direct.error, block.slack, upper, who, count,
+            )  # fmt: skip
+            lists_kernels.measure(block.values, self.X, upper, who, count, direct.error, block.slack, found)
+            nearest[part] = found
+
+    # ---- new examples
+
+    def counts(self, same: np.ndarray, other: np.ndarray, T: np.ndarray, ks, within: bool = False) -> Counts:
+        """Counts for new examples T (r, d), each added to the training set by itself.
+
+        same, other: what `lists` gave. ks: ascending values of k. within: count only examples of the label in
+        question (label-conditional p-values).
+        """
+        ks = np.asarray(ks, dtype=np.int64)
+        base = _Base(self, same, other, ks, within)
+        shape = len(T), self.classes, len(ks)
+        counts = Counts(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape))
+        if self._tree:
+            self._tree_counts(base, T, counts)
+        else:
+            given_up = self._dense_counts(self._closeness, base, T, counts)
+            if len(given_up):
+                again = Counts(*(array[given_up] for array in (counts.greater, counts.equal, counts.alpha)))
+                self._dense_counts(DirectCloseness(self.X), base, T[given_up], again)
+                counts.greater[given_up], counts.equal[given_up] = again.greater, again.equal
+                counts.alpha[given_up] = again.alpha
+        np.add(counts.equal, 1, out=counts.equal)
+        return counts
+
+    def _dense_counts(self, closeness, base: _Base, T: np.ndarray, counts: Counts) -> np.ndarray:
+        """Fill the counts, and return the rows of T for which the filter was of no use."""
+        m, k = len(self.X), int(base.ks[-1])
+        capacity = self.room.capacity(k, m)
+        size = min(self.room.block_for(m + 2 * self.classes * capacity), max(len(T), 1))
+        cells = np.empty(size * m, dtype=closeness.dtype)
+        reach = closeness.reach(np.maximum(base.same[:, k - 1], base.other[:, k - 1] if base.others else 0.0))
+        nearest = np.empty((size, self.classes, k))
+        given_up = []
+        for start in range(0, len(T), size):
+            Q = np.array(T[start : start + size])  # kernels are compiled for arrays that can be written
+            rows = closeness.query(Q)
+            slack = _rounded_up(rows.slack, closeness.dtype)
+            block = closeness.tile(rows, 0, m, cells)
+            upper, who, count = _empty_lists(len(Q), self.classes, capacity, closeness.dtype)
+            count[~rows.usable] = -1
+            nobody = np.full(len(Q), -1)
+            lists_kernels.scan_rows(
+                block, nobody, nobody, k, self.starts, closeness.low, closeness.high, closeness.error, slack,
+                upper, who, count,
+            )  # fmt: skip
+            found = nearest[: len(Q)]
+            lists_kernels.measure(Q, self.X, upper, who, count, closeness.error, slack, found)
+            usable = (count >= 0).all(axis=1)
+            found[~usable] = np.inf
+            given_up.append(start + np.flatnonzero(~usable))
+            greater, equal, alphas, lowest = base.begin(found, counts, start)
+            kernels.revise_by_scan(
+                block, rows.norms, rows.slack, usable, closeness.factor, closeness.unit, closeness.low, reach,
+                self.X, Q, self.starts, base.same, base.other, base.bounds, base.ks,
+                alphas, lowest, base.others, greater, equal,
+            )  # fmt: skip
+        return np.concatenate(given_up) if given_up else np.empty(0, np.int64)
+
+    def _tree_counts(self, base: _Base, T: np.ndarray, counts: Counts) -> None:
+        tree = self._tree
+        k = int(base.ks[-1])
+        nodes = np.empty((len(tree.right), 5, len(base.ks)))
+        kernels.node_bounds(base.bounds, tree.right, tree.begin, tree.stop, nodes)
+        size = self.room.block_for(self.classes * k)
+        for start in range(0, len(T), size):
+            Q = np.array(T[start : start + size])
+            nearest = np.empty((len(Q), self.classes, k))
+            tree_kernels.nearest_of_classes(Q, self.X, *tree.arrays, nearest)
+            greater, equal, alphas, lowest = base.begin(nearest, counts, start)
+            kernels.revise_by_trees(
+                Q, self.X, *tree.arrays, nodes, base.same, base.other, base.bounds, base.ks,
+                alphas, lowest, base.others, greater, equal,
+            )  # fmt: skip
+
+
+class _Base:
+    """What holds for the training set before a new example comes, for some k; rows sorted by class."""
+
+    def __init__(self, passes: Passes, same, other, ks: np.ndarray, within: bool):
+        self.ks, self.within, self.starts = ks, within, passes.starts
+        self.others = not within and passes.classes > 1
+        self.same, self.other = np.asarray(same)[passes.order], np.asarray(other)[passes.order]
+        self.bounds = np.empty((len(same), 5, len(ks)))
+        kernels.base_bounds(self.same, self.other, ks, self.bounds)
+        self.ranked = np.ascontiguousarray(self.bounds[:, kernels.ALPHA].T)
+        if within:
+            for first, last in zip(self.starts[:-1], self.starts[1:], strict=True):
+                self.ranked[:, first:last].sort(axis=1)
+        else:
+            self.ranked.sort(axis=1)
+
+    def begin(self, nearest: np.ndarray, counts: Counts, start: int) -> tuple[np.ndarray, ...]:
+        """New alphas, and the counts that base alphas give, of a block: (greater, equal, alphas, lowest)."""
+        rows = slice(start, start + len(nearest))
+        greater, equal, alphas = counts.greater[rows], counts.equal[rows], counts.alpha[rows]
+        lowest = np.empty(alphas.shape)
+        kernels.new_alphas(nearest, self.ks, alphas, lowest)
+        kernels.base_counts(self.ranked, self.starts, self.within, alphas, greater, equal)
+        return greater, equal, alphas, lowest
+
+
+class _Trees:
+    """One k-d tree a class over X (m, d), sorted by class: its rows in ``order`` (m,) lie leaf by leaf."""
+
+    def __init__(self, X: np.ndarray, starts: np.ndarray):
+        m, d = X.shape
+        order = np.arange(m)
+        room = 4 * m // tree_kernels.LEAF + 2 * len(starts)
+        roots = np.empty(len(starts) - 1, np.int64)
+        right, begin, stop = np.empty((3, room), np.int64)
+        low, high = np.empty((2, room, d))
+        nodes = tree_kernels.build(X, order, starts, roots, right, begin, stop, low, high)
+        self.order = order
+        self.right, self.begin, self.stop = right[:nodes], begin[:nodes], stop[:nodes]
+        self.arrays = roots, self.right, self.begin, self.stop, low[:nodes], high[:nodes]
+
+
+def _choose(m: int, d: int) -> str:
+    if d <= _TREE_ATTRIBUTES and m >= _TREE_EXAMPLES:
+        return "tree"
+    return "direct" if float(m) * m * d < _DIRECT_WORK else "product"
+
+
+def _empty_lists(rows: int, lists: int, capacity: int, dtype) -> tuple[np.ndarray, ...]:
+    return (
+        np.empty((rows, lists, capacity), dtype=dtype),
+        np.empty((rows, lists, capacity), dtype=np.int32),
+        np.zeros((rows, lists), dtype=np.int64),
+    )
+
+
+def _rounded_up(values: np.ndarray, dtype) -> np.ndarray:
+    return values if dtype == values.dtype else (values * (1 + 1e-6)).astype(dtype)
