@@ -1,5 +1,4 @@
-"""Spanning trees and Bayes error rates against literal versions: full graphs, and all spanning trees of tiny
-ones."""
+"""Spanning trees and Bayes error rates against literal versions: full graphs, all trees of tiny ones."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Bayes error rates estimated from minimal spanning trees (van den Burg and Hero 2017), and what comes with
-them."""
+"""Bayes error rates estimated from minimal spanning trees (van den Burg and Hero 2017)."""
 
 from confml.bayes_error.rates import (
     BayesErrorRates,

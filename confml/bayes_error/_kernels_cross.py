@@ -94,13 +94,15 @@ def capped(own, shortest, h):
 
 
 @kernel
-def witnessed(layers, layer, u, v, d2, start_u, index_u, start_v, index_v, own_u, own_v, shortest, h_u, h_v, m):
+def witnessed(
+    layers, layer, u, v, d2, start_u, index_u, start_v, index_v, own_u, own_v, shortest, h_u, h_v, m
+):
     """Whether the bounds also hold in the later trees: each has a witness that no earlier tree has used.
 
-    The edges are the candidates with the layer that `layered_kruskal` gave them; index_u, index_v: each
-    position's number in the bounds' two sets, -1 outside; own_u and the rest as `thresholds` returned them
-    for m witnesses. A bound that rests on m edges is safe at a row with fewer than m edges in the trees
-    before the last; otherwise one of the row's unused candidates has to be short enough.
+    The edges are the candidates with the layer that `layered_kruskal` gave them; index_u, index_v: numbers in
+    the bounds' two sets of the positions from start_u and start_v on, -1 outside; own_u and the rest as
+    `thresholds` returned them for m witnesses. A bound that rests on m edges is safe at a row with fewer than
+    m edges in the trees before the last; otherwise one of the row's unused candidates has to be short enough.
     """
     used_u, used_v = np.zeros(own_u.size, np.int32), np.zeros(own_v.size, np.int32)
     for e in range(u.size):
@@ -155,7 +157,7 @@ def survivors(product, low_u, low_v, h_u, h_v, alpha, beta, limit):
     found = 0
     capacity = 4 * (a + b)
     ii, jj = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
-    # how far below its threshold each distance is; most blocks of a row are passed over by their sign bits alone
+    # how far below its threshold each distance is; most blocks of a row are passed over by their sign bits
     blocks = (b + 2 * WORDS - 1) // (2 * WORDS)
     room = np.full(blocks * 2 * WORDS, np.float32(-1), np.float32)
     words = room.view(np.int64)

@@ -1,5 +1,4 @@
-"""From crossings of spanning trees to Bayes error rates: equations (3) to (9) of van den Burg and Hero
-(2017)."""
+"""From crossings of spanning trees to Bayes error rates: (3) to (9) of van den Burg and Hero (2017)."""
 
 from __future__ import annotations
 

@@ -27,19 +27,21 @@ def prim(distance, source):
     best = np.full(n, np.inf)
     done = np.zeros(n, np.bool_)
     source[:] = -1
-    best[0] = 0.0
+    pick = 0
     for _ in range(n):
-        pick, least = -1, np.inf
-        for j in range(n):
-            if not done[j] and best[j] < least:
-                pick, least = j, best[j]
-        if pick < 0:
-            return
         done[pick] = True
+        row = distance[pick]
+        following, least = -1, np.inf
         for j in range(n):
-            if not done[j] and distance[pick, j] < best[j]:
-                best[j] = distance[pick, j]
-                source[j] = pick
+            if not done[j]:
+                if row[j] < best[j]:
+                    best[j] = row[j]
+                    source[j] = pick
+                if best[j] < least:
+                    following, least = j, best[j]
+        pick = following
+        if pick < 0:
+            break
     for j in range(n):
         if source[j] >= 0:
             distance[j, source[j]] = distance[source[j], j] = np.inf
