@@ -37,6 +37,7 @@ TABLE1 = PublishedTable(
         "All algorithms but TCM are the paper's quotations from the Statlog project (King et al. 1995): "
         "confml does not compute them. Statlog's k-nn is another procedure than plain 1-NN, which stands "
         "beside it as '1-NN (confml)'.",
+        "shuttle: 17 of 14500 test examples are wrong, 0.117 %, which cut off, as table 3 is, gives 0.11.",
         SEGMENT_ATTRIBUTES,
     ),
 )
