@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import t as student
 
-from confml.errors import ConfmlError
 from confml.methods import _kernels_billiard as kernels
 from confml.methods._kernels_gram import products
 from confml.methods._version_space import VersionSpace
@@ -21,7 +20,7 @@ _BUFFER = 4096  # steps written down per call
 @dataclass(frozen=True)
 class Table:
     """How to play: sampler ``geodesic`` or ``chord``; bounces over all chains; burn_in: their share that
-    each chain flies on top, uncounted; refresh: arc between fresh directions, None for never."""
+    each chain flies on top, uncounted; refresh: mean arc between fresh directions, None for never."""
 
     sampler: str
     bounces: int
@@ -164,12 +163,14 @@ def _one_chain(space: VersionSpace, table: Table, seed: int, each: int, burn_in:
     walls = space.gram.shape[0]
     w, v = space.start.copy(), np.empty(space.space.rank)
     F, V = np.empty(walls), np.empty(walls)
-    state, flown = np.array([-1, 0, 1]), np.zeros(1)
+    state, flown = np.array([-1, 0, 1]), np.zeros(2)
     kernels.start_chance(seed)
-    kernels._draw_direction(w, v, not chord)
+    kernels.draw_direction(w, v, not chord)
+    refresh = np.inf if table.refresh is None else float(table.refresh)
+    if not chord:
+        flown[1] = kernels.draw_arc(refresh)
     own = w, v, F, V, state, flown
     walls_of = space.walls, space.walls_t, space.gram, space.squared
-    refresh = np.inf if table.refresh is None else float(table.refresh)
 
     def fly(bounces: int, *buffers) -> tuple[int, int, int]:
         if chord:
@@ -185,9 +186,9 @@ def _record(fly: Callable[..., tuple[int, int, int]], batches: list[int], shape,
     steps, hit = np.empty((_BUFFER, 6)), np.empty(_BUFFER, np.int32)
     anchors, anchor_step = np.empty((64, 2, rank)), np.empty(64, np.int64)
     found: tuple[list, ...] = [], [], [], []
-    edges, centres, arcs, squares, total = [0], [], [], [], 0
+    edges, centres, squares, total = [0], [], [], 0
     for bounces in batches:
-        centre, square, arc, idle = np.zeros(rank), np.zeros(walls), 0.0, 0
+        centre, square = np.zeros(rank), np.zeros(walls)
         while bounces > 0:
             flown, moored, done = fly(bounces, steps, hit, anchors, anchor_step, centre, square)
             for pieces, piece in zip(
@@ -196,20 +197,13 @@ def _record(fly: Callable[..., tuple[int, int, int]], batches: list[int], shape,
                 strict=True,
             ):
                 pieces.append(piece.copy())
-            arc += float(steps[:flown, 2].sum())
             total += flown
             bounces -= done
-            idle = idle + 1 if flown == 0 else 0
-            if idle == 100:
-                raise ConfmlError(
-                    "the ball finds no second wall to bounce off, so that chords never end",
-                    hint="use sampler: geodesic",
-                )
         edges.append(total)
         centres.append(centre)
         squares.append(square)
-        arcs.append(arc)
     put = [np.concatenate(pieces) for pieces in found]
+    arcs = [_in_order(put[0][first:stop, 2]) for first, stop in zip(edges, edges[1:], strict=False)]
     return Chain(
         steps=put[0],
         hit=put[1],
@@ -229,7 +223,7 @@ def _summarise(plus: np.ndarray, arcs: np.ndarray, bounces: int) -> Shares:
     The standard error is that of a ratio of means over batches. R-hat compares the means of half chains with
     the variance p (1 - p) of a sign along the way, the limit of the usual formula for many draws.
     """
-    total = arcs.sum()
+    total = _sum(_sum(arcs[:, :, None]))
     # Sums over the small axes only: each test example's are added in the same order whatever m is.
     positive = np.clip(_sum(_sum(plus)) / total, 0.0, 1.0)
     rest = plus - positive * arcs[:, :, None]
@@ -253,6 +247,11 @@ def _summarise(plus: np.ndarray, arcs: np.ndarray, bounces: int) -> Shares:
     variance = positive * (1.0 - positive)
     ess = np.divide(variance, error**2, out=np.full_like(error, float(bounces)), where=error > 0)
     return Shares(positive, error, np.sqrt(1.0 + spread), ess)
+
+
+def _in_order(arcs: np.ndarray) -> float:
+    """The sum, one by one as kernels add: an example that is positive all along has exactly all of it."""
+    return float(np.add.accumulate(arcs)[-1]) if len(arcs) else 0.0
 
 
 def _sum(values: np.ndarray) -> np.ndarray:

@@ -26,6 +26,9 @@ from confml._jit import kernel
 
 # Smallest distance to a wall: a ball that rounding has put onto or behind a wall bounces off at once.
 _AT_WALL = 1e-100
+# Longest arc that one node stands for where a smooth function is integrated.
+_NODE_ARC = 0.2
+_GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
 
 
 @kernel
@@ -57,7 +60,7 @@ def _make_tangent(w, v):
 
 
 @kernel
-def _draw_direction(w, v, tangent):
+def draw_direction(w, v, tangent):
     """An isotropic direction: of the tangent space at w, or of the whole space."""
     for i in range(v.size):
         v[i] = np.random.standard_normal()
@@ -65,6 +68,16 @@ def _draw_direction(w, v, tangent):
         _make_tangent(w, v)
     else:
         _normalise(v)
+
+
+@kernel
+def draw_arc(refresh):
+    """An exponential arc of mean ``refresh``.
+
+    Equal arcs would be a trap: in an orthant, which is about what version space is where the kernel matrix
+    is near the identity, every flight is back where it began after an arc of pi.
+    """
+    return refresh if refresh == np.inf else -refresh * math.log(1.0 - np.random.random())
 
 
 @kernel
@@ -92,16 +105,16 @@ def fly_geodesics(
     """Fly great circles until ``bounces`` bounces are done or a buffer is full: (steps, anchors, bounces).
 
     walls (n, r) in range coordinates, walls_t (r, n) the same transposed; gram (n, n) their products;
-    squared (n,) their squared lengths. refresh: arc after which a fresh direction is drawn (infinity:
-    never); renew: bounces after which rounding errors are cleared away. State that goes on from call to
-    call: w, v (r,), F, V (n,), state (last wall or -1, bounces since renewal, 1 where an anchor is due),
-    flown (1,) arc since the last fresh direction. Filled: steps, hit, anchors, anchor_step; centre (r,) +=
-    the integral of w along the way, squares (n,) += those of F^2.
+    squared (n,) their squared lengths. refresh: mean arc between fresh directions (infinity: never); renew:
+    bounces after which rounding errors are cleared away. State that goes on from call to call: w, v (r,),
+    F, V (n,), state (last wall or -1, bounces since renewal, 1 where an anchor is due), flown (2,) arc since
+    the last fresh direction, and the one until the next. Filled: steps, hit, anchors, anchor_step; centre
+    (r,) += the integral of w along the way, squares (n,) += those of F^2.
     """
     n, r = V.size, w.size
     cot = np.empty(n)
     last, since, due = state[0], state[1], state[2]
-    away = flown[0]
+    away, limit = flown[0], flown[1]
     step, anchor, done = 0, 0, 0
     while done < bounces and step < steps.shape[0] and anchor < anchors.shape[0]:
         if due == 0 and since >= renew:
@@ -128,8 +141,8 @@ def fly_geodesics(
         arc = math.atan2(1.0, best)
         scale = 1.0 / math.sqrt(1.0 + best * best)
         c, s = best * scale, scale
-        if away + arc >= refresh:  # the fresh direction is drawn in mid-flight
-            arc = refresh - away
+        if away + arc >= limit:  # the fresh direction is drawn in mid-flight
+            arc = limit - away
             c, s = math.cos(arc), math.sin(arc)
             wall = -1
         third = arc / 3.0
@@ -158,15 +171,15 @@ def fly_geodesics(
             done += 1
         else:
             _normalise(w)
-            _draw_direction(w, v, True)
-            away, due = 0.0, 1
+            draw_direction(w, v, True)
+            away, limit, due = 0.0, draw_arc(refresh), 1
         last = wall
         steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3] = c, s, arc, push
         steps[step, 4], steps[step, 5] = 0.0, 1.0
         hit[step] = wall
         step += 1
     state[0], state[1], state[2] = last, since, due
-    flown[0] = away
+    flown[0], flown[1] = away, limit
     return step, anchor, done
 
 
@@ -178,7 +191,7 @@ def fly_chords(
     """Fly as the paper's section 3.2 has it, otherwise as `fly_geodesics`.
 
     Straight on to the nearest wall, then back onto the sphere; where no wall lies ahead, a random direction
-    that points away from the last one. Nothing is drawn otherwise. flown (1,) counts such escapes.
+    that points away from the last one. Nothing is drawn otherwise. flown (2,) counts such escapes.
     """
     n, r = V.size, w.size
     last, due = state[0], state[2]
@@ -199,7 +212,7 @@ def fly_chords(
                 if time < tau:
                     wall, tau = j, time
         if wall < 0:
-            _draw_direction(w, v, False)
+            draw_direction(w, v, False)
             if last >= 0:
                 towards = 0.0
                 for i in range(r):
@@ -298,13 +311,12 @@ def follow_residuals(
     """plus (b, m) += the integral over each batch's arcs of P(T < scale <w, phi(x)>), T Student's.
 
     scale (m,): root of the degrees of freedom over the standard deviation of what lies outside the span of
-    the walls; freedom: their number. Each arc by Gauss-Legendre with two nodes (arcs are short beside the
-    width of T). T is taken to a normal variable by Wallace's formula, right to about 1e-3 from 2 degrees on,
+    the walls; freedom: their number. Nodes lie _NODE_ARC apart or closer, shifted from step to step by the
+    golden section, so that what one arc errs another makes good. T is taken to a normal variable by Wallace's formula, right to about 1e-3 from 2 degrees on,
     and 1e-5 from 20 on.
     """
     m = signed.shape[1]
     f, g = np.zeros(m), np.zeros(m)
-    low, high = 0.5 - math.sqrt(3.0) / 6.0, 0.5 + math.sqrt(3.0) / 6.0
     factor = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0) * math.sqrt(freedom / 2.0)
     anchor = 0
     for batch in range(edges.size - 1):
@@ -318,13 +330,16 @@ def follow_residuals(
             d, s = steps[step, 4], steps[step, 5]
             gamma, delta = (0.0, 1.0) if chord else (-beta, alpha)
             row = signed[max(hit[step], 0)]
-            for node in (low, high):
-                c, e = math.cos(node * arc), math.sin(node * arc) / max(s, _AT_WALL)
+            nodes = int(math.ceil(arc / _NODE_ARC))
+            shift = (step * _GOLDEN) % 1.0
+            for node in range(nodes):
+                at = arc * (node + shift) / nodes
+                c, e = math.cos(at), math.sin(at) / max(s, _AT_WALL)
                 c -= e * d
                 for j in range(m):
                     t = scale[j] * (c * f[j] + e * g[j])
                     z = factor * math.copysign(math.sqrt(math.log1p(t * t / freedom)), t)
-                    total[j] += 0.25 * arc * math.erfc(-z)
+                    total[j] += 0.5 * arc / nodes * math.erfc(-z)
             for j in range(m):
                 old, way = f[j], g[j]
                 f[j] = alpha * old + beta * way

@@ -55,7 +55,7 @@ class Perceptrons(Method):
         "n_bounces": Integer("bounces of all chains together", 1),
         "burn_in": Number("share of n_bounces that is flown before it counts", 0.0, 10.0),
         "refresh": AnyOf(
-            "arc in radians after which the geodesic sampler draws a fresh direction; null: never",
+            "mean arc in radians between the fresh directions of the geodesic sampler; null: never",
             (Number("", 0.0, low_open=True), Nothing("")),
         ),
         "chains": Integer("number of balls", 1, 1000),

@@ -101,18 +101,12 @@ class VersionSpace:
 def _inside(walls: np.ndarray) -> tuple[np.ndarray | None, float]:
     """The point of the unit sphere whose least distance to the walls (n, r), of length 1, is largest.
 
-    It is the hard-margin support vector machine without bias: the least |x| with walls @ x >= 1, by
-    non-negative least squares (Lawson and Hanson, Solving Least Squares Problems, chapter 23). Where that
-    fails to converge, a point with equal distances serves, if there is one.
+    It is the hard-margin support vector machine without bias. Where that is not found, a point with equal
+    distances serves, if there is one.
     """
-    n, r = walls.shape
-    candidates = []
-    try:
-        weights, _ = nnls(np.vstack([walls.T, np.ones(n)]), np.append(np.zeros(r), 1.0), maxiter=30 * n)
-        candidates.append(weights @ walls)
-    except RuntimeError:
-        pass
-    candidates.append(np.linalg.lstsq(walls, np.ones(n), rcond=None)[0])
+    weights = least_norm_weights(walls)
+    candidates = [] if weights is None else [weights @ walls]
+    candidates.append(np.linalg.lstsq(walls, np.ones(len(walls)), rcond=None)[0])
     for point in candidates:
         length = np.linalg.norm(point)
         if not length > 0:
@@ -122,6 +116,19 @@ def _inside(walls: np.ndarray) -> tuple[np.ndarray | None, float]:
         if margin > _LEAST_MARGIN:
             return point, margin
     return None, 0.0
+
+
+def least_norm_weights(walls: np.ndarray) -> np.ndarray | None:
+    """(n,) weights >= 0 whose sum of walls (n, r) points to the least |x| with walls @ x >= 1.
+
+    By non-negative least squares (Lawson and Hanson, Solving Least Squares Problems, chapter 23); nothing in
+    them tells whether there is such an x. None where it does not converge.
+    """
+    n, r = walls.shape
+    try:
+        return nnls(np.vstack([walls.T, np.ones(n)]), np.append(np.zeros(r), 1.0), maxiter=30 * n)[0]
+    except RuntimeError:
+        return None
 
 
 def state_memory(rows: int, machines: int) -> None:

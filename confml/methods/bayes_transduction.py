@@ -34,8 +34,8 @@ class BayesTransduction(Perceptrons):
     A ball flies through version space and is reflected by its walls, the training rows; the time that it
     spends where a test example is positive is that example's p. One flight serves all test examples, and
     what one of them gets does not depend on the others. ``geodesic`` flies great circles and draws a fresh
-    direction every ``refresh`` radians, without which the billiard need not be ergodic; ``chord`` is the
-    paper's own rules; ``ep`` puts a Gaussian in place of version space.
+    direction after ``refresh`` radians on average, without which the billiard need not be ergodic;
+    ``chord`` is the paper's own rules; ``ep`` puts a Gaussian in place of version space.
 
     ``predictive: span`` is the paper's, which looks at the projection of phi(x) onto the span of the training
     rows. ``full`` takes into account what of phi(x) lies outside of it, which makes every p less extreme,

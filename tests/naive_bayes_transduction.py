@@ -1,0 +1,120 @@
+"""Version spaces as written down: rejection sampling, the paper's billiard in coefficients, great circles."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def kernel_matrix(X, Z, kind, sigma=1.0, degree=2, coef0=1.0):
+    """k(x, z) one pair at a time."""
+    out = np.empty((len(X), len(Z)))
+    for i, x in enumerate(X):
+        for j, z in enumerate(Z):
+            if kind == "rbf":
+                out[i, j] = math.exp(-sum((a - b) ** 2 for a, b in zip(x, z, strict=True)) / (2 * sigma**2))
+            else:
+                product = sum(a * b for a, b in zip(x, z, strict=True))
+                out[i, j] = product if kind == "linear" else (product + coef0) ** degree
+    return out
+
+
+def rejection_sample(X, y, draws, rng):
+    """(k, d) uniform unit vectors that have all rows X (n, d) on the side of y (n,): linear kernel."""
+    w = rng.normal(size=(draws, X.shape[1]))
+    w /= np.linalg.norm(w, axis=1, keepdims=True)
+    return w[((w @ X.T) * y > 0).all(axis=1)]
+
+
+def great_circle_billiard(X, y, w, v, bounces):
+    """[(w, v, arc, wall)] of flights on great circles in the space of X itself (linear kernel), by angles."""
+    flights, last = [], -1
+    for _ in range(bounces):
+        arcs = [
+            math.pi if j == last else math.atan2(y[j] * (w @ X[j]), -y[j] * (v @ X[j])) for j in range(len(X))
+        ]
+        wall = int(np.argmin(arcs))
+        arc = arcs[wall]
+        flights.append((w.copy(), v.copy(), arc, wall))
+        w, v = math.cos(arc) * w + math.sin(arc) * v, math.cos(arc) * v - math.sin(arc) * w
+        v = v - 2 * (v @ X[wall]) * X[wall] / (X[wall] @ X[wall])
+        last = wall
+    return flights
+
+
+def chord_billiard(K, y, alpha, beta, bounces, rng):
+    """The paper's section 3.2 in coefficients, full kernel products at every bounce: [(alpha, next, arc)].
+
+    w = sum_i alpha_i phi(x_i), v = sum_i beta_i phi(x_i); K (n, n) of the training points. A direction
+    after an escape is drawn among the coefficients.
+    """
+    flights, last = [], -1
+    while len(flights) < bounces:
+        at, along = K @ alpha, K @ beta
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tau = -at / along
+        tau[~(y * along < 0)] = np.inf
+        if last >= 0:
+            tau[last] = np.inf
+        wall = int(np.argmin(tau))
+        if not np.isfinite(tau[wall]):
+            beta = rng.normal(size=len(y))
+            if y[last] * (K @ beta)[last] < 0:
+                beta = -beta
+            continue
+        new = alpha + tau[wall] * beta
+        new /= math.sqrt(new @ K @ new)
+        gap = alpha - new
+        arc = math.acos(min(1.0, max(-1.0, 1 - gap @ K @ gap / 2)))
+        flights.append((alpha, new, arc))
+        beta = beta.copy()
+        beta[wall] -= 2 * (K @ beta)[wall] / K[wall, wall]
+        alpha, last = new, wall
+    return flights
+
+
+def share_of_arcs(flights, row):
+    """Share of great-circle flights on the positive side of ``row``: each arc cut at its sign change."""
+    positive = total = 0.0
+    for w, v, arc, _ in flights:
+        f, g = w @ row, v @ row
+        cut = math.atan2(f, -g) if f > 0 else math.atan2(-f, g)
+        first = min(cut, arc)
+        positive += first if f > 0 else arc - first
+        total += arc
+    return positive / total
+
+
+def numpy_chain(K, y, K_test, w, v, bounces):
+    """(m,) positive share of one geodesic chain, cached products, plain numpy.
+
+    w, v: coefficients over the training points; K (n, n), K_test (n, m).
+    """
+    F, V, f, g = y * (K @ w), y * (K @ v), w @ K_test, v @ K_test
+    signed = (y[:, None] * K) * y
+    signed_test = y[:, None] * K_test
+    squared = np.diag(K).copy()
+    plus, total, last = np.zeros(K_test.shape[1]), 0.0, -1
+    for _ in range(bounces):
+        cot = -V / np.maximum(F, 1e-100)
+        if last >= 0:
+            cot[last] = -np.inf
+        wall = int(np.argmax(cot))
+        arc = math.atan2(1.0, cot[wall])
+        c, s = math.cos(arc), math.sin(arc)
+        new_f = c * f + s * g
+        crossed = (f > 0) != (new_f > 0)
+        plus += np.where((f > 0) & ~crossed, arc, 0.0)
+        for j in np.flatnonzero(crossed):
+            plus[j] += math.atan2(f[j], -g[j]) if f[j] > 0 else arc - math.atan2(-f[j], g[j])
+        g = c * g - s * f
+        f = new_f
+        F, V = c * F + s * V, c * V - s * F
+        push = 2 * V[wall] / squared[wall]
+        V = V - push * signed[wall]
+        g = g - push * signed_test[wall]
+        F[wall] = 0.0
+        total += arc
+        last = wall
+    return plus / total
