@@ -26,6 +26,12 @@ table-tcm-nn: $(VENV)/installed
 	@$(CONFML) report $(addprefix results/,usps satellite shuttle segment) --out results/tcm-nn \
 	  --table tcm-nn-table1 --table tcm-nn-table2 --table tcm-nn-table3
 
+# Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes).
+.PHONY: figure-transduction
+figure-transduction: $(VENV)/installed
+	@for name in thyroid heart; do $(RUN) configs/transduction-$$name.yaml --quiet || exit $$?; done
+	@ls results/transduction-*/figures/*.png
+
 # ---- for developers
 
 lint: $(VENV)/installed-dev

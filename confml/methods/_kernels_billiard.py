@@ -312,8 +312,8 @@ def follow_residuals(
 
     scale (m,): root of the degrees of freedom over the standard deviation of what lies outside the span of
     the walls; freedom: their number. Nodes lie _NODE_ARC apart or closer, shifted from step to step by the
-    golden section, so that what one arc errs another makes good. T is taken to a normal variable by Wallace's formula, right to about 1e-3 from 2 degrees on,
-    and 1e-5 from 20 on.
+    golden section, so that what one arc errs another makes good. T is taken to a normal variable by
+    Wallace's formula, right to 8e-3 with 1 degree of freedom, 2e-3 with 2, 1e-4 from 10 on.
     """
     m = signed.shape[1]
     f, g = np.zeros(m), np.zeros(m)
