@@ -24,9 +24,9 @@ class Perceptron(LinearGroup):
 
     ``w_i += rate (c(x) - h(x)) x_i`` (eq. 4.10) with a bias weight (x_0 = 1), where h is 1 if the weighted
     sum exceeds 0. Examples are presented in their order, epoch after epoch, until all are classified right
-    after an epoch, or ``epochs`` are over: then the weights of the epoch with the fewest mistakes are kept (the
-    book keeps the last; on linearly separable classes the two are the same). Several classes: one classifier
-    for each, and the largest weighted sum decides; equal sums: the first class in sorted order.
+    after an epoch, or ``epochs`` are over: then the weights of the epoch with the fewest mistakes are kept
+    (the book keeps the last; on linearly separable classes the two are the same). Several classes: one
+    classifier for each, and the largest weighted sum decides; equal sums: the first class in sorted order.
 
     View ``margin``: the weighted sums.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from confml.errors import ConfmlError
 from confml.report._files import write_csv, write_file
 from confml.report.console import print_json, print_run
+from confml.report.dropped import write_dropped
 from confml.report.figures import check_figure, draw_figures, known_figures
 from confml.report.metrics import read_summary, write_metrics, write_summary, write_timings, write_tuning
 from confml.report.published import known_tables
@@ -37,6 +38,7 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
         *write_summary(results, folder),
         write_failures(results, folder),
         *write_regions(results, folder),
+        *write_dropped(results, folder),
     ]
     paper = getattr(results.config, "paper", None)
     if paper is not None:

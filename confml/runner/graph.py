@@ -58,11 +58,18 @@ def make_tasks(
 
 
 def _together(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:
-    """Cells that one path serves; a method that only loops over its grid gets a task for each."""
+    """Cells that one path serves; a method that only loops over its grid gets a task for each.
+
+    Those that want nominal attributes in different forms do not share examples.
+    """
     instance = build(job.entry.name, cells[0].params)
     if len(cells) > 1 and type(instance).evaluate_path is Method.evaluate_path:
         return [[cell] for cell in cells]
-    return [cells]
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        form = str(cell.params.get("nominal", "auto")) if instance.takes_nominal else ""
+        groups.setdefault(form, []).append(cell)
+    return list(groups.values())
 
 
 def _tuned(

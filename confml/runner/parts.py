@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from confml._seeds import stable_generator
 from confml.data.dataset import DataSet
-from confml.data.noise import apply_noise, nominal_columns
+from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
+from confml.errors import ConfmlError
+from confml.methods._nominal import nominal_mask
+from confml.methods.registry import method_class
 from confml.runner.splits import inner_folds, split_identity, split_rows
 from confml.runner.workspace import open_dataset
 from confml.steps.registry import build_chain
@@ -19,28 +24,46 @@ class Parts:
 
     train_rows, test_rows: rows of the data set. X (m, d), y (m,): training examples after noise and steps,
     which may drop some. X_test (n, d), y_test (n,): test examples. numbers: (n,) row numbers for reports.
+
+    A method that takes nominal attributes gets codes of categories where the data set has them beside its
+    dummy columns, unless a point of its ``grid`` says ``nominal: dummy``; every other method gets the columns
+    of the data set. Where a card codes its categories as integers, they are numbers to every method.
     """
 
     def __init__(
-        self, setting, data: DataSet, train_rows: np.ndarray, test_rows: np.ndarray, outer_rows=None
+        self,
+        setting,
+        data: DataSet,
+        train_rows: np.ndarray,
+        test_rows: np.ndarray,
+        outer_rows: np.ndarray | None = None,
+        grid: Sequence[Mapping[str, Any]] = (),
     ):
         self.setting, self.data = setting, data
         self.train_rows, self.test_rows = train_rows, test_rows
         self._outer_rows = outer_rows
+        self._nominal = _nominal_of(setting.method, grid)
 
     @classmethod
-    def outer(cls, setting) -> Parts:
+    def outer(cls, setting, grid: Sequence[Mapping[str, Any]] = ()) -> Parts:
         data = open_dataset(setting.data_folder)
         train, test = split_rows(data, setting.protocol, setting.split, setting.seed)
-        return cls(setting, data, train, test)
+        return cls(setting, data, train, test, grid=grid)
 
     @classmethod
-    def inner(cls, setting, fold: int) -> Parts:
+    def inner(cls, setting, fold: int, grid: Sequence[Mapping[str, Any]] = ()) -> Parts:
         """Inner fold ``fold`` of the outer training set."""
         data = open_dataset(setting.data_folder)
         rows, _ = split_rows(data, setting.protocol, setting.split, setting.seed)
         train, test = inner_folds(data, rows, setting.protocol, setting.split, setting.seed)[fold]
-        return cls(setting, data, train, test, rows)
+        return cls(setting, data, train, test, rows, grid)
+
+    def told(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The points of a grid, each told which columns of ``X`` hold codes."""
+        if self._nominal is None:
+            return [dict(point) for point in points]
+        columns = np.flatnonzero(self._treated["nominal"]).tolist()
+        return [{**point, "nominal": columns} for point in points]
 
     @property
     def numbers(self) -> np.ndarray:
@@ -67,10 +90,23 @@ class Parts:
 
     @property
     def dropped_rows(self) -> np.ndarray:
-        """Rows of the data set that the steps took out of the training part."""
+        """Rows that the steps took out of the training part, counted as ``numbers`` are."""
         kept = np.zeros(len(self.train_rows), dtype=bool)
         kept[self._treated["kept"]] = True
-        return np.asarray(self.train_rows)[~kept]
+        rows = np.asarray(self.train_rows)[~kept]
+        return self.data.part_row(rows) if self.setting.split.kind == "fixed-split" else rows
+
+    @property
+    def dropped_attributes(self) -> tuple[str, ...]:
+        """Names of the attributes that the steps took out; none where a step makes new ones of them."""
+        left = self._treated["columns"]
+        if left is None:
+            return ()
+        data = self.data
+        names = data.table_attributes if self._has_codes else data.attributes
+        names += irrelevant_names(names, (self.setting.noise or {}).get("irrelevant") or 0)
+        kept = set(left.tolist())
+        return tuple(name for column, name in enumerate(names) if column not in kept)
 
     @property
     def step_metrics(self) -> dict[str, float]:
@@ -84,16 +120,35 @@ class Parts:
             return None
         return np.searchsorted(self._outer_rows, self.train_rows)
 
+    @property
+    def _has_codes(self) -> bool:
+        """Whether the examples are taken from the data set's table, with codes, and not from its columns."""
+        return self._nominal == "auto" and self.data.attributes != self.data.table_attributes
+
+    @property
+    def _mask(self) -> np.ndarray:
+        """(d,) bool: which columns hold codes ahead of noise and steps."""
+        if self._has_codes:
+            return self.data.nominal
+        return nominal_mask("auto" if self._nominal is None else self._nominal, self.data.X.shape[1])
+
+    def _noised(self, rows, noise, rng) -> tuple[np.ndarray, np.ndarray]:
+        """Some rows with noise, the same on codes and on the dummy columns of a category."""
+        if self._has_codes:
+            return apply_noise(self.data.table[rows], self.data.y[rows], noise, rng)
+        return apply_noise(self.data.X[rows], self.data.y[rows], noise, rng, nominal_columns(self.data))
+
     @cached_property
     def _raw(self) -> dict[str, np.ndarray]:
         """Examples after noise: ``on: all`` noises the whole file as one, ``on: train`` the training part."""
         data, noise = self.data, self.setting.noise
         train, test = self.train_rows, self.test_rows
         if not noise:
-            return {"X": data.X[train], "y": data.y[train], "X_test": data.X[test], "y_test": data.y[test]}
+            X = data.table if self._has_codes else data.X
+            return {"X": X[train], "y": data.y[train], "X_test": X[test], "y_test": data.y[test]}
         rng = self._generator("noise", noise, repeat_only=noise["on"] == "all")
         if noise["on"] == "all":
-            X, y = apply_noise(data.X, data.y, noise, rng, nominal_columns(data))
+            X, y = self._noised(slice(None), noise, rng)
             return {"X": X[train], "y": y[train], "X_test": X[test], "y_test": y[test]}
         return self._noised_training(noise, rng)
 
@@ -102,14 +157,13 @@ class Parts:
 
         An inner fold is cut from the noised outer training part: its validation rows stand for training data.
         """
-        data = self.data
         outer = self.train_rows if self._outer_rows is None else self._outer_rows
-        X, y = apply_noise(data.X[outer], data.y[outer], noise, rng, nominal_columns(data))
+        X, y = self._noised(outer, noise, rng)
         if self._outer_rows is not None:
             train, test = np.searchsorted(outer, self.train_rows), np.searchsorted(outer, self.test_rows)
             return {"X": X[train], "y": y[train], "X_test": X[test], "y_test": y[test]}
         test_noise = {"on": "train", "irrelevant": noise.get("irrelevant") or 0}
-        X_test, y_test = apply_noise(data.X[self.test_rows], data.y[self.test_rows], test_noise, rng)
+        X_test, y_test = self._noised(self.test_rows, test_noise, rng)
         return {"X": X, "y": y, "X_test": X_test, "y_test": y_test}
 
     @cached_property
@@ -117,16 +171,30 @@ class Parts:
         """Examples after the steps, learnt on the training part."""
         raw = self._raw
         chain = build_chain(self.setting.steps)
-        X, y, kept = chain.fit_training(raw["X"], raw["y"], self._generator("steps"))
+        mask = np.zeros(raw["X"].shape[1], dtype=bool)
+        mask[: len(self._mask)] = self._mask  # attributes that noise appends are numbers
+        X, y, kept = chain.fit_training(raw["X"], raw["y"], self._generator("steps"), mask)
         return {
             "X": np.ascontiguousarray(X),
             "y": np.asarray(y),
             "kept": kept,
             "X_test": np.ascontiguousarray(chain.transform(raw["X_test"])),
             "metrics": chain.fit_metrics_,
+            "nominal": chain.nominal_,
+            "columns": chain.columns_,
         }
 
     def _generator(self, purpose: str, *more, repeat_only: bool = False) -> np.random.Generator:
         setting = self.setting
         place = setting.split.repeat if repeat_only else split_identity(setting.protocol, setting.split)
         return stable_generator(purpose, setting.seed, setting.checksum, place, *more)
+
+
+def _nominal_of(method: str, grid: Sequence[Mapping[str, Any]]) -> str | tuple[int, ...] | None:
+    """What the points of a grid say of nominal attributes; None for a method that has no use for them."""
+    if not method_class(method).takes_nominal:
+        return None
+    said = [point.get("nominal", "auto") for point in grid] or ["auto"]
+    if any(one != said[0] for one in said):
+        raise ConfmlError(f"nominal of {method} differs within one tuning grid", hint="sweep it instead")
+    return said[0] if isinstance(said[0], str) else tuple(said[0])

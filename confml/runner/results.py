@@ -19,9 +19,10 @@ from confml.runner.store import Store
 class CellResult:
     """A finished cell: its views of n test examples, their true labels, and what the fit cost and found.
 
-    truth: (n,) true labels. rows: (n,) row numbers. dropped_rows: rows of the data set that steps took out
-    of the training part. tuning: None, or ``chosen`` (parameters), ``select_by``, ``scores`` (one entry a
-    grid point: params, mean, sd, folds) and ``seconds``. Seconds are of one thread.
+    truth: (n,) true labels. rows: (n,) row numbers. dropped_rows: rows that steps took out of the training
+    part, counted as ``rows`` are; dropped_attributes: names of attributes that they took out. tuning: None,
+    or ``chosen`` (parameters), ``select_by``, ``scores`` (one entry a grid point: params, mean, sd, folds)
+    and ``seconds``. Seconds are of one thread.
     """
 
     cell: Cell
@@ -32,10 +33,15 @@ class CellResult:
     train_rows: int = 0
     train_class_counts: Mapping[Any, int] = field(default_factory=dict)
     dropped_rows: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    dropped_attributes: tuple[str, ...] = ()
 
     @property
     def fit_metrics(self) -> dict[str, float]:
         return self.views.fit_metrics
+
+    @property
+    def fit_details(self) -> dict[str, Any]:
+        return self.views.fit_details
 
     @property
     def fit_seconds(self) -> float:
@@ -57,6 +63,7 @@ class CellResult:
             "predict_seconds": self.predict_seconds,
             "fit_metrics": self.fit_metrics,
             "tuning": self.tuning,
+            "dropped_attributes": list(self.dropped_attributes),
         }
         store.write("cells", self.cell.key, document, arrays)
 
@@ -77,6 +84,7 @@ class CellResult:
                 train_rows=document["train_rows"],
                 train_class_counts={label: n for label, n in document["train_class_counts"]},
                 dropped_rows=arrays["dropped_rows"],
+                dropped_attributes=tuple(document.get("dropped_attributes", ())),
             )
         except (KeyError, ValueError, TypeError):
             return None
@@ -88,6 +96,7 @@ def views_to_arrays(views: Views) -> dict[str, np.ndarray]:
         "fit_seconds": views.fit_seconds,
         "predict_seconds": views.predict_seconds,
         "fit_metrics": views.fit_metrics,
+        "fit_details": views.fit_details,
         "views": [],
     }
     arrays: dict[str, np.ndarray] = {}
@@ -116,7 +125,8 @@ def views_from_arrays(arrays: Mapping[str, np.ndarray]) -> Views:
             extra,
             view["t0"],
         )
-    return Views(views, about["fit_seconds"], about["predict_seconds"], about["fit_metrics"])
+    details = about.get("fit_details")
+    return Views(views, about["fit_seconds"], about["predict_seconds"], about["fit_metrics"], details)
 
 
 def join_blocks(blocks: Sequence[Views]) -> Views:
@@ -125,7 +135,7 @@ def join_blocks(blocks: Sequence[Views]) -> Views:
     views = {name: Prediction.concatenate([block[name] for block in blocks]) for name in first}
     fit = sum(block.fit_seconds for block in blocks)
     predict = sum(block.predict_seconds for block in blocks)
-    return Views(views, fit, predict, first.fit_metrics)
+    return Views(views, fit, predict, first.fit_metrics, first.fit_details)
 
 
 def _plain(label: Any) -> Any:

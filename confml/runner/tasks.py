@@ -111,7 +111,7 @@ def run_task(task: Task) -> Outcome:
 
 def _run_path(task: Task) -> Outcome:
     """Fill cells, or make the pieces of one block of their test examples."""
-    parts = Parts.outer(task.setting)
+    parts = Parts.outer(task.setting, task.grid)
     start, stop, number = task.block or (0, len(parts.test_rows), None)
     workspace = Workspace(task.setting.work_folder)
     state = None
@@ -137,7 +137,7 @@ def _run_path(task: Task) -> Outcome:
 def _run_inner(task: Task) -> Outcome:
     """Score every point of a tune grid on one inner fold, and keep the scores."""
     setting = task.setting
-    parts = Parts.inner(setting, task.fold)
+    parts = Parts.inner(setting, task.fold, task.grid)
     state = None
     if task.state and parts.places is not None:
         outer = Workspace(setting.work_folder).get_arrays("state", task.state)
@@ -168,8 +168,8 @@ def _run_inner(task: Task) -> Outcome:
 
 def _run_prepare(task: Task) -> Outcome:
     """Make the state of an outer training set that the other tasks of its cells share."""
-    parts = Parts.outer(task.setting)
-    points, _ = _points(task)
+    parts = Parts.outer(task.setting, task.grid)
+    points = parts.told(_points(task)[0])
     started = time.thread_time()
     state = build(task.setting.method, points[0]).prepare(parts.X, parts.y, points)
     seconds = np.float64(time.thread_time() - started)
@@ -182,7 +182,7 @@ def _run_prepare(task: Task) -> Outcome:
 def _run_join(task: Task) -> Outcome:
     """Put the blocks of cells together and keep the cells."""
     workspace = Workspace(task.setting.work_folder)
-    parts = Parts.outer(task.setting)
+    parts = Parts.outer(task.setting, task.grid)
     _, tuning = _points(task)
     shared = float(workspace.get_arrays("state", task.state)[_SECONDS]) if task.state else 0.0
     done, failed = [], []
@@ -214,6 +214,7 @@ def _points(task: Task) -> tuple[Sequence[Mapping[str, Any]], dict | None]:
 
 def _evaluate(task: Task, parts: Parts, X_test, points, rng, state) -> list[Views | Exception]:
     """What the method says at each point; where a path breaks off, the points left are tried one by one."""
+    points = parts.told(points)
     method = build(task.setting.method, points[0])
     outcomes: list[Views | Exception] = []
     try:
@@ -240,5 +241,6 @@ def _keep(task: Task, cell: Cell, parts: Parts, views: Views, tuning: dict | Non
         train_rows=len(parts.y),
         train_class_counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
         dropped_rows=parts.dropped_rows,
+        dropped_attributes=parts.dropped_attributes,
     )
     result.write(Store(task.setting.run_folder))

@@ -15,13 +15,14 @@ class ConsistentSubset(Step):
     """Keeps a subset of the training set by which 1-NN classifies all of it right: the redundant go.
 
     Begins with one random example of each class; then, again and again, all training examples that 1-NN gets
-    wrong by the subset join it, until there are none that are not in it already. What stays wrong are examples
-    with an identical one of another class. Distances and ties are those of `knn`: put a scaling step ahead.
+    wrong by the subset join it, until there are none that are not in it already. What stays wrong are
+    examples with an identical one of another class. Distances and ties are those of `knn`: put a scaling step
+    ahead.
 
     metrics: ``removed_rows``, ``kept_rows``, ``passes``.
 
-    Source: Hart 1968; Kubat, An Introduction to Machine Learning (2015), Table 3.6, whose "go to step 1" means
-    step 2.
+    Source: Hart 1968; Kubat, An Introduction to Machine Learning (2015), Table 3.6, whose "go to step 1"
+    means step 2.
     """
 
     name: ClassVar[str] = "consistent-subset"

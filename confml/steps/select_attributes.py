@@ -26,10 +26,10 @@ class MethodName(Parameter):
 class SelectAttributes(Step):
     """Drops one attribute after another as long as a method classifies no fewer withheld examples right.
 
-    Hill climbing from all attributes: the training set is cut into ``folds`` parts, each with its share of the
-    classes, and each part is classified by a method trained on the others; the attribute without which most
-    are right goes, the first of several, unless fewer are right than before. Columns are dropped one by one,
-    those of a dummy-coded attribute as well.
+    Hill climbing from all attributes: the training set is cut into ``folds`` parts, each with its share of
+    the classes, and each part is classified by a method trained on the others; the attribute without which
+    most are right goes, the first of several, unless fewer are right than before. Columns are dropped one by
+    one, those of a dummy-coded attribute as well.
 
     metrics: ``removed_attributes``, ``kept_attributes``, ``score_before`` and ``score_after``, the shares of
     withheld examples classified right.

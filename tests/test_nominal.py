@@ -1,0 +1,154 @@
+"""Nominal attributes through the runner: who gets codes and who dummy columns; steps and noise on them."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from confml.config import load_config
+from confml.methods.knn import KNN
+from confml.runner.parts import Parts
+from confml.runner.plan import load_datasets, make_plan
+from confml.runner.run import run
+from confml.runner.splits import outer_splits
+from confml.runner.tasks import Setting
+from confml.runner.workspace import Workspace
+
+CONFIG = """\
+name: colours
+datasets: [{name: fruit, csv: fruit.csv, label: kind, nominal: [colour, shape]}]
+STEPS
+methods:
+METHODS
+protocol: {kind: holdout, test-size: 0.3, repeats: 2, inner-folds: 3}
+seed: 3
+"""
+
+
+@pytest.fixture
+def fruit(tmp_path):
+    """A folder with 120 rows of two nominal and two numeric attributes."""
+    rng = np.random.default_rng(1)
+    lines = ["colour,size,shape,weight,kind"]
+    for _ in range(120):
+        kind = rng.choice(["apple", "pear"])
+        colour = rng.choice(
+            ["red", "green", "yellow"], p=[0.7, 0.2, 0.1] if kind == "apple" else [0.1, 0.6, 0.3]
+        )
+        shape = rng.choice(["round", "long"], p=[0.8, 0.2] if kind == "apple" else [0.3, 0.7])
+        lines.append(f"{colour},{rng.normal(5):.3f},{shape},{rng.normal(100, 30):.1f},{kind}")
+    (tmp_path / "fruit.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def config_of(folder, methods, steps="", noise=None):
+    text = CONFIG.replace("STEPS", steps + (f"\nnoise: {noise}" if noise else ""))
+    (folder / "config.yaml").write_text(text.replace("METHODS", "\n".join(f"  - {one}" for one in methods)))
+    return load_config(str(folder / "config.yaml"))
+
+
+def parts_of(folder, config, method, grid=({},)):
+    data = load_datasets(config)["fruit"]
+    workspace = Workspace.make(folder)
+    setting = Setting(
+        run_folder=folder,
+        work_folder=workspace.folder,
+        data_folder=workspace.put_dataset(data),
+        checksum=data.checksum,
+        protocol=config.protocol,
+        split=outer_splits(config.protocol)[0],
+        steps=tuple((step.name, dict(step.params)) for step in config.steps),
+        noise=config.noise.as_dict() if config.noise else None,
+        seed=config.seed,
+        method=method,
+    )
+    return Parts.outer(setting, grid)
+
+
+def test_a_method_that_takes_codes_gets_them(fruit):
+    config = config_of(fruit, ["{name: knn}"])
+    parts = parts_of(fruit, config, "knn", [{"k": 3}])
+    assert parts.X.shape == (84, 4)
+    assert set(np.unique(parts.X[:, 0])) == {0, 1, 2} and set(np.unique(parts.X[:, 2])) == {0, 1}
+    assert parts.told([{"k": 3}]) == [{"k": 3, "nominal": [0, 2]}]
+
+
+def test_every_other_method_gets_dummy_columns(fruit):
+    config = config_of(fruit, ["{name: linear-svm}"])
+    for method, grid in (("linear-svm", [{"C": 1.0}]), ("knn", [{"nominal": "dummy"}])):
+        parts = parts_of(fruit, config, method, grid)
+        assert parts.X.shape == (84, 7)
+    assert parts_of(fruit, config, "linear-svm").told([{"C": 1.0}]) == [{"C": 1.0}]
+    assert parts.told([{"nominal": "dummy"}]) == [{"nominal": []}]
+
+
+def test_scaling_reaches_numbers_only(fruit):
+    config = config_of(fruit, ["{name: knn}"], steps="steps: [standardise]")
+    plain = parts_of(fruit, config_of(fruit, ["{name: knn}"]), "knn")
+    parts = parts_of(fruit, config, "knn")
+    assert np.array_equal(parts.X[:, [0, 2]], plain.X[:, [0, 2]])
+    np.testing.assert_allclose(parts.X[:, [1, 3]].mean(axis=0), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("on", ["all", "train"])
+def test_noise_is_the_same_on_codes_and_on_dummy_columns(fruit, on):
+    noise = f"{{on: {on}, attributes: 0.3, labels: 0.2, irrelevant: 2}}"
+    config = config_of(fruit, ["{name: knn}"], noise=noise)
+    codes = parts_of(fruit, config, "knn")
+    dummies = parts_of(fruit, config, "linear-svm")
+    assert codes.X.shape == (84, 6) and dummies.X.shape == (84, 9)
+    assert np.array_equal(codes.y, dummies.y)
+    assert np.array_equal(codes.X[:, [1, 3, 4, 5]], dummies.X[:, [3, 6, 7, 8]])
+    assert np.array_equal(np.argmax(dummies.X[:, :3], axis=1), codes.X[:, 0])
+    assert np.array_equal(codes.X_test[:, [1, 3]], dummies.X_test[:, [3, 6]])
+    assert codes.told([{}]) == [{"nominal": [0, 2]}]
+
+
+def test_a_selected_column_keeps_its_kind(fruit):
+    steps = "steps: [min-max, {select-attributes: {least: 2, method: naive-bayes}}]"
+    config = config_of(fruit, ["{name: knn}"], steps=steps, noise="{irrelevant: 1}")
+    parts = parts_of(fruit, config, "knn")
+    names = ["colour", "size", "shape", "weight", "irrelevant-1"]
+    left = [name for name in names if name not in parts.dropped_attributes]
+    assert len(left) == parts.X.shape[1] >= 2 and {"colour", "shape"} & set(left)
+    nominal = [place for place, name in enumerate(left) if name in ("colour", "shape")]
+    assert parts.told([{}]) == [{"nominal": nominal}]
+
+
+def test_a_run_with_both_forms(fruit):
+    config = config_of(
+        fruit,
+        [
+            "{name: knn, sweep: {k: [1, 5], nominal: [auto, dummy]}}",
+            "{name: naive-bayes, tune: {m: [0.5, 2]}}",
+            "{name: linear-svm}",
+        ],
+        steps="steps: [min-max, tomek-links]",
+    )
+    out = fruit / "out"
+    state = run(config, out, jobs=1, engine="serial")
+    assert len(state.done) == 12 and not state.failed
+    plan = make_plan(config, load_datasets(config))
+    assert len({cell.key for cell in plan.cells}) == 12
+    from confml.report import open_run, write_report
+
+    results = open_run(out)
+    write_report(results, out)
+    # knn with codes is the method fitted by hand on the coded parts.
+    cell = next(cell for cell in results.cells if cell.params == {"k": 5, "nominal": "auto"})
+    parts = parts_of(fruit, config, "knn", [cell.params])
+    expected = KNN(5, nominal=[0, 2]).fit(parts.X, parts.y).predict_proba(parts.X_test)
+    assert np.array_equal(results.results[cell.key].views["vote"].scores, expected)
+    dropped = results.results[cell.key].dropped_rows
+    removed = results.results[cell.key].fit_metrics["tomek-links.removed_rows"]
+    assert len(dropped) == removed > 0
+    with open(out / "dropped" / "fruit" / "knn_k=5_nominal=auto" / "r0.csv", newline="") as file:
+        assert [row["name"] for row in csv.DictReader(file)] == [str(row) for row in dropped]
+
+
+def test_a_tuned_form_is_refused(fruit):
+    config = config_of(fruit, ["{name: knn, tune: {nominal: [auto, dummy]}}"])
+    state = run(config, fruit / "out", jobs=1, engine="serial")
+    assert len(state.failed) == 2
