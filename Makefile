@@ -10,7 +10,7 @@ JOBS   ?=
 RUN    := $(CONFML) run $(if $(JOBS),--jobs $(JOBS))
 
 .DELETE_ON_ERROR:
-.PHONY: run test lint format table-tcm-nn clean help
+.PHONY: run test lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
 
 run: $(VENV)/installed
 	@$(RUN) configs/quickstart.yaml
@@ -31,6 +31,16 @@ table-tcm-nn: $(VENV)/installed
 figure-transduction: $(VENV)/installed
 	@for name in thyroid heart; do $(RUN) configs/transduction-$$name.yaml --quiet || exit $$?; done
 	@ls results/transduction-*/figures/*.png
+
+# ---- figures of the papers
+
+# Proedrou et al. 2002, figure 1: error of TCM-NN and of nearest neighbours on USPS, k = 1 to 20.
+figure-tcm-1: $(VENV)/installed
+	@$(RUN) configs/tcm-nn-figure1.yaml
+
+# The same, figure 2: regions with the true label against confidence level; 50 test images, and all of them.
+figure-tcm-2: $(VENV)/installed
+	@$(RUN) configs/tcm-nn-figure2.yaml
 
 # ---- for developers
 

@@ -37,6 +37,7 @@ def make_config(methods, **others):
         "thresholds": (0.9,),
         "figures": (),
         "paper": None,
+        "seed": 1,
         "methods": methods,
     }
     return SimpleNamespace(**(values | others))

@@ -462,6 +462,7 @@ ALL_FIGURES = [
     figure("error-against", parameter="C"),
     figure("regions-by-level"),
     figure("coverage-by-level", max_level=0.5),
+    figure("coverage-by-level", confidence=True, instances=20),
     figure("confidence-credibility", panels=2),
 ]
 
@@ -593,6 +594,51 @@ def test_curves_and_shares_are_those_of_the_metrics():
         found, rows = region_errors(subject, variant, np.array([0.05, 0.2]))
         coverage = [np.mean(subject.values(variant, "coverage", level)) for level in (0.05, 0.2)]
         assert found == pytest.approx([1 - share for share in coverage]) and rows == 40
+
+
+def test_a_line_bears_the_label_of_the_method_that_sweeps():
+    from confml.report.figures import Subject
+    from confml.report.figures.error_against import error_curves
+
+    methods = [
+        entry("tcm-nn", {"smoothed": True}, sweep={"k": [1, 3]}, label="smoothed"),
+        entry("knn", sweep={"k": [1, 3], "weights": ["uniform", "distance"]}, label="NN"),
+    ]
+    lines = error_curves(Subject(figures_run([], methods), "d", {}), "k")
+    assert list(lines) == ["smoothed", "NN weights=uniform", "NN weights=distance"]
+
+
+def test_random_instances_are_so_many_and_the_same_in_every_drawing():
+    from confml.report.figures import Subject
+    from confml.report.figures.coverage_by_level import region_errors
+
+    run = figures_run([])
+    levels = np.linspace(0, 1, 41)
+    for options, count in (({"instances": 15}, 15), ({"instances": 40}, 40), ({"instances": 99}, 40)):
+        subject = Subject(run, "d", options)
+        shown = {}
+        for label in ("tcm-nn k=1", "NN $_{x k=3"):
+            errors, rows = region_errors(subject, subject.variants[label], levels)
+            assert rows == count
+            assert np.allclose(errors * 2 * count, np.round(errors * 2 * count))
+            shown[label] = errors
+        again = Subject(run, "d", options)
+        for label, errors in shown.items():
+            assert np.array_equal(region_errors(again, again.variants[label], levels)[0], errors)
+
+
+def test_right_regions_against_confidence_are_wrong_ones_against_significance_turned_round():
+    from confml.report.figures import Subject
+
+    run = figures_run([])
+    figures = known_figures()["coverage-by-level"]
+    plain, turned = (
+        figures.draw(Subject(run, "d", {"confidence": confidence})).axes[0] for confidence in (False, True)
+    )
+    assert len(plain.lines) == len(turned.lines) == 7  # the diagonal, and six views with regions
+    for one, other in zip(plain.lines, turned.lines, strict=True):
+        assert np.allclose(100 - one.get_xydata(), other.get_xydata())
+    assert turned.get_xlabel() == "confidence level (%)" and plain.get_xlabel() == "significance level (%)"
 
 
 # ---- what is printed

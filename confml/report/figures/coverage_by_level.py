@@ -1,10 +1,14 @@
-"""Error of region predictions against significance level: valid regions stay below the diagonal."""
+"""Error of region predictions against significance level: valid regions stay below the diagonal.
+
+The same the other way round, as papers show it: right regions against confidence level, valid above.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from confml._parameters import Number
+from confml._parameters import Flag, Integer, Number
+from confml._seeds import stable_generator
 from confml.measures import Case
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.style import BLACK, COLUMN, GREY, legend_below, legend_beside, lines_of, new_figure
@@ -16,10 +20,15 @@ MOST = 20  # lines that can be told apart
 def region_errors(subject: Subject, variant: Variant, levels: np.ndarray) -> tuple[np.ndarray, int] | None:
     """(share of regions without the true label at each level, number of different test rows).
 
-    The share is the mean over the splits. None for margins, and without test examples.
+    The share is the mean over the splits. None for margins, and without test examples. With the option
+    ``instances``, only so many test examples of each split count: the same ones for every method.
     """
     errors, rows = [], []
+    instances = subject.option("instances", None)
     for prediction, truth, numbers in subject.predictions(variant):
+        if instances is not None and instances < len(numbers):
+            some = _some(numbers, instances, subject)
+            prediction, truth, numbers = prediction.take(some), truth[some], numbers[some]
         if prediction.has_regions and len(prediction):
             case = Case(prediction, truth)
             known = case.true_columns >= 0
@@ -35,6 +44,15 @@ def region_errors(subject: Subject, variant: Variant, levels: np.ndarray) -> tup
     return (np.mean(errors, axis=0), len(np.unique(np.concatenate(rows)))) if errors else None
 
 
+def _some(numbers: np.ndarray, instances: int, subject: Subject) -> np.ndarray:
+    """Places of test examples drawn at random from those with these row numbers, by the run's seed."""
+    rng = stable_generator(
+        "instances", subject.results.config.seed, subject.dataset, sorted(numbers.tolist())
+    )
+    drawn = rng.choice(np.sort(numbers), instances, replace=False)
+    return np.flatnonzero(np.isin(numbers, drawn))
+
+
 def draw(subject: Subject):
     from scipy.stats import binom
 
@@ -48,16 +66,21 @@ def draw(subject: Subject):
     axes = figure.add_subplot()
     n = max(rows for _, rows in curves.values())
     low, high = (binom.ppf(quantile, n, levels) / n for quantile in (0.025, 0.975))
-    band = axes.fill_between(100 * levels, 100 * low, 100 * high, color=GREY, alpha=0.3, linewidth=0)
-    (diagonal,) = axes.plot([0, 100 * top], [0, 100 * top], color=BLACK, linewidth=0.6)
+    right = bool(subject.option("confidence", False))
+    turned = (lambda share: 100 - 100 * share) if right else (lambda share: 100 * share)
+    x = turned(levels)
+    band = axes.fill_between(x, turned(low), turned(high), color=GREY, alpha=0.3, linewidth=0)
+    (diagonal,) = axes.plot(x[[0, -1]], x[[0, -1]], color=BLACK, linewidth=0.6)
     handles, labels = [diagonal, band], ["exact validity", f"95 % binomial band, n = {n}"]
     for (label, (errors, _)), line in zip(curves.items(), lines_of(len(curves)), strict=True):
-        handles += axes.plot(100 * levels, 100 * errors, **(line | {"marker": ""}))
+        handles += axes.plot(x, turned(errors), **(line | {"marker": ""}))
         labels.append(label)
-    axes.set_xlim(0, 100 * top)
-    axes.set_ylim(0, 100 * top)
-    axes.set_xlabel("significance level (%)")
-    axes.set_ylabel("regions without the true label (%)")
+    axes.set_xlim(x.min(), x.max())
+    axes.set_ylim(x.min(), x.max())
+    axes.set_xlabel("confidence level (%)" if right else "significance level (%)")
+    axes.set_ylabel("regions with the true label (%)" if right else "regions without the true label (%)")
+    if subject.option("instances", None) is not None:
+        title = f"{title}, {n} random instances"
     axes.set_title(title, loc="left")
     (legend_below if len(labels) <= 12 else legend_beside)(figure, handles, labels)
     return figure
@@ -67,5 +90,9 @@ FIGURE = Figure(
     name="coverage-by-level",
     about="empirical error of regions against significance level, with the diagonal and a 95 % binomial band",
     draw=draw,
-    options={"max_level": Number("the largest significance level shown", low=0, high=1, low_open=True)},
+    options={
+        "max_level": Number("the largest significance level shown", low=0, high=1, low_open=True),
+        "confidence": Flag("right regions against confidence level, not wrong ones against significance"),
+        "instances": Integer("only so many test examples of each split, drawn by the run's seed", low=1),
+    },
 )

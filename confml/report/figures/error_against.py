@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
 from confml._parameters import Flag, Parameter
+from confml.report._files import value_text
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import COLUMN, legend_below, lines_of, new_figure, power
 from confml.report.metrics import mean_and_sd
@@ -34,7 +36,7 @@ def error_curves(subject: Subject, parameter: str) -> dict[str, list[tuple[float
             others = {name: other for name, other in variant.params.items() if name != parameter}
             mean, sd, n = mean_and_sd(subject.values(variant, "error"))
             if n:
-                line = (subject.results.short_label(variant.method, others), variant.view)
+                line = (_line_label(subject, variant.method, others, parameter), variant.view)
                 points.setdefault(line, []).append((float(value), mean, sd))
     lines: dict[str, list[tuple[float, float, float]]] = {}
     views: dict[str, list[str]] = {}
@@ -48,6 +50,18 @@ def error_curves(subject: Subject, parameter: str) -> dict[str, list[tuple[float
             lines[name] = curve
             views.setdefault(label, []).append(name)
     return lines
+
+
+def _line_label(subject: Subject, method: str, others: Mapping[str, Any], parameter: str) -> str:
+    """The config's label for a method that sweeps the parameter, or its name; and its other parameters."""
+    for entry in subject.results.config.methods:
+        if entry.label and entry.name == method:
+            for swept in entry.variants():
+                rest = {name: value for name, value in {**entry.params, **swept}.items() if name != parameter}
+                if rest == others:
+                    told = [f"{name}={value_text(swept[name])}" for name in swept if name != parameter]
+                    return " ".join([entry.label, *told])
+    return subject.results.short_label(method, others)
 
 
 def draw(subject: Subject, parameter: str):
@@ -87,7 +101,7 @@ def draw(subject: Subject, parameter: str):
         if len(values) <= 8 and min(gaps) >= (values[-1] - values[0]) / 20:
             axes.set_xticks(values)
         else:
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.set_xlabel("number of neighbours k" if parameter == "k" else parameter)
     axes.set_ylabel("test error (%)")
     axes.set_title(subject.dataset, loc="left")
