@@ -20,7 +20,8 @@ from confml.measures.prediction import Prediction
 class Views(dict[str, Prediction]):
     """The views of one fit on one test part by name, and what the fit cost and found.
 
-    fit_seconds, predict_seconds: on one thread. fit_metrics: the method's own quantities.
+    fit_seconds, predict_seconds: on one thread. fit_metrics: the method's own quantities. fit_details: what
+    else it found, as plain data (`Method.fit_details_`).
     """
 
     def __init__(
@@ -29,10 +30,12 @@ class Views(dict[str, Prediction]):
         fit_seconds: float = 0.0,
         predict_seconds: float = 0.0,
         fit_metrics: Mapping[str, float] | None = None,
+        fit_details: Mapping[str, Any] | None = None,
     ):
         super().__init__(views)
         self.fit_seconds, self.predict_seconds = fit_seconds, predict_seconds
         self.fit_metrics = dict(fit_metrics or {})
+        self.fit_details = dict(fit_details or {})
 
 
 class Method(ClassifierMixin, BaseEstimator, ABC):
@@ -66,6 +69,11 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     @property
     def fit_metrics_(self) -> dict[str, float]:
         """The method's own quantities after a fit (kept rows, bounces, R-hat), for ``metrics.csv``."""
+        return {}
+
+    @property
+    def fit_details_(self) -> dict[str, Any]:
+        """What a fit found and no number can say (a tree), as what JSON knows, for the report."""
         return {}
 
     # ---- what a method may do better than these defaults
@@ -118,7 +126,10 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
             fitted = time.thread_time()
             views = method.confident_predict(X_test, point_rng)
             predicted = time.thread_time()
-            yield dict(point), Views(views, fitted - started, predicted - fitted, method.fit_metrics_)
+            yield (
+                dict(point),
+                Views(views, fitted - started, predicted - fitted, method.fit_metrics_, method.fit_details_),
+            )
 
     @classmethod
     def warm(cls) -> None:

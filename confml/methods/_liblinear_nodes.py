@@ -65,9 +65,9 @@ class Nodes:
 
         Minimises ``1/2 |w|^2 + C sum s max(0, 1 - t f(x))^2`` over the examples ``rows`` (l,) with targets t
         (l,), +1 or -1, both of which must occur; s is the first of ``prices`` for +1, the second for -1.
-        tolerance: ``-e``. The primal solver starts where the next lower rung of `RUNGS` ended if it is
-        to be warm; the dual one always starts anew, and its order of examples comes from ``seed``. What a C gives does not depend on the
-        other ones.
+        tolerance: ``-e``. A warm primal solver starts where the next lower rung of `RUNGS` ended; the dual
+        one always starts anew, and its order of examples comes from ``seed``. What a C gives does not depend
+        on the other ones.
         """
         sides = np.concatenate([np.flatnonzero(targets > 0), np.flatnonzero(targets <= 0)])
         order, labels = rows[sides], np.ascontiguousarray(targets[sides], dtype=np.float64)

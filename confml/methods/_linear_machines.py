@@ -176,7 +176,8 @@ class LinearMachines(SparseMethod):
             started = time.thread_time()
             views = one.confident_predict(X_test)
             predicted = time.thread_time() - started
-            yield dict(point), Views(views, shared / count + seconds[method.C], predicted, one.fit_metrics_)
+            spent = shared / count + seconds[method.C]
+            yield dict(point), Views(views, spent, predicted, one.fit_metrics_, one.fit_details_)
 
     def _path_key(self) -> str:
         """What two points must have in common to share a path."""
