@@ -16,6 +16,7 @@ import numpy as np
 
 from confml._parameters import Choice, Integer, Number, Parameter, check_parameters
 from confml._seeds import stable_generator
+from confml.data import concepts
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError, ConfmlError, DataError, did_you_mean
 
@@ -253,6 +254,8 @@ def _inside(X: np.ndarray, shape: str, area: float) -> np.ndarray:
     return (height >= 0) & (abs(x) <= (side - height) / 2)
 
 
+IRRELEVANT = Integer("attributes appended that tell nothing of the class", low=0)
+
 GENERATORS: Mapping[str, Generator] = {
     "five-gaussians": Generator(
         about="five Gaussians in the plane, three of class 1 and two of class 2 (Bayes error 9.86 %)",
@@ -285,5 +288,56 @@ GENERATORS: Mapping[str, Generator] = {
         bayes_probability=unit_square_probability,
         bayes_error=lambda shape="circle", area=0.4: 0.0,
         default_n=1000,
+    ),
+    "at-least": Generator(
+        about="d boolean attributes, positive if at least k of them are 1 (Bayes error 0)",
+        parameters={
+            "d": Integer("boolean attributes that matter", low=1),
+            "k": Integer("how many of them must be 1", low=0),
+            "irrelevant": IRRELEVANT,
+        },
+        classes=("neg", "pos"),
+        make=concepts.at_least,
+        bayes_probability=concepts.at_least_probability,
+        bayes_error=lambda d=5, k=3, irrelevant=0: 0.0,
+        default_n=20,
+    ),
+    "counted": Generator(
+        about="six boolean attributes, four classes by how many of them are 1 (Bayes error 0)",
+        parameters={"irrelevant": IRRELEVANT},
+        classes=("C1", "C2", "C3", "C4"),
+        make=concepts.counted,
+        bayes_probability=concepts.counted_probability,
+        bayes_error=lambda irrelevant=0: 0.0,
+    ),
+    "half-cube": Generator(
+        about="points in the unit cube, positive on one side of a plane (Bayes error 0)",
+        parameters={
+            "d": Integer("attributes that matter", low=1),
+            "threshold": Number("what their sum must exceed", low=0),
+            "irrelevant": IRRELEVANT,
+        },
+        classes=("neg", "pos"),
+        make=concepts.half_cube,
+        bayes_probability=concepts.half_cube_probability,
+        bayes_error=lambda d=3, threshold=1.0, irrelevant=0: 0.0,
+        default_n=100,
+    ),
+    "arcs": Generator(
+        about="points on a circle whose equal arcs are the classes, parted by lines (Bayes error 0)",
+        parameters={"classes": Integer("how many arcs", low=2), "irrelevant": IRRELEVANT},
+        classes=(1, 2, 3, 4),
+        make=concepts.arcs,
+        bayes_probability=concepts.arcs_probability,
+        bayes_error=lambda classes=4, irrelevant=0: 0.0,
+    ),
+    "coin-tosses": Generator(
+        about="normal attributes, and two classes that have nothing to do with them (Bayes error 1/2)",
+        parameters={"d": Integer("attributes", low=1)},
+        classes=(1, 2),
+        make=concepts.coin_tosses,
+        bayes_probability=concepts.coin_tosses_probability,
+        bayes_error=lambda d=10: 0.5,
+        default_n=20,
     ),
 }

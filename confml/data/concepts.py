@@ -1,0 +1,111 @@
+"""Made concepts without noise: what is positive is a rule on the attributes, so the Bayes error is 0.
+
+Kubat, An Introduction to Machine Learning (2015), computer assignments of chapters 3 and 4. Where a generator
+has ``irrelevant``, that many attributes are appended that have nothing to do with the class, of the same kind
+as the others. They come from a stream of their own: the other attributes are the same with and without them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def at_least(
+    n: int, rng: np.random.Generator, d: int = 5, k: int = 3, irrelevant: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """n examples of d fair boolean attributes: ``pos`` if at least k of them are 1, else ``neg``.
+
+    A line separates the classes: eq. 4.7. Assignments 2 to 6 of chapter 4.
+    """
+    relevant, rest = rng.spawn(2)
+    X = _booleans(relevant, n, d)
+    y = np.where(X.sum(axis=1) >= k, "pos", "neg")
+    return np.hstack([X, _booleans(rest, n, irrelevant)]), y
+
+
+def at_least_probability(X: np.ndarray, d: int = 5, k: int = 3, irrelevant: int = 0) -> np.ndarray:
+    """(n, 2) the true probabilities of ``neg`` and ``pos``: 0 or 1."""
+    return _certain(np.asarray(X)[:, :d].sum(axis=1) >= k)
+
+
+def counted(n: int, rng: np.random.Generator, irrelevant: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """n examples of six boolean attributes: C1 if five or six are 1, C2 three or four, C3 two, C4 one.
+
+    Assignment 8 of chapter 4, which gives no class to an example of zeros: none is drawn.
+    """
+    relevant, rest = rng.spawn(2)
+    codes = relevant.integers(1, 2**6, size=n)
+    X = (codes[:, None] >> np.arange(6) & 1).astype(np.float64)
+    return np.hstack([X, _booleans(rest, n, irrelevant)]), _counted_class(X)
+
+
+def counted_probability(X: np.ndarray, irrelevant: int = 0) -> np.ndarray:
+    """(n, 4) the true probabilities of C1 to C4: 0 or 1."""
+    return (_counted_class(np.asarray(X)[:, :6])[:, None] == ["C1", "C2", "C3", "C4"]).astype(np.float64)
+
+
+def half_cube(
+    n: int, rng: np.random.Generator, d: int = 3, threshold: float = 1.0, irrelevant: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """n points, uniform in the unit cube of d dimensions: ``pos`` if their attributes add up to more.
+
+    Assignment 7 of chapter 4 with the threshold 1, as its expression with the lost sign is read here:
+    -1 + x1 + x2 + x3.
+    """
+    relevant, rest = rng.spawn(2)
+    X = relevant.random((n, d))
+    return np.hstack([X, rest.random((n, irrelevant))]), np.where(X.sum(axis=1) > threshold, "pos", "neg")
+
+
+def half_cube_probability(
+    X: np.ndarray, d: int = 3, threshold: float = 1.0, irrelevant: int = 0
+) -> np.ndarray:
+    """(n, 2) the true probabilities of ``neg`` and ``pos``: 0 or 1."""
+    return _certain(np.asarray(X)[:, :d].sum(axis=1) > threshold)
+
+
+def arcs(
+    n: int, rng: np.random.Generator, classes: int = 4, irrelevant: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """n points on a circle in the unit square, cut into ``classes`` equal arcs, the classes 1, 2, ...
+
+    A line separates each class from the rest, with the less room the more classes there are.
+    """
+    relevant, rest = rng.spawn(2)
+    angle = relevant.random(n)
+    X = 0.5 + 0.5 * np.column_stack([np.cos(2 * np.pi * angle), np.sin(2 * np.pi * angle)])
+    return np.hstack([X, rest.random((n, irrelevant))]), np.floor(angle * classes).astype(np.int64) + 1
+
+
+def arcs_probability(X: np.ndarray, classes: int = 4, irrelevant: int = 0) -> np.ndarray:
+    """(n, classes) the true probabilities: 0 or 1; points off the circle by their direction."""
+    x, y = np.asarray(X)[:, 0] - 0.5, np.asarray(X)[:, 1] - 0.5
+    place = np.floor(np.arctan2(y, x) / (2 * np.pi) % 1 * classes).astype(np.int64)
+    return np.eye(classes)[np.minimum(place, classes - 1)]
+
+
+def coin_tosses(n: int, rng: np.random.Generator, d: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    """n points of d standard normal attributes; their classes 1 and 2 are tosses of a coin.
+
+    For the capacity of linear classifiers (section 4.6): with fewer points than 2 d some plane nearly always
+    separates them.
+    """
+    return rng.standard_normal((n, d)), rng.integers(1, 3, size=n)
+
+
+def coin_tosses_probability(X: np.ndarray, d: int = 10) -> np.ndarray:
+    """(n, 2) one half each."""
+    return np.full((len(X), 2), 0.5)
+
+
+def _booleans(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    return rng.integers(0, 2, size=(n, d)).astype(np.float64)
+
+
+def _counted_class(X: np.ndarray) -> np.ndarray:
+    ones = X.sum(axis=1)
+    return np.select([ones >= 5, ones >= 3, ones >= 2], ["C1", "C2", "C3"], "C4")
+
+
+def _certain(positive: np.ndarray) -> np.ndarray:
+    return np.column_stack([~positive, positive]).astype(np.float64)
