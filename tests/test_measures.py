@@ -51,6 +51,17 @@ def test_every_number_of_a_small_example():
         ("sure_correct", 0.975): 2 / 5,
         ("sure_incorrect", 0.975): 0.0,
         ("unsure", 0.975): 3 / 5,
+        ("ks_statistic", None): pytest.approx(math.nan, nan_ok=True),  # without counts
+        ("ks_p_value", None): pytest.approx(math.nan, nan_ok=True),
+        ("worst_class_coverage", 0.05): 0.0,  # that of b
+        ("sum_of_p", None): pytest.approx(2.03 / 5),
+        ("unconfidence", None): pytest.approx(0.26 / 5),
+        ("fuzziness", None): pytest.approx(0.38 / 5),
+        ("observed_unconfidence", None): pytest.approx(1.04 / 5),
+        ("observed_fuzziness", None): pytest.approx(1.18 / 5),
+        ("excess", 0.05): 3 / 5,
+        ("observed_multiple", 0.05): 3 / 5,
+        ("observed_excess", 0.05): 4 / 5,
     }
 
 

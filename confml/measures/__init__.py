@@ -11,11 +11,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from confml.measures import point, regions, selective
+from confml.measures import efficiency, point, regions, selective, validity
 from confml.measures._case import Case, Context, Measure, Row
 from confml.measures.prediction import Prediction
 
-MEASURES: tuple[Measure, ...] = (point.MEASURE, regions.MEASURE, selective.MEASURE)
+MEASURES: tuple[Measure, ...] = (
+    *(point.MEASURE, regions.MEASURE, selective.MEASURE),
+    *(validity.MEASURE, efficiency.MEASURE),
+)
 
 
 def known_metrics() -> dict[str, str]:

@@ -86,10 +86,10 @@ def _compute(case: Case) -> Iterator[Row]:
 MEASURE = Measure(
     metrics={
         "coverage": "share of regions that hold the true label",
-        "mean_region_size": "mean number of labels in a region, empty ones counted as 0",
+        "mean_region_size": "mean number of labels in a region, empty ones counted as 0 (criterion N)",
         "mean_region_size_nonempty": "mean number of labels in the regions that are not empty",
         "one_class": "share of regions with exactly one label",
-        "two_or_more": "share of regions with two or more labels",
+        "two_or_more": "share of regions with two or more labels (criterion M)",
         "no_class": "share of empty regions",
         "correct_of_one_class": "share of the regions with exactly one label whose label is the true one",
     },

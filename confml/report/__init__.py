@@ -12,6 +12,7 @@ from pathlib import Path
 
 from confml.errors import ConfmlError
 from confml.report._files import write_csv, write_file
+from confml.report.class_coverage import write_class_coverage
 from confml.report.console import print_json, print_run
 from confml.report.dropped import write_dropped
 from confml.report.figures import check_figure, draw_figures, known_figures
@@ -37,6 +38,7 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
         write_tuning(results, folder),
         *write_summary(results, folder),
         write_failures(results, folder),
+        *write_class_coverage(results, folder),
         *write_regions(results, folder),
         *write_dropped(results, folder),
     ]

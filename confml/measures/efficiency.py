@@ -1,0 +1,90 @@
+"""Criteria of efficiency of p-values: the less of them there is for labels that are not true, the better.
+
+Vovk, Fedorova, Nouretdinov, Gammerman, Criteria of efficiency for conformal prediction (COPA 2016). With n
+test examples, p-values p_i^y and regions G_i at level e, and y_i the true labels, each is a mean over i:
+
+======  =====================================================  ==============================================
+prior   S  sum_y p_i^y                                         N  |G_i|  (``mean_region_size``)
+        U  second largest p_i^y (unconfidence)                 M  1 if |G_i| > 1  (``two_or_more``)
+        F  sum_y p_i^y - max_y p_i^y (fuzziness)               E  max(|G_i| - 1, 0) (excess)
+------  -----------------------------------------------------  ----------------------------------------------
+obs.    OU  max over y != y_i of p_i^y                         OM  1 if G_i holds a label other than y_i
+        OF  sum over y != y_i of p_i^y                         OE  how many labels other than y_i G_i holds
+======  =====================================================  ==============================================
+
+Those on the left need no level. Smaller is better for all of them; S, N, OF and OE are conditionally proper:
+the best conformity measure by them is the true conditional probability.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from confml.measures._case import Case, Measure, Row, fraction
+
+
+def p_value_criteria(case: Case) -> dict[str, float]:
+    """S, U, F, OU and OF by metric; U and OU are 0 where there is no second or no false label."""
+    p = case.prediction.scores
+    n, c = p.shape
+    if n == 0:
+        return {metric: math.nan for metric in _WITHOUT_LEVEL}
+    false = _false_labels(case)
+    second = np.partition(p, -2, axis=1)[:, -2] if c > 1 else np.zeros(n)
+    sums = {
+        "sum_of_p": p.sum(axis=1),
+        "unconfidence": second,
+        "fuzziness": p.sum(axis=1) - p.max(axis=1),
+        "observed_unconfidence": np.where(false, p, 0.0).max(axis=1),
+        "observed_fuzziness": np.where(false, p, 0.0).sum(axis=1),
+    }
+    return {metric: math.fsum(values) / n for metric, values in sums.items()}
+
+
+def region_criteria(case: Case, level: float) -> dict[str, float]:
+    """E, OM and OE by metric at one significance level; N and M stand among the region metrics."""
+    region = case.prediction.region(level)
+    n = len(region)
+    false = np.count_nonzero(region & _false_labels(case), axis=1)
+    excess = np.maximum(region.sum(axis=1) - 1, 0)
+    return {
+        "excess": fraction(excess.sum(), n),
+        "observed_multiple": fraction(np.count_nonzero(false), n),
+        "observed_excess": fraction(false.sum(), n),
+    }
+
+
+def _false_labels(case: Case) -> np.ndarray:
+    """(n, c) bool: labels that are not the true one; all of them where training never saw that."""
+    return np.arange(len(case.prediction.classes)) != case.true_columns[:, None]
+
+
+def _compute(case: Case) -> Iterator[Row]:
+    if case.prediction.kind != "p-value":
+        return
+    for metric, value in p_value_criteria(case).items():
+        yield Row(metric, None, value)
+    for level in case.levels:
+        for metric, value in region_criteria(case, level).items():
+            yield Row(metric, level, value)
+
+
+_WITHOUT_LEVEL = {
+    "sum_of_p": "mean sum of an example's p-values (criterion S of Vovk et al. 2016)",
+    "unconfidence": "mean second largest p-value (U)",
+    "fuzziness": "mean sum of an example's p-values but the largest (F)",
+    "observed_unconfidence": "mean largest p-value of a false label (OU)",
+    "observed_fuzziness": "mean sum of the p-values of false labels (OF)",
+}
+MEASURE = Measure(
+    metrics={
+        **_WITHOUT_LEVEL,
+        "excess": "mean number of labels in a region beyond the first (E)",
+        "observed_multiple": "share of regions that hold a false label (OM)",
+        "observed_excess": "mean number of false labels in a region (OE)",
+    },
+    compute=_compute,
+)

@@ -1,0 +1,93 @@
+"""Efficiency of p-values: region size against level, and the criteria that need no level."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import numpy as np
+
+from confml._parameters import Number
+from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures.style import GREY, PAGE, legend_below, lines_of, new_figure
+
+STEPS = 200
+MOST = 14
+CRITERIA = {
+    "observed_fuzziness": "OF",
+    "observed_unconfidence": "OU",
+    "fuzziness": "F",
+    "unconfidence": "U",
+    "sum_of_p": "S",
+}
+
+
+def region_sizes(subject: Subject, variant: Variant, levels: np.ndarray) -> np.ndarray | None:
+    """Mean number of labels in a region at each level (criterion N), a mean over the splits; None without
+    p-values or test examples."""
+    sizes = []
+    for prediction, _, _ in subject.predictions(variant):
+        if prediction.kind == "p-value" and len(prediction):
+            p = np.sort(prediction.scores, axis=None)
+            sizes.append((p.size - np.searchsorted(p, levels, side="right")) / len(prediction))
+    return np.mean(sizes, axis=0) if sizes else None
+
+
+def criteria(subject: Subject, variant: Variant) -> dict[str, float]:
+    """The mean over the splits of each of `CRITERIA`."""
+    found = {}
+    for metric in CRITERIA:
+        values = [value for value in subject.values(variant, metric) if not math.isnan(value)]
+        found[metric] = statistics.fmean(values) if values else math.nan
+    return found
+
+
+def log_axis(axis, set_scale) -> None:
+    """Make an axis logarithmic, with 1, 2 and 5 as plain decimals."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    set_scale("log")
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def draw(subject: Subject):
+    top = float(subject.option("max_level", 0.2))
+    levels = np.linspace(0, top, STEPS + 1)
+    found = {label: region_sizes(subject, variant, levels) for label, variant in subject.variants.items()}
+    curves, title = subject.some_of({label: one for label, one in found.items() if one is not None}, MOST)
+    if not curves:
+        raise NotApplicable("no method has p-values")
+    figure = new_figure(PAGE, 2.9)
+    left, right = figure.subplots(1, 2)
+    left.axhline(1, color=GREY, linewidth=0.6)
+    handles = []
+    places = np.arange(len(CRITERIA))
+    for number, ((label, sizes), line) in enumerate(zip(curves.items(), lines_of(len(curves)), strict=True)):
+        handles += left.plot(100 * levels[1:], sizes[1:], **(line | {"marker": ""}))
+        values = list(criteria(subject, subject.variants[label]).values())
+        shift = 0.6 * ((number + 0.5) / len(curves) - 0.5)
+        style = {"color": line["color"], "marker": line["marker"], "linestyle": ""}
+        right.plot(values, places - shift, **style)
+    least, most = (bound(bound(sizes[1:]) for sizes in curves.values()) for bound in (min, max))
+    if most > 4 * max(least, 0.25):
+        log_axis(left.yaxis, left.set_yscale)
+    log_axis(right.xaxis, right.set_xscale)
+    left.set_xlim(0, 100 * top)
+    left.set_xlabel("significance level (%)")
+    left.set_ylabel("mean labels in a region (N)")
+    left.set_title(title, loc="left")
+    right.set_yticks(places, list(CRITERIA.values()))
+    right.set_xlabel("mean over the test examples: smaller is better")
+    right.set_title("criteria without a level", loc="left")
+    legend_below(figure, handles, list(curves))
+    return figure
+
+
+FIGURE = Figure(
+    name="efficiency",
+    about="mean size of regions against significance level, and the criteria S, U, F, OU, OF (Vovk et al.)",
+    draw=draw,
+    options={"max_level": Number("the largest significance level shown", low=0, high=1, low_open=True)},
+)

@@ -1,0 +1,130 @@
+"""Validity class by class: error of regions against significance level, and the test of uniformity."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import numpy as np
+
+from confml._parameters import Integer, Number
+from confml.measures import Case
+from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, legend_below, lines_of, new_figure
+
+STEPS = 200
+PANELS = 6
+CLASSES = 6  # lines that can be told apart in a small panel, and from the black one of all classes
+
+
+def class_errors(subject: Subject, variant: Variant, levels: np.ndarray) -> dict:
+    """By true label, and by None for all of them: (error of regions at each level, different test rows).
+
+    The p-values of all splits together. Empty for views without p-values, and without test examples.
+    """
+    true_p, labels, rows = [], [], []
+    for prediction, truth, numbers in subject.predictions(variant):
+        if prediction.kind != "p-value":
+            return {}
+        columns = Case(prediction, truth).true_columns
+        scores = prediction.scores[np.arange(len(truth)), columns]
+        true_p.append(np.where(columns >= 0, scores, -1.0))
+        labels.append(truth)
+        rows.append(numbers)
+    if not true_p or not sum(map(len, true_p)):
+        return {}
+    true_p, labels, rows = map(np.concatenate, (true_p, labels, rows))
+    found = {}
+    for label in [None, *np.unique(labels).tolist()]:
+        mine = np.full(len(labels), True) if label is None else labels == label
+        errors = np.searchsorted(np.sort(true_p[mine]), levels, side="right") / np.count_nonzero(mine)
+        found[label] = errors, len(np.unique(rows[mine]))
+    return found
+
+
+def farthest(found: dict, levels: np.ndarray, limit: int) -> list:
+    """At most ``limit`` labels in their order: those whose error strays farthest, for their size."""
+    labels = [label for label in found if label is not None]
+    stray = {}
+    for label in labels:
+        errors, rows = found[label]
+        stray[label] = float(np.max(np.abs(errors - levels))) * math.sqrt(rows)
+    kept = sorted(labels, key=lambda label: -stray[label])[:limit]
+    return [label for label in labels if label in kept]
+
+
+def uniformity_text(values: list[float]) -> str:
+    """The Kolmogorov-Smirnov p-values of the splits in words."""
+    values = [value for value in values if not math.isnan(value)]
+    if not values:
+        return "no counts to smooth by"
+    middle = statistics.median(values)
+    shown = "KS p < 0.001" if middle < 0.001 else f"KS p = {middle:.3f}"
+    return shown if len(values) == 1 else f"{shown} (median of {len(values)})"
+
+
+def draw(subject: Subject):
+    from scipy.stats import binom
+
+    top = float(subject.option("max_level", 1.0))
+    most = int(subject.option("classes", CLASSES))
+    levels = np.linspace(0, top, STEPS + 1)
+    found = {label: class_errors(subject, variant, levels) for label, variant in subject.variants.items()}
+    panels, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
+    if not panels:
+        raise NotApplicable("no method has p-values")
+    chosen: list = []
+    for one in panels.values():
+        chosen += [label for label in farthest(one, levels, most) if label not in chosen]
+    if len(chosen) > most:  # the same classes in every panel, so that one legend serves
+        sums = {
+            label: sum(label in farthest(one, levels, most) for one in panels.values()) for label in chosen
+        }
+        chosen = sorted(sorted(chosen), key=lambda label: -sums[label])[:most]
+    chosen.sort()
+    columns = min(len(panels), 3)
+    lines = -(-len(panels) // columns)
+    figure = new_figure((COLUMN, PAGE * 0.75, PAGE)[columns - 1], 0.3 + 2.4 * lines)
+    grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
+    handles: dict[str, object] = {}
+    for axes, (name, one) in zip(grid.flat, panels.items(), strict=False):
+        errors, n = one[None]
+        low, high = (binom.ppf(quantile, n, levels) / n for quantile in (0.025, 0.975))
+        band = axes.fill_between(100 * levels, 100 * low, 100 * high, color=GREY, alpha=0.35, linewidth=0)
+        axes.plot([0, 100 * top], [0, 100 * top], color=BLACK, linewidth=0.5)
+        for label, style in zip(chosen, lines_of(len(chosen)), strict=True):
+            if label in one:
+                options = style | {"marker": "", "linewidth": 0.9}
+                (line,) = axes.plot(100 * levels, 100 * one[label][0], **options)
+                handles.setdefault(f"class {label}", line)
+        (line,) = axes.plot(100 * levels, 100 * errors, color=BLACK, linewidth=1.6)
+        handles = {"95 % binomial band": band, "all classes": line} | handles
+        variant = subject.variants[name]
+        test = uniformity_text(subject.values(variant, "ks_p_value"))
+        axes.set_title(f"{name}\n{test}", loc="left", fontsize=7)
+        axes.set_xlim(0, 100 * top)
+        axes.set_ylim(0, 100 * top)
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_visible(False)
+    labels = {label for one in panels.values() for label in one if label is not None}
+    if len(labels) > len(chosen):
+        title += f"; {len(chosen)} of {len(labels)} classes, those farthest off"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
+    for axes in list(grid.flat)[max(len(panels) - columns, 0) : len(panels)]:
+        axes.set_xlabel("significance level (%)")
+        axes.tick_params(labelbottom=True)
+    figure.supylabel("regions without the true label (%)", fontsize=8)
+    legend_below(figure, list(handles.values()), list(handles))
+    return figure
+
+
+FIGURE = Figure(
+    name="validity",
+    about="error of regions against significance level, class by class, with the test that smoothed p-values "
+    "are uniform and a 95 % binomial band",
+    draw=draw,
+    options={
+        "max_level": Number("the largest significance level shown", low=0, high=1, low_open=True),
+        "classes": Integer("how many classes have a line of their own", low=0, high=28),
+    },
+)
