@@ -10,13 +10,13 @@ JOBS   ?=
 RUN    := $(CONFML) run $(if $(JOBS),--jobs $(JOBS))
 
 .DELETE_ON_ERROR:
-.PHONY: run test lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
+.PHONY: run test bench lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
 
 run: $(VENV)/installed
 	@$(RUN) configs/quickstart.yaml
 
 test: $(VENV)/installed-dev
-	@$(VENV)/bin/python -m pytest -n auto $(PYTEST)
+	@$(VENV)/bin/python -m pytest -n auto --dist loadfile $(PYTEST)
 
 # ---- tables of the papers, on the real data (confml data fetch, or CONFML_DATA)
 
@@ -43,6 +43,10 @@ figure-tcm-2: $(VENV)/installed
 	@$(RUN) configs/tcm-nn-figure2.yaml
 
 # ---- for developers
+
+# Every benchmark beside what it is measured against, one thread: make bench, make bench ONLY=usps_k1.
+bench: $(VENV)/installed-bench
+	@$(VENV)/bin/python tests/bench $(if $(ONLY),--only $(ONLY))
 
 lint: $(VENV)/installed-dev
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
@@ -81,4 +85,8 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-dev: $(VENV)/installed
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(VENV)/installed-bench: $(VENV)/installed
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	@touch $@
