@@ -190,7 +190,7 @@ def test_scores_have_the_range_of_their_kind(name):
 
 @every_method
 def test_it_learns_what_can_be_learnt(name):
-    """Far apart classes, not in a row, so that a plane parts each from the rest, are told from one another."""
+    """Far apart classes, not in a row, so that a plane parts each from the rest, are told apart."""
     X, y, _ = blobs(60)
     X[:, :3] += 100.0 * np.eye(3)[y]
     assert (new(name).fit(X[:40], y[:40]).predict(X[40:]) == y[40:]).all()
