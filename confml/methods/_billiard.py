@@ -9,12 +9,12 @@ import numpy as np
 from scipy.stats import t as student
 
 from confml.methods import _kernels_billiard as kernels
+from confml.methods import _kernels_follow as followers
 from confml.methods._kernels_gram import products
 from confml.methods._version_space import VersionSpace
 
 BATCHES = 16  # of each chain: their means tell the standard error
 _RENEW = 1000  # bounces after which rounding errors are cleared away
-_BUFFER = 4096  # steps written down per call
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Chain:
     """The flight of one ball; see the kernels' module for ``steps``, ``hit`` and anchors.
 
     edges (b + 2,): first steps of the burn-in and of the batches, and the end. anchors (a, 2, r): w and v.
-    centres (b, r): the integral of w along each batch; arcs (b,): its length. squares (n,): the integral of
-    the squared distances to the walls.
+    centres (b, r): the integral of w along each batch; arcs (b,): its length. squares (n,): the mean
+    squared distance to each wall.
     """
 
     steps: np.ndarray
@@ -110,7 +110,7 @@ class Flight:
             ]
         )
         wholes = [chain.centres.sum(axis=0) / chain.arcs.sum() @ walls for chain in self.chains]
-        squares = [chain.squares / chain.arcs.sum() for chain in self.chains]
+        squares = [chain.squares for chain in self.chains]
         within = np.mean(np.array(squares) - np.array(wholes) ** 2, axis=0)
         between = (means @ walls).var(axis=0, ddof=1)
         return float(np.sqrt(1.0 + (between[within > 0] / within[within > 0]).max(initial=0.0)))
@@ -131,9 +131,9 @@ class Flight:
         for chain, total in zip(self.chains, plus, strict=True):
             recorded = (*chain.seen_at(coordinates), self.chord, signed)
             if outside is None:
-                kernels.follow_signs(*recorded, total)
+                followers.follow_signs(*recorded, total)
             else:
-                kernels.follow_residuals(*recorded, np.sqrt(freedom / outside), freedom, total)
+                followers.follow_residuals(*recorded, np.sqrt(freedom / outside), freedom, total)
         return _summarise(plus[:, 1:], np.stack([chain.arcs for chain in self.chains]), self.bounces)
 
     def _single_point(self, coordinates: np.ndarray, outside: np.ndarray | None) -> Shares:
@@ -181,40 +181,44 @@ def _one_chain(space: VersionSpace, table: Table, seed: int, each: int, burn_in:
 
 
 def _record(fly: Callable[..., tuple[int, int, int]], batches: list[int], shape, escapes) -> Chain:
-    """Fly batch by batch, and put what is written down together. The first batch is the burn-in."""
+    """Fly batch by batch, and keep what is written down. The first batch is the burn-in."""
     walls, rank = shape
-    steps, hit = np.empty((_BUFFER, 6)), np.empty(_BUFFER, np.int32)
+    room = int(1.05 * sum(batches)) + 64
+    steps, hit = np.empty((room, 6)), np.empty(room, np.int32)
     anchors, anchor_step = np.empty((64, 2, rank)), np.empty(64, np.int64)
-    found: tuple[list, ...] = [], [], [], []
-    edges, centres, squares, total = [0], [], [], 0
+    edges, centres, squares, total, moored = [0], [], [], 0, 0
     for bounces in batches:
-        centre, square = np.zeros(rank), np.zeros(walls)
+        centre, square = np.zeros(rank), np.zeros(walls + 1)
         while bounces > 0:
-            flown, moored, done = fly(bounces, steps, hit, anchors, anchor_step, centre, square)
-            for pieces, piece in zip(
-                found,
-                (steps[:flown], hit[:flown], anchors[:moored], anchor_step[:moored] + total),
-                strict=True,
-            ):
-                pieces.append(piece.copy())
-            total += flown
-            bounces -= done
+            if total == len(steps):
+                steps, hit = _longer(steps), _longer(hit)
+            if moored == len(anchors):
+                anchors, anchor_step = _longer(anchors), _longer(anchor_step)
+            flown, dropped, done = fly(
+                bounces, steps[total:], hit[total:], anchors[moored:], anchor_step[moored:], centre, square
+            )
+            anchor_step[moored : moored + dropped] += total
+            total, moored, bounces = total + flown, moored + dropped, bounces - done
         edges.append(total)
         centres.append(centre)
         squares.append(square)
-    put = [np.concatenate(pieces) for pieces in found]
-    arcs = [_in_order(put[0][first:stop, 2]) for first, stop in zip(edges, edges[1:], strict=False)]
+    arcs = [_in_order(steps[first:stop, 2]) for first, stop in zip(edges, edges[1:], strict=False)]
     return Chain(
-        steps=put[0],
-        hit=put[1],
+        steps=steps[:total],
+        hit=hit[:total],
         edges=np.array(edges),
-        anchors=put[2],
-        anchor_step=put[3],
+        anchors=anchors[:moored].copy(),
+        anchor_step=anchor_step[:moored].copy(),
         centres=np.array(centres[1:]),
         arcs=np.array(arcs[1:]),
-        squares=np.sum(squares[1:], axis=0),
+        squares=np.sum(squares[1:], axis=0)[:-1] / np.sum(squares[1:], axis=0)[-1],
         escapes=0 if escapes is None else int(escapes[0]),
     )
+
+
+def _longer(array: np.ndarray) -> np.ndarray:
+    """The array with as much room again behind it."""
+    return np.concatenate([array, np.empty_like(array)])
 
 
 def _summarise(plus: np.ndarray, arcs: np.ndarray, bounces: int) -> Shares:

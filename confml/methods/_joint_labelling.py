@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.methods import _kernels_billiard as kernels
+from confml.methods import _kernels_follow as kernels
 from confml.methods._billiard import Flight
 
 _BUFFER_WORDS = 2_000_000

@@ -1,4 +1,4 @@
-"""Kernels of the billiard in version space: flying through it, and following the flight at test examples.
+"""Kernels of the billiard in version space: flying through it, and writing down how.
 
 Walls are the signed training points a_j = y_j phi(x_j) in range coordinates, so that version space is
 {w : |w| = 1, <w, a_j> > 0 for all j}. The ball has a position w and a direction v; F = <w, a_j> and
@@ -26,9 +26,8 @@ from confml._jit import kernel
 
 # Smallest distance to a wall: a ball that rounding has put onto or behind a wall bounces off at once.
 _AT_WALL = 1e-100
-# Longest arc that one node stands for where a smooth function is integrated.
-_NODE_ARC = 0.2
-_GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+# Flights of which one is looked at for the mean square of F.
+_EVERY = 8
 
 
 @kernel
@@ -98,6 +97,38 @@ def _write_anchor(anchors, count, step, w, v, anchor_step):
 
 
 @kernel
+def _next_wall(F, V, last, guess, flags, words):
+    """The wall ahead, the cotangent of the arc to it, and a guess at that of the next flight.
+
+    It is where cot(arc) = -V / F is largest, a root of F cos + V sin in (0, pi); with no other wall, the last
+    one again after half a circle. Walls whose cotangent exceeds ``guess`` are flagged, many at a time and
+    without dividing, and as a rule only those few are looked at. flags: bytes, n rounded up to a multiple of
+    8; words: the same memory, 8 flags each.
+    """
+    n = F.size
+    for j in range(n):
+        flags[j] = -V[j] > guess * F[j]
+    wall, best, found = -1, guess, 0
+    for k in range(words.size):
+        if words[k] != 0:
+            for j in range(8 * k, min(8 * k + 8, n)):
+                if flags[j] != 0 and j != last:
+                    found += 1
+                    cot = -V[j] / max(F[j], _AT_WALL)
+                    if cot > best:
+                        wall, best = j, cot
+    if wall >= 0:
+        return wall, best, 1.1 * guess if found > 2 else guess
+    wall, best = last, -1e100
+    for j in range(n):
+        if j != last:
+            cot = -V[j] / max(F[j], _AT_WALL)
+            if cot > best:
+                wall, best = j, cot
+    return wall, best, max(0.6 * guess, 1e-3)
+
+
+@kernel
 def fly_geodesics(
     walls, walls_t, gram, squared, bounces, refresh, renew, w, v, F, V, state, flown, steps, hit, anchors,
     anchor_step, centre, squares,
@@ -109,12 +140,14 @@ def fly_geodesics(
     bounces after which rounding errors are cleared away. State that goes on from call to call: w, v (r,),
     F, V (n,), state (last wall or -1, bounces since renewal, 1 where an anchor is due), flown (2,) arc since
     the last fresh direction, and the one until the next. Filled: steps, hit, anchors, anchor_step; centre
-    (r,) += the integral of w along the way, squares (n,) += those of F^2.
+    (r,) += the integral of w along the way, squares (n + 1,) += sums of F^2 by arc, and of the
+    arcs they are taken over.
     """
     n, r = V.size, w.size
-    cot = np.empty(n)
     last, since, due = state[0], state[1], state[2]
     away, limit = flown[0], flown[1]
+    flags = np.zeros(-(-n // 8) * 8, np.uint8)
+    words, guess = flags.view(np.uint64), 1.0
     step, anchor, done = 0, 0, 0
     while done < bounces and step < steps.shape[0] and anchor < anchors.shape[0]:
         if due == 0 and since >= renew:
@@ -129,15 +162,7 @@ def fly_geodesics(
             _write_anchor(anchors, anchor, step, w, v, anchor_step)
             anchor += 1
             due, since = 0, 0
-        # The next wall is where cot(arc) = -V / F is largest: a root of F cos + V sin in (0, pi).
-        for j in range(n):
-            cot[j] = -V[j] / max(F[j], _AT_WALL)
-        if last >= 0:
-            cot[last] = -np.inf
-        wall, best = last, -1e100  # no other wall: back to the same one after half a circle
-        for j in range(n):
-            if cot[j] > best:
-                wall, best = j, cot[j]
+        wall, best, guess = _next_wall(F, V, last, guess, flags, words)
         arc = math.atan2(1.0, best)
         scale = 1.0 / math.sqrt(1.0 + best * best)
         c, s = best * scale, scale
@@ -145,26 +170,25 @@ def fly_geodesics(
             arc = limit - away
             c, s = math.cos(arc), math.sin(arc)
             wall = -1
-        third = arc / 3.0
+        push = 0.0
+        if wall >= 0:
+            push = 2.0 * (c * V[wall] - s * F[wall]) / squared[wall]
+        across, normal = gram[max(wall, 0)], walls[max(wall, 0)]
+        if step % _EVERY == 0:
+            for j in range(n):
+                new = c * F[j] + s * V[j]
+                squares[j] += arc * (F[j] * F[j] + F[j] * new + new * new)  # F is almost linear on an arc
+            squares[n] += 3.0 * arc
         for j in range(n):
             f = F[j]
-            new = c * f + s * V[j]
-            V[j] = c * V[j] - s * f
-            squares[j] += third * (f * f + f * new + new * new)  # F is almost linear on a short arc
-            F[j] = new
+            F[j] = c * f + s * V[j]
+            V[j] = c * V[j] - s * f - push * across[j]
         for i in range(r):
             x = w[i]
             centre[i] += s * x + (1.0 - c) * v[i]
             w[i] = c * x + s * v[i]
-            v[i] = c * v[i] - s * x
-        push = 0.0
+            v[i] = c * v[i] - s * x - push * normal[i]
         if wall >= 0:
-            push = 2.0 * V[wall] / squared[wall]
-            across, normal = gram[wall], walls[wall]
-            for j in range(n):
-                V[j] -= push * across[j]
-            for i in range(r):
-                v[i] -= push * normal[i]
             F[wall] = 0.0
             away += arc
             since += 1
@@ -231,12 +255,12 @@ def fly_chords(
         arc = math.atan2(tau * across_w, 1.0 + tau * d)
         scale = 1.0 / math.sqrt(1.0 + 2.0 * tau * d + tau * tau * q)
         alpha, beta = scale, tau * scale
-        third = arc / 3.0
         for j in range(n):
             f = F[j]
             new = alpha * f + beta * V[j]
-            squares[j] += third * (f * f + f * new + new * new)
+            squares[j] += arc * (f * f + f * new + new * new)
             F[j] = new
+        squares[n] += 3.0 * arc
         # The way on the sphere is the arc from w towards e = (v - d w) / across_w.
         along, side = math.sin(arc), (1.0 - math.cos(arc)) / max(across_w, _AT_WALL)
         for i in range(r):
@@ -258,143 +282,3 @@ def fly_chords(
         step += 1
     state[0], state[2] = last, due
     return step, anchor, done
-
-
-@kernel
-def follow_signs(steps, hit, edges, anchor_step, at_w, at_v, chord, signed, plus):
-    """plus (b, m) += the arc of each batch of steps on which <w, phi(x)> > 0.
-
-    edges (b + 1,) first steps of the batches; at_w, at_v (anchors, m) products with the anchors; signed
-    (n, m) y_j k(x_j, x). Each arc has one sign change at most, since it is no longer than pi.
-    """
-    m = signed.shape[1]
-    f, g, new_f, new_g = np.zeros(m), np.zeros(m), np.empty(m), np.empty(m)
-    anchor = 0
-    for batch in range(edges.size - 1):
-        total = plus[batch]
-        for step in range(edges[batch], edges[batch + 1]):
-            while anchor < anchor_step.size and anchor_step[anchor] == step:
-                f[:] = at_w[anchor]
-                g[:] = at_v[anchor]
-                anchor += 1
-            alpha, beta, arc, push = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
-            gamma, delta = (0.0, 1.0) if chord else (-beta, alpha)
-            row = signed[max(hit[step], 0)]
-            crossings = 0
-            for j in range(m):
-                new = alpha * f[j] + beta * g[j]
-                new_g[j] = gamma * f[j] + delta * g[j] - push * row[j]
-                new_f[j] = new
-                total[j] += arc if new > 0.0 else 0.0
-                crossings += (f[j] > 0.0) != (new > 0.0)
-            if crossings > 0:
-                d, s = steps[step, 4], steps[step, 5]
-                for j in range(m):
-                    if (f[j] > 0.0) != (new_f[j] > 0.0):
-                        total[j] += _until_crossing(f[j], g[j], d, s)
-            f, new_f = new_f, f
-            g, new_g = new_g, g
-
-
-@kernel
-def _until_crossing(f, g, d, s):
-    """Arc from f = <w, phi> to where it changes sign on the way along g = <v, phi>; minus it if f <= 0."""
-    if f > 0.0:
-        return math.atan2(s * f, d * f - g)
-    return -math.atan2(-s * f, g - d * f)
-
-
-@kernel
-def follow_residuals(
-    steps, hit, edges, anchor_step, at_w, at_v, chord, signed, scale, freedom, plus
-):  # fmt: skip
-    """plus (b, m) += the integral over each batch's arcs of P(T < scale <w, phi(x)>), T Student's.
-
-    scale (m,): root of the degrees of freedom over the standard deviation of what lies outside the span of
-    the walls; freedom: their number. Nodes lie _NODE_ARC apart or closer, shifted from step to step by the
-    golden section, so that what one arc errs another makes good. T is taken to a normal variable by
-    Wallace's formula, right to 8e-3 with 1 degree of freedom, 2e-3 with 2, 1e-4 from 10 on.
-    """
-    m = signed.shape[1]
-    f, g = np.zeros(m), np.zeros(m)
-    factor = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0) * math.sqrt(freedom / 2.0)
-    anchor = 0
-    for batch in range(edges.size - 1):
-        total = plus[batch]
-        for step in range(edges[batch], edges[batch + 1]):
-            while anchor < anchor_step.size and anchor_step[anchor] == step:
-                f[:] = at_w[anchor]
-                g[:] = at_v[anchor]
-                anchor += 1
-            alpha, beta, arc, push = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
-            d, s = steps[step, 4], steps[step, 5]
-            gamma, delta = (0.0, 1.0) if chord else (-beta, alpha)
-            row = signed[max(hit[step], 0)]
-            nodes = int(math.ceil(arc / _NODE_ARC))
-            shift = (step * _GOLDEN) % 1.0
-            for node in range(nodes):
-                at = arc * (node + shift) / nodes
-                c, e = math.cos(at), math.sin(at) / max(s, _AT_WALL)
-                c -= e * d
-                for j in range(m):
-                    t = scale[j] * (c * f[j] + e * g[j])
-                    z = factor * math.copysign(math.sqrt(math.log1p(t * t / freedom)), t)
-                    total[j] += 0.5 * arc / nodes * math.erfc(-z)
-            for j in range(m):
-                old, way = f[j], g[j]
-                f[j] = alpha * old + beta * way
-                g[j] = gamma * old + delta * way - push * row[j]
-
-
-@kernel
-def follow_labels(
-    steps, hit, first, stop, anchor_step, at_w, at_v, chord, signed, f, g, words, lengths
-):  # fmt: skip
-    """Cut the arcs of steps first .. stop at every sign change of m points: (next step, pieces).
-
-    Each piece has one labelling: words (p, m / 64 rounded up), bit j set where point j is positive, and its
-    length. It ends early, between two steps, when a step might not fit any more. f, g (m,) go on from call to
-    call.
-    """
-    m = f.size
-    when, which = np.empty(m), np.empty(m, np.int64)
-    label = np.zeros(words.shape[1], np.uint64)
-    anchor = np.searchsorted(anchor_step, first)
-    pieces = 0
-    for step in range(first, stop):
-        if pieces + m + 1 > words.shape[0]:
-            return step, pieces
-        while anchor < anchor_step.size and anchor_step[anchor] == step:
-            f[:] = at_w[anchor]
-            g[:] = at_v[anchor]
-            anchor += 1
-        alpha, beta, arc, push = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
-        d, s = steps[step, 4], steps[step, 5]
-        gamma, delta = (0.0, 1.0) if chord else (-beta, alpha)
-        row = signed[max(hit[step], 0)]
-        label[:] = 0
-        crossings = 0
-        for j in range(m):
-            old, way = f[j], g[j]
-            new = alpha * old + beta * way
-            if old > 0.0:
-                label[j // 64] |= np.uint64(1) << np.uint64(j % 64)
-            if (old > 0.0) != (new > 0.0):
-                when[crossings] = min(abs(_until_crossing(old, way, d, s)), arc)
-                which[crossings] = j
-                crossings += 1
-            f[j] = new
-            g[j] = gamma * old + delta * way - push * row[j]
-        order = np.argsort(when[:crossings])
-        gone = 0.0
-        for place in range(crossings):
-            j = which[order[place]]
-            words[pieces] = label
-            lengths[pieces] = when[order[place]] - gone
-            pieces += 1
-            gone = when[order[place]]
-            label[j // 64] ^= np.uint64(1) << np.uint64(j % 64)
-        words[pieces] = label
-        lengths[pieces] = arc - gone
-        pieces += 1
-    return stop, pieces

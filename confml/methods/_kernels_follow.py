@@ -1,0 +1,156 @@
+"""Kernels that follow a flight, as `_kernels_billiard` has written it down, at test examples."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from confml._jit import kernel
+
+# Longest arc that one node stands for where a smooth function is integrated.
+_NODE_ARC = 0.2
+_GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+_SMALLEST = 1e-100  # in place of 0 in a divisor
+
+
+@kernel
+def _until_crossing(f, g, d, s):
+    """Arc from f = <w, phi> to where it changes sign on the way along g = <v, phi>; minus it if f <= 0."""
+    if f > 0.0:
+        return math.atan2(s * f, d * f - g)
+    return -math.atan2(-s * f, g - d * f)
+
+
+@kernel
+def follow_signs(steps, hit, edges, anchor_step, at_w, at_v, chord, signed, plus):
+    """plus (b, m) += the arc of each batch of steps on which <w, phi(x)> > 0.
+
+    edges (b + 1,) first steps of the batches; at_w, at_v (anchors, m) products with the anchors; signed
+    (n, m) y_j k(x_j, x). Each arc has one sign change at most, since it is no longer than pi.
+    """
+    m = signed.shape[1]
+    f, g, new_f, new_g = np.zeros(m), np.zeros(m), np.empty(m), np.empty(m)
+    flags = np.zeros(-(-m // 8) * 8, np.uint8)  # points that change sign, 8 in a word
+    words = flags.view(np.uint64)
+    anchor = 0
+    for batch in range(edges.size - 1):
+        total = plus[batch]
+        for step in range(edges[batch], edges[batch + 1]):
+            while anchor < anchor_step.size and anchor_step[anchor] == step:
+                f[:] = at_w[anchor]
+                g[:] = at_v[anchor]
+                anchor += 1
+            alpha, beta, arc, push = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
+            gamma, delta = (0.0, 1.0) if chord else (-beta, alpha)
+            row = signed[max(hit[step], 0)]
+            for j in range(m):
+                new = alpha * f[j] + beta * g[j]
+                new_g[j] = gamma * f[j] + delta * g[j] - push * row[j]
+                new_f[j] = new
+                total[j] += arc if new > 0.0 else 0.0
+                flags[j] = (f[j] > 0.0) != (new > 0.0)
+            d, s = steps[step, 4], steps[step, 5]
+            for k in range(words.size):
+                if words[k] != 0:
+                    for j in range(8 * k, min(8 * k + 8, m)):
+                        if flags[j] != 0:
+                            total[j] += _until_crossing(f[j], g[j], d, s)
+            f, new_f = new_f, f
+            g, new_g = new_g, g
+
+
+@kernel
+def follow_residuals(
+    steps, hit, edges, anchor_step, at_w, at_v, chord, signed, scale, freedom, plus
+):  # fmt: skip
+    """plus (b, m) += the integral over each batch's arcs of P(T < scale <w, phi(x)>), T Student's.
+
+    scale (m,): root of the degrees of freedom over the standard deviation of what lies outside the span of
+    the walls; freedom: their number. Nodes lie _NODE_ARC apart or closer, shifted from step to step by the
+    golden section, so that what one arc errs another makes good. T is taken to a normal variable by
+    Wallace's formula, right to 8e-3 with 1 degree of freedom, 2e-3 with 2, 1e-4 from 10 on.
+    """
+    m = signed.shape[1]
+    f, g = np.zeros(m), np.zeros(m)
+    factor = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0) * math.sqrt(freedom / 2.0)
+    anchor = 0
+    for batch in range(edges.size - 1):
+        total = plus[batch]
+        for step in range(edges[batch], edges[batch + 1]):
+            while anchor < anchor_step.size and anchor_step[anchor] == step:
+                f[:] = at_w[anchor]
+                g[:] = at_v[anchor]
+                anchor += 1
+            alpha, beta, arc, push = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
+            d, s = steps[step, 4], steps[step, 5]
+            gamma, delta = (0.0, 1.0) if chord else (-beta, alpha)
+            row = signed[max(hit[step], 0)]
+            nodes = int(math.ceil(arc / _NODE_ARC))
+            shift = (step * _GOLDEN) % 1.0
+            for node in range(nodes):
+                at = arc * (node + shift) / nodes
+                c, e = math.cos(at), math.sin(at) / max(s, _SMALLEST)
+                c -= e * d
+                for j in range(m):
+                    t = scale[j] * (c * f[j] + e * g[j])
+                    z = factor * math.copysign(math.sqrt(math.log1p(t * t / freedom)), t)
+                    total[j] += 0.5 * arc / nodes * math.erfc(-z)
+            for j in range(m):
+                old, way = f[j], g[j]
+                f[j] = alpha * old + beta * way
+                g[j] = gamma * old + delta * way - push * row[j]
+
+
+@kernel
+def follow_labels(
+    steps, hit, first, stop, anchor_step, at_w, at_v, chord, signed, f, g, words, lengths
+):  # fmt: skip
+    """Cut the arcs of steps first .. stop at every sign change of m points: (next step, pieces).
+
+    Each piece has one labelling: words (p, m / 64 rounded up), bit j set where point j is positive, and its
+    length. It ends early, between two steps, when a step might not fit any more. f, g (m,) go on from call to
+    call.
+    """
+    m = f.size
+    when, which = np.empty(m), np.empty(m, np.int64)
+    label = np.zeros(words.shape[1], np.uint64)
+    anchor = np.searchsorted(anchor_step, first)
+    pieces = 0
+    for step in range(first, stop):
+        if pieces + m + 1 > words.shape[0]:
+            return step, pieces
+        while anchor < anchor_step.size and anchor_step[anchor] == step:
+            f[:] = at_w[anchor]
+            g[:] = at_v[anchor]
+            anchor += 1
+        alpha, beta, arc, push = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
+        d, s = steps[step, 4], steps[step, 5]
+        gamma, delta = (0.0, 1.0) if chord else (-beta, alpha)
+        row = signed[max(hit[step], 0)]
+        label[:] = 0
+        crossings = 0
+        for j in range(m):
+            old, way = f[j], g[j]
+            new = alpha * old + beta * way
+            if old > 0.0:
+                label[j // 64] |= np.uint64(1) << np.uint64(j % 64)
+            if (old > 0.0) != (new > 0.0):
+                when[crossings] = min(abs(_until_crossing(old, way, d, s)), arc)
+                which[crossings] = j
+                crossings += 1
+            f[j] = new
+            g[j] = gamma * old + delta * way - push * row[j]
+        order = np.argsort(when[:crossings])
+        gone = 0.0
+        for place in range(crossings):
+            j = which[order[place]]
+            words[pieces] = label
+            lengths[pieces] = when[order[place]] - gone
+            pieces += 1
+            gone = when[order[place]]
+            label[j // 64] ^= np.uint64(1) << np.uint64(j % 64)
+        words[pieces] = label
+        lengths[pieces] = arc - gone
+        pieces += 1
+    return stop, pieces
