@@ -596,6 +596,38 @@ def test_kernel_svm_is_scikit_learns():
     assert np.array_equal(KernelSVM(sigma=3.0).fit(X, three).predict(X_test), oracle.predict(X_test))
 
 
+def test_the_machine_without_bias_has_the_widest_margin():
+    X, y, X_test = overlapping(30, 3)
+    K = naive.kernel_matrix(X, X, "rbf", 2.0)
+    space = VersionSpace.of(RangeSpace.of(K, 0.0), y.astype(float))
+    machine = KernelSVM(sigma=2.0, bias=False, C=1e9).fit(X, y)
+    f = machine.decision_function(X)
+    assert (y * f).min() == pytest.approx(1.0, rel=1e-3)  # support vectors are at 1
+    expected = space.start @ space.space.coordinates(naive.kernel_matrix(X, X_test, "rbf", 2.0))
+    np.testing.assert_allclose(machine.decision_function(X_test) * space.margin, expected, atol=1e-3)
+
+
+def test_the_soft_machine_without_bias_is_the_mirrored_one():
+    """A mirrored training set, each row counting half, takes the bias of scikit-learn's SVC away."""
+    X, y, X_test = overlapping(60, 4)
+    mirrored = SVC(kernel="linear", C=0.35, tol=1e-7).fit(np.vstack([X, -X]), np.append(y, -y))
+    machine = KernelSVM(kernel="linear", bias=False, C=0.7).fit(X, y)
+    np.testing.assert_allclose(
+        machine.decision_function(X_test), mirrored.decision_function(X_test), atol=1e-2
+    )
+    assert abs(mirrored.intercept_[0]) < 1e-5
+
+
+def test_machines_without_bias_of_three_classes_and_of_one():
+    rng = np.random.default_rng(1)
+    y = np.arange(45) % 3
+    X = np.array([[0.0, 4.0], [4.0, 0.0], [-4.0, -4.0]])[y] + rng.normal(size=(45, 2))
+    machine = KernelSVM(sigma=2.0, bias=False).fit(X, y)
+    assert machine.score(X, y) == 1.0
+    assert machine.decision_function(X).shape == (45, 3)
+    assert KernelSVM(bias=False).fit(X, np.zeros(45)).predict(X).tolist() == [0.0] * 45
+
+
 # ---- figures of the paper
 
 
