@@ -21,6 +21,8 @@ import tempfile
 from importlib import metadata
 from pathlib import Path
 
+from confml._cache import cache_folder
+
 
 @functools.cache
 def cache_dir() -> Path:
@@ -32,16 +34,13 @@ def cache_dir() -> Path:
     given = os.environ.get("NUMBA_CACHE_DIR")
     if given:
         return Path(given)
-    from pooch import os_cache
-
     sources = hashlib.sha256(f"{sys.version_info[:2]} {metadata.version('numba')}".encode())
     package = Path(__file__).parent
     for file in sorted([Path(__file__), *package.rglob("_kernels*.py")]):
         sources.update(file.read_bytes())
     folder = f"kernels-{sources.hexdigest()[:12]}"
-    user = Path(os.environ.get("CONFML_CACHE") or os_cache("confml"))
     temporary = Path(tempfile.gettempdir()) / f"confml-{os.getuid() if hasattr(os, 'getuid') else 0}"
-    for parent in (user, temporary):
+    for parent in (cache_folder(), temporary):
         try:
             (parent / folder).mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=parent / folder):

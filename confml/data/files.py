@@ -18,20 +18,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from confml._cache import cache_folder
 from confml.data.cards import Card, CardFile
 from confml.errors import DataError
 
 _CHUNK = 1 << 20
-
-
-def cache_folder() -> Path:
-    """The user's cache of confml: ``CONFML_CACHE``, else the system's place for caches."""
-    given = os.environ.get("CONFML_CACHE")
-    if given:
-        return Path(given)
-    from pooch import os_cache
-
-    return Path(os_cache("confml"))
 
 
 def download_folder() -> Path:
