@@ -1,0 +1,139 @@
+"""Comparing several methods over several data sets: ranks, Friedman, Nemenyi, Wilcoxon with Holm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class RankComparison:
+    """What N data sets say about k methods (Demsar, JMLR 7, 2006).
+
+    ranks (N, k): 1 for the best, mean ranks of equals; mean_ranks (k,). chi_squared, p_value: Friedman's
+    test; f, f_p_value: Iman and Davenport's form of it. critical_difference: two mean ranks that differ by at least
+    this much differ at ``level``; nemenyi (k, k): p-values of Nemenyi's test; wilcoxon (k, k): two-sided
+    p-values of Wilcoxon's signed-rank test for each pair, all of them together corrected by Holm. Diagonals
+    are 1. NaN where fewer than two data sets or methods leave a value open.
+    """
+
+    ranks: np.ndarray
+    mean_ranks: np.ndarray
+    chi_squared: float
+    p_value: float
+    f: float
+    f_p_value: float
+    level: float
+    critical_difference: float
+    nemenyi: np.ndarray
+    wilcoxon: np.ndarray
+
+    def groups(self) -> list[np.ndarray]:
+        """Largest sets of methods whose mean ranks are no further apart than the critical difference.
+
+        Method numbers by mean rank: the bars of a critical-difference diagram; sets of one are left out.
+        """
+        order = np.argsort(self.mean_ranks, kind="stable")
+        found: list[np.ndarray] = []
+        for start in range(len(order)):
+            gap = self.mean_ranks[order] - self.mean_ranks[order[start]]
+            stop = int(np.sum(gap < self.critical_difference))
+            if stop - start > 1 and (not found or stop > found[-1][1]):
+                found.append((start, stop))
+        return [order[start:stop] for start, stop in found]
+
+
+def compare_ranks(scores, higher_is_better: bool = True, level: float = 0.05) -> RankComparison:
+    """Compare k methods by their scores (N, k) on N data sets.
+
+    Raises ValueError for scores that are not a table of numbers.
+    """
+    from scipy.stats import chi2, rankdata
+    from scipy.stats import f as fisher
+
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.ndim != 2 or not scores.size or not np.isfinite(scores).all():
+        raise ValueError(f"scores must be (data sets, methods), all of them numbers; got {scores.shape}")
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level lies between 0 and 1, both excluded; got {level}")
+    n, k = scores.shape
+    ranks = rankdata(-scores if higher_is_better else scores, axis=1)
+    means = ranks.mean(axis=0)
+    chi_squared = p_value = f = f_p_value = float("nan")
+    if n > 1 and k > 1:
+        # Ties: the variance of the ranks that there are, as in scipy's friedmanchisquare.
+        spread = float(np.sum((ranks - (k + 1) / 2) ** 2))
+        if spread > 0:
+            chi_squared = float((k - 1) * n**2 * np.sum((means - (k + 1) / 2) ** 2) / spread)
+            p_value = float(chi2.sf(chi_squared, k - 1))
+            rest = n * (k - 1) - chi_squared
+            f = float((n - 1) * chi_squared / rest) if rest > 0 else float("inf")
+            f_p_value = float(fisher.sf(f, k - 1, (k - 1) * (n - 1)))
+        else:
+            chi_squared, p_value, f, f_p_value = 0.0, 1.0, 0.0, 1.0
+    return RankComparison(
+        ranks=ranks,
+        mean_ranks=means,
+        chi_squared=chi_squared,
+        p_value=p_value,
+        f=f,
+        f_p_value=f_p_value,
+        level=level,
+        critical_difference=critical_difference(k, n, level),
+        nemenyi=_nemenyi(means, n),
+        wilcoxon=wilcoxon_holm(scores),
+    )
+
+
+def critical_difference(methods: int, datasets: int, level: float = 0.05) -> float:
+    """Nemenyi's critical difference of mean ranks, q sqrt(k (k + 1) / (6 N)); NaN for one method."""
+    from scipy.stats import studentized_range
+
+    if methods < 2:
+        return float("nan")
+    q = studentized_range.ppf(1.0 - level, methods, np.inf) / np.sqrt(2.0)
+    return float(q * np.sqrt(methods * (methods + 1) / (6.0 * datasets)))
+
+
+def _nemenyi(means: np.ndarray, datasets: int) -> np.ndarray:
+    from scipy.stats import studentized_range
+
+    k = len(means)
+    p_values = np.ones((k, k))
+    error = np.sqrt(k * (k + 1) / (6.0 * datasets))
+    for a in range(k):
+        for b in range(a + 1, k):
+            q = abs(means[a] - means[b]) / error * np.sqrt(2.0)
+            p_values[a, b] = p_values[b, a] = min(float(studentized_range.sf(q, k, np.inf)), 1.0)
+    return p_values
+
+
+def wilcoxon_holm(scores) -> np.ndarray:
+    """(k, k) two-sided p-values of Wilcoxon's signed-rank test, corrected by Holm over all pairs.
+
+    Differences of 0 are left out; two methods with the same scores everywhere have p = 1.
+    """
+    from scipy.stats import wilcoxon
+
+    scores = np.asarray(scores, dtype=np.float64)
+    k = scores.shape[1]
+    pairs = [(a, b) for a in range(k) for b in range(a + 1, k)]
+    plain = []
+    for a, b in pairs:
+        gaps = scores[:, a] - scores[:, b]
+        plain.append(float(wilcoxon(gaps).pvalue) if gaps.any() else 1.0)
+    corrected = np.ones((k, k))
+    for (a, b), p_value in zip(pairs, holm(plain), strict=True):
+        corrected[a, b] = corrected[b, a] = p_value
+    return corrected
+
+
+def holm(p_values) -> np.ndarray:
+    """Holm's step-down correction of m p-values (m,): the i-th smallest times m - i + 1, never decreasing."""
+    p_values = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p_values, kind="stable")
+    steps = p_values[order] * (len(p_values) - np.arange(len(p_values)))
+    corrected = np.empty_like(p_values)
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(steps) else steps
+    return corrected
