@@ -42,6 +42,64 @@ figure-tcm-1: $(VENV)/installed
 figure-tcm-2: $(VENV)/installed
 	@$(RUN) configs/tcm-nn-figure2.yaml
 
+# ---- Kubat, An Introduction to Machine Learning, chapters 2 to 4: the computer assignments and more
+
+# Runs configs/classical once for each value of a key: $(call vary,CONFIG,KEYS,VALUES,FOLDER,MORE OPTIONS).
+define vary
+	@for value in $(3); do $(RUN) configs/classical/$(1).yaml --out results/classical/$(1)$(4)-$$value \
+	  $(foreach key,$(2),--set $(key)=$$value) $(5) --quiet || exit $$?; done
+endef
+# Draws a metric of these runs: $(call against,CONFIG,KEY,METRIC,OPTIONS).
+define against
+	@$(CONFML) report results/classical/$(1)-* \
+	  --against $(2) --metric $(3) $(4) --out results/figure-classical/$(1)
+endef
+CLEANED  := --set 'steps=[{tomek-links: {repeat: true}}]'
+SELECTED := --set 'steps=[min-max, select-attributes]'
+
+# About a hundred small runs, some ten minutes; flare, ionosphere and others of the first two need their data.
+.PHONY: figure-classical figure-classical-noise figure-classical-linear figure-classical-more
+figure-classical: figure-classical-noise figure-classical-linear figure-classical-more
+	@for name in one-nn naive-bayes; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
+
+# Chapter 3: k-NN, label noise, Tomek links; irrelevant attributes; the Bayes error.
+figure-classical-noise: $(VENV)/installed
+	@for name in many-neighbours boundaries boundaries-cleaned; do \
+	  $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
+	$(call vary,square-noise,noise.labels,0 0.05 0.1 0.15 0.2 0.25,-whole)
+	$(call vary,square-noise,noise.labels,0 0.05 0.1 0.15 0.2 0.25,-cleaned,$(CLEANED))
+	$(call against,square-noise,noise.labels,error,--line 'knn k=1' --line 'knn k=3' --line 'knn k=15')
+	$(call against,square-noise,k,error,--line knn)
+	$(call vary,knn-irrelevant,noise.irrelevant,0 1 2 4 8 16,-all)
+	$(call vary,knn-irrelevant,noise.irrelevant,0 1 2 4 8 16,-selected,$(SELECTED))
+	$(call against,knn-irrelevant,noise.irrelevant,error)
+	$(call vary,bayes-limit,datasets.0.distance,0.25 0.5 1 1.5 2 3 4)
+	$(call against,bayes-limit,bayes-error,error)
+
+# Chapter 4: perceptron and WINNOW.
+figure-classical-linear: $(VENV)/installed
+	@for name in rates rules four-classes; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
+	$(call vary,irrelevant,datasets.0.irrelevant datasets.1.irrelevant,0 1 2 5 10 15 20)
+	$(call against,irrelevant,datasets.0.irrelevant,presentations,--log-metric)
+	$(call vary,attribute-noise,noise.attributes,0 0.05 0.1 0.2 0.3)
+	$(call against,attribute-noise,noise.attributes,training_error)
+	$(call against,attribute-noise,noise.attributes,error)
+
+# Chapter 4: sizes of the training set, classes, capacity.
+figure-classical-more: $(VENV)/installed
+	@for seed in 1 2 3; do for n in 10 20 50 100 200; do $(RUN) configs/classical/training-size.yaml --quiet \
+	  --out results/classical/training-size-$$n-$$seed --set datasets.0.n=$$n --set seed=$$seed || exit $$?; \
+	  done; done
+	$(call against,training-size,datasets.0.n,error,--log)
+	$(call against,training-size,datasets.0.n,presentations,--log --log-metric)
+	$(call vary,four-classes,datasets.0.irrelevant,0 2 5 10 20)
+	$(call against,four-classes,datasets.0.irrelevant,error)
+	$(call vary,more-classes,datasets.0.classes,2 3 4 6 9 12,-clean)
+	$(call vary,more-classes,datasets.0.classes,2 3 4 6 9 12,-noisy,--set noise.labels=0.1)
+	$(call against,more-classes,datasets.0.classes,error)
+	$(call vary,capacity,datasets.0.n,20 40 60 70 80 90 100 120 160)
+	$(call against,capacity,datasets.0.n,converged)
+
 # ---- for developers
 
 # Every benchmark beside what it is measured against, one thread: make bench, make bench ONLY=usps_k1.

@@ -110,7 +110,11 @@ def contradicted(X, y):
     return (same & (y[:, None] != y)).any(axis=1)
 
 
-@pytest.mark.parametrize("step", [ConsistentSubset, SelectExamples])
+@pytest.mark.parametrize(
+    "step",
+    [ConsistentSubset, lambda: ConsistentSubset(add="one"), SelectExamples],
+    ids=["all", "one", "drop"],
+)
 @given(training_sets())
 @settings(max_examples=60, deadline=None)
 def test_a_subset_classifies_the_training_set_like_the_whole(step, training_set):
@@ -121,7 +125,7 @@ def test_a_subset_classifies_the_training_set_like_the_whole(step, training_set)
     whole = KNN(nominal=columns).fit(X, y).predict(X)
     subset = KNN(nominal=columns).fit(cleaned, labels).predict(X)
     clear = ~contradicted(X, y)
-    if step is ConsistentSubset:
+    if step is not SelectExamples:
         assert np.array_equal(subset[clear], whole[clear])
         assert set(labels) == set(y)
     else:
@@ -137,6 +141,14 @@ def test_two_far_clusters_need_one_example_each():
         _, labels, kept = step.fit_training(X, y, rng)
         assert sorted(labels) == [0, 1]
         assert step.fit_metrics_["removed_rows"] == 98 and step.fit_metrics_["kept_rows"] == 2
+
+
+def test_one_by_one_keeps_fewer():
+    rng = np.random.default_rng(8)
+    X = rng.random((300, 2))
+    y = (X.sum(axis=1) > 1).astype(int)
+    kept = {add: len(ConsistentSubset(add).fit_training(X, y, rng)[1]) for add in ("all", "one")}
+    assert kept["one"] < 60 < kept["all"]
 
 
 def test_dropping_examples_leaves_none_that_could_go():

@@ -15,23 +15,48 @@ from confml.commands._options import json_option, quiet_option
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Where to put tables."
 )
+@click.option("--against", metavar="KEY", help="Draw a metric of the runs against a key of their configs.")
+@click.option("--metric", default="error", show_default=True, help="The metric drawn against KEY.")
+@click.option("--line", "lines", multiple=True, metavar="LABEL", help="Only these method variants.")
+@click.option("--log", is_flag=True, help="A logarithmic axis for KEY.")
+@click.option("--log-metric", is_flag=True, help="A logarithmic axis for the metric.")
 @json_option
 @quiet_option
 def report(
-    runs: tuple[Path, ...], tables: tuple[str, ...], out: Path | None, as_json: bool, quiet: bool
+    runs: tuple[Path, ...],
+    tables: tuple[str, ...],
+    out: Path | None,
+    against: str | None,
+    metric: str,
+    lines: tuple[str, ...],
+    log: bool,
+    log_metric: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Rebuild the tables and figures of the run in folder RUN from its stored cells. Computes no cell.
 
     With --table and --out, fill published tables with the numbers of several runs instead: for tables whose
-    data sets were evaluated under different protocols.
+    data sets were evaluated under different protocols. With --against and --out, draw a metric of several
+    runs against what they differ in: a dotted key of their configs, or a parameter of their methods.
 
     \b
     confml report results/usps
     confml report results/satellite results/segment --table tcm-nn-table1 --out results/tcm-nn
+    confml report results/noise-* --against noise.labels --metric error --out results/noise
     """
     from confml.errors import ConfmlError, did_you_mean
     from confml.report import combine_tables, known_tables, open_run, print_json, print_run, write_report
 
+    if against is not None:
+        if tables or out is None:
+            raise ConfmlError("--against goes with --out, and without --table")
+        from confml.report.combined import combine_figure
+
+        paths = combine_figure(runs, against, metric, out, lines, log=log, log_y=log_metric)
+        if not quiet:
+            click.echo("".join(f"{path}\n" for path in paths), nl=False)
+        return
     if tables or out is not None:
         if not (tables and out is not None):
             raise ConfmlError("--table and --out go together")

@@ -89,6 +89,20 @@ class Parts:
         return self._raw["y_test"]
 
     @property
+    def given(self) -> tuple[np.ndarray, np.ndarray]:
+        """Training examples with noise, ahead of the steps: X (m, d) and y (m,)."""
+        return self._raw["X"], self._raw["y"]
+
+    @property
+    def kept(self) -> np.ndarray:
+        """Which of the ``given`` examples the steps left."""
+        return self._treated["kept"]
+
+    def treat(self, X: np.ndarray) -> np.ndarray:
+        """Further examples (n, d), as the steps that were learnt on the training part make them."""
+        return np.ascontiguousarray(self._treated["chain"].transform(X))
+
+    @property
     def dropped_rows(self) -> np.ndarray:
         """Rows that the steps took out of the training part, counted as ``numbers`` are."""
         kept = np.zeros(len(self.train_rows), dtype=bool)
@@ -179,6 +193,7 @@ class Parts:
             "y": np.asarray(y),
             "kept": kept,
             "X_test": np.ascontiguousarray(chain.transform(raw["X_test"])),
+            "chain": chain,
             "metrics": chain.fit_metrics_,
             "nominal": chain.nominal_,
             "columns": chain.columns_,

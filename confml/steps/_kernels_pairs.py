@@ -57,6 +57,37 @@ def nearest_kept(X, nominal, codes, row, kept, without, counts):
 
 
 @kernel
+def condense(X, nominal, codes, classes, chosen):
+    """Add each row of X (m, d) that 1-NN on those ``chosen`` (m,) bool gets wrong, at once, until none is.
+
+    Rows come in their order, pass after pass; ``chosen`` is changed in place. Returns the number of passes.
+    """
+    m = len(X)
+    distance = np.empty(m, dtype=np.float64)
+    counts = np.zeros((m, classes), dtype=np.int64)
+    for i in range(m):
+        distance[i] = nearest_kept(X, nominal, codes, i, chosen, -1, counts[i])
+    passes = 0
+    grown = True
+    while grown:
+        grown = False
+        passes += 1
+        for new in range(m):
+            if chosen[new] or majority(counts[new]) == codes[new]:
+                continue
+            chosen[new] = True
+            grown = True
+            for i in range(m):
+                between = mixed_distance(X[new], X[i], nominal, distance[i])
+                if between < distance[i]:
+                    distance[i] = between
+                    counts[i] = 0
+                if between == distance[i]:
+                    counts[i, codes[new]] += 1
+    return passes
+
+
+@kernel
 def drop_examples(X, nominal, codes, classes, order, kept):
     """Drop one row of X (m, d) at a time while no fewer rows are classified right by 1-NN on those kept.
 

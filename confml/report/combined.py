@@ -1,0 +1,188 @@
+"""One metric of several runs against what they differ in: ``confml report RUN... --against KEY``."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from confml.errors import ConfmlError, did_you_mean
+from confml.report._files import safe_name, write_csv
+from confml.report.figures._curves import Point, draw_curves
+from confml.report.figures.style import save, style
+from confml.report.metrics import mean_and_sd
+from confml.report.results import RunResults
+from confml.report.stored import open_run
+
+BAYES_ERROR = "bayes-error"
+DECIDES_NOTHING = ("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed")
+
+
+def combine_figure(
+    runs: Sequence[Path | str],
+    key: str,
+    metric: str,
+    folder: Path | str,
+    methods: Sequence[str] = (),
+    log: bool = False,
+    log_y: bool = False,
+) -> list[Path]:
+    """Draw ``metric`` against ``key``, and write the points beside it.
+
+    key: a key of the runs' configs, dotted (``noise.labels``, ``datasets.0.n``), a parameter of their
+    methods, or ``bayes-error``, the known one of generated data; with it go the lines of the Bayes error e
+    itself, and of 2 e (1 - e), the most that 1-NN of two classes tends to (Cover and Hart 1967). A line is a
+    data set and a method variant of runs alike; runs that differ in ``seed`` only are one, with the mean over
+    all their splits. methods: labels of the method variants to show, all unless given. Writes
+    ``figures/<metric>-against-<key>.{svg,png}`` and the points as CSV.
+    """
+    opened = [open_run(run) for run in runs]
+    curves = combined_curves(opened, key, metric, methods)
+    stem = safe_name(f"{metric}-against-{key}")
+    with style():
+        figure = draw_curves(
+            curves,
+            x_label=key,
+            metric=metric,
+            title="",
+            log=log,
+            log_y=log_y,
+            band="± 1 sd over splits, seeds",
+        )
+        paths = save(figure, Path(folder) / "figures" / stem)
+    rows = [(label, *point) for label, points in curves.items() for point in points]
+    header = ("line", key, "mean", "sd", "n")
+    return [*paths, write_csv(Path(folder) / "figures" / f"{stem}.csv", header, rows)]
+
+
+def combined_curves(
+    runs: Sequence[RunResults], key: str, metric: str, methods: Sequence[str] = ()
+) -> dict[str, list[Point]]:
+    """By label, the points of each line in the order of ``key``; ConfmlError where there is nothing."""
+    configs = [run.config.as_dict() for run in runs]
+    rests = [_rest(config, key) for config in configs]
+    differing = {
+        part
+        for part in set().union(*rests)
+        if len({json.dumps(rest.get(part), sort_keys=True) for rest in rests}) > 1
+    }
+    of_methods = any(key in cell.params for run in runs for cell in run.cells)
+    many = len({cell.dataset for run in runs for cell in run.cells}) > 1
+    found: dict[str, dict[float, list[float]]] = {}
+    metrics, labels = set(), set()
+    for run, config, rest in zip(runs, configs, rests, strict=True):
+        said = [text for part in sorted(differing) if (text := _words(part, rest.get(part)))]
+        first_view: dict[str, str] = {}  # of each cell: what `predict` goes by
+        for row in run.metrics:
+            cell = row.cell
+            if row.view:
+                first_view.setdefault(cell.key, row.view)
+            if row.level is not None or row.view not in ("", first_view.get(cell.key)):
+                continue
+            metrics.add(row.metric)
+            if row.metric != metric or math.isnan(row.value):
+                continue
+            if of_methods and key not in cell.params:
+                continue
+            others = {name: other for name, other in cell.params.items() if name != key}
+            label = run.short_label(cell.method, others)
+            labels.add(label)
+            if methods and label not in methods:
+                continue
+            if key == BAYES_ERROR:
+                value = _bayes_error(run, cell.dataset)
+            else:
+                value = cell.params[key] if of_methods else _value(config, key)
+            line = ", ".join([*([cell.dataset] if many else []), label, *said])
+            found.setdefault(line, {}).setdefault(_number(value, key), []).append(row.value)
+    if not found:
+        wanted = next((one for one in methods if one not in labels), None)
+        if metric in metrics and wanted is not None:
+            raise ConfmlError(f"no method variant is called '{wanted}'", hint=did_you_mean(wanted, labels))
+        raise ConfmlError(f"the runs have no metric '{metric}'", hint=did_you_mean(metric, metrics))
+    curves = {}
+    for line, points in found.items():
+        curves[line] = [Point(x, *mean_and_sd(values)) for x, values in sorted(points.items())]
+    if key == BAYES_ERROR and metric == "error":
+        places = sorted({x for points in found.values() for x in points})
+        limits = {"2 e (1 - e)": lambda e: 2 * e * (1 - e), "Bayes error e": lambda e: e}
+        curves |= {line: [Point(e, of(e), math.nan, 0) for e in places] for line, of in limits.items()}
+    return curves
+
+
+def _bayes_error(run: RunResults, dataset: str) -> float:
+    """The known Bayes error of a generated data set, label noise left out."""
+    from confml.data.generators import COMMON, GENERATORS
+
+    (spec,) = [one for one in run.config.datasets if one.name == dataset]
+    if spec.generate is None:
+        raise ConfmlError(f"the Bayes error of '{dataset}' is not known", hint="only of generated data")
+    own = {name: value for name, value in spec.params.items() if name not in COMMON}
+    return float(GENERATORS[spec.generate].bayes_error(**own))
+
+
+def _rest(config: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """What decides a run's results but ``key``, by the config's first-level keys."""
+    rest = copy.deepcopy({part: value for part, value in config.items() if part not in DECIDES_NOTHING})
+    for dataset in rest.get("datasets", ()):
+        dataset.pop("seed", None)  # the config's
+    if key == BAYES_ERROR:
+        rest.pop("datasets", None)
+    place: Any = rest
+    *way, last = key.split(".")
+    for part in way:
+        place = _step(place, part)
+    if isinstance(place, dict):
+        value = place.pop(last, None)
+        if way[:1] == ["datasets"]:  # set alike in all of them, it is one key
+            for dataset in rest["datasets"]:
+                if dataset.get(last) == value:
+                    dataset.pop(last, None)
+    noise = rest.get("noise")
+    if noise is not None:
+        rest["noise"] = {name: value for name, value in noise.items() if value and name != "on"}
+        if rest["noise"]:
+            rest["noise"]["on"] = noise["on"]
+    return rest
+
+
+def _step(place: Any, part: str) -> Any:
+    if isinstance(place, list) and part.isdigit() and int(part) < len(place):
+        return place[int(part)]
+    return place.get(part) if isinstance(place, dict) else None
+
+
+def _value(config: Mapping[str, Any], key: str) -> Any:
+    """The value at a dotted key; noise that is not there is 0."""
+    place: Any = config
+    for part in key.split("."):
+        place = _step(place, part)
+    if place is None:
+        if key.startswith("noise."):
+            return 0
+        raise ConfmlError(f"run '{config['name']}' does not say {key}, and no method has such a parameter")
+    return place
+
+
+def _number(value: Any, key: str) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise ConfmlError(f"{key} must be a number to be drawn against, got {value!r}")
+    return float(value)
+
+
+def _words(part: str, value: Any) -> str:
+    """A value that tells runs apart, in a few words."""
+    if part == "steps":
+        names = []
+        for step in value or ():
+            names.append(step if isinstance(step, str) else step["name"])
+        return " + ".join(names) or "no steps"
+    if not value:
+        return f"no {part}"
+    if isinstance(value, dict):
+        return " ".join(f"{name} {one}" for name, one in value.items() if not isinstance(one, dict | list))
+    return json.dumps(value, ensure_ascii=False)

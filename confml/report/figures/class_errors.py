@@ -1,0 +1,62 @@
+"""False positives and false negatives of each class."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._parameters import Integer
+from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures.style import BLUE, PAGE, VERMILION, legend_below, new_figure
+
+
+def class_errors(subject: Subject, variant: Variant) -> dict[str, tuple[float, float]]:
+    """By class, in sorted order: (false positives, false negatives), means over the splits."""
+    counts: dict = {}
+    splits = 0
+    for prediction, truth, _ in subject.predictions(variant):
+        splits += 1
+        for label in np.union1d(prediction.classes, truth).tolist():
+            false = counts.setdefault(label, [0, 0])
+            false[0] += int(np.sum((prediction.labels == label) & (truth != label)))
+            false[1] += int(np.sum((prediction.labels != label) & (truth == label)))
+    return {str(label): (one / splits, other / splits) for label, (one, other) in sorted(counts.items())}
+
+
+def draw(subject: Subject):
+    found = {label: class_errors(subject, variant) for label, variant in subject.variants.items()}
+    shown, title = subject.some_of(found, int(subject.option("panels", 6)))
+    if not shown:
+        raise NotApplicable("no cell is done")
+    classes = len(next(iter(shown.values())))
+    if classes > 40:
+        raise NotApplicable(f"{classes} classes are too many for bars")
+    columns = min(len(shown), 3)
+    rows = -(-len(shown) // columns)
+    figure = new_figure(PAGE, 0.3 + 2.0 * rows)
+    grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
+    for panel, axes in enumerate(grid.flat):
+        if panel >= len(shown):
+            axes.set_visible(False)
+            continue
+        label, errors = list(shown.items())[panel]
+        places = np.arange(len(errors))
+        handles = [
+            axes.bar(places + offset, [pair[part] for pair in errors.values()], width=0.38, color=colour)
+            for part, (offset, colour) in enumerate(((-0.2, BLUE), (0.2, VERMILION)))
+        ]
+        axes.set_xticks(places, list(errors))
+        axes.set_title(label, loc="left")
+        axes.set_xlabel("class")
+        if panel % columns == 0:
+            axes.set_ylabel("test examples, mean over splits")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=8, fontweight="bold")
+    legend_below(figure, handles, ["false positives", "false negatives"])
+    return figure
+
+
+FIGURE = Figure(
+    name="class-errors",
+    about="false positives and false negatives of each class on the test examples, means over the splits",
+    draw=draw,
+    options={"panels": Integer("how many variants are shown at most, 6 unless given", low=1)},
+)

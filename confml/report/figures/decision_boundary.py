@@ -1,0 +1,186 @@
+"""Regions of predicted classes over a plane: what a method made of two attributes.
+
+The only figure that fits again: stored results have predictions of test examples only. Where the data set is
+not at hand, the figure is not drawn.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from confml._parameters import Integer
+from confml.errors import ConfmlError
+from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures.style import BLACK, COLUMN, PAGE, legend_below, new_figure
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999999", "#000000")
+
+
+class Plane(NamedTuple):
+    """One fit over a plane: places (g,) of both axes, predicted class codes (g, g), and training examples.
+
+    X: (m, 2) and codes: (m,), with noise, ahead of the steps. kept: (m,) bool, those that the steps left.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    regions: np.ndarray
+    X: np.ndarray
+    codes: np.ndarray
+    kept: np.ndarray
+
+
+def draw(subject: Subject):
+    chosen = _first_of_each(subject)
+    names, classes, planes = [], None, {}
+    with _data_at_hand(subject) as (data, folder):
+        if data.X.shape[1] != 2 or (subject.results.config.noise or _NoNoise).irrelevant:
+            raise NotApplicable(f"it has {data.X.shape[1]} attributes, not 2")
+        names, classes = data.attributes, data.classes
+        if len(classes) > len(COLOURS):
+            raise NotApplicable(f"{len(classes)} classes are more than colours that can be told apart")
+        shown, title = subject.some_of(chosen, int(subject.option("panels", 6)))
+        for label, variant in shown.items():
+            planes[label] = fitted_plane(subject, variant, data, folder, int(subject.option("grid", 150)))
+    columns = min(len(planes), 3)
+    rows = -(-len(planes) // columns)
+    figure = new_figure(COLUMN if columns == 1 else PAGE, 0.4 + 2.4 * rows)
+    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    for panel, axes in enumerate(grid.flat):
+        if panel >= len(planes):
+            axes.set_visible(False)
+            continue
+        label, plane = list(planes.items())[panel]
+        handles = _draw_plane(axes, plane, len(classes))
+        axes.set_title(label, loc="left")
+        if panel % columns == 0:
+            axes.set_ylabel(names[1])
+        if panel + columns >= len(planes):
+            axes.set_xlabel(names[0])
+            axes.tick_params(labelbottom=True)
+    split = next(iter(shown.values())).cells[0].split
+    figure.suptitle(f"{title}, split {split}", x=0.01, ha="left", fontsize=8, fontweight="bold")
+    words = [str(label) for label in classes] + (["removed by a step"] if len(handles) > len(classes) else [])
+    legend_below(figure, handles, words)
+    return figure
+
+
+def fitted_plane(subject: Subject, variant: Variant, data, folder: Path, places: int) -> Plane:
+    """Fit a variant on its first split as the run did, and predict a grid of ``places`` by ``places``."""
+    from confml.methods.registry import build
+    from confml.runner.parts import Parts
+    from confml.runner.plan import steps_for
+    from confml.runner.splits import outer_splits
+    from confml.runner.tasks import Setting
+
+    config, cell = subject.results.config, variant.cells[0]
+    setting = Setting(
+        run_folder=folder,
+        work_folder=folder,
+        data_folder=folder,
+        checksum=data.checksum,
+        protocol=config.protocol,
+        split=next(split for split in outer_splits(config.protocol) if split.name == cell.split),
+        steps=steps_for(config, data),
+        noise=config.noise.as_dict() if config.noise else None,
+        seed=config.seed,
+        method=cell.method,
+    )
+    tuning = subject.results.results[cell.key].tuning
+    point = dict(tuning["chosen"]) if tuning else dict(cell.params)
+    parts = Parts.outer(setting, [point])
+    X, labels = parts.given
+    low, high = X.min(axis=0), X.max(axis=0)
+    margin = np.where(high > low, 0.04 * (high - low), 0.5)
+    x, y = (np.linspace(low[i] - margin[i], high[i] + margin[i], places) for i in (0, 1))
+    over = np.column_stack([one.ravel() for one in np.meshgrid(x, y)])
+    (point,) = parts.told([point])
+    method = build(cell.method, point)
+    rng = setting.generator("path", None)
+    ((_, views),) = method.evaluate_path(parts.X, parts.y, parts.treat(over), [point], rng)
+    kept = np.zeros(len(X), dtype=bool)
+    kept[parts.kept] = True
+    regions = np.searchsorted(data.classes, views[variant.view].labels).reshape(places, places)
+    return Plane(x, y, regions, X, np.searchsorted(data.classes, labels), kept)
+
+
+def _draw_plane(axes, plane: Plane, classes: int) -> list:
+    """Draw one panel; returns the handles of the classes and, where rows were removed, of these."""
+    from matplotlib.colors import ListedColormap
+    from matplotlib.lines import Line2D
+
+    axes.imshow(
+        plane.regions,
+        extent=(plane.x[0], plane.x[-1], plane.y[0], plane.y[-1]),
+        origin="lower",
+        aspect="auto",
+        cmap=ListedColormap(COLOURS[:classes]),
+        vmin=-0.5,
+        vmax=classes - 0.5,
+        alpha=0.25,
+        interpolation="nearest",
+    )
+    for code in range(classes):
+        if 0 < np.mean(plane.regions == code) < 1:
+            axes.contour(plane.x, plane.y, plane.regions == code, levels=[0.5], colors=BLACK, linewidths=0.5)
+        own = plane.kept & (plane.codes == code)
+        axes.scatter(*plane.X[own].T, s=3, color=COLOURS[code], linewidths=0, rasterized=True)
+        gone = ~plane.kept & (plane.codes == code)
+        axes.scatter(*plane.X[gone].T, s=7, marker="x", color=COLOURS[code], linewidths=0.6, rasterized=True)
+    handles = [Line2D([], [], color=COLOURS[code], marker="o", linestyle="") for code in range(classes)]
+    if not plane.kept.all():
+        handles.append(Line2D([], [], color=BLACK, marker="x", linestyle=""))
+    return handles
+
+
+def _first_of_each(subject: Subject) -> dict[str, Variant]:
+    """The variants by what to call them, each with its first view."""
+    found: dict[tuple, tuple[str, Variant]] = {}
+    for variant in subject.variants.values():
+        label = subject.results.label(variant.cells[0])
+        found.setdefault((variant.method, label), (label, variant))
+    shown = {label: variant for label, variant in found.values()}
+    subject.variants.update(shown)  # so that `some_of` finds them by these names
+    if not shown:
+        raise NotApplicable("no cell is done")
+    return shown
+
+
+@contextmanager
+def _data_at_hand(subject: Subject) -> Iterator[tuple]:
+    """The data set, and a folder where it lies as workers find it."""
+    from confml.data import load
+    from confml.runner.workspace import Workspace
+
+    (spec,) = [one for one in subject.results.config.datasets if one.name == subject.dataset]
+    try:
+        data = load(spec.spec())
+    except ConfmlError as error:
+        raise NotApplicable(f"it fits again and needs the data ({error.message})") from None
+    info = subject.results.datasets.get(subject.dataset)
+    if info is not None and info.checksum and info.checksum != data.checksum:
+        raise NotApplicable("the data are not those of the run any more")
+    with tempfile.TemporaryDirectory() as temporary:
+        yield data, Workspace(Path(temporary)).put_dataset(data)
+
+
+class _NoNoise:
+    irrelevant = 0
+
+
+FIGURE = Figure(
+    name="decision-boundary",
+    about="regions of predicted classes over two attributes, with the training examples of the first split; "
+    "fits again, so the data must be at hand",
+    draw=draw,
+    options={
+        "panels": Integer("how many variants are shown at most, 6 unless given", low=1),
+        "grid": Integer("places along each axis, 150 unless given", low=10, high=1000),
+    },
+)

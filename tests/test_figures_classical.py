@@ -1,0 +1,169 @@
+"""Figures of the classical experiments: decision boundaries, metrics against parameters, runs combined."""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+from confml.config import load_config
+from confml.data import load
+from confml.errors import ConfmlError
+from confml.report import open_run, write_report
+from confml.report.combined import combine_figure, combined_curves
+from confml.report.figures import Subject
+from confml.report.figures.class_errors import class_errors
+from confml.report.figures.decision_boundary import fitted_plane
+from confml.report.figures.metric_against import metric_curves
+from confml.runner.run import run
+from confml.runner.workspace import Workspace
+
+CONFIG = """\
+name: plane
+datasets:
+  - {name: square, generate: unit-square, n: 120}
+  - {generate: at-least, n: 60}
+noise: {labels: 0.1}
+steps: [tomek-links]
+methods:
+  - {name: knn, sweep: {k: [1, 5]}}
+  - {name: perceptron, sweep: {rate: [0.1, 1]}, epochs: 20}
+protocol: {kind: holdout, test-size: 0.4, repeats: 2}
+figures:
+  - {decision-boundary: {grid: 20}}
+  - {metric-against: {parameter: rate, metric: presentations, log: true}}
+  - class-errors
+seed: 1
+"""
+
+
+def computed(folder, *overrides, name="out"):
+    (folder / "plane.yaml").write_text(CONFIG)
+    config = load_config(str(folder / "plane.yaml"), overrides)
+    run(config, folder / name, jobs=1, engine="serial")
+    return folder / name
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    folder = computed(tmp_path_factory.mktemp("plane"))
+    write_report(open_run(folder), folder)
+    return folder
+
+
+def test_every_figure_is_drawn_or_says_why_not(out):
+    drawn = {path.stem for path in (out / "figures").glob("*.png")}
+    assert drawn == {
+        "decision-boundary-square",
+        *(f"metric-against-{name}" for name in ("square", "at-least")),
+        *(f"class-errors-{name}" for name in ("square", "at-least")),
+    }
+    notes = (out / "notes.txt").read_text()
+    assert "decision-boundary of at-least is not drawn: it has 5 attributes, not 2" in notes
+
+
+def test_a_plane_is_the_run_s_own_fit(out):
+    """What the refit says at the test examples is what was stored of them."""
+    results = open_run(out)
+    subject = Subject(results, "square", {})
+    variant = next(one for one in subject.variants.values() if one.params == {"k": 5})
+    data = load(results.config.datasets[0].spec())
+    folder = Workspace.make(out).put_dataset(data)
+    plane = fitted_plane(subject, variant, data, folder, 60)
+    stored = results.results[variant.cells[0].key]
+    assert plane.kept.sum() == stored.train_rows < len(plane.kept) == 72
+    assert len(stored.dropped_rows) == (~plane.kept).sum()
+    # The nearest place of the grid says nearly always the same as the stored prediction.
+    X = data.X[stored.rows]
+    nearest = [np.abs(axis[:, None] - X[:, i]).argmin(axis=0) for i, axis in enumerate((plane.x, plane.y))]
+    labels = data.classes[plane.regions[nearest[1], nearest[0]]]
+    assert np.mean(labels == stored.views["vote"].labels) > 0.9
+
+
+def test_a_report_without_the_data_says_so(tmp_path, monkeypatch):
+    (tmp_path / "own.csv").write_text(
+        "x,y,kind\n" + "".join(f"{i % 7},{i % 5},{'ab'[i % 2]}\n" for i in range(40))
+    )
+    (tmp_path / "own.yaml").write_text(
+        "name: own\ndatasets: [{name: own, csv: own.csv, label: kind}]\nmethods: [knn]\n"
+        "protocol: {kind: holdout}\nfigures: [decision-boundary]\n"
+    )
+    run(load_config(str(tmp_path / "own.yaml")), tmp_path / "out", jobs=1, engine="serial")
+    write_report(open_run(tmp_path / "out"), tmp_path / "out")
+    assert (tmp_path / "out" / "figures" / "decision-boundary-own.png").is_file()
+    os.remove(tmp_path / "own.csv")
+    write_report(open_run(tmp_path / "out"), tmp_path / "out")
+    assert "it fits again and needs the data" in (tmp_path / "out" / "notes.txt").read_text()
+
+
+def test_metric_curves_are_means_of_the_metrics(out):
+    results = open_run(out)
+    (curve,) = metric_curves(Subject(results, "at-least", {}), "rate", "presentations").values()
+    assert [point.x for point in curve] == [0.1, 1] and all(point.n == 2 for point in curve)
+    with open(out / "metrics.csv", newline="") as file:
+        values = [
+            float(row["value"])
+            for row in csv.DictReader(file)
+            if row["dataset"] == "at-least"
+            and row["metric"] == "presentations"
+            and "rate=1;" in row["params"] + ";"
+        ]
+    assert curve[1].mean == pytest.approx(np.mean(values))
+
+
+def test_class_errors_count_the_wrong(out):
+    subject = Subject(open_run(out), "square", {})
+    for variant in subject.variants.values():
+        errors = class_errors(subject, variant)
+        wrong = [np.sum(p.labels != truth) for p, truth, _ in subject.predictions(variant)]
+        assert sum(positive for positive, _ in errors.values()) == pytest.approx(np.mean(wrong))
+        assert sum(negative for _, negative in errors.values()) == pytest.approx(np.mean(wrong))
+
+
+def test_runs_combined_against_what_they_differ_in(out, tmp_path):
+    shutil.copy(out.parent / "plane.yaml", tmp_path)
+    other = computed(tmp_path, "noise.labels=0.3", name="noisy")
+    plain = computed(tmp_path, "noise.labels=0.3", "steps=[]", name="plain")
+    again = computed(tmp_path, "seed=2", name="again")
+    runs = [open_run(folder) for folder in (out, other, plain, again)]
+    curves = combined_curves(runs, "noise.labels", "error", ["knn k=5"])
+    assert set(curves) == {
+        f"{name}, knn k=5, {steps}"
+        for name in ("square", "at-least")
+        for steps in ("tomek-links", "no steps")
+    }
+    cleaned = curves["square, knn k=5, tomek-links"]
+    assert [(point.x, point.n) for point in cleaned] == [(0.1, 4), (0.3, 2)]  # two seeds at 0.1
+    (mean,) = (
+        row.mean
+        for row in runs[1].summary
+        if (row.dataset, row.variant, row.metric) == ("square", "k=5", "error")
+    )
+    assert cleaned[1].mean == pytest.approx(mean)
+    paths = combine_figure([out, other], "k", "error", tmp_path / "combined", ["knn"])
+    assert [path.name for path in paths] == [f"error-against-k.{ending}" for ending in ("svg", "png", "csv")]
+    with pytest.raises(ConfmlError, match="no metric 'eror'"):
+        combined_curves(runs, "noise.labels", "eror")
+    with pytest.raises(ConfmlError, match="does not say protocol.foo"):
+        combined_curves(runs, "protocol.foo", "error")
+
+
+def test_the_bayes_error_goes_with_its_own_lines(tmp_path):
+    (tmp_path / "two.yaml").write_text(
+        "name: two\ndatasets: [{name: two, generate: two-gaussians, n: 100, test-n: 100, distance: 2.0}]\n"
+        "methods: [knn]\nprotocol: fixed-split\n"
+    )
+    folders = []
+    for distance in (1.0, 2.0):
+        config = load_config(str(tmp_path / "two.yaml"), [f"datasets.0.distance={distance}"])
+        run(config, tmp_path / str(distance), jobs=1, engine="serial")
+        folders.append(open_run(tmp_path / str(distance)))
+    curves = combined_curves(folders, "bayes-error", "error")
+    assert list(curves) == ["knn", "2 e (1 - e)", "Bayes error e"]
+    expected = [0.5 * math.erfc(distance / 2 / math.sqrt(2)) for distance in (2.0, 1.0)]
+    np.testing.assert_allclose([point.x for point in curves["knn"]], expected)
+    np.testing.assert_allclose([point.mean for point in curves["Bayes error e"]], expected)
