@@ -47,7 +47,7 @@ figure-tcm-2: $(VENV)/installed
 # Runs configs/classical once for each value of a key: $(call vary,CONFIG,KEYS,VALUES,FOLDER,MORE OPTIONS).
 define vary
 	@for value in $(3); do $(RUN) configs/classical/$(1).yaml --out results/classical/$(1)$(4)-$$value \
-	  $(foreach key,$(2),--set $(key)=$$value) $(5) --quiet || exit $$?; done
+	  $(foreach key,$(2),--set $(key)=$$value) --set 'figures=[]' $(5) --quiet || exit $$?; done
 endef
 # Draws a metric of these runs: $(call against,CONFIG,KEY,METRIC,OPTIONS).
 define against
