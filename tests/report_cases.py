@@ -27,7 +27,8 @@ def entry(name, params=None, sweep=None, label=None):
     """A method of a config."""
     sweep = sweep or {}
     variants = [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
-    return SimpleNamespace(name=name, params=params or {}, label=label, variants=lambda: variants)
+    given = params or {}
+    return SimpleNamespace(name=name, params=given, given=given, label=label, variants=lambda: variants)
 
 
 def make_config(methods, **others):

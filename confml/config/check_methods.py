@@ -47,12 +47,13 @@ def check_methods(checker: Checker) -> None:
         if not _is_known(checker, check, entry.name, place):
             continue
         _check_fixed(checker, check, entry.name, entry.params, place)
+        _check_conformal(checker, check, entry, place)
         _check_grids(checker, check, entry, place)
         if not whole or checker.problems.noted > found:
             continue
         points = itertools.product(entry.variants(), entry.tune_grid())
         for variant, point in itertools.islice(points, MOST_POINTS):
-            if not _check_whole(checker, check, entry.name, {**entry.params, **variant, **point}, place):
+            if not _check_whole(checker, check, entry.name, {**entry.given, **variant, **point}, place):
                 break
         _check_twice(checker, entry, place, seen)
 
@@ -79,6 +80,21 @@ def _check_fixed(checker: Checker, check: Check, name: str, params: Mapping[str,
         error = _problem_with(check, name, parameter, value)
         if error is not None:
             checker.tell(error, parameter, value, (*place, "params", parameter))
+
+
+def _check_conformal(checker: Checker, check: Check, entry: MethodEntry, place: tuple) -> None:
+    """A method that cannot be made conformal so, and tuning that would see what calibrates."""
+    if entry.conformal is not None:
+        error = problem_of(check, entry.name, entry.conformal.as_params())
+        if error is not None and not _asks_for_more(error):
+            checker.add((*place, "conformal"), error.message, error.hint)
+        if entry.conformal.kind == "cross" and entry.tune:
+            message = "a choice for each fold of conformal: cross is not possible"
+            checker.add((*place, "tune"), message, "take conformal: split, or a value", at_key=True)
+    for parameter in entry.tune:
+        if parameter.partition("__")[0] == "conformal":
+            at, hint = (*place, "tune", parameter), "sweep it: each value is then reported"
+            checker.add(at, "accuracy cannot tell conformal predictors apart", hint, at_key=True)
 
 
 def _check_grids(checker: Checker, check: Check, entry: MethodEntry, place: tuple) -> None:
@@ -120,7 +136,7 @@ def _check_whole(checker: Checker, check: Check, name: str, params: Mapping, pla
 def _check_twice(checker: Checker, entry: MethodEntry, place: tuple, seen: dict[str, tuple]) -> None:
     """A variant that another entry, or this one, has: results are told apart by method and parameters."""
     for variant in entry.variants():
-        params = {**entry.params, **variant}
+        params = {**entry.given, **variant}
         identity = grids.identity([entry.name, params])
         if identity in seen:
             shown = ", ".join(f"{key}={got(value)}" for key, value in params.items())

@@ -10,6 +10,7 @@ from confml.config import grids
 from confml.config.part import hyphenated
 from confml.config.schema import (
     Config,
+    ConformalSpec,
     DatasetSpec,
     FigureSpec,
     MethodEntry,
@@ -86,6 +87,7 @@ def json_schema(
         _or_a_word(parts, model.__name__, names)
     _or_a_word(parts, FigureSpec.__name__, figures)
     _or_a_word(parts, PaperSpec.__name__, tables)
+    _or_a_word(parts, ConformalSpec.__name__, None, parts["ConformalSpec"]["properties"]["kind"])
     _or_a_word(parts, Protocol.__name__, None, parts["Protocol"]["properties"]["kind"])
     _tidy(schema)
     schema["required"] = [key for key in schema["required"] if key != "name"]  # the file's, unless given

@@ -178,6 +178,42 @@ class NoiseSpec(Part):
     irrelevant: Whole = Field(0, description="Number of attributes added that mean nothing.", examples=[10])
 
 
+class ConformalSpec(Part):
+    """How a method is made conformal: whatever is not said has the default of the method's description."""
+
+    short = "kind"
+
+    kind: one_of("split", "cross") = Field(
+        "split",
+        description="split: calibrate on a part of the training set; cross: on each of its folds in turn.",
+    )
+    score: one_of("lac", "aps", "raps", "margin", "knn-ratio") | None = Field(
+        None,
+        description="What makes a label strange; by default lac where there are probabilities, else margin.",
+        examples=["aps"],
+    )
+    calibration: Between | None = Field(
+        None, description="The calibration part's share of each class, for split (0.3 unless said)."
+    )
+    folds: Folds | None = Field(None, description="How many folds, for cross (5 unless said).")
+    mondrian: Switch | None = Field(
+        None, description="Count only examples of the class in question: valid for each class by itself."
+    )
+    smoothed: Switch | None = Field(None, description="Break ties between scores at random.")
+    randomised: Switch | None = Field(
+        None, description="Draw how much of a label's own probability counts, for aps and raps (true)."
+    )
+    penalty: Share | None = Field(None, description="Of each place behind k-reg, for raps (0.01).")
+    k_reg: Whole | None = Field(None, description="Places without a penalty, for raps (1).")
+    k: Count | None = Field(None, description="How many neighbours, for knn-ratio (1).")
+
+    def as_params(self) -> dict[str, Any]:
+        """What is said, as parameters of the method: ``conformal`` and ``conformal__score``."""
+        said = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
+        others = {f"conformal__{name}": value for name, value in said.items() if value is not None}
+        return {"conformal": self.kind, **others}
+
+
 class MethodEntry(Part):
     """A method by name; its parameters are fixed, swept (each value is reported) or tuned (one is chosen)."""
 
@@ -200,6 +236,11 @@ class MethodEntry(Part):
         examples=[{"C": {"log2": [-18, 18, 2]}}],
     )
     select_by: one_of(*SELECT_BY) = Field("accuracy", description="What tuning goes by.")
+    conformal: ConformalSpec | None = Field(
+        None,
+        description="Make it conformal, with p-values; a single word is the kind.",
+        examples=["split", {"kind": "cross", "score": "aps"}],
+    )
     label: Words | None = Field(None, description="Its name in tables and figures.", examples=["1-NN"])
 
     @classmethod
@@ -209,6 +250,11 @@ class MethodEntry(Part):
             if isinstance(values.get(key), Mapping):
                 values[key] = {underscored(name): grid for name, grid in values[key].items()}
         return values
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The parameters that all variants share, those that make the method conformal among them."""
+        return {**self.params, **(self.conformal.as_params() if self.conformal else {})}
 
     def variants(self) -> list[dict[str, Any]]:
         """The combinations of swept values, in order; one empty one where nothing is swept."""

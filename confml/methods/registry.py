@@ -9,6 +9,7 @@ from typing import Any
 import sklearn
 
 from confml.errors import ConfigError, ConfmlError
+from confml.methods import _conformal
 from confml.methods._base import Method
 from confml.methods._discovery import Catalogue, required_parameters
 from confml.methods._sklearn import SklearnMethod, new_classifier, view_of
@@ -44,25 +45,40 @@ def method_class(name: str) -> type[Method]:
 
 
 def check(name: str, params: Mapping[str, Any] | None = None) -> None:
-    """Raise ConfigError unless there is such a method and it can be built with exactly these parameters."""
+    """Raise ConfigError unless there is such a method and it can be built with exactly these parameters.
+
+    Those of any method may say ``conformal``, and what stands behind ``conformal__``.
+    """
+    settings, params = _conformal.settings_of(params or {})
     if method_class(name) is SklearnMethod:
-        new_classifier(name, params or {})
+        views = [view_of(new_classifier(name, params))]
     else:
-        methods.check(name, params or {})
+        methods.check(name, params)
+        views = views_of(method_class(name))
+    if settings:
+        _conformal.check_settings(name, settings, views)
 
 
 def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
     """A method that is not fitted yet. Raises ConfigError as `check` does."""
+    check(name, params)
+    settings, params = _conformal.settings_of(params or {})
     if method_class(name) is SklearnMethod:
-        return SklearnMethod(new_classifier(name, params or {}))
-    methods.check(name, params or {})
-    return method_class(name)(**(params or {}))
+        method = SklearnMethod(new_classifier(name, params))
+    else:
+        method = method_class(name)(**params)
+    return _conformal.make(method, settings) if settings else method
 
 
-def version_of(name: str) -> int | str:
-    """What changes whenever results may: a number, and scikit-learn's own version for its classes."""
+def version_of(name: str, params: Mapping[str, Any] | None = None) -> int | str:
+    """What changes whenever results may: a number, and scikit-learn's own version for its classes.
+
+    Of a method that ``params`` make conformal, with the version of that.
+    """
     cls = method_class(name)
-    return f"{cls.version}, scikit-learn {sklearn.__version__}" if cls is SklearnMethod else cls.version
+    version = f"{cls.version}, scikit-learn {sklearn.__version__}" if cls is SklearnMethod else cls.version
+    settings, _ = _conformal.settings_of(params or {})
+    return f"{version}, conformal {_conformal.ConformalMethod.version}" if settings else version
 
 
 def describe(name: str) -> dict[str, Any]:

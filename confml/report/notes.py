@@ -24,7 +24,8 @@ def notes_of(results: RunResults) -> list[str]:
     for result in results.finished():
         if any(view.kind == "p-value" for view in result.views.values()):
             name = result.cell.dataset
-            fewest[name] = min(result.train_rows, fewest.get(name, result.train_rows))
+            rows = int(result.fit_metrics.get("calibration_rows", result.train_rows))
+            fewest[name] = min(rows, fewest.get(name, rows))
     for name, rows in fewest.items():
         notes += [f"{name}: {note}" for note in smallest_p_notes(results.config.levels, rows)]
     return notes

@@ -101,7 +101,7 @@ class RunResults:
             label = getattr(entry, "label", None)
             if label and entry.name == method:
                 for swept in entry.variants():
-                    if {**entry.params, **swept} == dict(params):
+                    if {**entry.given, **swept} == dict(params):
                         return " ".join([label, *(f"{name}={value_text(swept[name])}" for name in swept)])
         name = method.rpartition(".")[2] if method.startswith("sklearn.") else method
         return " ".join([name, *(f"{name}={value_text(value)}" for name, value in params.items())])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from confml._seeds import stable_hash
 from confml.methods._base import Method
+from confml.methods._conformal import INNER, TUNE
 from confml.methods.registry import build
 from confml.runner.plan import Cell, Job, Plan, steps_for
 from confml.runner.splits import split_rows
@@ -45,16 +46,24 @@ def make_tasks(
             select_by=job.entry.select_by,
         )
         train, test = split_rows(data, config.protocol, job.split, config.seed)
-        if job.entry.tune:
+        if job.entry.tune and not job.entry.conformal:
             for cell in cells:
                 tasks += _tuned(
                     job, setting, cell, config.protocol.inner_folds, stored_inner, len(train), len(test)
                 )
         else:
             for group in _together(job, cells):
-                grid = tuple(cell.params for cell in group)
+                grid = tuple({**cell.params, **_own_tuning(job, config.protocol)} for cell in group)
                 tasks += _paths(setting, tuple(group), grid, len(train), len(test))
     return tasks
+
+
+def _own_tuning(job: Job, protocol) -> dict:
+    """The grid as a parameter, for a conformal method: it tunes beside the part that it calibrates on."""
+    if not job.entry.tune:
+        return {}
+    inner = {"folds": protocol.inner_folds, "stratify": protocol.stratify, "select_by": job.entry.select_by}
+    return {TUNE: job.entry.tune_grid(), INNER: inner}
 
 
 def _together(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:

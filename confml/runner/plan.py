@@ -136,7 +136,7 @@ def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
             for name, params in steps_for(config, data)
         ],
         "method": entry.name,
-        "version": version_of(entry.name),
+        "version": version_of(entry.name, entry.given),
     }
     if entry.tune:
         identity["tune"] = entry.tune_grid()
@@ -151,7 +151,7 @@ def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
             params=params,
             split=split.name,
         )
-        for params in ({**entry.params, **variant} for variant in entry.variants())
+        for params in ({**entry.given, **variant} for variant in entry.variants())
     )
     return Job(data.name, entry, split, cells, identity)
 

@@ -237,7 +237,7 @@ def _keep(task: Task, cell: Cell, parts: Parts, views: Views, tuning: dict | Non
         truth=np.asarray(parts.y_test),
         rows=parts.numbers,
         views=views,
-        tuning=tuning,
+        tuning=tuning or views.fit_details.pop("tuning", None),  # a conformal method's own choice
         train_rows=len(parts.y),
         train_class_counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
         dropped_rows=parts.dropped_rows,
