@@ -573,6 +573,18 @@ def test_expectation_propagation_that_does_not_converge_says_so(monkeypatch):
         BayesTransduction(sampler="ep").fit(X, y)
 
 
+def test_chains_that_have_not_met_say_so():
+    rng = np.random.default_rng(1)
+    X, labels = rng.normal(size=(150, 2)), rng.integers(0, 2, 150)
+    with pytest.warns(ConvergenceWarning, match="raise n_bounces above 3000"):
+        BayesTransduction(n_bounces=3000, random_state=1).fit(X, labels)
+    X, y, _ = overlapping(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BayesTransduction(sigma=2.0, random_state=1).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:.*have not converged")
 def test_a_bounce_or_two():
     """Fewer bounces than batches: each batch has one."""
     X, y, X_test = overlapping()

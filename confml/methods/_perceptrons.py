@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from confml._parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
@@ -22,6 +24,8 @@ from confml.methods._version_space import RangeSpace, VersionSpace, state_memory
 FOUR_PI = 4 * math.pi
 # Halvings of the median distance that sigma: auto tries.
 _HALVINGS = 12
+# Chains whose worst R-hat is above this are far from having met.
+_WORST_RHAT = 1.5
 _TEST_BLOCK = 256  # test examples at a time: their state stays in the processor's cache
 
 
@@ -98,6 +102,14 @@ class Perceptrons(Method):
             )
             for problem, space, seed in zip(problems, spaces, seeds, strict=True)
         )
+        worst = self.fit_metrics_.get("rhat", 1.0)
+        if worst > _WORST_RHAT and self.sampler == "geodesic":
+            warnings.warn(
+                f"{self.name}: the chains have not converged (the worst split R-hat of distances to walls is "
+                f"{worst:.1f}): raise n_bounces above {self.n_bounces}, or use sampler: ep",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def _version_spaces(
         self, X: np.ndarray, codes: np.ndarray, problems: list[BinaryProblem]
