@@ -307,3 +307,28 @@ def test_paths_are_not_machine_bound(reference):
     for path in reference.rglob("*"):
         if path.suffix in (".csv", ".md", ".json", ".svg") and path.parent.name != "cells":
             assert str(Path(sys.prefix)) not in path.read_text(encoding="utf-8"), path
+
+
+def test_data_sets_of_equal_contents_stay_apart(tmp_path):
+    text = CONFIG.replace(
+        "  - {generate: five-gaussians, n: 80, test-n: 40}", "  - {name: same, card: wine-sklearn}"
+    )
+    run(write_config(tmp_path, METHODS[:2], text), tmp_path / "out", "--jobs", "1")
+    rows = {name: [] for name in ("wine-sklearn", "same")}
+    for row in metrics(tmp_path / "out"):
+        rows[row.pop("dataset")].append(row)
+    assert rows["same"] == rows["wine-sklearn"] != []
+
+
+def test_warnings_of_libraries_are_told_once(tmp_path):
+    slow = "  - {name: sklearn.linear_model.LogisticRegression, max_iter: 1}"
+    config = write_config(tmp_path, [slow])
+    done = run(config, tmp_path / "out", "--jobs", "2")
+    assert done.stderr.count("ConvergenceWarning") == 1 and "warning in" in done.stderr
+    again = run(config, tmp_path / "quiet", "--jobs", "1", "--quiet")
+    assert again.stderr == ""
+
+
+def test_inner_folds_that_the_data_cannot_give_are_said_before_anything_runs(tmp_path):
+    done = run(write_config(tmp_path), tmp_path / "out", "--set", "protocol.inner-folds=1000", code=2)
+    assert "too few for 1000 folds" in done.stderr and not (tmp_path / "out").exists()

@@ -48,6 +48,7 @@ class BayesKNN(Method):
 
     name = "bayes-knn"
     version = 1
+    views: ClassVar[tuple[str, ...]] = ("reject", "envelope", "posterior")
     parameters: ClassVar[dict[str, Parameter]] = {
         "model": Choice(
             "simple: beta = 1, k is learnt; standard: k and beta; adaptive: k, beta and the metric",

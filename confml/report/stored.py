@@ -29,9 +29,8 @@ class StoredResults(Mapping[str, CellResult]):
             result = CellResult.read(self._store, cell)
             if result is None:
                 self._store.remove("cells", key)
-                name = " ".join(filter(None, (cell.dataset, cell.method, cell.variant, cell.split)))
                 raise ConfmlError(
-                    f"the result of {name} is damaged",
+                    f"the result of {cell.words} is damaged",
                     where=str(self._store.path("cells", key)),
                     hint="it was removed; run the config again to compute it anew",
                 )

@@ -86,7 +86,7 @@ def _tuned(
 ) -> list[Task]:
     """Inner folds of one cell, then its final fit with the point they choose."""
     grid = tuple({**cell.params, **point} for point in job.entry.tune_grid())
-    keys = [stable_hash("inner", job.identity, cell.params, fold)[:32] for fold in range(folds)]
+    keys = [stable_hash("inner", job.dataset, job.identity, cell.params, fold)[:32] for fold in range(folds)]
     tasks, state = [], None
     missing = [fold for fold in range(folds) if keys[fold] not in stored]
     instance = build(setting.method, grid[0])
@@ -156,6 +156,7 @@ class Schedule:
 
     def __init__(self, tasks: list[Task]):
         self._tasks = {task.identity: task for task in tasks}
+        assert len(self._tasks) == len(tasks), "two tasks have one identity"
         self._waiting = {
             task.identity: {need for need in task.needs if need in self._tasks} for task in tasks
         }

@@ -14,7 +14,7 @@ from confml.config import Config
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError, ConfigErrors, ConfmlError
 from confml.methods.registry import version_of
-from confml.runner.splits import Split, outer_splits, split_identity, split_rows
+from confml.runner.splits import Split, inner_folds, outer_splits, split_identity, split_rows
 from confml.steps.registry import version_of_step
 
 
@@ -22,7 +22,8 @@ from confml.steps.registry import version_of_step
 class Cell:
     """One data set x method variant x split: the unit of results.
 
-    params: given or swept values, never tuned ones. key: a hash of everything that decides the result.
+    params: given or swept values, never tuned ones. key: a hash of everything that decides the result, and
+    of the data set's name, since two names may stand for the same rows.
     """
 
     key: str
@@ -35,6 +36,11 @@ class Cell:
     def variant(self) -> str:
         """The ``params`` column of the reports: ``k=1;weights=distance``."""
         return ";".join(f"{name}={_shown(value)}" for name, value in self.params.items())
+
+    @property
+    def words(self) -> str:
+        """What messages call it."""
+        return " ".join(filter(None, (self.dataset, self.method, self.variant, self.split)))
 
     def as_dict(self) -> dict:
         return {
@@ -87,6 +93,8 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
         for split in outer_splits(protocol):
             try:
                 train, test = split_rows(data, protocol, split, config.seed)
+                if any(entry.tune for entry in config.methods):
+                    inner_folds(data, train, protocol, split, config.seed)
             except ConfigError as error:
                 problems.setdefault(str(error), error)
                 break
@@ -145,7 +153,7 @@ def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
         identity["select-by"] = entry.select_by
     cells = tuple(
         Cell(
-            key=stable_hash("cell", identity, params)[:32],
+            key=stable_hash("cell", data.name, identity, params)[:32],
             dataset=data.name,
             method=entry.name,
             params=params,

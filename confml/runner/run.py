@@ -103,10 +103,13 @@ def _compute(plan: Plan, state: State, store: Store, engine, progress: Progress,
             store.remove("failures", key)
         schedule = Schedule(tasks)
         cells = {cell.key: cell for cell in plan.cells}
+        warned: dict[str, list] = {}
         with progress.of(len(tasks), len(state.left)):
             for task, outcome in engine.run(schedule.feed, run_task):
                 if isinstance(outcome, BaseException):
                     outcome = Outcome(failed=tuple(Failure.of(cell.key, outcome) for cell in task.cells))
+                for text in outcome.warned:
+                    warned.setdefault(text, []).append(task)
                 before = len(schedule)
                 for failure in schedule.finish(task, outcome):
                     cell = cells[failure.key]
@@ -116,10 +119,10 @@ def _compute(plan: Plan, state: State, store: Store, engine, progress: Progress,
                         "traceback": failure.traceback,
                     }
                     store.write("failures", failure.key, document)
-                    progress.failed(
-                        f"{cell.dataset} {cell.method} {cell.variant} {cell.split}: {failure.error}"
-                    )
+                    progress.failed(f"{cell.words}: {failure.error}")
                 progress.advance(before - len(schedule), len(outcome.done))
+        for text, those in sorted(warned.items()):
+            say(f"warning in {len(those)} of {len(tasks)} tasks, as {those[0].cells[0].words}: {text}")
     finally:
         workspace.remove()
 

@@ -7,11 +7,11 @@ processes and machines may write into one folder at once. Nothing here knows wha
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
 import secrets
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -55,32 +55,42 @@ class Store:
     ) -> None:
         """Write a record; an older one of that key is replaced."""
         (self.folder / kind).mkdir(parents=True, exist_ok=True)
+        digest = None
         if arrays is not None:
             buffer = io.BytesIO()
             np.savez_compressed(buffer, allow_pickle=False, **arrays)
+            digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
             write_atomically(self.path(kind, key, "npz"), buffer.getvalue())
-        text = json.dumps({**document, "arrays": arrays is not None}, indent=1) + "\n"
+        text = json.dumps({**document, "arrays": digest}, indent=1) + "\n"
         write_atomically(self.path(kind, key), text.encode())
 
     def read(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
         """A record and its arrays; None where it is absent or damaged (a damaged one counts as not done)."""
-        try:
-            document = json.loads(self.path(kind, key).read_bytes())
-            arrays: dict[str, np.ndarray] = {}
-            if document.get("arrays"):
-                with np.load(self.path(kind, key, "npz"), allow_pickle=False) as stored:
-                    arrays = {name: stored[name] for name in stored.files}
-            return document, arrays
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        found = self._whole(kind, key)
+        if found is None:
             return None
+        document, content = found
+        arrays: dict[str, np.ndarray] = {}
+        if content is not None:
+            with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+        return document, arrays
 
     def sound(self, kind: str, key: str) -> bool:
-        """Whether a record is there and whole, without reading its arrays."""
+        """Whether a record is there and whole."""
+        return self._whole(kind, key) is not None
+
+    def _whole(self, kind: str, key: str) -> tuple[dict, bytes | None] | None:
+        """A record's document and the bytes of its arrays, which must have the SHA-256 it says."""
         try:
             document = json.loads(self.path(kind, key).read_bytes())
-            return not document["arrays"] or zipfile.is_zipfile(self.path(kind, key, "npz"))
+            digest = document["arrays"]
+            if digest is None:
+                return document, None
+            content = self.path(kind, key, "npz").read_bytes()
         except (OSError, ValueError, KeyError, TypeError):
-            return False
+            return None
+        return (document, content) if hashlib.sha256(content).hexdigest() == digest else None
 
     def remove(self, kind: str, key: str) -> None:
         """Remove a record, its JSON first."""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import time
 import traceback
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -91,10 +92,11 @@ class Failure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task: the keys of cells now stored, and the failures."""
+    """What became of a task: the keys of cells now stored, the failures, and what libraries warned of."""
 
     done: tuple[str, ...] = ()
     failed: tuple[Failure, ...] = ()
+    warned: tuple[str, ...] = ()
 
 
 def run_task(task: Task) -> Outcome:
@@ -102,11 +104,15 @@ def run_task(task: Task) -> Outcome:
     from threadpoolctl import threadpool_limits
 
     # Products and decompositions differ in their last bits between one and two BLAS threads.
-    with threadpool_limits(1):
+    with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
         try:
-            return _KINDS[task.kind](task)
+            outcome = _KINDS[task.kind](task)
         except Exception as error:
-            return Outcome(failed=tuple(Failure.of(cell.key, error) for cell in task.cells))
+            outcome = Outcome(failed=tuple(Failure.of(cell.key, error) for cell in task.cells))
+    # The first paragraph says what; the rest is advice on how to call the library.
+    texts = {f"{one.category.__name__}: {str(one.message).partition(chr(10))[0]}" for one in caught}
+    return replace(outcome, warned=tuple(sorted(texts)))
 
 
 def _run_path(task: Task) -> Outcome:
