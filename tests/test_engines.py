@@ -66,9 +66,7 @@ def test_dask_runs_tasks_and_survives_a_dead_worker(tmp_path):
     from confml.runner.engines import DaskEngine
 
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(
-        local_directory=str(tmp_path), silence_logs=50, **options
-    ) as cluster:
+    with distributed.LocalCluster(local_directory=str(tmp_path), silence_logs=50, **options) as cluster:
         items = [("square", n) for n in range(6)] + [
             ("raise", 7),
             ("die-once", str(tmp_path / "mark")),
