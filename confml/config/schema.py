@@ -360,6 +360,12 @@ class Config(Part):
         """The file that it was loaded from."""
         return self._path
 
+    @property
+    def noise_values(self) -> dict[str, Any] | None:
+        """What `confml.data.noise` takes; None where there is no noise to make."""
+        noise = self.noise
+        return noise.as_dict() if noise and (noise.labels or noise.attributes or noise.irrelevant) else None
+
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Config:
         """The config that `as_dict` gave, out of a manifest say.

@@ -40,7 +40,7 @@ def make_tasks(
             protocol=config.protocol,
             split=job.split,
             steps=steps_for(config, data),
-            noise=config.noise.as_dict() if config.noise else None,
+            noise=config.noise_values,
             seed=config.seed,
             method=job.entry.name,
             select_by=job.entry.select_by,

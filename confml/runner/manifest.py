@@ -6,12 +6,22 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from confml.errors import ConfmlError
 from confml.runner.plan import Cell, Plan, cells_from
 from confml.runner.provenance import now, provenance
 from confml.runner.store import write_atomically
 
 FORMAT = 1
+
+
+def notes_on(data) -> list[str]:
+    """What a reader should know of a data set: what its loading found, and values too large to square."""
+    notes = list(data.notes)
+    if np.nanmax(np.abs(data.X), initial=0.0) > 1e150:
+        notes.append("values beyond 1e150: squared distances overflow; scale them (steps: [standardise])")
+    return notes
 
 
 def dataset_info(data) -> dict:
@@ -23,7 +33,7 @@ def dataset_info(data) -> dict:
         "classes": len(data.classes),
         "train_rows": None if data.train_rows is None else len(data.train_rows),
         "test_rows": None if data.test_rows is None else len(data.test_rows),
-        "notes": list(data.notes),
+        "notes": notes_on(data),
         "checksum": data.checksum,
     }
 

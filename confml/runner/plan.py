@@ -138,7 +138,7 @@ def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
         "data": data.checksum,
         "split": split_identity(config.protocol, split),
         "seed": config.seed,
-        "noise": config.noise.as_dict() if config.noise else None,
+        "noise": config.noise_values,
         "steps": [
             {"name": name, "version": version_of_step(name), "params": params}
             for name, params in steps_for(config, data)

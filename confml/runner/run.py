@@ -13,7 +13,7 @@ from confml.methods._base import Method
 from confml.methods.registry import method_class
 from confml.runner.engines import make_engine
 from confml.runner.graph import Schedule, make_tasks
-from confml.runner.manifest import new_manifest, write_manifest
+from confml.runner.manifest import new_manifest, notes_on, write_manifest
 from confml.runner.plan import Plan, load_datasets, make_plan
 from confml.runner.progress import Progress
 from confml.runner.provenance import now
@@ -60,7 +60,7 @@ def run(
     datasets = load_datasets(config)
     whole = make_plan(config, datasets)
     for data in datasets.values():
-        for note in data.notes:
+        for note in notes_on(data):
             say(f"{data.name}: {note}")
     plan = whole.shard(*shard) if shard else whole
     store = Store(out)

@@ -88,7 +88,7 @@ def fitted_plane(subject: Subject, variant: Variant, data, folder: Path, places:
         protocol=config.protocol,
         split=next(split for split in outer_splits(config.protocol) if split.name == cell.split),
         steps=steps_for(config, data),
-        noise=config.noise.as_dict() if config.noise else None,
+        noise=config.noise_values,
         seed=config.seed,
         method=cell.method,
     )
