@@ -20,7 +20,7 @@ def notes_on(data) -> list[str]:
     """What a reader should know of a data set: what its loading found, and values too large to square."""
     notes = list(data.notes)
     if np.nanmax(np.abs(data.X), initial=0.0) > 1e150:
-        notes.append("values beyond 1e150: squared distances overflow; scale them (steps: [standardise])")
+        notes.append("values beyond 1e150: squared distances overflow; scale them (steps: [min-max])")
     return notes
 
 
