@@ -42,6 +42,12 @@ figure-tcm-1: $(VENV)/installed
 figure-tcm-2: $(VENV)/installed
 	@$(RUN) configs/tcm-nn-figure2.yaml
 
+# The same, section 1: 90 % confidence by a wrong prior, and by conformal prediction (a minute, no data).
+.PHONY: figure-wrong-prior
+figure-wrong-prior: $(VENV)/installed
+	@$(RUN) configs/wrong-prior.yaml
+	@ls results/wrong-prior/figures/*.png
+
 # ---- Kubat, An Introduction to Machine Learning, chapters 2 to 4: the computer assignments and more
 
 # Runs configs/classical once for each value of a key: $(call vary,CONFIG,KEYS,VALUES,FOLDER,MORE OPTIONS).

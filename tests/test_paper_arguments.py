@@ -1,0 +1,56 @@
+"""What Proedrou et al. argue around their tables: PAC bounds, wrong priors, classes that are absent."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from confml.measures.bounds import sparse_svm_bound
+from confml.methods.registry import build
+
+
+def test_the_pac_bound_of_usps():
+    bound = sparse_svm_bound(7291, 274)
+    without_delta = bound - math.log(7291) / (7291 - 274)
+    assert without_delta == pytest.approx(0.17, abs=0.005), "the paper's number, for one of ten machines"
+    assert sparse_svm_bound(7291, 274, 0.05) > bound > without_delta
+    assert 10 * without_delta > 1, "over the ten machines it says nothing"
+    assert sparse_svm_bound(10, 10) == math.inf and sparse_svm_bound(10, 0) == math.log(10) / 10
+    for wrong in [(10, 11), (0, 0), (10, -1), (10, 2, 0.0)]:
+        with pytest.raises(ValueError, match="expected 0 <= d <= l"):
+            sparse_svm_bound(*wrong)
+
+
+def test_a_class_that_is_absent_from_training_has_low_credibility():
+    """Nines among the digits 0 to 8: few are as ordinary as the least ordinary twentieth of what is known."""
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y = X[order], y[order]
+    train = np.flatnonzero(y[:900] != 9)[:600]
+    prediction = build("tcm-nn").fit(X[train], y[train]).confident_predict(X[900:])["p-value"]
+    known = y[900:] != 9
+    assert np.mean(prediction.credibility[known] <= 0.05) < 0.1
+    assert np.mean(prediction.credibility[~known] <= 0.05) > 0.7
+    assert np.median(prediction.confidence[~known]) > 0.95, "its confidence alone would not tell"
+
+
+def test_a_wrong_prior_spoils_bayesian_confidence_and_not_conformal():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 3000)
+    X = rng.normal(size=(3000, 2)) + 1.6 * y[:, None]
+    priors = {"priors": [0.99, 0.01]}
+    errors = {}
+    for name, params in {
+        "right": {},
+        "wrong": priors,
+        "conformal": {**priors, "conformal": "split", "conformal__random_state": 0},
+    }.items():
+        method = build("sklearn.naive_bayes.GaussianNB", params).fit(X[:1500], y[:1500])
+        (view,) = method.confident_predict(X[1500:]).values()
+        errors[name] = 1 - np.mean(view.region(0.1)[np.arange(1500), y[1500:]])
+    assert errors["right"] <= 0.1
+    assert 0.2 < errors["wrong"] < 0.4, "what the paper quotes of Bayesian confidence at 90 %"
+    assert abs(errors["conformal"] - 0.1) < 0.04
