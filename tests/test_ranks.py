@@ -9,8 +9,8 @@ from scipy.stats import friedmanchisquare, wilcoxon
 
 from confml.measures.ranks import compare_ranks, critical_difference, holm, wilcoxon_holm
 
-# Table 6: AUC of C4.5, and with m, with cf, with both tuned, on 14 data sets. The 0.97501 is printed as 0.975,
-# but ranked ahead of the 0.975 beside it.
+# Table 6: AUC of C4.5, and with m, with cf, with both tuned, on 14 data sets. The 0.97501 is printed as
+# 0.975, but ranked ahead of the 0.975 beside it.
 DEMSAR = np.array(
     [
         [0.763, 0.768, 0.771, 0.798],

@@ -12,10 +12,10 @@ class RankComparison:
     """What N data sets say about k methods (Demsar, JMLR 7, 2006).
 
     ranks (N, k): 1 for the best, mean ranks of equals; mean_ranks (k,). chi_squared, p_value: Friedman's
-    test; f, f_p_value: Iman and Davenport's form of it. critical_difference: two mean ranks that differ by at least
-    this much differ at ``level``; nemenyi (k, k): p-values of Nemenyi's test; wilcoxon (k, k): two-sided
-    p-values of Wilcoxon's signed-rank test for each pair, all of them together corrected by Holm. Diagonals
-    are 1. NaN where fewer than two data sets or methods leave a value open.
+    test; f, f_p_value: Iman and Davenport's form of it. critical_difference: two mean ranks that differ by at
+    least this much differ at ``level``; nemenyi (k, k): p-values of Nemenyi's test; wilcoxon (k, k):
+    two-sided p-values of Wilcoxon's signed-rank test for each pair, all together corrected by Holm.
+    Diagonals are 1. NaN where fewer than two data sets or methods leave a value open.
     """
 
     ranks: np.ndarray

@@ -16,12 +16,23 @@ from confml.report.class_coverage import write_class_coverage
 from confml.report.console import print_json, print_run
 from confml.report.dropped import write_dropped
 from confml.report.figures import check_figure, draw_figures, known_figures
-from confml.report.metrics import read_summary, write_metrics, write_summary, write_timings, write_tuning
+from confml.report.metrics import (
+    dataset_rows,
+    read_datasets,
+    read_summary,
+    timing_rows,
+    write_metrics,
+    write_summary,
+    write_timings,
+    write_tuning,
+)
 from confml.report.published import known_tables
+from confml.report.ranks import write_ranks
 from confml.report.regions import region_paths, write_regions
 from confml.report.results import DatasetInfo, Failure, RunResults, cell_order
 from confml.report.stored import open_run
 from confml.report.tables import published_table, write_tables
+from confml.report.trees import write_trees
 
 WRITTEN = ".report"  # names the files of the report, so that the next one can remove what it has not
 
@@ -45,7 +56,8 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
     paper = getattr(results.config, "paper", None)
     if paper is not None:
         names = [paper.table] if isinstance(paper.table, str) else paper.table
-        paths += write_tables(names, results.summary, folder)
+        paths += write_tables(names, _table_rows(folder), folder)
+    paths += [*write_ranks(results, folder), *write_trees(results, folder)]
     figures, undrawn = draw_figures(results, folder)
     notes = [*results.notes, *undrawn]
     paths += [*figures, write_file(folder / "notes.txt", "".join(f"{note}\n" for note in notes))]
@@ -73,8 +85,15 @@ def combine_tables(names: Sequence[str], runs: Sequence[Path | str], folder: Pat
         if not (run / "summary.json").is_file():
             hint = "name a folder that confml run has written"
             raise ConfmlError("there is no summary.json", where=str(run), hint=hint)
-        summary += read_summary(run / "summary.json")
+        summary += _table_rows(run)
     return list(write_tables(names, summary, Path(folder)))
+
+
+def _table_rows(run: Path) -> list:
+    """What tables are filled from: the summary of a report, its training times, its data sets."""
+    summary = read_summary(run / "summary.json")
+    timings = timing_rows(run / "timings.csv", summary) if (run / "timings.csv").is_file() else []
+    return [*summary, *timings, *dataset_rows(read_datasets(run / "summary.json"))]
 
 
 def _still_to_come(results: RunResults) -> set[str]:

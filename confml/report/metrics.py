@@ -96,8 +96,12 @@ def write_metrics(results: RunResults, folder: Path) -> Path:
 
 
 def write_timings(results: RunResults, folder: Path) -> Path:
-    """``timings.csv``: what fits, predictions and inner selection took, in seconds of one thread."""
+    """``timings.csv``: what fits, predictions and inner selection took, in seconds of one thread.
+
+    configurations: points of the grid that the inner selection went through, each on every inner fold.
+    """
     header = ("dataset", "method", "params", "split", "fit_seconds", "predict_seconds", "tuning_seconds")
+    header = (*header, "configurations")
     rows = (
         (
             result.cell.dataset,
@@ -107,10 +111,45 @@ def write_timings(results: RunResults, folder: Path) -> Path:
             result.fit_seconds,
             result.predict_seconds,
             result.tuning.get("seconds") if result.tuning else None,
+            len(result.tuning["scores"]) if result.tuning else None,
         )
         for result in results.finished()
     )
     return write_csv(folder / "timings.csv", header, rows)
+
+
+def timing_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """Training times out of a ``timings.csv``, as means over the splits, for the cells of a summary.
+
+    ``training_seconds``: the inner selection and the final fit. ``seconds_per_configuration``: these divided
+    by the points of the grid. They stand in no ``summary.csv``, whose bytes must repeat.
+    """
+    import csv
+
+    found: dict[tuple, dict[str, list[float]]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            total = float(line["fit_seconds"]) + float(line["tuning_seconds"] or 0.0)
+            times = found.setdefault((line["dataset"], line["method"], line["params"]), {})
+            times.setdefault("training_seconds", []).append(total)
+            points = int(line.get("configurations") or 1)
+            times.setdefault("seconds_per_configuration", []).append(total / points)
+    params = {(row.dataset, row.method, row.variant): row.params for row in summary}
+    return [
+        SummaryRow(*key[:2], params[key], key[2], "", metric, None, *mean_and_sd(values))
+        for key, times in found.items()
+        if key in params
+        for metric, values in times.items()
+    ]
+
+
+def dataset_rows(datasets: Iterable[Mapping[str, Any]]) -> list[SummaryRow]:
+    """What is known of data sets in numbers, as rows of the method ``data``: rows, attributes, classes."""
+    return [
+        SummaryRow(info["name"], "data", {}, "", "", metric, None, float(info[metric]), math.nan, 1)
+        for info in datasets
+        for metric in ("rows", "attributes", "classes")
+    ]
 
 
 def write_tuning(results: RunResults, folder: Path) -> Path:
@@ -189,6 +228,11 @@ def summary_document(results: RunResults) -> dict[str, Any]:
             for row in results.summary
         ],
     }
+
+
+def read_datasets(path: Path) -> list[dict[str, Any]]:
+    """The data sets of a ``summary.json``."""
+    return json.loads(path.read_text(encoding="utf-8"))["datasets"]
 
 
 def read_summary(path: Path) -> list[SummaryRow]:

@@ -70,7 +70,8 @@ def compare(table: PublishedTable, summary: Sequence[SummaryRow]) -> tuple[list[
         if entry.ours is None:
             lines.append(Line(entry, None, None, None, QUOTED))
             continue
-        found = find(entry.ours, table.names(entry.keys[0]), summary)
+        names = (entry.ours.dataset,) if entry.ours.dataset else table.names(entry.keys[0])
+        found = find(entry.ours, names, summary)
         if len(found) > 1:
             ambiguous.append((entry, found))
         if len(found) != 1:

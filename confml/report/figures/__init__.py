@@ -35,13 +35,15 @@ class Figure:
     """One kind of figure.
 
     name: in a config. about: what it shows. draw: makes a matplotlib figure out of a `Subject`, raising
-    `NotApplicable`. options: what a config may say about it.
+    `NotApplicable`. options: what a config may say about it. across: drawn once of all data sets together,
+    not of each.
     """
 
     name: str
     about: str
     draw: Callable[[Subject], Any]
     options: Mapping[str, Parameter] = field(default_factory=dict)
+    across: bool = False
 
 
 @dataclass(frozen=True)
@@ -163,8 +165,8 @@ def draw_figures(results: RunResults, folder: Path) -> tuple[list[Path], list[st
         name = spec.name
         if named.count(name) > 1 and options:
             name = safe_name(f"{name};{params_text(options)}")
-        for dataset, stem in datasets.items():
-            path = folder / "figures" / f"{name}-{stem}"
+        for dataset, stem in ({"all data sets": ""} if figure.across else datasets).items():
+            path = folder / "figures" / (f"{name}-{stem}" if stem else name)
             if any(other.stem == path.name for other in paths):
                 path = path.with_name(f"{path.name}-{digest(params_text(options) + str(len(paths)))}")
             try:

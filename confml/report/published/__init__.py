@@ -31,7 +31,8 @@ class Ours(NamedTuple):
     """Where confml has a number that a paper prints: a metric of a method, as a mean over the splits.
 
     params: what makes the method the paper's; a parameter that the run does not give counts with its default.
-    view: None for the method's first view. level: significance level or threshold. factor: 100 for per cent.
+    view: None for the method's first view. level: significance level or threshold. factor: 100
+    for per cent. dataset: its name in a run, where it is not the row's.
     """
 
     method: str
@@ -40,6 +41,7 @@ class Ours(NamedTuple):
     view: str | None = None
     level: float | None = None
     factor: float = 1.0
+    dataset: str | None = None
 
 
 class Entry(NamedTuple):
@@ -60,7 +62,8 @@ class PublishedTable:
     """A table of a paper.
 
     name: of its CSV file and in a config. title, source: in words. keys: columns that name a row, with their
-    headings, the data set's first. columns: columns with numbers, with theirs. unit: of the numbers.
+    headings, the data set's first; one that the file has not is empty but for `beside`. columns: columns with
+    numbers, with theirs. unit: of the numbers.
     ours: gives for a row and a column where confml has that number, or None. beside: for a data set, further
     rows of our own: key texts (without the data set), column, and where we have it.
     notes: what a reader should know. aliases: names of data sets where they differ from `ALIASES`.
@@ -91,7 +94,10 @@ class PublishedTable:
             for column in self.columns:
                 if row[column] != "":
                     yield Entry(
-                        tuple(row[key] for key in self.keys), column, row[column], self.ours(row, column)
+                        tuple(row.get(key, "") for key in self.keys),
+                        column,
+                        row[column],
+                        self.ours(row, column),
                     )
             if place + 1 == len(rows) or rows[place + 1]["dataset"] != dataset:
                 for texts, column, ours in self.beside(dataset):

@@ -1,0 +1,66 @@
+"""The tree into which a method parts the classes, of the first split."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from confml.report.figures import Figure, NotApplicable, Subject
+from confml.report.figures.style import BLUE, COLUMN, GREY, new_figure
+from confml.report.trees import members, node_error
+
+
+def draw(subject: Subject):
+    """Each node with its cut and its error on the test examples; trees alike are drawn once."""
+    found: dict[str, tuple[str, Any]] = {}
+    for cell in subject.results.cells:
+        result = subject.results.results.get(cell.key) if cell.dataset == subject.dataset else None
+        if result is not None and "tree" in result.fit_details:
+            same = [label for label, (_, other) in found.items() if other.fit_details == result.fit_details]
+            label = subject.results.label(cell)
+            if not same and label not in {name for name, _ in found.values()}:
+                found[label] = label, result
+    if not found:
+        raise NotApplicable("no method has a tree of classes")
+    leaves = max(len(members(result.fit_details["tree"])) for _, result in found.values())
+    width = min(max(COLUMN, 0.34 * leaves + 1), 14)
+    figure = new_figure(
+        width, (0.5 + 0.34 * max(_depth(r.fit_details["tree"]) for _, r in found.values())) * len(found)
+    )
+    for number, (label, result) in enumerate(found.values()):
+        axes = figure.add_subplot(len(found), 1, number + 1)
+        axes.axis("off")
+        axes.set_title(f"{subject.dataset}: {label}, split {result.cell.split}", loc="left")
+        _branch(axes, result.fit_details["tree"], 0, [0], result)
+        axes.margins(0.05, 0.12)
+    return figure
+
+
+def _branch(axes, node: Mapping[str, Any], depth: int, next_leaf: list[int], result) -> float:
+    """Draw a node and what is below it; returns where it stands. Leaves stand side by side."""
+    if "class" in node:
+        place = next_leaf[0]
+        next_leaf[0] += 1
+        axes.text(place, -depth - 0.1, str(node["class"]), ha="center", va="top", fontsize=6, rotation=0)
+        return float(place)
+    below = [_branch(axes, node[side], depth + 1, next_leaf, result) for side in ("left", "right")]
+    place = sum(below) / 2
+    for end in below:
+        axes.plot([place, end, end], [-depth, -depth, -depth - 1], color=GREY, linewidth=0.7)
+    axes.plot([place], [-depth], "o", color=BLUE, markersize=3)
+    labels = next(iter(result.views.values())).labels
+    error, n = node_error(node, result.truth, labels)
+    text = f"{node['cut']:.2g}" + (f", {100 * error:.1f} %" if n else "")
+    axes.text(place, -depth + 0.08, text, ha="center", va="bottom", fontsize=5)
+    return place
+
+
+def _depth(node: Mapping[str, Any]) -> int:
+    return 1 if "class" in node else 1 + max(_depth(node["left"]), _depth(node["right"]))
+
+
+FIGURE = Figure(
+    name="class-tree",
+    about="the tree of classes of smart-svm, of its first split: each node's cut and its test error",
+    draw=draw,
+)

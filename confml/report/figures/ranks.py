@@ -1,0 +1,68 @@
+"""Mean ranks of the methods over a run's data sets: a critical-difference diagram."""
+
+from __future__ import annotations
+
+from confml._parameters import Number
+from confml.report.figures import Figure, NotApplicable, Subject
+from confml.report.figures.error_against import Word
+from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, new_figure
+from confml.report.ranks import ranking, ranks_options
+
+
+def draw(subject: Subject):
+    """Demsar's diagram: best to the left; bars join methods that Nemenyi's test cannot tell apart."""
+    metric, level = ranks_options(subject.options)
+    found = ranking(subject.results, metric, level)
+    if found is None:
+        raise NotApplicable(f"ranks by {metric} need two data sets on which two methods are finished")
+    outcome, k = found.comparison, len(found.labels)
+    order = sorted(range(k), key=lambda place: (outcome.mean_ranks[place], place))
+    half = (k + 1) // 2
+    groups = outcome.groups()
+    depth = 0.35 + 0.14 * len(groups)
+    figure = new_figure(PAGE, 0.75 + 0.14 * len(groups) + 0.2 * half)
+    axes = figure.add_subplot()
+    axes.set_xlim(1 - 0.9 * (k - 1), k + 0.9 * (k - 1))
+    axes.set_ylim(-(depth + 0.2 * half), 0.75)
+    axes.axis("off")
+    axes.plot([1, k], [0, 0], color=BLACK, linewidth=0.8)
+    for rank in range(1, k + 1):
+        axes.plot([rank, rank], [0, 0.06], color=BLACK, linewidth=0.8)
+        axes.text(rank, 0.1, str(rank), ha="center", va="bottom", fontsize=7)
+    for number, group in enumerate(groups):
+        ranks = outcome.mean_ranks[group]
+        height = -0.14 * (number + 1)
+        axes.plot(
+            [ranks.min() - 0.03, ranks.max() + 0.03],
+            [height, height],
+            color=BLUE,
+            linewidth=3,
+            solid_capstyle="butt",
+        )
+    for number, place in enumerate(order):
+        left = number < half
+        line = number if left else k - 1 - number
+        rank, height = outcome.mean_ranks[place], -(depth + 0.2 * line)
+        end = 1 - 0.06 * k if left else k + 0.06 * k
+        axes.plot([rank, rank, end], [0, height, height], color=GREY, linewidth=0.6)
+        text = f"{found.labels[place]}  {rank:.2f}" if left else f"{rank:.2f}  {found.labels[place]}"
+        axes.text(end, height, text, ha="right" if left else "left", va="center", fontsize=7)
+    width = min(outcome.critical_difference, k - 1)
+    axes.plot([1, 1 + width], [0.45, 0.45], color=BLACK, linewidth=1.2)
+    axes.text(
+        1, 0.52, f"critical difference {outcome.critical_difference:.2f}", ha="left", va="bottom", fontsize=7
+    )
+    axes.set_title(f"mean ranks by {metric}, {len(found.datasets)} data sets", loc="left")
+    return figure
+
+
+FIGURE = Figure(
+    name="ranks",
+    about="mean ranks over all data sets with Nemenyi's critical difference (metric: accuracy, ari ...)",
+    draw=draw,
+    options={
+        "metric": Word("a metric of metrics.csv, or training_seconds, or seconds_per_configuration"),
+        "level": Number("of Nemenyi's test", low=0, high=1, low_open=True, high_open=True),
+    },
+    across=True,
+)

@@ -1,0 +1,134 @@
+"""Methods ranked over the data sets of a run: ``tables/ranks-<metric>.csv`` and ``.md``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confml.measures.ranks import RankComparison, compare_ranks
+from confml.report._files import safe_name, write_csv, write_file
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+
+TIMES = ("training_seconds", "seconds_per_configuration")
+LOWER_IS_BETTER = {"error", "augrc", "aurc", "e_aurc", *TIMES}
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Methods of a run by a metric: labels (k,), datasets (N,), scores (N, k), and their comparison.
+
+    left_out: labels and data sets that could not be ranked, in words.
+    """
+
+    metric: str
+    labels: list[str]
+    datasets: list[str]
+    scores: np.ndarray
+    comparison: RankComparison
+    left_out: list[str]
+
+
+def ranking(results: RunResults, metric: str, level: float = 0.05) -> Ranking | None:
+    """The ranking by means over the splits, of each method's first view; None without two of each.
+
+    A data set counts where every method has the metric; a method none of whose results are in does not.
+    """
+    means = _times(results, metric) if metric in TIMES else _means(results, metric)
+    labels = list(dict.fromkeys(results.label(cell) for cell in results.cells))
+    datasets = list(dict.fromkeys(cell.dataset for cell in results.cells))
+    known = [label for label in labels if any((name, label) in means for name in datasets)]
+    whole = [name for name in datasets if all((name, label) in means for label in known)]
+    if len(known) < 2 or len(whole) < 2:
+        return None
+    scores = np.array([[means[name, label] for label in known] for name in whole])
+    left_out = [*(label for label in labels if label not in known), *(n for n in datasets if n not in whole)]
+    comparison = compare_ranks(scores, metric not in LOWER_IS_BETTER, level)
+    return Ranking(metric, known, whole, scores, comparison, left_out)
+
+
+def write_ranks(results: RunResults, folder: Path) -> Iterator[Path]:
+    """The tables of every metric that a config asks a ``ranks`` figure of."""
+    for spec in results.config.figures:
+        if spec.name != "ranks":
+            continue
+        found = ranking(results, *ranks_options(getattr(spec, "options", {})))
+        if found is None:
+            continue
+        stem = folder / "tables" / safe_name(f"ranks-{found.metric}")
+        header = ("dataset", *found.labels)
+        rows = [
+            *((name, *row.tolist()) for name, row in zip(found.datasets, found.scores, strict=True)),
+            ("mean rank", *found.comparison.mean_ranks.tolist()),
+        ]
+        yield write_csv(stem.with_name(f"{stem.name}.csv"), header, rows)
+        yield write_file(stem.with_name(f"{stem.name}.md"), ranks_text(found))
+
+
+def ranks_options(options) -> tuple[str, float]:
+    """Metric and level of a ``ranks`` figure."""
+    return options.get("metric", "accuracy"), float(options.get("level", 0.05))
+
+
+def ranks_text(found: Ranking) -> str:
+    """A ranking and its tests in words, as Markdown."""
+    outcome, labels = found.comparison, found.labels
+    best = [int(np.sum(outcome.ranks[:, place] == outcome.ranks.min(axis=1))) for place in range(len(labels))]
+    order = np.argsort(outcome.mean_ranks, kind="stable")
+    lines = [
+        f"## Ranks by {found.metric}",
+        "",
+        f"{len(found.datasets)} data sets: {', '.join(found.datasets)}.",
+    ]
+    if found.left_out:
+        lines.append(f"Left out, because some results are missing: {', '.join(found.left_out)}.")
+    lines += ["", "| method | mean rank | best on |", "| --- | ---: | ---: |"]
+    lines += [f"| {labels[place]} | {outcome.mean_ranks[place]:.2f} | {best[place]} |" for place in order]
+    lines += [
+        "",
+        f"- Friedman: chi squared {outcome.chi_squared:.2f}, p = {outcome.p_value:.3g}; Iman and Davenport: "
+        f"F = {outcome.f:.2f}, p = {outcome.f_p_value:.3g}.",
+        f"- Nemenyi: mean ranks that differ by {outcome.critical_difference:.2f} or more differ at level "
+        f"{outcome.level:g}.",
+        "",
+        "| pair | Nemenyi p | Wilcoxon p, Holm |",
+        "| --- | ---: | ---: |",
+    ]
+    for number, a in enumerate(order):
+        for b in order[number + 1 :]:
+            lines.append(
+                f"| {labels[a]} / {labels[b]} | {outcome.nemenyi[a, b]:.3g} | {outcome.wilcoxon[a, b]:.3g} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _means(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
+    """Mean by data set and label, of the first view that has the metric."""
+    values: dict[tuple[str, str, str], list[float]] = {}
+    for row in results.metrics:
+        if row.metric == metric and row.level is None:
+            values.setdefault((row.cell.dataset, results.label(row.cell), row.view), []).append(row.value)
+    means: dict[tuple[str, str], float] = {}
+    for (dataset, label, _), numbers in values.items():
+        mean = math.fsum(numbers) / len(numbers)
+        if not math.isnan(mean):
+            means.setdefault((dataset, label), mean)
+    return means
+
+
+def _times(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
+    """Mean training seconds by data set and label."""
+    values: dict[tuple[str, str], list[float]] = {}
+    for result in results.finished():
+        tuning = result.tuning or {}
+        seconds = result.fit_seconds + float(tuning.get("seconds") or 0.0)
+        if metric == "seconds_per_configuration":
+            seconds /= max(len(tuning.get("scores", ())), 1)
+        values.setdefault((result.cell.dataset, results.label(result.cell)), []).append(seconds)
+    return {key: math.fsum(numbers) / len(numbers) for key, numbers in values.items()}

@@ -1,0 +1,155 @@
+"""The SmartSVM study: its configs, and the published tables, ranks and trees of a small run."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from confml.config import load_config
+from confml.report import known_tables, open_run, write_report
+from confml.report.ranks import ranking
+from confml.report.trees import node_error
+from confml.runner.run import run
+
+STUDY = """
+name: study
+datasets:
+  - {name: yeast, csv: yeast.csv, label: y}
+  - {name: letter, csv: letter.csv, label: y}
+  - {name: flare, csv: flare.csv, label: y}
+steps: [min-max]
+methods:
+  - {name: ovo-svm, solver: dual, label: cold, tune: {C: [0.5, 2]}}
+  - {name: ovo-svm, solver: primal, label: warm, tune: {C: [0.5, 2]}}
+  - {name: smart-svm, solver: primal, share-tree: true, tune: {C: [0.5, 2]}}
+  - {name: gen-svm, tune: {lam: [0.25, 0.125]}}
+protocol: {kind: holdout, repeats: 2, inner-folds: 3}
+figures: [{ranks: {metric: ari}}, {ranks: {metric: training_seconds}}, class-tree]
+paper: {table: [TABLES]}
+seed: 1
+"""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    tables = [name for name in known_tables() if name.startswith("smartsvm")]
+    (folder / "study.yaml").write_text(STUDY.replace("TABLES", ", ".join(tables)), encoding="utf-8")
+    for seed, name in enumerate(("yeast", "letter", "flare")):
+        rng = np.random.default_rng(seed)
+        y = np.arange(80) % 5
+        X = rng.normal(size=(5, 3))[y] + 0.5 * rng.normal(size=(80, 3))
+        rows = ["a,b,c,y", *(f"{a:.4f},{b:.4f},{c:.4f},{k}" for (a, b, c), k in zip(X, y, strict=True))]
+        (folder / f"{name}.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    config = load_config(str(folder / "study.yaml"))
+    state = run(config, folder / "run", jobs=1, engine="serial")
+    assert not state.failed and not state.left
+    results = open_run(folder / "run")
+    write_report(results, folder / "run")
+    return results, folder / "run"
+
+
+def lines_of(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", ["smartsvm", "smartsvm-small"])
+def test_the_configs_name_sets_and_tables_that_exist(name):
+    config = load_config(name)
+    assert {"winequality-red-leak", "winequality-red-merged"} <= {one.name for one in config.datasets}
+    assert all(table in known_tables() for table in config.paper.table)
+    grids = {entry.name: len(entry.tune_grid()) for entry in config.methods}
+    assert grids["ovo-svm"] == (19 if name == "smartsvm" else 11)
+    assert grids["gen-svm"] == (342 if name == "smartsvm" else 7)
+
+
+def test_every_number_of_the_papers_tables_has_its_place(study):
+    _, folder = study
+    for name, quantities in (
+        ("smartsvm-table2-total-training-seconds", 16 * 6),
+        ("smartsvm-table3-adjusted-rand-index", 16 * 6),
+        ("smartsvm-table4-seconds-per-configuration", 16 * 6),
+        ("smartsvm-table1", 16 * 3),
+    ):
+        lines = lines_of(folder / "tables" / f"{name}.csv")
+        assert sum(line["paper"] != "" for line in lines) == quantities
+        assert all(line["status"] != "quoted" for line in lines)
+        assert (folder / "tables" / f"{name}.md").is_file()
+
+
+def test_performance_and_times_are_those_of_the_run(study):
+    results, folder = study
+    table3 = lines_of(folder / "tables" / "smartsvm-table3-adjusted-rand-index.csv")
+    found = {(line["dataset"], line["variant"], line["quantity"]): line for line in table3}
+    means = {
+        (row.dataset, row.method, row.params.get("solver")): row.mean
+        for row in results.summary
+        if row.metric == "ari" and row.view in ("vote", "margin")
+        and not (row.method == "ovo-svm" and row.view == "margin")
+    }  # fmt: skip
+    for dataset in ("yeast", "letter", "flare"):
+        ours = {
+            column: float(found[dataset, "", column]["confml"]) for column in ("ovo", "smartsvm", "gensvm")
+        }
+        assert ours["ovo"] == pytest.approx(means[dataset, "ovo-svm", "primal"])
+        assert ours["smartsvm"] == pytest.approx(means[dataset, "smart-svm", "primal"])
+        assert ours["gensvm"] == pytest.approx(means[dataset, "gen-svm", None])
+        cold = float(found[dataset, "cold dual", "ovo"]["confml"])
+        assert cold == pytest.approx(means[dataset, "ovo-svm", "dual"])
+    totals = {"yeast": [], "letter": [], "flare": []}
+    for result in results.finished():
+        if result.cell.method == "ovo-svm" and result.cell.params["solver"] == "dual":
+            totals[result.cell.dataset].append(result.fit_seconds + result.tuning["seconds"])
+    for name, divisor in (
+        ("smartsvm-table2-total-training-seconds", 1),
+        ("smartsvm-table4-seconds-per-configuration", 2),
+    ):
+        table = lines_of(folder / "tables" / f"{name}.csv")
+        for line in table:
+            if line["dataset"] in totals and (line["variant"], line["quantity"]) == ("", "ovo"):
+                expected = sum(totals[line["dataset"]]) / 2 / divisor
+                assert float(line["confml"]) == pytest.approx(expected, abs=1e-9)
+
+
+def test_sizes_of_data_sets(study):
+    _, folder = study
+    lines = lines_of(folder / "tables" / "smartsvm-table1.csv")
+    found = {(line["dataset"], line["quantity"]): line["confml"] for line in lines}
+    assert found["yeast", "instances"] == "80.0" and found["yeast", "classes"] == "5.0"
+    assert found["satimage", "instances"] == ""
+
+
+def test_ranks_over_the_data_sets(study):
+    results, folder = study
+    found = ranking(results, "ari")
+    assert found.labels[:2] == ["cold", "warm"] and found.scores.shape == (3, 4)
+    text = (folder / "tables" / "ranks-ari.md").read_text(encoding="utf-8")
+    assert "Friedman" in text and "Nemenyi" in text and "Wilcoxon" in text
+    for metric in ("ari", "training_seconds"):
+        assert (folder / "figures" / f"ranks_metric={metric}.svg").is_file()
+    times = ranking(results, "training_seconds")
+    fastest = times.scores.argmin(axis=1)
+    assert (times.comparison.ranks[range(3), fastest] == 1).all()
+
+
+def test_trees_stand_in_the_report(study):
+    results, folder = study
+    (path,) = (folder / "trees").glob("yeast-*.txt")
+    text = path.read_text(encoding="utf-8")
+    assert text.count("split r") == 2 and "├── " in text and "error" in text
+    assert (folder / "figures" / "class-tree-yeast.svg").is_file()
+
+
+def test_the_error_of_a_node_by_hand():
+    tree = {
+        "classes": [1, 2, 3],
+        "cut": 0.1,
+        "left": {"classes": [1, 2], "cut": 0.2, "left": {"class": 1}, "right": {"class": 2}},
+        "right": {"class": 3},
+    }
+    truth, labels = [1, 1, 2, 3, 3, 2], [1, 2, 2, 3, 1, 3]
+    assert node_error(tree, truth, labels) == (2 / 6, 6)
+    assert node_error(tree["left"], truth, labels) == (1 / 3, 3)
