@@ -53,7 +53,7 @@ def assert_same_counts(X, codes, T, ks, expected, engine, room, within=False):
 @pytest.mark.parametrize("seed", range(12))
 def test_counts_are_those_of_the_definition(seed):
     rng = np.random.default_rng(seed)
-    for number in range(250):
+    for number in range(300):
         m, d, c, r = rng.integers(1, 25), rng.integers(1, 6), rng.integers(1, 5), rng.integers(1, 4)
         X, codes, T = random_case(rng, m, d, c, r, KINDS[number % len(KINDS)])
         ks = np.unique(rng.integers(1, 8, rng.integers(1, 3)))
@@ -91,7 +91,7 @@ def test_pseudo_code_is_the_definition():
                 np.testing.assert_array_equal(ours, literal)
 
 
-@pytest.mark.parametrize(("m", "d", "engine"), [(200, 5, "direct"), (900, 80, "product"), (1500, 3, "tree")])
+@pytest.mark.parametrize(("m", "d", "engine"), [(200, 5, "direct"), (900, 80, "product"), (2400, 2, "tree")])
 def test_engines_chosen_by_size(m, d, engine):
     rng = np.random.default_rng(m)
     X, codes, T = random_case(rng, m, d, 4, 4, "real")
@@ -295,6 +295,21 @@ def test_kinds_of_input(blobs):
     method = TCMNN(k=2).fit(X, y)
     X[:] = 0.0  # the caller may use its array again
     np.testing.assert_array_equal(method.predict_p_values(T), expected)
+
+
+def test_a_fitted_k_stays(blobs):
+    X, y, T = blobs
+    method = TCMNN(k=2).fit(X, y)
+    expected = method.predict_p_values(T)
+    np.testing.assert_array_equal(method.set_params(k=50).predict_p_values(T), expected)
+
+
+@pytest.mark.parametrize("ks", [[], [0], [3], [2, 1], [1, 1]])
+def test_passes_check_the_length_of_their_lists(blobs, ks):
+    X, y, T = blobs
+    passes = Passes(X, y)
+    with pytest.raises(ValueError, match="ks must ascend from 1 to at most 2"):
+        passes.counts(*passes.lists(2), T, ks)
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, "3", True, None])

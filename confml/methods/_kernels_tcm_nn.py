@@ -18,10 +18,11 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.methods._kernels_tcm_nn_lists import hit_room, squared_distance
-from confml.methods._kernels_tcm_nn_tree import DEPTH, box_gap
+from confml.methods._kernels_tcm_nn_tree import DEPTH, FAN, LEAF, gaps_to_children, squares_to_rows
 
 REACH, ALPHA, OTHER_REACH, SUM, OTHER_PART = range(5)
 _TIGHT = 1.0 - 1e-9  # below any rounding of a sum of k distances, a product or a root
+_ABOVE_ONE = 1.0 + 1e-6
 
 
 @kernel
@@ -50,6 +51,25 @@ def base_bounds(same, other, ks, bounds):
                 entry[SUM, q], entry[OTHER_PART, q] = own, part
                 entry[ALPHA, q] = strangeness(own, others)
                 q += 1
+
+
+@kernel
+def matters_within(bounds, others, distances):
+    """Fill distances (2, m): new examples at these or beyond change no count through example t.
+
+    distances[0] is the farther reach. distances[1] holds if all alphas that it might overtake exceed 1: no
+    rise of alpha_t comes above 1 unless the distance is below the difference of its two sums.
+    """
+    last = bounds.shape[2] - 1
+    for t in range(len(bounds)):
+        own, other = bounds[t, REACH, last], bounds[t, OTHER_REACH, last] if others else 0.0
+        difference = 0.0
+        for q in range(last + 1):
+            rise = bounds[t, SUM, q] / _TIGHT - bounds[t, OTHER_PART, q] * _TIGHT
+            if not rise <= difference:  # NaN, of two infinite sums, included
+                difference = rise if rise == rise else np.inf
+        distances[0, t] = max(own, other)
+        distances[1, t] = max(own, min(other, difference))
 
 
 @kernel
@@ -149,6 +169,25 @@ def may_change(bounds, t, gap, alphas, lowest, others):
 
 
 @kernel
+def may_cross(bounds, t, gap, alphas, lowest, others):
+    """As `may_change`, of one example: a fall of its alpha must also go as far as the new example's."""
+    for q in range(bounds.shape[2] - 1, -1, -1):
+        reach, other_reach = bounds[t, REACH, q], bounds[t, OTHER_REACH, q]
+        total, part = bounds[t, SUM, q], bounds[t, OTHER_PART, q]
+        inside = gap < reach
+        if inside and bounds[t, ALPHA, q] >= alphas[q]:
+            fallen = (total * _TIGHT - reach / _TIGHT + gap) * _TIGHT  # the own sum with x in it, at least
+            if not fallen > alphas[q] * (part + other_reach):
+                return True
+        if others and gap < other_reach:
+            if not total < lowest[q] * (part + gap) * _TIGHT:
+                return True
+        elif not inside:
+            return False
+    return False
+
+
+@kernel
 def _recount(before, after, alpha, greater, equal):
     """Counts after an example's strangeness went from ``before`` to ``after``."""
     greater += np.int64(after > alpha) - np.int64(before > alpha)
@@ -213,8 +252,9 @@ def revise_by_scan(
     """Put the base counts of a block of new examples right, by a scan over their closeness to all examples.
 
     block (b, m); norms, slack (b,): squared lengths of the new examples in the filter's units, and their
-    share of its error; usable (b,); factor, unit: see the filter; low (m,); reach (m,): what closeness, less
-    a term of the new example, must exceed for that to be within reach of a list. Q (b, d), X (m, d).
+    share of its error; usable (b,); factor, unit: see the filter; low (m,); reach (2, m): what closeness,
+    less a term of the new example, must exceed for that to matter, in general and where all other labels'
+    alphas exceed 1 (`matters_within`). Q (b, d), X (m, d).
     """
     hits, words = hit_room(block.shape[1])
     for r in range(block.shape[0]):
@@ -223,7 +263,11 @@ def revise_by_scan(
         shift = block.dtype.type((norms[r] - slack[r]) / factor)
         for z in range(len(starts) - 1):
             alphas_z, lowest_z = alphas[r, z], lowest[r, z]
-            g, reaches = block[r, starts[z] : starts[z + 1]], reach[starts[z] : starts[z + 1]]
+            strange = 1
+            for q in range(len(ks)):
+                if not lowest[r, z, q] > _ABOVE_ONE:
+                    strange = 0
+            g, reaches = block[r, starts[z] : starts[z + 1]], reach[strange, starts[z] : starts[z + 1]]
             words[(len(g) - 1) // 8] = 0
             for e in range(len(g)):
                 hits[e] = np.uint8(g[e] - shift > reaches[e])
@@ -236,7 +280,7 @@ def revise_by_scan(
                     t = starts[z] + e
                     square = norms[r] - slack[r] - factor * (np.float64(g[e]) - np.float64(low[t]))
                     gap = np.sqrt(max(square, 0.0)) * unit * _TIGHT
-                    if may_change(bounds, t, gap, alphas_z, lowest_z, others):
+                    if may_cross(bounds, t, gap, alphas_z, lowest_z, others):
                         distance = np.sqrt(squared_distance(Q, r, X, t))
                         revise(
                             distance, z, same[t], other[t], bounds[t], ks, alphas[r], lowest_z, others,
@@ -245,18 +289,18 @@ def revise_by_scan(
 
 
 @kernel
-def node_bounds(bounds, right, begin, stop, nodes):
-    """Fill nodes (n, 5, q), the bounds of every node, from those of the examples."""
-    for node in range(len(nodes) - 1, -1, -1):  # children have larger numbers than their parents
-        entry = nodes[node]
-        entry[:] = -np.inf
-        entry[OTHER_PART] = np.inf
-        if right[node] == 0:
-            for t in range(begin[node], stop[node]):
-                _widen(entry, bounds[t])
-        else:
-            _widen(entry, nodes[node + 1])
-            _widen(entry, nodes[right[node]])
+def node_bounds(bounds, first, count, child, nodes):
+    """Fill nodes (leaves and groups, 5, q), the bounds of every node, from those of the examples."""
+    leaves = len(first)
+    nodes[:] = -np.inf
+    nodes[:, OTHER_PART] = np.inf
+    for leaf in range(leaves):
+        for e in range(count[leaf]):
+            _widen(nodes[leaf], bounds[first[leaf] + e])
+    for group in range(len(child)):
+        for node in child[group]:
+            if node >= 0:
+                _widen(nodes[leaves + group], nodes[node])
 
 
 @kernel
@@ -270,29 +314,40 @@ def _widen(entry, by):
 
 @kernel
 def revise_by_trees(
-    Q, X, roots, right, begin, stop, low, high, nodes, same, other, bounds, ks,
+    Q, owner, roots, first, count, child, rows, lows, highs, nodes, same, other, bounds, ks,
     alphas, lowest, others, greater, equal,
 ):  # fmt: skip
-    """Put the base counts of new examples Q (b, d) right, visiting only boxes where a change can matter."""
-    waiting = np.empty(DEPTH, np.int64)
+    """Put the base counts of new examples Q (b, d) right, visiting only boxes where a change can matter.
+
+    roots to highs: the trees, see `_kernels_tcm_nn_tree`; owner (roots,): the class whose examples each
+    holds; nodes: their nodes' bounds. same, other, bounds: in the trees' order.
+    """
+    leaves = len(first)
+    waiting, squares = np.empty(DEPTH, np.int64), np.empty(LEAF)
     for r in range(len(Q)):
-        for z in range(len(roots)):
+        for tree in range(len(roots)):
+            z = owner[tree]
             alphas_z, lowest_z = alphas[r, z], lowest[r, z]
-            waiting[0] = roots[z]
+            waiting[0] = roots[tree]
             held = 1
             while held > 0:
                 held -= 1
                 node = waiting[held]
-                gap = np.sqrt(box_gap(Q, r, low, high, node)) * _TIGHT
-                if not may_change(nodes, node, gap, alphas_z, lowest_z, others):
+                if node >= leaves:
+                    group = node - leaves
+                    gaps_to_children(Q, r, lows, highs, group, squares)
+                    for place in range(FAN):
+                        under = child[group, place]
+                        if under >= 0:
+                            gap = np.sqrt(squares[place]) * _TIGHT
+                            if may_change(nodes, under, gap, alphas_z, lowest_z, others):
+                                waiting[held] = under
+                                held += 1
                     continue
-                if right[node] != 0:
-                    waiting[held], waiting[held + 1] = right[node], node + 1
-                    held += 2
-                    continue
-                for t in range(begin[node], stop[node]):
-                    distance = np.sqrt(squared_distance(Q, r, X, t))
-                    if may_change(bounds, t, distance, alphas_z, lowest_z, others):
+                squares_to_rows(Q, r, rows, node, squares)
+                for e in range(count[node]):
+                    t, distance = first[node] + e, np.sqrt(squares[e])
+                    if may_cross(bounds, t, distance, alphas_z, lowest_z, others):
                         revise(
                             distance, z, same[t], other[t], bounds[t], ks, alphas[r], lowest_z, others,
                             greater[r], equal[r],

@@ -1,9 +1,14 @@
-"""Compiled k-d trees, one for each class, for data with few attributes.
+"""Compiled search trees, one for each class, for data with few attributes.
 
-Nodes are numbered in preorder: the left child of node i is i + 1, the right one stands in an array (0 for a
-leaf). A node owns a range of rows and the smallest box around them. The squared distance from a point to a
-box is summed in attribute order like every other here, and rounding is monotone: it is never above the
-computed squared distance of any row in the box, so that pruning by it needs no allowance.
+The rows of a class are ordered by splitting them in two again and again across the widest attribute, such
+that each run of `LEAF` rows is a leaf; `FAN` neighbouring leaves, and then `FAN` neighbouring groups, form a
+group. A group stores its children's boxes, and a leaf its rows, side by side for each attribute, so that the
+gaps to all of them are computed together in vector registers: that is what makes such a tree fast.
+
+Gaps and distances are summed in attribute order like every other here, and rounding is monotone: the computed
+gap to a box is never above the computed distance of any row in it, so that pruning needs no allowance.
+
+Nodes are numbered: first all leaves, then all groups, parents after their children.
 """
 
 from __future__ import annotations
@@ -12,14 +17,14 @@ import numpy as np
 
 from confml._jit import kernel
 
-LEAF = 8  # rows of a leaf at most
-DEPTH = 128  # entries of a search's stack: a tree that halves its rows is never nearly as deep
+LEAF = 16
+FAN = 8
+DEPTH = 256  # entries of a search's stack: FAN for each level
 
 
 @kernel
-def _halve(X, order, begin, stop, attribute):
-    """Reorder order[begin:stop] so that its first half has the smaller values of an attribute."""
-    middle = (begin + stop) // 2
+def _split(X, order, begin, stop, at, attribute):
+    """Reorder order[begin:stop] so that no value of an attribute before ``at`` exceeds one after it."""
     lo, hi = begin, stop - 1
     while lo < hi:
         pivot = X[order[(lo + hi) // 2], attribute]
@@ -33,127 +38,194 @@ def _halve(X, order, begin, stop, attribute):
                 order[i], order[j] = order[j], order[i]
                 i += 1
                 j -= 1
-        if middle <= j:
+        if at <= j:
             hi = j
-        elif middle >= i:
+        elif at >= i:
             lo = i
         else:
             break
-    return middle
 
 
 @kernel
-def build(X, order, starts, roots, right, begin, stop, low, high):
-    """Fill the nodes of one tree a class and return their number; order (m,) is permuted within the classes.
-
-    X (m, d); starts (c + 1,) places in order where classes begin; roots (c,); right, begin, stop (nodes,);
-    low, high (nodes, d).
-    """
-    attributes = X.shape[1]
-    waiting = np.empty((DEPTH, 3), np.int64)
-    nodes = 0
+def sort_into_leaves(X, order, starts):
+    """Permute order (m,) within each class, so that runs of `LEAF` rows, and powers of two of them, are near
+    each other. X (m, d); starts (c + 1,): where the classes begin in order."""
+    waiting = np.empty((DEPTH, 2), np.int64)
     for z in range(len(starts) - 1):
-        roots[z] = nodes
-        waiting[0] = starts[z], starts[z + 1], -1
+        waiting[0] = starts[z], starts[z + 1]
         held = 1
         while held > 0:
             held -= 1
-            first, last, parent = waiting[held]
-            node = nodes
-            nodes += 1
-            if parent >= 0:
-                right[parent] = node
-            begin[node], stop[node], right[node] = first, last, 0
+            begin, stop = waiting[held]
+            if stop - begin <= LEAF:
+                continue
             widest, width = 0, -1.0
-            for a in range(attributes):
-                lowest = highest = X[order[first], a]
-                for e in range(first + 1, last):
+            for a in range(X.shape[1]):
+                lowest = highest = X[order[begin], a]
+                for e in range(begin + 1, stop):
                     value = X[order[e], a]
                     lowest, highest = min(lowest, value), max(highest, value)
-                low[node, a], high[node, a] = lowest, highest
                 if highest - lowest > width:
                     widest, width = a, highest - lowest
-            if last - first > LEAF:
-                middle = _halve(X, order, first, last, widest)
-                waiting[held] = middle, last, node
-                waiting[held + 1] = first, middle, -1
-                held += 2
-    return nodes
+            run = LEAF  # the largest power of two of leaves that leaves something over
+            while 2 * run < stop - begin:
+                run *= 2
+            _split(X, order, begin, stop, begin + run, widest)
+            waiting[held] = begin, begin + run
+            waiting[held + 1] = begin + run, stop
+            held += 2
 
 
 @kernel
-def box_gap(Q, r, low, high, node):
-    """Squared distance from Q[r] (d,) to the box [low[node], high[node]], 0 inside."""
-    total = 0.0
-    for a in range(Q.shape[1]):
-        e = max(low[node, a] - Q[r, a], 0.0, Q[r, a] - high[node, a])
-        total += e * e
-    return total
+def fill(X, first, count, child, rows, lows, highs):
+    """Fill rows (leaves, d, LEAF), lows and highs (groups, d, FAN), which hold +inf, +inf and -inf.
 
-
-@kernel
-def nearest_in_tree(Q, r, skip, root, X, right, begin, stop, low, high, best, nodes, gaps):
-    """Lower best (k,), ascending squared distances, by the rows under a root; row ``skip`` is left out.
-
-    The distances are from Q[r]. nodes, gaps (DEPTH,): room for the search.
+    first, count (leaves,): the rows of X in each leaf. child (groups, FAN): node numbers, -1 for none.
     """
-    k = len(best)
-    nodes[0], gaps[0] = root, box_gap(Q, r, low, high, root)
+    leaves = len(first)
+    for leaf in range(leaves):
+        for e in range(count[leaf]):
+            for a in range(X.shape[1]):
+                rows[leaf, a, e] = X[first[leaf] + e, a]
+    for group in range(len(child)):
+        for place in range(FAN):
+            node = child[group, place]
+            if node < 0:
+                continue
+            for a in range(X.shape[1]):
+                low, high = np.inf, -np.inf
+                if node < leaves:
+                    for e in range(count[node]):
+                        low, high = min(low, rows[node, a, e]), max(high, rows[node, a, e])
+                else:
+                    for e in range(FAN):
+                        low = min(low, lows[node - leaves, a, e])
+                        high = max(high, highs[node - leaves, a, e])
+                lows[group, a, place], highs[group, a, place] = low, high
+
+
+@kernel
+def gaps_to_children(Q, r, lows, highs, group, out):
+    """out (FAN,) = squared distances from Q[r] to the boxes of a group's children, +inf for none."""
+    for e in range(FAN):
+        out[e] = 0.0
+    for a in range(Q.shape[1]):
+        x = Q[r, a]
+        for e in range(FAN):
+            below, above = lows[group, a, e] - x, x - highs[group, a, e]
+            gap = below if below > above else above
+            gap = gap if gap > 0.0 else 0.0
+            out[e] += gap * gap
+
+
+@kernel
+def squares_to_rows(Q, r, rows, leaf, out):
+    """out (LEAF,) = squared distances from Q[r] to the rows of a leaf, +inf for none."""
+    for e in range(LEAF):
+        out[e] = 0.0
+    for a in range(Q.shape[1]):
+        x = Q[r, a]
+        for e in range(LEAF):
+            difference = x - rows[leaf, a, e]
+            out[e] += difference * difference
+
+
+@kernel
+def _search(Q, r, skip, root, first, count, child, rows, lows, highs, best, nodes, gaps, squares):
+    """Lower best (k,), ascending squared distances from Q[r], by the rows under a root; ``skip`` is left out.
+
+    nodes, gaps (DEPTH,), squares (LEAF,): room for the search.
+    """
+    k, leaves = len(best), len(first)
+    nodes[0], gaps[0] = root, 0.0
     held = 1
     while held > 0:
         held -= 1
         node = nodes[held]
         if gaps[held] >= best[k - 1]:
             continue
-        if right[node] == 0:
-            for t in range(begin[node], stop[node]):
-                if t == skip:
-                    continue
-                square = 0.0
-                for a in range(X.shape[1]):
-                    e = Q[r, a] - X[t, a]
-                    square += e * e
-                if square < best[k - 1]:
+        if node < leaves:
+            squares_to_rows(Q, r, rows, node, squares)
+            for e in range(count[node]):
+                square = squares[e]
+                if square < best[k - 1] and first[node] + e != skip:
                     at = k - 1
                     while at > 0 and best[at - 1] > square:
                         best[at] = best[at - 1]
                         at -= 1
                     best[at] = square
-        else:
-            a, b = node + 1, right[node]
-            gap_a, gap_b = box_gap(Q, r, low, high, a), box_gap(Q, r, low, high, b)
-            if gap_a > gap_b:
-                a, b, gap_a, gap_b = b, a, gap_b, gap_a
-            nodes[held], gaps[held] = b, gap_b
-            nodes[held + 1], gaps[held + 1] = a, gap_a
-            held += 2
+            continue
+        group = node - leaves
+        gaps_to_children(Q, r, lows, highs, group, squares)
+        bottom = held
+        for place in range(FAN):
+            gap = squares[place]
+            if gap < best[k - 1]:
+                at = held
+                while at > bottom and gaps[at - 1] < gap:
+                    nodes[at], gaps[at] = nodes[at - 1], gaps[at - 1]
+                    at -= 1
+                nodes[at], gaps[at] = child[group, place], gap
+                held += 1
 
 
 @kernel
-def nearest_of_training(X, code, roots, right, begin, stop, low, high, nearest):
+def nearest_of_training(X, code, roots, first, count, child, rows, lows, highs, nearest):
     """nearest[i, 0], nearest[i, 1] (k,) = distances of i to its k nearest of its own and of other classes."""
-    k = nearest.shape[2]
-    nodes, gaps = np.empty(DEPTH, np.int64), np.empty(DEPTH)
+    nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(LEAF)
+    leaves = len(first)
+    gap_of_class = np.empty(len(roots))
     for i in range(len(X)):
-        for kind in range(2):
-            best = nearest[i, kind]
-            best[:] = np.inf
-            for z in range(len(roots)):
-                if (z == code[i]) == (kind == 0):
-                    nearest_in_tree(X, i, i, roots[z], X, right, begin, stop, low, high, best, nodes, gaps)
-            for e in range(k):
-                best[e] = np.sqrt(best[e])
+        nearest[i] = np.inf
+        own = code[i]
+        _search(
+            X, i, i, roots[own], first, count, child, rows, lows, highs, nearest[i, 0], nodes, gaps, squares
+        )
+        for z in range(len(roots)):
+            gaps_to_children(X, i, lows, highs, roots[z] - leaves, squares)
+            gap_of_class[z] = min(squares[:FAN])
+        for z in np.argsort(gap_of_class):  # near classes first: they exclude the far ones
+            if z != own and gap_of_class[z] < nearest[i, 1, -1]:
+                _search(
+                    X,
+                    i,
+                    -1,
+                    roots[z],
+                    first,
+                    count,
+                    child,
+                    rows,
+                    lows,
+                    highs,
+                    nearest[i, 1],
+                    nodes,
+                    gaps,
+                    squares,
+                )
+        nearest[i] = np.sqrt(nearest[i])
 
 
 @kernel
-def nearest_of_classes(Q, X, roots, right, begin, stop, low, high, nearest):
+def nearest_of_classes(Q, roots, first, count, child, rows, lows, highs, nearest):
     """nearest[r, z] (k,) = distances of Q[r] to its k nearest of class z."""
-    k = nearest.shape[2]
-    nodes, gaps = np.empty(DEPTH, np.int64), np.empty(DEPTH)
+    nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(LEAF)
     for r in range(len(Q)):
+        nearest[r] = np.inf
         for z in range(len(roots)):
-            best = nearest[r, z]
-            best[:] = np.inf
-            nearest_in_tree(Q, r, -1, roots[z], X, right, begin, stop, low, high, best, nodes, gaps)
-            for e in range(k):
-                best[e] = np.sqrt(best[e])
+            _search(
+                Q,
+                r,
+                -1,
+                roots[z],
+                first,
+                count,
+                child,
+                rows,
+                lows,
+                highs,
+                nearest[r, z],
+                nodes,
+                gaps,
+                squares,
+            )
+        nearest[r] = np.sqrt(nearest[r])

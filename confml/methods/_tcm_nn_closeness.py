@@ -59,7 +59,7 @@ class DirectCloseness:
         return tile
 
     def reach(self, distances: np.ndarray) -> np.ndarray:
-        """(m,) what the closeness to each example must exceed for a distance below the given one (m,)."""
+        """What closeness must exceed for distances below these (..., m)."""
         with np.errstate(over="ignore"):
             return -(distances * distances) * (1 + 1e-9)
 
@@ -137,7 +137,7 @@ class ProductCloseness:
         return tile
 
     def reach(self, distances: np.ndarray) -> np.ndarray:
-        """(m,) what closeness, less a term of the new example, must exceed for a distance below these."""
+        """What closeness, less a term of the new example, must exceed for distances below these (..., m)."""
         with np.errstate(over="ignore"):
             squares = np.square(distances * self._scale) * (1 + 1e-6)
             return (self.low - squares / 2).astype(np.float32)

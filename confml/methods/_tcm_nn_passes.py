@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,9 +13,7 @@ from confml.methods import _kernels_tcm_nn_tree as tree_kernels
 from confml.methods._tcm_nn_closeness import DirectCloseness, ProductCloseness
 
 ENGINES = ("direct", "product", "tree")
-_TREE_ATTRIBUTES = 12  # boxes exclude little with more
-_TREE_EXAMPLES = 1000
-_DIRECT_WORK = 3e7  # m^2 d below which a matrix product does not pay
+_DIRECT_WORK = 1e6  # m^2 d below which a matrix product does not pay
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,7 @@ class Room:
         return max(k + 1, min(3 * k + 14, m)) if self.spare is None else k + self.spare
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """For r new examples under each of c labels and for each of q values of k, arrays of shape (r, c, q).
 
     greater, equal: examples whose alpha exceeds, and equals, the new one's; the new one itself is among the
@@ -71,7 +69,7 @@ class Passes:
         self._tree = None
         if self.engine == "tree":
             self._tree = _Trees(self.X, self.starts)
-            self.X, self.order = self.X[self._tree.order], self.order[self._tree.order]
+            self.X, self.order = self._tree.X, self.order[self._tree.order]
         closeness = ProductCloseness.of(self.X) if self.engine == "product" else None
         self._closeness = closeness or (None if self._tree else DirectCloseness(self.X))
 
@@ -145,6 +143,12 @@ class Passes:
         question (label-conditional p-values).
         """
         ks = np.asarray(ks, dtype=np.int64)
+        if not (
+            len(ks) and ks[0] >= 1 and np.all(np.diff(ks) > 0) and ks[-1] <= same.shape[1] == other.shape[1]
+        ):
+            raise ValueError(
+                f"ks must ascend from 1 to at most {same.shape[1]}, the length of the lists, got {ks}"
+            )
         base = _Base(self, same, other, ks, within)
         shape = len(T), self.classes, len(ks)
         counts = Counts(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape))
@@ -153,10 +157,10 @@ class Passes:
         else:
             given_up = self._dense_counts(self._closeness, base, T, counts)
             if len(given_up):
-                again = Counts(*(array[given_up] for array in (counts.greater, counts.equal, counts.alpha)))
+                again = Counts(*(array[given_up] for array in counts))
                 self._dense_counts(DirectCloseness(self.X), base, T[given_up], again)
-                counts.greater[given_up], counts.equal[given_up] = again.greater, again.equal
-                counts.alpha[given_up] = again.alpha
+                for array, values in zip(counts, again, strict=True):
+                    array[given_up] = values
         np.add(counts.equal, 1, out=counts.equal)
         return counts
 
@@ -166,7 +170,9 @@ class Passes:
         capacity = self.room.capacity(k, m)
         size = min(self.room.block_for(m + 2 * self.classes * capacity), max(len(T), 1))
         cells = np.empty(size * m, dtype=closeness.dtype)
-        reach = closeness.reach(np.maximum(base.same[:, k - 1], base.other[:, k - 1] if base.others else 0.0))
+        reach = np.empty((2, m))
+        kernels.matters_within(base.bounds, base.others, reach)
+        reach = closeness.reach(reach)
         nearest = np.empty((size, self.classes, k))
         given_up = []
         for start in range(0, len(T), size):
@@ -195,18 +201,21 @@ class Passes:
         return np.concatenate(given_up) if given_up else np.empty(0, np.int64)
 
     def _tree_counts(self, base: _Base, T: np.ndarray, counts: Counts) -> None:
-        tree = self._tree
         k = int(base.ks[-1])
-        nodes = np.empty((len(tree.right), 5, len(base.ks)))
-        kernels.node_bounds(base.bounds, tree.right, tree.begin, tree.stop, nodes)
+        order, starts, owner = _by_reach(base.same[:, k - 1], self.starts)
+        trees = _Trees(self.X[order], starts)
+        order = order[trees.order]
+        same, other, bounds = base.same[order], base.other[order], base.bounds[order]
+        nodes = np.empty((trees.nodes, 5, len(base.ks)))
+        kernels.node_bounds(bounds, trees.first, trees.count, trees.child, nodes)
         size = self.room.block_for(self.classes * k)
         for start in range(0, len(T), size):
             Q = np.array(T[start : start + size])
             nearest = np.empty((len(Q), self.classes, k))
-            tree_kernels.nearest_of_classes(Q, self.X, *tree.arrays, nearest)
+            tree_kernels.nearest_of_classes(Q, *self._tree.arrays, nearest)
             greater, equal, alphas, lowest = base.begin(nearest, counts, start)
             kernels.revise_by_trees(
-                Q, self.X, *tree.arrays, nodes, base.same, base.other, base.bounds, base.ks,
+                Q, owner, *trees.arrays, nodes, same, other, bounds, base.ks,
                 alphas, lowest, base.others, greater, equal,
             )  # fmt: skip
 
@@ -237,24 +246,64 @@ class _Base:
         return greater, equal, alphas, lowest
 
 
+def _by_reach(reach: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Order examples within each class by their reach (m,), and cut the classes where it grows large.
+
+    Returns (order (m,), starts of the parts and the end, class of each part). An example far from its class
+    has a long reach, and would widen the bounds of every node above it: the few of that sort stand apart.
+    """
+    order = np.lexsort([reach, np.repeat(np.arange(len(starts) - 1), np.diff(starts))])
+    parts, owner = [], []
+    for z, (first, last) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+        cuts = np.unique(first + (np.array([0.0, 0.5, 0.9, 0.98]) * (last - first)).astype(np.int64))
+        cuts = cuts if last - first >= 20 * tree_kernels.LEAF else cuts[:1]
+        parts.append(cuts)
+        owner += [z] * len(cuts)
+    return order, np.append(np.concatenate(parts), starts[-1]), np.array(owner)
+
+
 class _Trees:
-    """One k-d tree a class over X (m, d), sorted by class: its rows in ``order`` (m,) lie leaf by leaf."""
+    """One search tree a class over X (m, d), sorted by class; see `_kernels_tcm_nn_tree`.
+
+    order: (m,) the rows leaf by leaf; X: these rows. first, count: (leaves,) the rows of X in each leaf.
+    child: (groups, FAN) the nodes under each group, -1 for none. arrays: all that the kernels want.
+    """
 
     def __init__(self, X: np.ndarray, starts: np.ndarray):
-        m, d = X.shape
-        order = np.arange(m)
-        room = 4 * m // tree_kernels.LEAF + 2 * len(starts)
-        roots = np.empty(len(starts) - 1, np.int64)
-        right, begin, stop = np.empty((3, room), np.int64)
-        low, high = np.empty((2, room, d))
-        nodes = tree_kernels.build(X, order, starts, roots, right, begin, stop, low, high)
-        self.order = order
-        self.right, self.begin, self.stop = right[:nodes], begin[:nodes], stop[:nodes]
-        self.arrays = roots, self.right, self.begin, self.stop, low[:nodes], high[:nodes]
+        self.order = np.arange(len(X))
+        tree_kernels.sort_into_leaves(X, self.order, starts)
+        self.X = X[self.order]
+        leaf, fan = tree_kernels.LEAF, tree_kernels.FAN
+        self.first = np.concatenate(
+            [np.arange(*ends, leaf) for ends in zip(starts[:-1], starts[1:], strict=True)]
+        )
+        ends = starts[np.searchsorted(starts, self.first, side="right")]
+        self.count = np.minimum(ends - self.first, leaf)
+        number = len(self.first)
+        level = np.split(np.arange(number), np.searchsorted(self.first, starts[1:-1]))
+        children, roots = [], np.empty(len(level), np.int64)
+        height = 0
+        while any(len(nodes) > 1 for nodes in level) or height == 0:
+            for z, nodes in enumerate(level):
+                if len(nodes) > 1 or height == 0:
+                    groups = -(-len(nodes) // fan)
+                    children.append(np.full((groups, fan), -1))
+                    children[-1].reshape(-1)[: len(nodes)] = nodes
+                    level[z] = np.arange(number, number + groups)
+                    number += groups
+            height += 1
+        roots[:] = [nodes[0] for nodes in level]
+        self.child, self.nodes = np.concatenate(children), number
+        rows = np.full((len(self.first), X.shape[1], leaf), np.inf)
+        lows = np.full((len(self.child), X.shape[1], fan), np.inf)
+        highs = -lows
+        tree_kernels.fill(self.X, self.first, self.count, self.child, rows, lows, highs)
+        self.arrays = roots, self.first, self.count, self.child, rows, lows, highs
 
 
 def _choose(m: int, d: int) -> str:
-    if d <= _TREE_ATTRIBUTES and m >= _TREE_EXAMPLES:
+    """Trees where boxes exclude nearly all examples: the more attributes, the more examples that takes."""
+    if m >= 1000 * 1.5 ** min(d, 100):
         return "tree"
     return "direct" if float(m) * m * d < _DIRECT_WORK else "product"
 

@@ -84,7 +84,8 @@ class TCMNN(Method):
         """The view ``p-value`` of test examples X (n, d); ``rng`` goes before ``random_state``."""
         X = self._check_predict(X)
         passes = self.passes_
-        counts = passes.counts(*self.lists_, X, [_useful(self.k, len(passes.X))], self.mondrian)
+        fitted_k = self.lists_[0].shape[1]  # whatever k was set to since
+        counts = passes.counts(*self.lists_, X, [fitted_k], self.mondrian)
         return self._views(passes, self.classes_, counts, 0, rng)
 
     def predict_p_values(self, X) -> np.ndarray:
@@ -94,9 +95,7 @@ class TCMNN(Method):
     def _views(
         self, passes: Passes, classes: np.ndarray, counts: Counts, q: int, rng: np.random.Generator | None
     ) -> dict[str, Prediction]:
-        greater, equal, alpha = (
-            np.ascontiguousarray(array[:, :, q]) for array in (counts.greater, counts.equal, counts.alpha)
-        )
+        greater, equal, alpha = (np.ascontiguousarray(array[:, :, q]) for array in counts)
         sizes = np.diff(passes.starts)
         counted = (sizes if self.mondrian else sizes.sum()) + 1
         extra = {"n_greater": greater, "n_equal": equal, "alpha": alpha}
