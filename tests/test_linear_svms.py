@@ -12,6 +12,7 @@ from sklearn.svm import LinearSVC
 
 from confml.errors import ConfmlError
 from confml.methods._liblinear_nodes import DUAL, PRIMAL, RUNGS, Nodes
+from confml.methods._newton_svm import DenseExamples
 from confml.methods.crammer_singer import CrammerSinger
 from confml.methods.dag_svm import DAGSVM
 from confml.methods.ovo_svm import OvOSVM
@@ -60,6 +61,33 @@ def test_a_path_reaches_the_least_objective(solver, prices):
     assert weights.shape == (len(Cs), 5) and (seconds >= 0).all()
     for w, C in zip(weights, Cs, strict=True):
         assert objective(w, X, t, C, prices) == pytest.approx(minimum(X, t, C, prices), rel=1e-6)
+
+
+@pytest.mark.parametrize("prices", [(1.0, 1.0), (3.0, 0.5)])
+@pytest.mark.parametrize("separable", [False, True])
+def test_newtons_path_reaches_the_least_objective(prices, separable):
+    X, y, _ = clouds(classes=2)
+    X[:, 0] += 6.0 * y * separable
+    t = np.where(y == 1, 1.0, -1.0)
+    Cs = [2.0**power for power in range(-18, 19, 2)]
+    weights, _ = DenseExamples(X).binary_path(np.arange(len(X)), t, Cs, 1e-10, prices)
+    tight, _ = Nodes(X).binary_path(np.arange(len(X)), t, Cs, PRIMAL, 1e-12, 1, prices)
+    for w, reference, C in zip(weights, tight, Cs, strict=True):
+        reached = objective(w, X, t, C, prices)
+        assert reached <= objective(reference, X, t, C, prices) * (1 + 1e-9)
+        if C < 2**8:
+            assert reached == pytest.approx(minimum(X, t, C, prices), rel=1e-6)
+
+
+def test_newtons_path_is_the_same_bits_in_any_order():
+    X, y, _ = clouds(classes=2)
+    t, rows = np.where(y == 1, 1.0, -1.0), np.arange(len(X))
+    Cs = [2.0**power for power in range(-18, 19, 2)] + [3.0]
+    together, _ = DenseExamples(X).binary_path(rows, t, Cs, 1e-6)
+    backwards, _ = DenseExamples(csr_matrix(X)).binary_path(rows, t, Cs[::-1], 1e-6)
+    assert_array_equal(together, backwards[::-1])
+    for C, w in zip(Cs, together, strict=True):
+        assert_array_equal(DenseExamples(X).binary_path(rows, t, [C], 1e-6)[0][0], w)
 
 
 def test_pointers_into_the_nodes_are_what_copies_of_the_rows_would_be():
@@ -113,7 +141,7 @@ def test_the_rungs_are_values_of_the_papers_grid():
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("solver", ["primal", "dual"])
+@pytest.mark.parametrize("solver", ["primal", "dual", "newton"])
 def test_the_same_bits_alone_and_in_a_path_in_any_order(method, solver):
     X, y, X_test = clouds()
     grid = [{"C": 2.0**power} for power in (-18, -3, 0, 5, 18)]
@@ -128,7 +156,7 @@ def test_the_same_bits_alone_and_in_a_path_in_any_order(method, solver):
         assert alone.fit_metrics_ == views.fit_metrics
 
 
-@pytest.mark.parametrize("solver", ["primal", "dual"])
+@pytest.mark.parametrize("solver", ["primal", "dual", "newton"])
 @pytest.mark.parametrize("classes", [2, 3, 6])
 def test_one_against_one_is_scikit_learns_wrapper(classes, solver):
     X, y, X_test = clouds(classes=classes)
@@ -141,7 +169,7 @@ def test_one_against_one_is_scikit_learns_wrapper(classes, solver):
     assert_array_equal(ours.predict(X_test), wrapper.predict(X_test))
 
 
-@pytest.mark.parametrize("solver", ["primal", "dual"])
+@pytest.mark.parametrize("solver", ["primal", "dual", "newton"])
 @pytest.mark.parametrize("classes", [2, 3, 6])
 def test_one_against_the_rest_is_scikit_learns_wrapper(classes, solver):
     X, y, X_test = clouds(classes=classes)

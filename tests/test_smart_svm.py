@@ -173,7 +173,7 @@ def test_an_example_walks_down_from_the_root():
             assert view.scores[row, code] == pytest.approx(score)
 
 
-@pytest.mark.parametrize("solver", ["primal", "dual"])
+@pytest.mark.parametrize("solver", ["primal", "dual", "newton"])
 def test_the_same_bits_alone_and_in_a_path_in_any_order(solver):
     X, y, X_test = clouds()
     grid = [{"C": 2.0**power} for power in (-18, -3, 0, 5, 18)]

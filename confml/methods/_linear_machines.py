@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,9 +20,15 @@ from confml.methods._base import Method, Views
 from confml.methods._liblinear import SOLVERS
 from confml.methods._liblinear_nodes import Nodes
 from confml.methods._multiclass import BinaryProblem
+from confml.methods._newton_svm import DenseExamples
 
 C = Number("the price of an error against the width of the margin", low=0, low_open=True)
-TOLERANCE = Number("when the solver stops (LIBLINEAR's -e)", low=0, low_open=True)
+TOLERANCE = Number(
+    "when the solver stops (LIBLINEAR's -e; for newton a thousandth of it is how far above its least value "
+    "the objective may be)",
+    low=0,
+    low_open=True,
+)
 
 
 class ClassWeight(Parameter):
@@ -75,13 +81,17 @@ class LinearMachines(SparseMethod):
     """Several binary linear SVMs of LIBLINEAR, and what their decision values say together.
 
     A subclass cuts the training set into two-class problems (`_problems`), and puts the machines' decision
-    values together (`_views`). A fit with the primal solver climbs a fixed ladder of values of C up to its
-    own (`Nodes.binary_path`); a whole path of them costs one climb.
+    values together (`_views`). A fit with the primal or Newton's solver climbs a fixed ladder of values of C
+    up to its own (`Nodes.binary_path`); a whole path of them costs one climb.
     """
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "C": C,
-        "solver": Choice("LIBLINEAR's solver: primal is -s 2, dual is -s 1", options=tuple(SOLVERS)),
+        "solver": Choice(
+            "LIBLINEAR's primal (-s 2) or dual (-s 1), or newton: confml's own, fastest for up to some "
+            "hundred attributes",
+            options=(*SOLVERS, "newton"),
+        ),
         "tolerance": TOLERANCE,
         "class_weight": CLASS_WEIGHT,
         "random_state": RANDOM_STATE,
@@ -130,23 +140,33 @@ class LinearMachines(SparseMethod):
         Cs = list(dict.fromkeys(Cs))
         weights = np.empty((len(Cs), len(problems), X.shape[1] + 1))
         seconds = np.zeros(len(Cs))
-        nodes = Nodes(X) if problems else None
+        train = self._trainer(X) if problems else None
         seeds = np.random.default_rng(self.random_state).integers(2**31, size=len(problems))
         shared = time.thread_time() - started
         for place, (problem, seed) in enumerate(zip(problems, seeds, strict=True)):
-            weights[:, place], spent = nodes.binary_path(
-                problem.rows,
-                problem.targets,
-                Cs,
-                SOLVERS[self.solver],
-                float(self.tolerance),
-                int(seed),
-                side_prices(problem, codes, self.classes_, self.class_weight),
-            )
+            prices = side_prices(problem, codes, self.classes_, self.class_weight)
+            weights[:, place], spent = train(problem, Cs, int(seed), prices)
             seconds += spent
         self.weights_ = dict(zip(Cs, weights, strict=True))
         self.machine_rows_ = sum(len(problem.rows) for problem in problems)
         return shared, dict(zip(Cs, seconds.tolist(), strict=True))
+
+    def _trainer(self, X) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+        """What trains one machine: (problem, Cs, seed, prices) to weights and seconds by C."""
+        tolerance = float(self.tolerance)
+        if self.solver == "newton":
+            examples = DenseExamples(X)
+            return lambda problem, Cs, seed, prices: examples.binary_path(
+                problem.rows, problem.targets, Cs, 1e-3 * tolerance, prices
+            )
+        nodes, solver = Nodes(X), SOLVERS[self.solver]
+        return lambda problem, Cs, seed, prices: nodes.binary_path(
+            problem.rows, problem.targets, Cs, solver, tolerance, seed, prices
+        )
+
+    @classmethod
+    def warm(cls) -> None:
+        cls(solver="newton").fit(np.arange(8.0).reshape(4, 2), [0, 1, 0, 1])
 
     def evaluate_path(
         self,
@@ -183,7 +203,7 @@ class LinearMachines(SparseMethod):
         """What two points must have in common to share a path."""
         params = self.get_params(deep=False)
         del params["C"]
-        if self.solver == "primal":
+        if self.solver != "dual":
             del params["random_state"]
         return repr(sorted(params.items(), key=lambda item: item[0]))
 

@@ -23,7 +23,7 @@ class OvOSVM(LinearMachines):
     the votes. metrics: ``machines``, ``machine_rows`` (training examples of all machines together).
 
     ``solver: primal`` is LIBLINEAR's ``-s 2``, deterministic and warm along a path of C; ``dual`` its
-    ``-s 1``.
+    ``-s 1``; ``newton`` comes closer to the minimum and is the fastest of them for few attributes.
 
     Source: Kressel, Pairwise classification and support vector machines (1999); Fan et al., LIBLINEAR, JMLR
     9 (2008).

@@ -22,7 +22,7 @@ class OvRSVM(LinearMachines):
     machines together).
 
     ``solver: primal`` is LIBLINEAR's ``-s 2``, deterministic and warm along a path of C; ``dual`` its
-    ``-s 1``.
+    ``-s 1``; ``newton`` comes closer to the minimum and is the fastest of them for few attributes.
 
     Source: Vapnik, Statistical Learning Theory (1998); Fan et al., LIBLINEAR, JMLR 9 (2008).
     """

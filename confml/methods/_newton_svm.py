@@ -1,0 +1,62 @@
+"""`DenseExamples`: the machines of `_liblinear_nodes`, by Newton's method on few attributes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from confml.methods._kernels_newton_svm import newton
+from confml.methods._liblinear_nodes import RUNGS
+
+MOST = 200  # Newton steps for one C
+
+
+class DenseExamples:
+    """Examples X (m, d), an array or CSR; made for d up to some hundreds, since d x d systems are solved.
+
+    From one C to the next few rows change sides of the margin, and the Hessian changes by these alone.
+    """
+
+    def __init__(self, X):
+        X = X.toarray() if hasattr(X, "toarray") else X
+        self._inputs = np.hstack([np.ones((len(X), 1)), X])
+
+    def binary_path(
+        self,
+        rows: np.ndarray,
+        targets: np.ndarray,
+        Cs: Sequence[float],
+        tolerance: float,
+        prices: tuple[float, float] = (1.0, 1.0),
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As `Nodes.binary_path`: weights (len(Cs), d + 1), the bias first, and seconds (len(Cs),).
+
+        tolerance: how far above its least value the objective may be, as a share of it. Each C starts where
+        the next lower rung ended, the lowest at 0, so that what a C gives does not depend on the others.
+        """
+        started = time.thread_time()
+        signs = np.where(targets > 0, 1.0, -1.0)
+        B = self._inputs[rows] * signs[:, None]
+        s = np.where(targets > 0, *map(float, prices))
+        weighted = B * s[:, None]
+        state = (
+            np.zeros(B.shape[1]),
+            np.zeros(len(B)),
+            np.ones(len(B), dtype=bool),
+            weighted.T @ B,
+            weighted.sum(axis=0),
+        )
+        asked, pending = set(map(float, Cs)), time.thread_time() - started
+        rungs = {rung for rung in RUNGS if rung < max(asked)}
+        weights, seconds = {}, {}
+        for C in sorted(asked | rungs):
+            started = time.thread_time()
+            here = state if C in rungs else tuple(array.copy() for array in state)
+            newton(B, s, C, *here, tolerance, MOST)
+            pending += time.thread_time() - started
+            if C in asked:
+                weights[C], seconds[C], pending = here[0].copy(), pending, 0.0
+        Cs = list(map(float, Cs))
+        return np.stack([weights[C] for C in Cs]), np.array([seconds[C] for C in Cs])
