@@ -23,7 +23,7 @@ test: $(VENV)/installed-dev
 # Proedrou et al. 2002, tables 1 to 3: TCM-NN and 1-NN computed, the literature's columns quoted.
 table-tcm-nn: $(VENV)/installed
 	@for name in usps satellite shuttle segment; do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
-	@$(CONFML) report $(addprefix results/,usps satellite shuttle segment) --out results/tcm-nn \
+	@$(CONFML) report $(addprefix results/,usps satellite shuttle segment) --out results/reference/tcm-nn \
 	  --table tcm-nn-table1 --table tcm-nn-table2 --table tcm-nn-table3
 
 # van den Burg & Hero 2017, tables 1 to 4 and figure 7. SCALE=small: sets under 6,000 rows, shorter grids, some
