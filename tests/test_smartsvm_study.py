@@ -130,6 +130,7 @@ def test_ranks_over_the_data_sets(study):
     assert "Friedman" in text and "Nemenyi" in text and "Wilcoxon" in text
     for metric in ("ari", "training_seconds"):
         assert (folder / "figures" / f"ranks_metric={metric}.svg").is_file()
+    assert ranking(results, "ari", without="cold").labels == found.labels[1:]
     times = ranking(results, "training_seconds")
     fastest = times.scores.argmin(axis=1)
     assert (times.comparison.ranks[range(3), fastest] == 1).all()

@@ -12,14 +12,16 @@ from confml.report.trees import members, node_error
 
 def draw(subject: Subject):
     """Each node with its cut and its error on the test examples; trees alike are drawn once."""
-    found: dict[str, tuple[str, Any]] = {}
+    first: dict[str, Any] = {}
     for cell in subject.results.cells:
-        result = subject.results.results.get(cell.key) if cell.dataset == subject.dataset else None
-        if result is not None and "tree" in result.fit_details:
-            same = [label for label, (_, other) in found.items() if other.fit_details == result.fit_details]
-            label = subject.results.label(cell)
-            if not same and label not in {name for name, _ in found.values()}:
-                found[label] = label, result
+        label = subject.results.label(cell)
+        if cell.dataset == subject.dataset and cell.key in subject.results.results and label not in first:
+            first[label] = subject.results.results[cell.key]
+    found: dict[str, tuple[str, Any]] = {}
+    for label, result in first.items():
+        alike = any(other.fit_details == result.fit_details for _, other in found.values())
+        if "tree" in result.fit_details and not alike:
+            found[label] = label, result
     if not found:
         raise NotApplicable("no method has a tree of classes")
     leaves = max(len(members(result.fit_details["tree"])) for _, result in found.values())
