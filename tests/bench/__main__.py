@@ -1,0 +1,191 @@
+"""Run the benchmarks: ``make bench``, one of them by ``make bench ONLY=name``, names by ``ONLY=list``.
+
+Each file bench_*.py beside this one has ``BENCHMARKS``, functions that return one row or several,
+(name, our seconds, the other's seconds, other / ours) with notes as a fifth part if there are any, and maybe
+``WHEN_ASKED``, those too long to run unless named. Each function warms up for itself and takes medians of
+runs in turns. A benchmark that misses something (data, a package) says so and is skipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import json
+import math
+import os
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from _pairs import Skipped  # noqa: E402
+
+HEADINGS = ("benchmark", "ours", "other", "ratio", "goal")
+
+
+def collect() -> tuple[dict[str, Callable], set[str]]:
+    """Benchmark functions by name (``bench_usps_k1`` in bench_tcm_nn.py: tcm_nn.usps_k1), and those only
+    run when asked."""
+    found, asked = {}, set()
+    for path in sorted(HERE.glob("bench_*.py")):
+        module = importlib.import_module(path.stem)
+        for group in ("BENCHMARKS", "WHEN_ASKED"):
+            for function in getattr(module, group, ()):
+                name = f"{path.stem.removeprefix('bench_')}.{function.__name__.removeprefix('bench_')}"
+                found[name] = function
+                asked |= {name} if group == "WHEN_ASKED" else set()
+    return found, asked
+
+
+def chosen(names: Iterable[str], asked: set[str], only: str | None) -> list[str]:
+    """All names but the long ones; or those of a file, of a benchmark, or a file's benchmark."""
+    if only is None:
+        return [name for name in names if name not in asked]
+    alone = [name for name in names if only in (name, name.partition(".")[2])]
+    return alone or [name for name in names if only == name.partition(".")[0]]
+
+
+def rows_of(name: str, function: Callable) -> list[dict[str, Any]]:
+    """What a benchmark found, as JSON has it; a single row that says why where it could not run."""
+    from threadpoolctl import threadpool_limits
+
+    from confml.errors import ConfmlError
+
+    begun = time.perf_counter()
+    try:
+        with threadpool_limits(1):
+            found = function()
+    except (Skipped, ImportError, ConfmlError) as reason:
+        return [{"benchmark": name, "skipped": str(reason).splitlines()[0]}]
+    except Exception:
+        return [{"benchmark": name, "failed": traceback.format_exc()}]
+    rows = []
+    for what, ours, other, ratio, *rest in [found] if isinstance(found, tuple) else found:
+        notes = dict(rest[0]) if rest else {}
+        row = {
+            "benchmark": name,
+            "what": what,
+            "unit": "s",
+            "ours": ours,
+            "other": other,
+            "ratio": ratio,
+            **notes,
+        }
+        rows.append({key: _plain(value) for key, value in row.items()})
+    rows[-1]["all_seconds"] = round(time.perf_counter() - begun, 1)
+    return rows
+
+
+def table(rows: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    lines = []
+    for row in rows:
+        if "what" in row:
+            goal = row.get("goal")
+            reached = "" if goal is None else f">= {goal:.3g} {'yes' if row['ratio'] >= goal else 'NO'}"
+            numbers = (_amount(row["ours"], row["unit"]), _amount(row["other"], row["unit"]))
+            lines.append((row["what"], *numbers, _three(row["ratio"]), reached))
+        else:
+            why = row.get("skipped") or row["failed"].splitlines()[-1]
+            lines.append(
+                (f"{row['benchmark']}: {'skipped' if 'skipped' in row else 'FAILED'}: {why}", *[""] * 4)
+            )
+    return lines
+
+
+def show(lines: list[tuple[str, ...]]) -> None:
+    """A table on a terminal, and the same in plain columns elsewhere."""
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.table import Table
+
+        grid = Table(*HEADINGS)
+        for line in lines:
+            grid.add_row(*line)
+        Console().print(grid)
+        return
+    widths = [max(len(line[place]) for line in [HEADINGS, *lines]) for place in range(len(HEADINGS))]
+    for line in [HEADINGS, *lines]:
+        first, *others = line
+        cells = [
+            first.ljust(widths[0]),
+            *(cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)),
+        ]
+        print("  ".join(cells).rstrip())
+
+
+def keep(rows: list[dict[str, Any]], path: Path) -> None:
+    """Write ``path``: benchmarks run now replace their earlier rows, the others' stay."""
+    run = {row["benchmark"] for row in rows}
+    earlier = []
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        earlier = [row for row in json.loads(path.read_text())["rows"] if row["benchmark"] not in run]
+    machine = {"processor": _processor(), "python": platform.python_version(), "cores": os.cpu_count()}
+    document = {"machine": machine, "rows": sorted([*earlier, *rows], key=lambda row: row["benchmark"])}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def _processor() -> str:
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return platform.processor() or platform.machine()
+
+
+def _amount(value: float, unit: str) -> str:
+    if value is None:
+        return ""
+    if unit == "s" and value < 0.1:
+        return f"{_three(1000 * value)} ms"
+    return f"{_three(value)} {unit}"
+
+
+def _three(value: float | None) -> str:
+    if value is None:
+        return ""
+    if value == 0:
+        return "0"
+    return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
+
+
+def _plain(value: Any) -> Any:
+    """numpy's scalars as Python's, and NaN (nothing to compare with) as none."""
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__.splitlines()[0])
+    parser.add_argument("--only", help="a benchmark, or all of one file; 'list' names them")
+    parser.add_argument("--out", type=Path, default=Path("results/bench.json"))
+    options = parser.parse_args(arguments)
+    functions, asked = collect()
+    if options.only == "list":
+        for name in functions:
+            print(name + (" (only when asked for)" if name in asked else ""))
+        return 0
+    names = chosen(functions, asked, options.only or None)
+    if not names:
+        print(f"no benchmark '{options.only}'; there are: {', '.join(functions)}", file=sys.stderr)
+        return 2
+    rows = []
+    for name in names:
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        rows += rows_of(name, functions[name])
+        keep(rows, options.out)
+    show(table(rows))
+    for row in rows:
+        if "failed" in row:
+            print(row["failed"], file=sys.stderr)
+    return 1 if any("failed" in row for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

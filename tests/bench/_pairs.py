@@ -1,0 +1,36 @@
+"""Fair pairs of timings: two functions in turns, processor time of one thread, medians."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Row = tuple[str, float, float, float, Mapping[str, Any]]
+
+
+class Skipped(Exception):
+    """A benchmark that cannot run here: why, in words."""
+
+
+def seconds_of(function: Callable[[], Any]) -> float:
+    """Processor time of this thread for one call: other processes do not count."""
+    begun = time.thread_time()
+    function()
+    return time.thread_time() - begun
+
+
+def paired(
+    name: str, ours: Callable[[], Any], other: Callable[[], Any], repeats: int = 3, **notes: Any
+) -> Row:
+    """(name, our seconds, the other's, other / ours, notes): medians over ``repeats`` runs that take turns.
+
+    Both must be warm: compiled, and their data loaded. notes: ``goal`` is the least ratio wanted.
+    """
+    spent: tuple[list[float], list[float]] = ([], [])
+    for _ in range(repeats):
+        for function, seconds in zip((ours, other), spent, strict=True):
+            seconds.append(seconds_of(function))
+    a, b = map(statistics.median, spent)
+    return name, a, b, b / a, {"repeats": repeats, **notes}

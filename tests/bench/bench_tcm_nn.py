@@ -1,0 +1,214 @@
+"""TCM-NN beside the floor of any dense method (a float32 matrix product), a dense scan, and other packages.
+
+The floor is the product alone, blocked: m x m for the training pairs and r x m for the test examples; no
+distance is formed, none compared. A ratio is the other's seconds over ours: 0.8 of the floor means that we
+take 1.25 times as long.
+"""
+
+from __future__ import annotations
+
+import functools
+import resource
+import sys
+import tracemalloc
+
+import numpy as np
+from _pairs import Row, Skipped, paired, seconds_of
+
+from confml.data import load
+from confml.errors import ConfmlError
+from confml.methods.tcm_nn import TCMNN
+
+BLOCK = 512
+
+
+@functools.cache
+def real(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(X, y, T) of a data set's own parts; images of USPS to mean 0 and sd 1 each. Needs the data."""
+    try:
+        data = load({"name": name})
+    except ConfmlError as error:
+        raise Skipped(f"{name}: {error.message}") from None
+    X = data.X
+    if name == "usps":
+        X = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)
+    return X[data.train_rows], data.y[data.train_rows], X[data.test_rows]
+
+
+def floor(X: np.ndarray, T: np.ndarray) -> None:
+    """The products that a dense method cannot do without, in float32 blocks, and nothing else."""
+    X32, T32 = X.astype(np.float32), T.astype(np.float32)
+    room = np.empty((BLOCK, len(X)), np.float32)
+    for rows in (X32, T32):
+        for start in range(0, len(rows), BLOCK):
+            part = rows[start : start + BLOCK]
+            np.dot(part, X32.T, out=room[: len(part)])
+
+
+def run(X, y, T, ks=(1,), engine: str | None = None) -> list:
+    """Fit on (X, y) and predict T for each k, in one pass."""
+    method = TCMNN()
+    method._engine = engine
+    return [views["p-value"].scores for _, views in _engine_path(method, X, y, T, ks)]
+
+
+def _engine_path(method, X, y, T, ks):
+    if method._engine is None:
+        return method.evaluate_path(X, y, T, [{"k": k} for k in ks])
+    if len(ks) != 1:
+        raise ValueError("an engine can be chosen for one k only")
+    method.set_params(k=ks[0]).fit(X, y)
+    return [({"k": ks[0]}, method.confident_predict(T))]
+
+
+def _against_floor(name: str, ks, what: str, least: float, repeats: int = 5) -> Row:
+    X, y, T = real(name)
+    TCMNN.warm()
+    run(X[:500], y[:500], T[:50], ks)
+    size = f"{name} {len(X)} + {len(T)} x {X.shape[1]}"
+    return paired(
+        f"TCM-NN {what}, {size}, beside its float32 products", lambda: run(X, y, T, ks), lambda: floor(X, T),
+        repeats, goal=least,
+    )  # fmt: skip
+
+
+def bench_usps_k1() -> Row:
+    """USPS, k = 1: at most 1.25 times the floor."""
+    return _against_floor("usps", (1,), "k=1", 1 / 1.25)
+
+
+def bench_usps_all_k() -> Row:
+    """USPS, every k from 1 to 20 in one pass: at most 2.5 times the floor."""
+    return _against_floor("usps", tuple(range(1, 21)), "k=1..20", 1 / 2.5)
+
+
+def bench_mnist() -> Row:
+    """MNIST, k = 1: at most 2.5 times its floor and 2.5 GB for the whole process, data and all."""
+    X, y, T = real("mnist")
+    TCMNN.warm()
+    run(X[:2000], y[:2000], T[:50])
+    ours = seconds_of(lambda: run(X, y, T))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    other = seconds_of(lambda: floor(X, T))
+    name = f"TCM-NN k=1, mnist {len(X)} + {len(T)} x {X.shape[1]}, beside its float32 products"
+    notes = {"repeats": 1, "goal": 1 / 2.5, "peak_GB": round(peak / 1e9, 2), "peak_goal_GB": 2.5}
+    return name, ours, other, other / ours, notes
+
+
+def bench_shuttle() -> Row:
+    """Shuttle, k = 1: k-d trees at least twice as fast as a scan of all pairs (our own dense engine)."""
+    X, y, T = real("shuttle")
+    TCMNN.warm()
+    return paired(
+        f"TCM-NN k=1, shuttle {len(X)} + {len(T)} x {X.shape[1]}, trees beside a dense scan",
+        lambda: run(X, y, T), lambda: run(X, y, T, engine="product"), 1, goal=2.0,
+    )  # fmt: skip
+
+
+# ---- other packages, on a part of USPS small enough for them
+
+SMALL, FEW, FEWER = 1000, 20, 3
+
+
+def bench_online_cp() -> Row:
+    """online-cp's conformal nearest neighbours, scaled down: at least 100 times as slow."""
+    try:
+        from online_cp.classifiers import ConformalNearestNeighboursClassifier
+    except ImportError:
+        raise Skipped("online-cp is not installed (pip install 'confml[bench]')") from None
+    X, y, T = _small(FEW)
+    labels = np.unique(y)
+    p_values = np.empty((len(T), len(labels)))
+
+    def other():
+        classifier = ConformalNearestNeighboursClassifier(k=1, label_space=labels, rnd_state=0)
+        classifier.learn_initial_training_set(X, y)
+        for row, x in enumerate(T):
+            _, found = classifier.predict(x, epsilon=0.05, return_p_values=True)
+            p_values[row] = [found[label] for label in labels]
+
+    row = paired(f"TCM-NN k=1, {_scaled(FEW)}, beside online-cp", lambda: run(X, y, T), other, 3, goal=100.0)
+    ours = TCMNN().fit(X, y).confident_predict(T)["p-value"].extra
+    low, high = ours["n_greater"] / (SMALL + 1), (ours["n_greater"] + ours["n_equal"]) / (SMALL + 1)
+    row[4]["p_values_alike"] = float(np.mean((p_values >= low - 1e-12) & (p_values <= high + 1e-12)))
+    return row
+
+
+def bench_transductive_loop() -> Row:
+    """nonconformist's transductive loop with TCM-NN's strangeness by scikit-learn, scaled down: 100 times."""
+    try:
+        from nonconformist.cp import TcpClassifier
+        from nonconformist.nc import BaseScorer
+    except ImportError:
+        raise Skipped("nonconformist is not installed (pip install 'confml[bench]')") from None
+    from sklearn.neighbors import NearestNeighbors
+
+    class Ratio(BaseScorer):
+        """The nearest distance to the own class over that to the others, as a scorer of nonconformist."""
+
+        def fit(self, x, y):
+            self.near = {
+                label: (NearestNeighbors(algorithm="brute").fit(x[y == label]),
+                        NearestNeighbors(algorithm="brute").fit(x[y != label]))
+                for label in np.unique(y)
+            }  # fmt: skip
+
+        def score(self, x, y=None):
+            scores = np.empty(len(x))
+            for label in np.unique(y):
+                some = y == label
+                same, others = self.near[label]
+                own = same.kneighbors(x[some], 2)[0][:, 1]  # the nearest is the example itself
+                with np.errstate(divide="ignore"):  # it asks for labels that were not added, too
+                    scores[some] = own / others.kneighbors(x[some], 1)[0][:, 0]
+            return scores
+
+    X, y, T = _small(FEWER)
+
+    def other():
+        classifier = TcpClassifier(Ratio(), smoothing=False)
+        classifier.fit(X, y)
+        classifier.predict(T)
+
+    return paired(
+        f"TCM-NN k=1, {_scaled(FEWER)}, beside nonconformist's transductive loop",
+        lambda: run(X, y, T), other, 3, goal=100.0,
+    )  # fmt: skip
+
+
+def _small(rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    X, y, T = real("usps")
+    TCMNN.warm()
+    run(X[:SMALL], y[:SMALL], T[:rows])
+    return X[:SMALL], y[:SMALL], T[:rows]
+
+
+def _scaled(rows: int) -> str:
+    return f"scaled down to {SMALL} + {rows} rows of usps"
+
+
+# ---- memory
+
+
+def bench_memory() -> list[Row]:
+    """Peak memory beside that of an m x m float32 matrix: it grows with m, not with its square."""
+    rng = np.random.default_rng(0)
+    TCMNN.warm()
+    rows = []
+    for m in (4000, 8000, 16_000, 32_000):
+        X, y, T = rng.standard_normal((m, 40)), rng.integers(0, 5, m), rng.standard_normal((500, 40))
+        tracemalloc.start()
+        run(X, y, T)
+        peak = tracemalloc.get_traced_memory()[1] / 1e6
+        tracemalloc.stop()
+        square = 4 * m**2 / 1e6
+        rows.append(
+            (f"memory of TCM-NN, m = {m}, beside m x m floats", peak, square, square / peak, {"unit": "MB"})
+        )
+    return rows
+
+
+BENCHMARKS = (
+    bench_usps_k1, bench_usps_all_k, bench_shuttle, bench_online_cp, bench_transductive_loop, bench_memory,
+)  # fmt: skip
+WHEN_ASKED = (bench_mnist,)
