@@ -154,3 +154,14 @@ def compare_single_tree(name, X, folder, python: str | None = None, repeats: int
         process.stdin.close()
     a, b = statistics.median(ours), statistics.median(other)
     return [(f"one tree, {name}", a, b, b / a)], sorted(lengths)
+
+
+def bench_pairs():
+    """`compare_pairs` on real data."""
+    from confml.data import load
+
+    sets = (load({"name": name}) for name in ("satimage", "texture", "optdigits", "letter"))
+    return compare_pairs([(data.name, data.X, data.y) for data in sets])
+
+
+BENCHMARKS = (bench_pairs,)
