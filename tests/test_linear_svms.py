@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -131,6 +133,23 @@ def test_the_dual_solver_depends_on_its_seed_alone():
     one, other, again = (Nodes(X).binary_path(rows, t, [4.0], DUAL, 0.1, seed)[0] for seed in (1, 2, 1))
     assert_array_equal(one, again)
     assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("solver", [DUAL, "crammer-singer"])
+def test_fits_in_several_threads_have_each_the_numbers_of_its_seed(solver):
+    X, y, _ = clouds(rows=400, classes=2)
+    rows, t = np.arange(len(X)), np.where(y == 1, 1.0, -1.0)
+
+    def fit(seed):
+        if solver == DUAL:
+            return Nodes(X).binary_path(rows, t, [4.0], DUAL, 0.1, seed)[0]
+        return Nodes(X).crammer_singer(y, 2, 4.0, 0.1, seed, [1.0, 1.0])
+
+    alone = [fit(seed) for seed in range(8)]
+    for _ in range(3):
+        with ThreadPoolExecutor(8) as pool:
+            for one, expected in zip(pool.map(fit, range(8)), alone, strict=True):
+                assert_array_equal(one, expected)
 
 
 def test_the_rungs_are_values_of_the_papers_grid():

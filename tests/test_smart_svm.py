@@ -237,6 +237,23 @@ def test_an_estimators_own_parameters_can_be_tuned():
     assert_array_equal(path[1], deep.predict(X_test))
 
 
+def test_a_random_estimator_has_the_same_seed_alone_and_in_a_path():
+    X, y, X_test = clouds()
+    model = SmartSVM(estimator=DecisionTreeClassifier(max_features=1))
+    grid = [{"C": 1.0}, {"C": 2.0}]
+    both = list(model.evaluate_path(X, y, X_test, grid, np.random.default_rng(4)))
+    (alone,) = model.evaluate_path(X, y, X_test, grid[1:], np.random.default_rng(4))
+    assert_array_equal(both[1][1]["margin"].scores, alone[1]["margin"].scores)
+
+
+def test_large_sets_make_do_with_one_tree(monkeypatch):
+    X, y, _ = clouds()
+    monkeypatch.setattr("confml.methods.smart_svm.LARGE", len(X) - 1)
+    large, small = SmartSVM(trees="by-size").fit(X, y), SmartSVM(trees="by-size").fit(X[1:], y[1:])
+    assert_array_equal(large.bayes_error_, pairwise_bayes_error(X, y, trees=1).estimate)
+    assert_array_equal(small.bayes_error_, pairwise_bayes_error(X[1:], y[1:], trees=3).estimate)
+
+
 def test_a_wrong_estimator_is_told():
     registry.check("smart-svm", {"estimator": "sklearn.svm.SVC"})
     for wrong in (

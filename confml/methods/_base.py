@@ -21,7 +21,8 @@ class Views(dict[str, Prediction]):
     """The views of one fit on one test part by name, and what the fit cost and found.
 
     fit_seconds, predict_seconds: on one thread. fit_metrics: the method's own quantities. fit_details: what
-    else it found, as plain data (`Method.fit_details_`).
+    else it found, as plain data (`Method.fit_details_`). prepare_seconds: those of fit_seconds that one
+    training set takes once, whatever the grid is (spanning trees, say).
     """
 
     def __init__(
@@ -31,9 +32,11 @@ class Views(dict[str, Prediction]):
         predict_seconds: float = 0.0,
         fit_metrics: Mapping[str, float] | None = None,
         fit_details: Mapping[str, Any] | None = None,
+        prepare_seconds: float = 0.0,
     ):
         super().__init__(views)
         self.fit_seconds, self.predict_seconds = fit_seconds, predict_seconds
+        self.prepare_seconds = prepare_seconds
         self.fit_metrics = dict(fit_metrics or {})
         self.fit_details = dict(fit_details or {})
 

@@ -16,8 +16,7 @@ def train_binary(
 
     X: (m, d) float64. targets: (m,), positive where above 0; both kinds must occur. The bias is the weight of
     an attribute that is 1 in every example (``-B 1``), so it counts in |w|. tolerance: LIBLINEAR's ``-e``.
-    seed: the dual solver permutes by the C library's generator, which is process-wide and started here; never
-    run two fits of it at once in threads.
+    seed: of the order in which the dual solver takes the examples.
     """
     rows, signs = np.arange(len(X)), np.where(targets > 0, 1.0, -1.0)
     weights, _ = Nodes(X).binary_path(rows, signs, [C], SOLVERS[solver], tolerance, seed, warm=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 import time
 from collections.abc import Sequence
 from ctypes import POINTER, byref
@@ -12,6 +13,9 @@ import numpy as np
 PRIMAL, DUAL, CRAMMER_SINGER = 2, 1, 4  # LIBLINEAR's -s
 # A warm path climbs these values of C from the lowest: where a fit starts depends on its own C alone.
 RUNGS = tuple(2.0**power for power in range(-18, 19, 4))
+# Held from the start of the C library's generator, which the whole process has one of, to the end of the fit
+# that draws from it: fits in several threads would otherwise share its numbers.
+_GENERATOR = threading.Lock()
 
 
 class Nodes:
@@ -77,9 +81,8 @@ class Nodes:
         start = None
         for C in sorted({*map(float, Cs), *rungs}):
             started = time.thread_time()
-            if solver == DUAL:
-                _seed(seed)
-            solved = self._train(task, solver, C, tolerance, ([1, -1], prices), start)
+            drawn = seed if solver == DUAL else None
+            solved = self._train(task, solver, C, tolerance, ([1, -1], prices), start, seed=drawn)
             found[C] = solved, time.thread_time() - started
             if C in rungs:
                 start = np.append(solved[1:], solved[0])
@@ -109,8 +112,8 @@ class Nodes:
         """
         order = np.argsort(codes, kind="stable")  # LIBLINEAR numbers classes as they appear
         task, keep = self._problem(order, codes[order].astype(np.float64))
-        _seed(seed)
-        solved = self._train(task, CRAMMER_SINGER, C, tolerance, (range(classes), prices), None, classes)
+        costs = (range(classes), prices)
+        solved = self._train(task, CRAMMER_SINGER, C, tolerance, costs, None, classes, seed)
         del keep
         return solved
 
@@ -125,8 +128,10 @@ class Nodes:
         task.x = ctypes.cast(pointers.ctypes.data, POINTER(POINTER(feature_node)))
         return task, (pointers, labels)
 
-    def _train(self, task, solver, C, tolerance, prices, start, classes: int = 1) -> np.ndarray:
-        """Weights (d + 1,), or (classes, d + 1), the bias first."""
+    def _train(
+        self, task, solver, C, tolerance, prices, start, classes: int = 1, seed: int | None = None
+    ) -> np.ndarray:
+        """Weights (d + 1,), or (classes, d + 1), the bias first. seed: of a solver that draws numbers."""
         from liblinear.liblinear import parameter
 
         options = parameter(f"-s {solver} -q")
@@ -138,7 +143,12 @@ class Nodes:
         if start is not None:
             start = np.ascontiguousarray(start)
             options.init_sol = start.ctypes.data_as(POINTER(ctypes.c_double))
-        trained = self._library.train(byref(task), byref(options))
+        if seed is None:
+            trained = self._library.train(byref(task), byref(options))
+        else:
+            with _GENERATOR:
+                ctypes.CDLL(None).srand(ctypes.c_uint(seed % 2**31))
+                trained = self._library.train(byref(task), byref(options))
         try:
             flat = np.ctypeslib.as_array(trained.contents.w, ((self.d + 1) * classes,))
             found = flat.reshape(self.d + 1, classes)
@@ -146,8 +156,3 @@ class Nodes:
             return np.ascontiguousarray(found if classes > 1 else found[0])
         finally:
             self._library.free_and_destroy_model(byref(trained))
-
-
-def _seed(seed: int) -> None:
-    """Start the C library's generator, from which LIBLINEAR draws. It is one for the whole process."""
-    ctypes.CDLL(None).srand(ctypes.c_uint(seed % 2**31))

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from confml._parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter, check_parameters
-from confml._seeds import derived_generator
+from confml._parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
 from confml.measures.prediction import Prediction
-from confml.methods._base import Method, Views
 from confml.methods._liblinear import SOLVERS
 from confml.methods._liblinear_nodes import Nodes
 from confml.methods._multiclass import BinaryProblem
 from confml.methods._newton_svm import DenseExamples
+from confml.methods._penalty_path import PenaltyPath
 
 C = Number("the price of an error against the width of the margin", low=0, low_open=True)
 TOLERANCE = Number(
@@ -54,30 +49,7 @@ RANDOM_STATE = AnyOf(
 )
 
 
-class SparseMethod(Method):
-    """A method whose examples may be a scipy sparse matrix."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _check_fit(self, X, y):
-        """As `Method._check_fit`; X may be CSR."""
-        check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, accept_sparse="csr"
-        )
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        return X, np.ascontiguousarray(codes, dtype=np.int64)
-
-    def _check_predict(self, X):
-        check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, order="C", reset=False, accept_sparse="csr")
-
-
-class LinearMachines(SparseMethod):
+class LinearMachines(PenaltyPath):
     """Several binary linear SVMs of LIBLINEAR, and what their decision values say together.
 
     A subclass cuts the training set into two-class problems (`_problems`), and puts the machines' decision
@@ -85,6 +57,7 @@ class LinearMachines(SparseMethod):
     up to its own (`Nodes.binary_path`); a whole path of them costs one climb.
     """
 
+    penalty: ClassVar[str] = "C"
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "C": C,
         "solver": Choice(
@@ -123,17 +96,8 @@ class LinearMachines(SparseMethod):
 
     # ---- fitting
 
-    def fit(self, X, y):
-        """Train the machines on examples X (m, d), an array or a sparse matrix, with labels y (m,)."""
-        self._fit_path(X, y, [self.C], None)
-        self.weights_ = self.weights_[self.C]
-        return self
-
     def _fit_path(self, X, y, Cs: Sequence[float], state) -> tuple[float, dict[float, float]]:
-        """Set ``weights_`` by C: seconds that all of ``Cs`` share, and seconds by C.
-
-        weights_[C]: (machines, d + 1), the bias first.
-        """
+        """path_[C]: weights (machines, d + 1), the bias first."""
         started = time.thread_time()
         X, codes = self._check_fit(X, y)
         problems = self._problems(X, codes, state)
@@ -147,7 +111,7 @@ class LinearMachines(SparseMethod):
             prices = side_prices(problem, codes, self.classes_, self.class_weight)
             weights[:, place], spent = train(problem, Cs, int(seed), prices)
             seconds += spent
-        self.weights_ = dict(zip(Cs, weights, strict=True))
+        self.path_ = dict(zip(Cs, weights, strict=True))
         self.machine_rows_ = sum(len(problem.rows) for problem in problems)
         return shared, dict(zip(Cs, seconds.tolist(), strict=True))
 
@@ -168,44 +132,12 @@ class LinearMachines(SparseMethod):
     def warm(cls) -> None:
         cls(solver="newton").fit(np.arange(8.0).reshape(4, 2), [0, 1, 0, 1])
 
-    def evaluate_path(
-        self,
-        X,
-        y,
-        X_test,
-        grid: Sequence[Mapping[str, Any]],
-        rng: np.random.Generator | None = None,
-        state: Mapping[str, np.ndarray] | None = None,
-    ) -> Iterator[tuple[dict[str, Any], Views]]:
-        """As `Method.evaluate_path`; points that differ in C alone share nodes, problems and a warm path."""
-        methods = []
-        for point in grid:
-            method = clone(self).set_params(**point)
-            if rng is not None:
-                method._seed(derived_generator(rng, point))
-            methods.append(method)
-        keys = [method._path_key() for method in methods]
-        fitted: dict[str, tuple] = {}
-        for point, method, key in zip(grid, methods, keys, strict=True):
-            if key not in fitted:
-                Cs = [other.C for other, same in zip(methods, keys, strict=True) if same == key]
-                fitted[key] = method, len(Cs), *method._fit_path(X, y, Cs, state)
-            first, count, shared, seconds = fitted[key]
-            one = copy.copy(first).set_params(**method.get_params(deep=False))
-            one.weights_ = first.weights_[method.C]
-            started = time.thread_time()
-            views = one.confident_predict(X_test)
-            predicted = time.thread_time() - started
-            spent = shared / count + seconds[method.C]
-            yield dict(point), Views(views, spent, predicted, one.fit_metrics_, one.fit_details_)
+    def _take(self, value: float) -> None:
+        self.weights_ = self.path_[value]
+        del self.path_
 
-    def _path_key(self) -> str:
-        """What two points must have in common to share a path."""
-        params = self.get_params(deep=False)
-        del params["C"]
-        if self.solver != "dual":
-            del params["random_state"]
-        return repr(sorted(params.items(), key=lambda item: item[0]))
+    def _seed_counts(self) -> bool:
+        return self.solver == "dual"
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
@@ -213,10 +145,6 @@ class LinearMachines(SparseMethod):
         return {"machines": float(len(self.weights_)), "machine_rows": float(self.machine_rows_)}
 
     # ---- predicting
-
-    def decision_function(self, X) -> np.ndarray:
-        """The scores of the view ``margin``: (n, c), or (n,) of two classes, positive for the second."""
-        return margin_of(self.confident_predict(X)["margin"])
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The views of X (n, d)."""
@@ -245,9 +173,3 @@ def side_prices(
         return 0.5 / float(np.mean(positive)), 0.5 / float(np.mean(~positive))
     prices = class_prices(weight, classes, codes)[codes[problem.rows]]
     return float(prices[positive].mean()), float(prices[~positive].mean())
-
-
-def margin_of(view: Prediction) -> np.ndarray:
-    """Scores as scikit-learn's ``decision_function`` gives them: (n, c), or (n,) of two classes."""
-    scores = view.scores
-    return scores[:, 1] - scores[:, 0] if len(view.classes) == 2 else scores.copy()

@@ -15,10 +15,9 @@ from confml.methods._linear_machines import (
     RANDOM_STATE,
     TOLERANCE,
     C,
-    SparseMethod,
     class_prices,
-    margin_of,
 )
+from confml.methods._penalty_path import SparseMethod, margin_of
 
 
 class CrammerSinger(SparseMethod):

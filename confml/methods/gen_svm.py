@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import copy
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
 from confml._parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
-from confml._seeds import derived_generator
 from confml.measures.prediction import Prediction
-from confml.methods._base import Views
 from confml.methods._kernels_gen_svm import loss_and_slopes
-from confml.methods._linear_machines import SparseMethod, margin_of
+from confml.methods._penalty_path import PenaltyPath
 
 # A path goes down these values of lambda: where a fit starts depends on its own lambda alone.
 RUNGS = tuple(2.0**power for power in range(18, -19, -6))
 EIGENVALUE_CUT = 1e-8  # smallest eigenvalue of a kernel matrix that is kept, against the largest
 
 
-class GenSVM(SparseMethod):
+class GenSVM(PenaltyPath):
     """A multiclass support vector machine that maps examples into a simplex with a corner for each class.
 
     An example maps to ``z = W' x + t`` in c - 1 dimensions, and its class is the nearest corner u. With
@@ -43,6 +39,7 @@ class GenSVM(SparseMethod):
 
     name: ClassVar[str] = "gen-svm"
     version: ClassVar[int] = 1
+    penalty: ClassVar[str] = "lam"
     views: ClassVar[tuple[str, ...]] = ("margin",)
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "lam": Number("the weight of the penalty on W (lambda)", low=0, low_open=True),
@@ -86,17 +83,8 @@ class GenSVM(SparseMethod):
 
     # ---- fitting
 
-    def fit(self, X, y) -> GenSVM:
-        """Train on examples X (m, d), an array or a sparse matrix, with labels y (m,)."""
-        self._fit_path(X, y, [self.lam])
-        self._take(self.lam)
-        return self
-
-    def _fit_path(self, X, y, lams: Sequence[float]) -> tuple[float, dict[float, float]]:
-        """Set ``path_`` by lambda; seconds that all of ``lams`` share, and seconds by lambda.
-
-        path_[lam]: coefficients (1 + inputs, c - 1), t in the first row; objective; iterations so far.
-        """
+    def _fit_path(self, X, y, lams: Sequence[float], state=None) -> tuple[float, dict[float, float]]:
+        """path_[lam]: coefficients (1 + inputs, c - 1), t in the first row; objective; iterations so far."""
         started = time.thread_time()
         X, codes = self._check_fit(X, y)
         c = len(self.classes_)
@@ -118,7 +106,6 @@ class GenSVM(SparseMethod):
         return shared, seconds
 
     def _take(self, lam: float) -> None:
-        """Keep one point of the path."""
         self.coefficients_, self.objective_, self.iterations_ = self.path_[lam]
         del self.path_
 
@@ -150,52 +137,14 @@ class GenSVM(SparseMethod):
             return X
         return self._kernel(X.toarray() if hasattr(X, "toarray") else X) @ self.map_
 
-    def evaluate_path(
-        self,
-        X,
-        y,
-        X_test,
-        grid: Sequence[Mapping[str, Any]],
-        rng: np.random.Generator | None = None,
-        state: Mapping[str, np.ndarray] | None = None,
-    ) -> Iterator[tuple[dict[str, Any], Views]]:
-        """As `Method.evaluate_path`; points that differ in lam alone share one way down."""
-        methods = []
-        for point in grid:
-            method = clone(self).set_params(**point)
-            if rng is not None:
-                method._seed(derived_generator(rng, point))
-            methods.append(method)
-        keys = [method._path_key() for method in methods]
-        fitted: dict[str, tuple] = {}
-        for point, method, key in zip(grid, methods, keys, strict=True):
-            if key not in fitted:
-                lams = [other.lam for other, same in zip(methods, keys, strict=True) if same == key]
-                fitted[key] = method, len(lams), *method._fit_path(X, y, lams)
-            first, count, shared, seconds = fitted[key]
-            one = copy.copy(first).set_params(**method.get_params())
-            one._take(method.lam)
-            started = time.thread_time()
-            views = one.confident_predict(X_test)
-            predicted = time.thread_time() - started
-            yield dict(point), Views(views, shared / count + seconds[method.lam], predicted, one.fit_metrics_)
-
-    def _path_key(self) -> str:
-        params = self.get_params()
-        del params["lam"]
-        if self.kernel == "linear":
-            del params["random_state"]
-        return repr(sorted(params.items()))
+    def _seed_counts(self) -> bool:
+        return self.kernel != "linear"
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
         return {"objective": self.objective_, "iterations": self.iterations_}
 
     # ---- predicting
-
-    def decision_function(self, X) -> np.ndarray:
-        """The scores of the view ``margin``: (n, c), or (n,) of two classes, positive for the second."""
-        return margin_of(self.confident_predict(X)["margin"])
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The view ``margin`` of X (n, d)."""

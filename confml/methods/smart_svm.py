@@ -9,13 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from confml._parameters import Choice, Flag, Integer, Parameter
+from confml._parameters import AnyOf, Choice, Flag, Integer, Parameter
 from confml.bayes_error import pairwise_bayes_error
 from confml.measures.prediction import Prediction
 from confml.methods._class_tree import ClassTree
 from confml.methods._graph_cuts import CUTS
 from confml.methods._linear_machines import LinearMachines
 from confml.methods._multiclass import BinaryProblem
+
+LARGE = 40_000  # rows above which ``trees: by-size`` makes do with one spanning tree
 
 
 class BaseLearner(Parameter):
@@ -74,7 +76,11 @@ class SmartSVM(LinearMachines):
     views: ClassVar[tuple[str, ...]] = ("margin",)
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **LinearMachines.parameters,
-        "trees": Integer("orthogonal spanning trees that the Bayes errors are a mean over", low=1),
+        "trees": AnyOf(
+            "orthogonal spanning trees that the Bayes errors are a mean over; by-size: 3, and 1 for more "
+            f"than {LARGE} training rows (so the paper's two largest sets)",
+            of=(Integer("", low=1), Choice("", options=("by-size",))),
+        ),
         "count": Choice(
             "edges between two classes: all (the paper's), or nontrivial, one fewer",
             options=("all", "nontrivial"),
@@ -98,7 +104,7 @@ class SmartSVM(LinearMachines):
         tolerance: float = 0.001,
         class_weight: str | Mapping[Any, float] | None = None,
         random_state: int | None = None,
-        trees: int = 3,
+        trees: int | str = 3,
         count: str = "all",
         cut: str = "minimum",
         estimator=None,
@@ -147,13 +153,16 @@ class SmartSVM(LinearMachines):
         self.bayes_error_ = np.full((c, c), np.nan)
         if c > 1:
             X = X.toarray() if hasattr(X, "toarray") else X
-            rates = pairwise_bayes_error(X, codes, trees=self.trees, count=self.count)
+            trees = (1 if len(codes) > LARGE else 3) if self.trees == "by-size" else self.trees
+            rates = pairwise_bayes_error(X, codes, trees=trees, count=self.count)
             self.bayes_error_ = np.asarray(rates.estimate)
         self.tree_ = ClassTree.of_weights(self.classes_, self.bayes_error_, self.cut)
 
     def _problems(self, X, codes, state) -> list[BinaryProblem]:
         """One problem a node; the right side is the positive one."""
+        started = time.thread_time()
         self._grow(X, codes, state)
+        self._prepare_seconds = time.thread_time() - started
         problems = []
         for node in range(len(self.tree_)):
             left, right = self.tree_.sides(node)
@@ -175,9 +184,12 @@ class SmartSVM(LinearMachines):
             self._learner(int(seed)).fit(X[problem.rows], (problem.targets > 0).astype(np.int64))
             for problem, seed in zip(problems, seeds, strict=True)
         ]
-        self.weights_ = dict.fromkeys(Cs, learners)
+        self.path_ = dict.fromkeys(Cs, learners)
         self.machine_rows_ = sum(len(problem.rows) for problem in problems)
         return time.thread_time() - started, dict.fromkeys(Cs, 0.0)
+
+    def _seed_counts(self) -> bool:
+        return self.estimator is not None or super()._seed_counts()
 
     def _learner(self, seed: int):
         """A binary classifier that is not fitted; one without a seed of its own gets this one."""

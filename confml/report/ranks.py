@@ -12,6 +12,7 @@ import numpy as np
 
 from confml.measures.ranks import RankComparison, compare_ranks
 from confml.report._files import safe_name, write_csv, write_file
+from confml.report.metrics import training_times
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -120,19 +121,19 @@ def _means(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
             values.setdefault((row.cell.dataset, results.label(row.cell), row.view), []).append(row.value)
     means: dict[tuple[str, str], float] = {}
     for (dataset, label, _), numbers in values.items():
-        mean = math.fsum(numbers) / len(numbers)
+        # Means of other numbers that are the same but for the last bits are ties.
+        mean = round(math.fsum(numbers) / len(numbers), 12)
         if not math.isnan(mean):
             means.setdefault((dataset, label), mean)
     return means
 
 
 def _times(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
-    """Mean training seconds by data set and label."""
+    """Mean training times by data set and label."""
     values: dict[tuple[str, str], list[float]] = {}
     for result in results.finished():
         tuning = result.tuning or {}
-        seconds = result.fit_seconds + float(tuning.get("seconds") or 0.0)
-        if metric == "seconds_per_configuration":
-            seconds /= max(len(tuning.get("scores", ())), 1)
-        values.setdefault((result.cell.dataset, results.label(result.cell)), []).append(seconds)
+        seconds, points = float(tuning.get("seconds") or 0.0), len(tuning.get("scores", ()))
+        times = training_times(result.fit_seconds, seconds, points, result.prepare_seconds)
+        values.setdefault((result.cell.dataset, results.label(result.cell)), []).append(times[metric])
     return {key: math.fsum(numbers) / len(numbers) for key, numbers in values.items()}

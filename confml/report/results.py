@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """A data set in numbers; train_rows and test_rows are the provider's parts, None where there are none."""
+    """A data set in numbers; train_rows and test_rows are the provider's parts, None where there are none.
+
+    smallest_class, largest_class: their rows.
+    """
 
     name: str
     rows: int
@@ -29,6 +32,8 @@ class DatasetInfo:
     test_rows: int | None = None
     notes: Sequence[str] = ()
     checksum: str = ""
+    smallest_class: int | None = None
+    largest_class: int | None = None
 
 
 @dataclass(frozen=True)

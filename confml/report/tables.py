@@ -136,8 +136,7 @@ def _write_csv(table: PublishedTable, lines: Sequence[Line], path: Path) -> Path
 
 def markdown(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> str:
     """The table as GitHub's Markdown, notes beneath."""
-    headings, rows = _layout(table, lines)
-    left = len(headings) - 5
+    headings, rows, left = _layout(table, lines)
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
     rules = ["-" * width if place < left else "-" * (width - 1) + ":" for place, width in enumerate(widths)]
     text = [f"## {table.title}", "", f"{table.source}. All numbers in {table.unit}.", ""]
@@ -152,14 +151,14 @@ def markdown(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str])
 
 def latex(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> str:
     """The table for LaTeX with the package booktabs, notes beneath."""
-    headings, rows = _layout(table, lines)
+    headings, rows, left = _layout(table, lines)
     text = [
         "% needs \\usepackage{booktabs}",
         "\\begin{table}",
         "\\centering",
         f"\\caption{{{_tex(f'{table.title}. {table.source}; {table.unit}.')}}}",
         f"\\label{{tab:{table.name}}}",
-        f"\\begin{{tabular}}{{{'l' * (len(headings) - 5)}rrrrr}}",
+        f"\\begin{{tabular}}{{{'l' * left}{'r' * (len(headings) - left)}}}",
         "\\toprule",
         " & ".join(map(_tex, headings)) + " \\\\",
     ]
@@ -178,8 +177,13 @@ def latex(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) ->
     return "\n".join([*text, "\\end{minipage}", "\\end{table}"]) + "\n"
 
 
-def _layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], list[list[str]]]:
-    """Headings and cells for people: keys only where they change, numbers with the digits that count."""
+def _layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], list[list[str]], int]:
+    """Headings and cells for people: keys only where they change, numbers with the digits that count.
+
+    And how many of the columns hold words.
+    """
+    if table.wide:
+        return _wide_layout(table, lines)
     several = len(table.columns) > 1
     headings = [*table.keys.values(), *(["quantity"] if several else []), "paper", "confml", "difference"]
     headings += ["as printed", "splits"]
@@ -201,7 +205,38 @@ def _layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], li
         printed = line.entry.printed + (" (quoted)" if line.status == QUOTED else "")
         agrees = {None: "", True: "yes", False: "no"}[line.as_printed]
         rows.append([*shown, printed, confml, difference, agrees, str(line.splits or "")])
-    return headings, rows
+    return headings, rows, len(headings) - 5
+
+
+def _wide_layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], list[list[str]], int]:
+    """A row of the paper's numbers, one of ours, and ours beside them; without rows that hold no number.
+
+    Ours have as many digits as the paper's in their column; those of data sets that are in no result are
+    left to the CSV file.
+    """
+    decimals = dict.fromkeys(table.columns, 0)
+    kept: dict[tuple[str, ...], dict[str, Line]] = {}
+    for line in lines:
+        digits = len(line.entry.printed.partition(".")[2])
+        decimals[line.entry.quantity] = max(decimals[line.entry.quantity], digits)
+        kept.setdefault(line.entry.keys, {})[line.entry.quantity] = line
+    computed = {line.entry.keys[0] for line in lines if line.confml is not None}
+    rows, before = [], None
+    for keys, row in kept.items():
+        if keys[0] not in computed:
+            continue
+        printed = [row[column].entry.printed if column in row else "" for column in table.columns]
+        ours = [
+            "" if column not in row or row[column].confml is None
+            else f"{row[column].confml:.{decimals[column]}f}"
+            for column in table.columns
+        ]  # fmt: skip
+        who = " ".join(filter(None, keys[1:]))
+        for source, cells in (("paper", printed), (who or "confml", ours)):
+            if any(cells):
+                rows.append([keys[0] if keys[0] != before else "", source, *cells])
+                before = keys[0]
+    return [next(iter(table.keys.values())), "", *table.columns.values()], rows, 2
 
 
 def _plus(value: float, decimals: int) -> str:

@@ -26,11 +26,14 @@ def notes_on(data) -> list[str]:
 
 def dataset_info(data) -> dict:
     """What the reports need to know of a data set, as plain values."""
+    rows_of_classes = np.unique(data.y, return_counts=True)[1]
     return {
         "name": data.name,
         "rows": int(data.X.shape[0]),
         "attributes": int(data.X.shape[1]),
         "classes": len(data.classes),
+        "smallest_class": int(rows_of_classes.min()),
+        "largest_class": int(rows_of_classes.max()),
         "train_rows": None if data.train_rows is None else len(data.train_rows),
         "test_rows": None if data.test_rows is None else len(data.test_rows),
         "notes": notes_on(data),

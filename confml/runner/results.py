@@ -48,6 +48,10 @@ class CellResult:
         return self.views.fit_seconds
 
     @property
+    def prepare_seconds(self) -> float:
+        return self.views.prepare_seconds
+
+    @property
     def predict_seconds(self) -> float:
         return self.views.predict_seconds
 
@@ -95,6 +99,7 @@ def views_to_arrays(views: Views) -> dict[str, np.ndarray]:
     about: dict[str, Any] = {
         "fit_seconds": views.fit_seconds,
         "predict_seconds": views.predict_seconds,
+        "prepare_seconds": views.prepare_seconds,
         "fit_metrics": views.fit_metrics,
         "fit_details": views.fit_details,
         "views": [],
@@ -125,8 +130,9 @@ def views_from_arrays(arrays: Mapping[str, np.ndarray]) -> Views:
             extra,
             view["t0"],
         )
-    details = about.get("fit_details")
-    return Views(views, about["fit_seconds"], about["predict_seconds"], about["fit_metrics"], details)
+    seconds = about["fit_seconds"], about["predict_seconds"]
+    prepare = about.get("prepare_seconds", 0.0)
+    return Views(views, *seconds, about["fit_metrics"], about.get("fit_details"), prepare)
 
 
 def join_blocks(blocks: Sequence[Views]) -> Views:
@@ -135,7 +141,8 @@ def join_blocks(blocks: Sequence[Views]) -> Views:
     views = {name: Prediction.concatenate([block[name] for block in blocks]) for name in first}
     fit = sum(block.fit_seconds for block in blocks)
     predict = sum(block.predict_seconds for block in blocks)
-    return Views(views, fit, predict, first.fit_metrics, first.fit_details)
+    prepare = sum(block.prepare_seconds for block in blocks)
+    return Views(views, fit, predict, first.fit_metrics, first.fit_details, prepare)
 
 
 def _plain(label: Any) -> Any:

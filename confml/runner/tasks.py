@@ -200,6 +200,7 @@ def _run_join(task: Task) -> Outcome:
             failed.append(Failure.of(cell.key, error))
             continue
         views.fit_seconds += shared / len(task.cells)
+        views.prepare_seconds += shared / len(task.cells)
         _keep(task, cell, parts, views, tuning)
         done.append(cell.key)
         for name in names:

@@ -64,7 +64,7 @@ def _paths(name: str, method, goal: float) -> list[tuple]:
             pass
         seconds[solver] = time.thread_time() - begun
         model._fit_path(X, y, CS, None)
-        found[solver] = model.weights_
+        found[solver] = model.path_
     problems = model._problems(X, codes, None)
     begun = time.thread_time()
     theirs = [[linear_svc(X[one.rows], one.targets, C) for C in CS] for one in problems]

@@ -66,7 +66,8 @@ class PublishedTable:
     numbers, with theirs. unit: of the numbers.
     ours: gives for a row and a column where confml has that number, or None. beside: for a data set, further
     rows of our own: key texts (without the data set), column, and where we have it.
-    notes: what a reader should know. aliases: names of data sets where they differ from `ALIASES`.
+    notes: what a reader should know. aliases: names of data sets where they differ from `ALIASES`. wide: for
+    people, one column for each of ``columns``, and ours below the paper's.
     """
 
     name: str
@@ -79,6 +80,7 @@ class PublishedTable:
     beside: Callable[[str], list[tuple[tuple[str, ...], str, Ours]]] = lambda dataset: []
     notes: tuple[str, ...] = ()
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    wide: bool = False
 
     def rows(self) -> list[dict[str, str]]:
         """The CSV file's rows."""
