@@ -1,8 +1,8 @@
 """Measures of how hard a classification problem is that come with neighbours and spanning trees.
 
 Packages disagree about several of them, so each formula is stated where it is computed. Distances are
-Euclidean on the rows as given; every tie among nearest neighbours is shown as a band (least, most) around the
-value, which takes the neighbour with the smallest row number.
+Euclidean on the rows as given; what ties leave open is shown as a band (least, most) around the value, which
+takes the neighbour with the smallest row number.
 """
 
 from __future__ import annotations
@@ -11,57 +11,104 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confml.bayes_error.shared_trees import check_problem, count_crossings
+from confml.bayes_error import _kernels_nearest as kernels
+from confml.bayes_error.points import lay_out
+from confml.bayes_error.shared_trees import WholeTrees, check_problem, count_crossings
 from confml.errors import ConfigError
 
-BLOCK = 1 << 22
+HELD = 1 << 24
+"""Distances that are held at once (float32)."""
+
+FORMULAS = {
+    "N1": "share of rows at an end of an edge between classes in the first minimal spanning tree",
+    "N2": "r/(1 + r), r = sum of distances to the nearest row of the own class / of another class",
+    "N3": "share of rows whose nearest neighbour is of another class",
+    "R/n": "edges between classes in the first minimal spanning tree / rows",
+    "LSC": "1 - sum of local set sizes / n^2; local set: rows nearer than the nearest of another class",
+    "C1": "1 + sum p_k log p_k / log K: 0 for classes of one size",
+    "C2": "1 - 1/IR, IR = (K-1)/K sum n_k/(n - n_k): 0 for classes of one size",
+}
+"""What each measure is, in the order in which they are reported."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A value with the band that ties leave: least <= value <= most, NaN where the band is not known."""
+    """A value with the band that ties leave: least <= value <= most."""
 
     value: float
     least: float
     most: float
 
 
-def complexity_measures(X, y) -> dict[str, Measure]:
-    """All measures below for rows X (n, d) and labels y (n,), by name: N1, R/n, N2, N3, LSC, C1, C2.
+@dataclass(frozen=True)
+class Neighbours:
+    """What is nearest to each row, (n,) each: see `nearest_rows`."""
 
-    N1: share of rows that are an end of an edge between two classes in the first minimal spanning tree (Ho
-    and Basu 2002). Its band is not computed (NaN); that of R/n says whether ties matter. R/n: edges between
-    classes over rows, of the same tree, K classes counted together. N2: r/(1 + r), r = sum of distances to
-    the nearest row of the own class / sum of those to the nearest of another. N3: share of rows whose nearest
-    neighbour is of another class (leave-one-out error of 1-NN). LSC: 1 - sum |LS(x)| / n^2, LS(x) = the rows
-    strictly nearer to x than its nearest row of another class, x itself included. C1: 1 + sum p_k log p_k /
-    log K (0 for equal classes). C2: 1 - 1/IR, IR = (K-1)/K sum n_k / (n - n_k).
+    own: np.ndarray
+    other: np.ndarray
+    first_is_own: np.ndarray
+    nearer: np.ndarray
+    as_near: np.ndarray
+
+
+def complexity_measures(X, y) -> dict[str, Measure]:
+    """The measures of `FORMULAS` for rows X (n, d) and labels y (n,), by name.
+
+    N1 (Ho and Basu 2002): its band is an outer one, exact where no distances tie: at least the ends of the
+    crossing edges that every minimal spanning tree has, at most what the replaceable edges and R allow. R/n:
+    all classes together, its band exact. N2: rows that are alone in their class count for neither sum. N3:
+    the leave-one-out error of 1-NN. LSC (Leyva et al. 2015): a row is in its own local set; the lower end of
+    the band has those rows of the own class in it that are as near as the nearest of another. C1, C2 (Lorena
+    et al. 2019) depend on the sizes of the classes alone.
     """
     X, classes, codes = check_problem(X, y, 1)
+    whole = count_crossings(X, codes, classes.size, 2)[2]
+    return measures_of(codes, classes.size, nearest_rows(X, codes, classes.size), whole)
+
+
+def measures_of(codes: np.ndarray, n_classes: int, near: Neighbours, whole: WholeTrees) -> dict[str, Measure]:
+    """`complexity_measures` out of neighbours and the first two (or more) orthogonal trees of the whole
+    set."""
     n = codes.size
-    own, other, correct_least, correct_most, correct, local = _nearest(X, codes)
-    found = {}
-    _, _, trees = count_crossings(X, codes, classes.size, 1)
-    crossing = codes[trees.u] != codes[trees.v]
-    ends = np.unique(np.concatenate([trees.u[crossing], trees.v[crossing]])).size
-    least, most = trees.between
-    found["N1"] = Measure(ends / n, np.nan, np.nan)
-    found["R/n"] = Measure(crossing.sum() / n, least / n, most / n)
-    alone = np.isinf(own)
-    same, foreign = own[~alone].sum(), other.sum()
+    found = tree_measures(codes, whole)
+    alone = np.isinf(near.own)
+    same, foreign = near.own[~alone].sum(), near.other.sum()
     ratio = same / foreign if foreign > 0 else (np.inf if same > 0 else np.nan)
     n2 = 1.0 if np.isinf(ratio) else ratio / (1 + ratio)
     found["N2"] = Measure(n2, n2, n2)
-    found["N3"] = Measure(1 - correct / n, 1 - correct_most / n, 1 - correct_least / n)
-    lsc = 1 - local.sum() / n**2
-    found["LSC"] = Measure(lsc, lsc, lsc)
-    counts = np.bincount(codes)
+    wrong, least, most = neighbour_error(near)
+    found["N3"] = Measure(wrong, least, most)
+    strict, loose = (1 - (n + rows.sum()) / n**2 for rows in (near.nearer, near.nearer + near.as_near))
+    found["LSC"] = Measure(strict, loose, strict)
+    counts = np.bincount(codes, minlength=n_classes)
     p = counts / n
-    c1 = 1 + float(np.sum(p * np.log(p))) / np.log(classes.size)
-    imbalance = (classes.size - 1) / classes.size * np.sum(counts / (n - counts))
-    c2 = 1 - 1 / imbalance
+    c1 = 1 + float(np.sum(p * np.log(p))) / np.log(n_classes)
+    imbalance = (n_classes - 1) / n_classes * np.sum(counts / (n - counts))
+    # 0 but for rounding where all classes have one size
+    c1, c2 = max(c1, 0.0), max(1 - 1 / imbalance, 0.0)
     found["C1"], found["C2"] = Measure(c1, c1, c1), Measure(c2, c2, c2)
-    return found
+    return {name: Measure(*map(float, vars(found[name]).values())) for name in FORMULAS}
+
+
+def tree_measures(codes: np.ndarray, whole: WholeTrees) -> dict[str, Measure]:
+    """N1 and R/n with their bands, from the first two orthogonal trees."""
+    n = codes.size
+    first, second = whole.tree == 0, whole.tree == 1
+    u, v, length = whole.u[first], whole.v[first], whole.distance[first]
+    crossing = codes[u] != codes[v]
+    other = kernels.replacements(n, u, v, whole.u[second], whole.v[second], whole.distance[second])
+    replaceable = other <= length
+    least, most = whole.between
+
+    def ends(edges):
+        return np.unique(np.concatenate([u[edges], v[edges]])).size
+
+    certain = max(ends(crossing & ~replaceable), least + 1 if least else 0)
+    possible = min(n, 2 * most, ends(crossing) + 2 * int(replaceable.sum()))
+    return {
+        "N1": Measure(ends(crossing) / n, certain / n, possible / n),
+        "R/n": Measure(crossing.sum() / n, least / n, most / n),
+    }
 
 
 @dataclass(frozen=True)
@@ -82,12 +129,20 @@ class NeighbourBounds:
 def neighbour_bounds(X, y) -> NeighbourBounds:
     """Bounds of the Bayes error of all classes from nearest neighbours, leaving one out."""
     X, classes, codes = check_problem(X, y, 1)
-    _, _, correct_least, correct_most, correct, _ = _nearest(X, codes)
-    n = codes.size
-    error = 1 - correct / n
-    return NeighbourBounds(
-        error, cover_hart_bound(error, classes.size), error, 1 - correct_most / n, 1 - correct_least / n
-    )
+    return bounds_of(nearest_rows(X, codes, classes.size), classes.size)
+
+
+def bounds_of(near: Neighbours, n_classes: int) -> NeighbourBounds:
+    """`neighbour_bounds` out of neighbours."""
+    error, least, most = neighbour_error(near)
+    return NeighbourBounds(error, cover_hart_bound(error, n_classes), error, least, most)
+
+
+def neighbour_error(near: Neighbours) -> tuple[float, float, float]:
+    """Leave-one-out error of 1-NN: with the smallest row number, and the least and most that ties allow."""
+    n = near.own.size
+    right = near.first_is_own.sum(), (near.own <= near.other).sum(), (near.own < near.other).sum()
+    return tuple(float((n - count) / n) for count in right)
 
 
 def cover_hart_bound(error: float, n_classes: int) -> float:
@@ -99,36 +154,27 @@ def cover_hart_bound(error: float, n_classes: int) -> float:
     return top * (1 - np.sqrt(max(1 - error / top, 0.0)))
 
 
-def _nearest(X, codes):
-    """Per row: distance to the nearest of its own and of other classes; counts for N3 and LSC.
+def nearest_rows(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Neighbours:
+    """What is nearest to each row of X (n, d), finite, with class codes (n,), each class with a row.
 
-    Returns own, other (n,), rows whose nearest neighbour is certainly, possibly, and by the smallest row
-    number of their own class (three counts), and the sizes of the local sets (n,). Direct differences, in
-    blocks of rows.
+    own, other: distance to the nearest row of the own and of another class (inf where the class has no second
+    row); first_is_own: whether the nearest row, the one with the smallest number among equals, is of the own
+    class; nearer, as_near: other rows of the own class strictly nearer than the nearest of another class, and
+    just as near. Distances are compared exactly, as directly summed differences; float32 products only rule
+    out.
     """
-    n = codes.size
+    points = lay_out(X, codes, n_classes)
+    n = len(points)
+    class_of = np.repeat(np.arange(n_classes), np.diff(points.starts))
     own, other = np.empty(n), np.empty(n)
-    local = np.empty(n, dtype=np.int64)
-    certain = possible = first = 0
-    step = max(1, BLOCK // n)
+    first, nearer, as_near = np.empty(n, bool), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    step = max(1, HELD // n)
     for begin in range(0, n, step):
-        rows = np.arange(begin, min(begin + step, n))
-        distance = _squared_distances(X, rows)
-        distance[rows - begin, rows] = np.inf
-        same = codes[rows, None] == codes[None, :]
-        nearest_own = np.where(same, distance, np.inf).min(axis=1)
-        nearest_other = np.where(same, np.inf, distance).min(axis=1)
-        own[rows], other[rows] = np.sqrt(nearest_own), np.sqrt(nearest_other)
-        certain += int(np.sum(nearest_own < nearest_other))
-        possible += int(np.sum(nearest_own <= nearest_other))
-        first += int(np.sum(codes[np.argmin(distance, axis=1)] == codes[rows]))
-        local[rows] = 1 + np.sum(distance < nearest_other[:, None], axis=1)
-    return own, other, certain, possible, first, local
-
-
-def _squared_distances(X, rows):
-    total = np.zeros((rows.size, X.shape[0]))
-    for a in range(X.shape[1]):
-        difference = X[rows, a][:, None] - X[None, :, a]
-        total += difference * difference
-    return total
+        product = points.minus_2Z[begin : begin + step] @ points.Z.T
+        kernels.nearest_of_block(
+            product, begin, points.X, points.rank, points.starts, class_of, points.low, points.high,
+            own, other, first, nearer, as_near,
+        )  # fmt: skip
+    back = np.argsort(points.rank)
+    own, other = (np.sqrt(squared)[back] * points.scale for squared in (own, other))
+    return Neighbours(own, other, first[back], nearer[back], as_near[back])

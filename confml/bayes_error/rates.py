@@ -55,7 +55,7 @@ def bayes_errors(
     X, y, trees: int = 3, count: str = "all", correct_bias: bool = True, normalise: bool = True
 ) -> BayesErrors:
     """`pairwise_bayes_error` and `one_vs_rest_bayes_error` at little more than the cost of the first."""
-    X, classes, codes = _check(X, y, trees, count)
+    X, classes, codes = check(X, y, trees, count)
     pairs, rest, _ = count_crossings(X, codes, classes.size, trees)
     options = (count, correct_bias, normalise)
     return BayesErrors(rates(classes, pairs, *options), rates(classes, rest, *options))
@@ -71,7 +71,7 @@ def pairwise_bayes_error(
     edges between two classes, or "nontrivial", one less, as one edge always is there; correct_bias: equations
     (7) and (8); normalise: equation (9). Equations of van den Burg and Hero (2017), see `estimates`.
     """
-    X, classes, codes = _check(X, y, trees, count)
+    X, classes, codes = check(X, y, trees, count)
     pairs, _, _ = count_crossings(X, codes, classes.size, trees, whole=False)
     return rates(classes, pairs, count, correct_bias, normalise)
 
@@ -143,7 +143,9 @@ def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
     return found
 
 
-def _check(X, y, trees, count):
+def check(X, y, trees: int, count: str):
+    """X, the classes (K,) and class codes (n,) as `check_problem` gives them; ConfigError for a wrong
+    count."""
     if count not in COUNTS:
         raise ConfigError(f"count: unknown value {count!r}", hint=did_you_mean(str(count), COUNTS))
     return check_problem(X, y, trees)

@@ -37,15 +37,26 @@ class ErrorIntervals:
 
 
 def leave_block_out_intervals(
-    X, y, rng, *, blocks: int = 20, level: float = 0.95, trees: int = 3, count: str = "all"
+    X,
+    y,
+    rng,
+    *,
+    blocks: int = 20,
+    level: float = 0.95,
+    trees: int = 3,
+    count: str = "all",
+    correct_bias: bool = True,
+    normalise: bool = True,
+    errors: BayesErrors | None = None,
 ) -> ErrorIntervals:
-    """Leave-block-out (grouped jackknife) intervals of normalised estimates for pairs and one-vs-rest.
+    """Leave-block-out (grouped jackknife) intervals of the estimates for pairs and one-vs-rest.
 
     The rows of each class are dealt into `blocks` random blocks, and the estimates repeated without each
     block: se^2 = (B - 1)/B sum (e_b - mean)^2, interval = estimate +- t_{B-1} se, cut to [0, 1]. It covers
     the estimate's own sampling variation, on the wide side (Efron and Stein 1981), and not its bias: the
     interval is one for the value that the estimator has on average. Classes of fewer than B rows lose nothing
-    in some of the blocks, but a class always keeps a row.
+    in some of the blocks, but a class always keeps a row. errors: `bayes_errors` of the same rows and
+    options, where it is known.
     """
     if blocks < 2 or not 0 < level < 1:
         raise ConfigError(
@@ -57,11 +68,12 @@ def leave_block_out_intervals(
         rows = np.flatnonzero(codes == k)
         dealt = (rng.permutation(rows.size) + rng.integers(blocks)) % blocks
         block[rows] = dealt if rows.size > 1 else -1
-    whole = bayes_errors(X, codes, trees=trees, count=count)
+    options = {"trees": trees, "count": count, "correct_bias": correct_bias, "normalise": normalise}
+    whole = bayes_errors(X, y, **options) if errors is None else errors
     pairs, rest = [], []
     for b in range(blocks):
         kept = block != b
-        part = bayes_errors(X[kept], codes[kept], trees=trees, count=count)
+        part = bayes_errors(X[kept], codes[kept], **options)
         pairs.append(part.pairwise.estimate)
         rest.append(part.one_vs_rest.estimate)
     reach = student.ppf(0.5 + level / 2, blocks - 1)
@@ -72,7 +84,7 @@ def leave_block_out_intervals(
         return Interval(np.maximum(estimate - reach * se, 0.0), np.minimum(estimate + reach * se, 1.0), se)
 
     return ErrorIntervals(
-        errors=bayes_errors(X, y, trees=trees, count=count),
+        errors=whole,
         pairwise=interval(whole.pairwise.estimate, pairs),
         one_vs_rest=interval(whole.one_vs_rest.estimate, rest),
         level=level,
@@ -86,13 +98,16 @@ def no_separation_p_value(X, y, rng, *, permutations: int = 999, trees: int = 3)
 
     The trees of all rows stay, as they do not depend on the labels; the labels are shuffled. The p-value is
     (1 + shuffles with as few crossings or fewer) / (1 + permutations): small if the classes are separated.
-    More classes than two: call it on the rows of each pair.
+    Among equal distances chance decides, not the order of the rows, which may be that of the classes. More
+    classes than two: call it on the rows of each pair.
     """
     if permutations < 1:
         raise ConfigError(f"permutations: expected at least 1, got {permutations}")
     X, classes, codes = check_problem(X, y, trees)
     if classes.size != 2:
         raise ConfigError(f"expected two classes, got {classes.size}")
+    order = rng.permutation(codes.size)
+    X, codes = X[order], codes[order]
     points = lay_out(X, np.zeros(codes.size, dtype=np.int64), 1)
     forest = build_forest(points, 0, trees)
     # a last layer that does not span every row is no tree, and not counted

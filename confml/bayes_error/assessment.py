@@ -1,0 +1,43 @@
+"""Everything that one look at a data set gives: estimates, neighbour bounds and complexity measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from confml.bayes_error.complexity import Measure, NeighbourBounds, bounds_of, measures_of, nearest_rows
+from confml.bayes_error.rates import BayesErrors, check, rates
+from confml.bayes_error.shared_trees import Crossings, count_crossings
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """errors: of pairs and one-vs-rest; measures: `complexity.FORMULAS` by name; neighbours: the bounds of
+    1-NN."""
+
+    errors: BayesErrors
+    measures: Mapping[str, Measure]
+    neighbours: NeighbourBounds
+
+
+def assess(
+    X, y, trees: int = 3, count: str = "all", correct_bias: bool = True, normalise: bool = True
+) -> Assessment:
+    """`bayes_errors`, `complexity_measures` and `neighbour_bounds` with one set of trees and neighbours."""
+    X, classes, codes = check(X, y, trees, count)
+    # the second tree says which edges of the first every minimal spanning tree has
+    pairs, rest, whole = count_crossings(X, codes, classes.size, max(trees, 2))
+    options = (count, correct_bias, normalise)
+    errors = BayesErrors(
+        rates(classes, _of_trees(pairs, trees), *options), rates(classes, _of_trees(rest, trees), *options)
+    )
+    near = nearest_rows(X, codes, classes.size)
+    return Assessment(
+        errors=errors,
+        measures=measures_of(codes, classes.size, near, whole),
+        neighbours=bounds_of(near, classes.size),
+    )
+
+
+def _of_trees(crossings: Crossings, trees: int) -> Crossings:
+    return replace(crossings, per_tree=crossings.per_tree[:trees])
