@@ -280,6 +280,14 @@ def test_class_weights_are_scikit_learns():
         assert_allclose(ours.decision_function(X_test), theirs.decision_function(X_test), atol=1e-4)
 
 
+@pytest.mark.parametrize(("scale", "C"), [(1e200, 1.0), (1.0, 1e100)])
+def test_what_newton_cannot_solve_is_told(scale, C):
+    X, y, _ = clouds()
+    X[:, 0] = 1.0  # beside the bias
+    with pytest.raises(ConfmlError, match="newton cannot solve"):
+        OvRSVM(C=C, solver="newton").fit(X * scale, y)
+
+
 def test_wrong_parameters_are_told():
     X, y, _ = clouds()
     for wrong in ({"C": 0}, {"solver": "primary"}, {"class_weight": {0: -1}}, {"tolerance": 0}):
