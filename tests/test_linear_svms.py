@@ -233,6 +233,17 @@ def test_votes_and_their_ties():
     assert list(view.labels) == ["b", "c", "a"]
 
 
+def test_margins_of_pairs_count_up_to_1():
+    ours = OvOSVM()
+    ours.classes_ = np.array(["a", "b", "c"])
+    # pairs ab, ac, bc; b beats both by a little, and a is far from c, which neither of them is
+    view = ours._views(np.array([[0.5, -9.0, -0.8], [2.0, -0.5, 0.25]]))["margin"]
+    assert_allclose(view.scores, [[0.25, 0.65, -0.9], [-0.25, 0.375, -0.125]])
+    assert list(view.labels) == ["b", "b"]
+    ours.classes_ = np.array(["a", "b"])
+    assert_allclose(ours._views(np.array([[3.0]]))["margin"].scores, [[-1.5, 1.5]])
+
+
 def multiclass_objective(W, X, y, C):
     f = X @ W[:, 1:].T + W[:, 0]
     rows = np.arange(len(X))

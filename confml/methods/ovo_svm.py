@@ -19,8 +19,11 @@ class OvOSVM(LinearMachines):
 
     View ``vote``: the share of the c (c - 1) / 2 votes that each class gets. Equal votes: the larger sum of
     decision values, then the first class in sorted order. View ``margin``: for each class the mean of its
-    decision values against the others; its labels are those of the largest mean, which need not be those of
-    the votes. metrics: ``machines``, ``machine_rows`` (training examples of all machines together).
+    decision values against the others, each cut off at -1 and 1, where a machine's margin ends: a machine
+    that knows neither class of an example may be as far off as it likes, and would outweigh those that do.
+    Its labels are those of the largest mean, which need not be those of the votes. Two classes: the one
+    decision value as it is. metrics: ``machines``, ``machine_rows`` (training examples of all machines
+    together).
 
     ``solver: primal`` is LIBLINEAR's ``-s 2``, deterministic and warm along a path of C; ``dual`` its
     ``-s 1``; ``newton`` comes closer to the minimum and is the fastest of them for few attributes.
@@ -30,7 +33,7 @@ class OvOSVM(LinearMachines):
     """
 
     name: ClassVar[str] = "ovo-svm"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     views: ClassVar[tuple[str, ...]] = ("vote", "margin")
 
     def _problems(self, X, codes, state):
@@ -45,9 +48,10 @@ class OvOSVM(LinearMachines):
                 "margin": Prediction(self.classes_, none, "margin"),
             }
         shares, winners = vote_scores(values, c)
+        margins = decision_scores(np.clip(values, -1.0, 1.0) if c > 2 else values, c, "ovo")
         return {
             "vote": Prediction(self.classes_, shares, "vote", self.classes_[winners]),
-            "margin": Prediction(self.classes_, decision_scores(values, c, "ovo"), "margin"),
+            "margin": Prediction(self.classes_, margins, "margin"),
         }
 
     def decision_function(self, X) -> np.ndarray:
