@@ -9,6 +9,16 @@ from pathlib import Path
 import pytest
 
 
+@pytest.fixture(scope="session", autouse=True)
+def one_blas_thread():
+    """Products and decompositions on one thread, as in every task: small ones would wait for busy cores."""
+    import scipy.linalg  # noqa: F401  has a library of its own, which must be there to be limited
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
+
+
 @pytest.fixture
 def needs_data() -> Callable[..., None]:
     """``needs_data("usps", ...)`` skips the test, naming the data set, unless all of its files are there.

@@ -7,15 +7,17 @@ import warnings
 import naive_bayes_transduction as naive
 import numpy as np
 import pytest
+from scipy.stats import t as student
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.svm import SVC
 
 from confml.errors import ConfmlError
-from confml.methods import _perceptrons
+from confml.methods import _expectation_propagation, _perceptrons
 from confml.methods import _version_space as version_space_module
 from confml.methods._billiard import BATCHES, Table, play
 from confml.methods._kernel_functions import KernelFunction, median_distance
+from confml.methods._kernels_follow import student_cdf
 from confml.methods._version_space import RangeSpace, VersionSpace
 from confml.methods.bayes_point_machine import BayesPointMachine
 from confml.methods.bayes_transduction import BayesTransduction
@@ -114,6 +116,35 @@ def test_standard_errors_tell_the_errors():
     p = shares.mean(axis=0)
     worth = p * (1 - p) / np.maximum(spread, 1e-12) ** 2
     assert np.median(ess[moving] / worth[moving]) == pytest.approx(1.0, abs=0.5)
+
+
+@pytest.mark.filterwarnings("ignore:.*have not converged")
+@pytest.mark.parametrize("bounces", [2000, 20_000])
+def test_standard_errors_of_short_and_long_runs(bounces):
+    """In 60 dimensions the flight remembers where it was for longer than a batch of a short run."""
+    X, y, X_test = overlapping(60, 5)
+    kernel = KernelFunction("rbf", 2.0)
+    space = VersionSpace.of(RangeSpace.of(kernel(X, X), 0.0), y.astype(float))
+    runs = [
+        play(space, Table("geodesic", bounces, 0.1, 4 * np.pi, 4), seed).shares(kernel(X, X_test))
+        for seed in range(60)
+    ]
+    spread = np.std([run.positive for run in runs], axis=0, ddof=1)
+    claimed = np.sqrt(np.mean([run.standard_error**2 for run in runs], axis=0))
+    moving = spread > 1e-3
+    assert moving.sum() >= 8
+    assert 0.75 < np.median(spread[moving] / claimed[moving]) < 1.2
+
+
+def test_where_all_of_the_flight_agrees():
+    """The error is 0, and the effective sample size the flight's own, not the number of bounces."""
+    X, y, X_test = overlapping(40, 6)
+    method = BayesTransduction(sigma=2.0, random_state=1, n_bounces=20_000).fit(X, y)
+    view = method.confident_predict(X)["probability"]
+    assert (view.scores.max(axis=1) == 1).all() and (view.labels == y).all()
+    assert (view.extra["standard_error"] == 0).all()
+    assert (view.extra["ess"] == method.fit_metrics_["ess"]).all()
+    assert 20 < method.fit_metrics_["ess"] < 20_000
 
 
 def test_the_flight_is_the_literal_one():
@@ -254,6 +285,25 @@ def test_kernels_are_the_literal_ones(kind):
     np.testing.assert_allclose(kernel.of_itself(X), np.diag(kernel(X, X)), rtol=1e-12)
 
 
+def test_of_many_walls_the_start_has_equal_distances(monkeypatch):
+    X, y, X_test = overlapping(40, 3)
+    kernel = KernelFunction("rbf", 1.0)
+    gram = kernel(X, X)
+    best = VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float))
+    monkeypatch.setattr(version_space_module, "_MANY_WALLS", 10)
+    space = VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float))
+    np.testing.assert_allclose(space.walls @ space.start, space.margin)
+    assert 0.3 * best.margin < space.margin < best.margin
+    shares = [
+        play(one, Table("geodesic", 50_000, 0.1, 12.0, 4), 1).shares(kernel(X, X_test))
+        for one in (best, space)
+    ]
+    error = np.hypot(*(one.standard_error for one in shares))
+    assert (np.abs(shares[0].positive - shares[1].positive) <= 4.5 * error + 1e-9).all()
+    monkeypatch.setattr(version_space_module, "_AMPLE_MARGIN", 0.5)  # then they are too near
+    assert VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float)).margin == best.margin
+
+
 def test_the_start_is_the_hard_margin_machine():
     """Least distance to a wall: that of scikit-learn's SVC where a mirrored set takes its bias away."""
     X, y, _ = overlapping(30, 3)
@@ -285,6 +335,26 @@ def test_full_and_noisy_predictions_are_those_of_the_gaussian_model():
         assert np.abs(got - expected).max() < 0.04
     span = method.set_params(predictive="span").predict_proba(X_test)[:, 1]
     assert (np.abs(got - 0.5) <= np.abs(span - 0.5) + 0.02).all()
+
+
+def test_students_distribution():
+    t = np.concatenate([[0.0], np.logspace(-4, 3, 40)])
+    t = np.concatenate([-t, t])
+    for freedom in range(1, 31):
+        got = [student_cdf(one, freedom) for one in t]
+        tolerance = 1e-12 if freedom < 10 else 1.5e-4
+        np.testing.assert_allclose(got, student(freedom).cdf(t), atol=tolerance)
+
+
+def test_expectation_propagation_in_blocks_is_one_wall_at_a_time(monkeypatch):
+    X, y, _ = overlapping(40, 8)
+    space = VersionSpace.of(RangeSpace.of(naive.kernel_matrix(X, X, "rbf", 2.0), 0.0), y.astype(float))
+    mean, covariance = naive.expectation_propagation(space.walls, 12)
+    for block in (1, 7, 40, 100):
+        monkeypatch.setattr(_expectation_propagation, "_BLOCK", block)
+        found = _expectation_propagation.GaussianVersionSpace.of(space)
+        np.testing.assert_allclose(found.mean, mean, atol=1e-5)
+        np.testing.assert_allclose(found.root @ found.root.T, covariance, atol=1e-5)
 
 
 def test_noisy_expectation_propagation_is_a_gaussian_process_classifier():
@@ -549,24 +619,26 @@ def test_kernels_that_overflow():
 
 def test_memory_is_told_before_it_is_taken(monkeypatch):
     X, y, _ = overlapping()
-    rows = np.zeros((9000, 1))
-    with pytest.warns(UserWarning, match="9000 training rows need about .* GB"):
-        version_space_module.state_memory(len(rows), 1)
+    with pytest.warns(UserWarning, match="5000 training rows need about 1.6 GB for kernel matrices"):
+        version_space_module.state_memory([5000], working=8, kept=3)
+    with pytest.warns(UserWarning, match="5000 training rows need about 2.8 GB"):
+        version_space_module.state_memory([5000] * 3, working=8, kept=3)
     with pytest.raises(ConfmlError, match="GB are free") as caught:
-        version_space_module.state_memory(10_000_000, 1)
+        version_space_module.state_memory([10_000_000], working=8, kept=3)
     assert "fewer rows" in caught.value.hint
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        version_space_module.state_memory(1000, 3)
+        version_space_module.state_memory([1000] * 3, working=8, kept=3)
+    with pytest.raises(ConfmlError, match="so many bounces need about .* GB are free") as caught:
+        BayesTransduction(n_bounces=10**12).fit(X, y)
+    assert caught.value.hint == "lower n_bounces"
     asked = []
-    monkeypatch.setattr(_perceptrons, "state_memory", lambda rows, machines: asked.append((rows, machines)))
-    BayesTransduction(n_bounces=10).fit(X, y)
-    assert asked == [(60, 1)]
+    monkeypatch.setattr(_perceptrons, "state_memory", lambda rows, **matrices: asked.append(rows))
+    BayesTransduction(sampler="ep").fit(X, y)
+    assert asked == [[60]]
 
 
 def test_expectation_propagation_that_does_not_converge_says_so(monkeypatch):
-    from confml.methods import _expectation_propagation
-
     monkeypatch.setattr(_expectation_propagation, "_SWEEPS", 1)
     X, y, _ = overlapping()
     with pytest.warns(ConvergenceWarning, match="sampler: geodesic"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.stats import t as student
@@ -14,6 +15,7 @@ from confml.methods._kernels_gram import products
 from confml.methods._version_space import VersionSpace
 
 BATCHES = 16  # of each chain: their means tell the standard error
+_ROUNDING = 1e-12  # a share of the flight that is less than this is none
 _RENEW = 1000  # bounces after which rounding errors are cleared away
 
 
@@ -60,7 +62,7 @@ class Shares:
     """What share of version space is positive for each of m test examples.
 
     positive (m,); standard_error (m,), 0 where all of the flight agrees; rhat (m,) split R-hat of the chains;
-    ess (m,) the number of independent draws from version space that would tell as much, all bounces where
+    ess (m,) the number of independent draws from version space that would tell as much, `Flight.ess` where
     all of the flight agrees. The last three are None where nothing was sampled.
     """
 
@@ -95,25 +97,34 @@ class Flight:
         centre = sum(chain.centres.sum(axis=0) for chain in self.chains)
         return centre / np.linalg.norm(centre)
 
+    @cached_property
+    def _distances(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(chains, batches, n) integrals of the distance to each wall, (chains, batches) arcs, (n,) its
+        variance within chains."""
+        arcs = np.stack([chain.arcs for chain in self.chains])
+        levels = np.stack([chain.centres @ self.version_space.walls_t for chain in self.chains])
+        wholes = levels.sum(axis=1) / arcs.sum(axis=1)[:, None]
+        within = np.mean(np.stack([chain.squares for chain in self.chains]) - wholes**2, axis=0)
+        return levels, arcs, within
+
+    @cached_property
     def rhat(self) -> float:
         """The worst split R-hat of the distances to the walls: do the chains agree as a whole?"""
         if not self.chains:
             return 1.0
-        arcs = np.stack([chain.arcs for chain in self.chains])
-        centres = np.stack([chain.centres for chain in self.chains])
-        half = BATCHES // 2
-        walls = self.version_space.walls_t
-        means = np.concatenate(
-            [
-                centres[:, part].sum(axis=1) / arcs[:, part].sum(axis=1)[:, None]
-                for part in (slice(half), slice(half, None))
-            ]
-        )
-        wholes = [chain.centres.sum(axis=0) / chain.arcs.sum() @ walls for chain in self.chains]
-        squares = [chain.squares for chain in self.chains]
-        within = np.mean(np.array(squares) - np.array(wholes) ** 2, axis=0)
-        between = (means @ walls).var(axis=0, ddof=1)
+        levels, arcs, within = self._distances
+        between = _halves(levels, arcs).var(axis=0, ddof=1)
         return float(np.sqrt(1.0 + (between[within > 0] / within[within > 0]).max(initial=0.0)))
+
+    @cached_property
+    def ess(self) -> float:
+        """Independent draws that the flight is worth: the median over the distances to walls."""
+        if not self.chains:
+            return 1.0
+        levels, arcs, within = self._distances
+        error = _standard_error(levels, arcs)
+        known = (error > 0) & (within > 0)
+        return float(np.median(within[known] / error[known] ** 2)) if known.any() else float(self.bounces)
 
     def shares(self, kernel_block: np.ndarray, own: np.ndarray | None = None) -> Shares:
         """Follow the flight at m test examples x: ``kernel_block`` (n, m) holds k(x_i, x).
@@ -126,7 +137,7 @@ class Flight:
         if not self.chains:
             return self._single_point(coordinates, outside)
         signed = np.ascontiguousarray(self.version_space.targets[:, None] * kernel_block)
-        freedom = float(self.version_space.space.rank)
+        freedom = self.version_space.space.rank
         plus = np.zeros((len(self.chains), BATCHES + 1, signed.shape[1]))
         for chain, total in zip(self.chains, plus, strict=True):
             recorded = (*chain.seen_at(coordinates), self.chord, signed)
@@ -134,7 +145,7 @@ class Flight:
                 followers.follow_signs(*recorded, total)
             else:
                 followers.follow_residuals(*recorded, np.sqrt(freedom / outside), freedom, total)
-        return _summarise(plus[:, 1:], np.stack([chain.arcs for chain in self.chains]), self.bounces)
+        return _summarise(plus[:, 1:], np.stack([chain.arcs for chain in self.chains]), self.ess)
 
     def _single_point(self, coordinates: np.ndarray, outside: np.ndarray | None) -> Shares:
         """One dimension: version space is a single point."""
@@ -144,6 +155,11 @@ class Flight:
         else:
             positive = student(1).cdf(level / np.sqrt(outside))
         return Shares(positive, np.zeros_like(positive), np.ones_like(positive), np.ones_like(positive))
+
+
+def flight_bytes(bounces: int, burn_in: float) -> float:
+    """About how much memory the flight of one version space takes."""
+    return 1.05 * bounces * (1.0 + burn_in) * (6 * 8 + 4)
 
 
 def play(version_space: VersionSpace, table: Table, seed: int) -> Flight:
@@ -221,36 +237,64 @@ def _longer(array: np.ndarray) -> np.ndarray:
     return np.concatenate([array, np.empty_like(array)])
 
 
-def _summarise(plus: np.ndarray, arcs: np.ndarray, bounces: int) -> Shares:
+def _summarise(plus: np.ndarray, arcs: np.ndarray, agreed: float) -> Shares:
     """Shares out of positive arc lengths (chains, batches, m) and all lengths (chains, batches).
 
-    The standard error is that of a ratio of means over batches. R-hat compares the means of half chains with
-    the variance p (1 - p) of a sign along the way, the limit of the usual formula for many draws.
+    R-hat compares the means of half chains with the variance p (1 - p) of a sign along the way, the limit of
+    the usual formula for many draws. agreed: the effective sample size where the error is 0.
     """
-    total = _sum(_sum(arcs[:, :, None]))
     # Sums over the small axes only: each test example's are added in the same order whatever m is.
-    positive = np.clip(_sum(_sum(plus)) / total, 0.0, 1.0)
-    rest = plus - positive * arcs[:, :, None]
-    batches = arcs.size
-    error = np.sqrt(_sum(_sum(rest**2)) * batches / max(batches - 1, 1)) / total
-    split = plus.shape[1] // 2
-    means = np.stack(
-        [
-            _sum(half.transpose(1, 0, 2)) / length.sum(axis=1)[:, None]
-            for half, length in (
-                (plus[:, :split], arcs[:, :split]),
-                (plus[:, split:], arcs[:, split:]),
-            )
-        ]
-    ).reshape(-1, plus.shape[2])
-    means = np.clip(means, 0.0, 1.0)
+    positive = _sum(_sum(plus)) / _sum(_sum(arcs[:, :, None]))
+    error = _standard_error(plus, arcs)
+    agreeing = np.abs(positive - 0.5) > 0.5 - _ROUNDING
+    positive, error = np.where(agreeing, np.round(positive), positive), np.where(agreeing, 0.0, error)
+    means = np.clip(_halves(plus, arcs), 0.0, 1.0)
     within = _sum(means * (1.0 - means)) / len(means)
     centre = _sum(means) / len(means)
     between = _sum((means - centre) ** 2) / (len(means) - 1)
     spread = np.divide(between, within, out=np.where(between > 0, np.inf, 0.0), where=within > 0)
     variance = positive * (1.0 - positive)
-    ess = np.divide(variance, error**2, out=np.full_like(error, float(bounces)), where=error > 0)
+    ess = np.divide(variance, error**2, out=np.full_like(error, agreed), where=error > 0)
     return Shares(positive, error, np.sqrt(1.0 + spread), ess)
+
+
+def _halves(integrals: np.ndarray, arcs: np.ndarray) -> np.ndarray:
+    """(2 chains, m) means over the first and the second half of each chain."""
+    split = arcs.shape[1] // 2
+    return np.concatenate(
+        [
+            _sum(integrals[:, part].transpose(1, 0, 2)) / arcs[:, part].sum(axis=1)[:, None]
+            for part in (slice(split), slice(split, None))
+        ]
+    )
+
+
+def _standard_error(integrals: np.ndarray, arcs: np.ndarray) -> np.ndarray:
+    """(m,) standard errors of sum(integrals) / sum(arcs), (chains, batches, m) over (chains, batches).
+
+    That of a ratio of means over batches, times the root of their autocorrelation time: batches that are
+    shorter than the flight's memory are not independent. Autocorrelations are those around the mean of all
+    chains, added up in pairs of lags while the pairs are positive and fall (Geyer's initial monotone
+    sequence; Vehtari et al. 2021, section 3.2), and never make the error smaller.
+    """
+    chains, batches = arcs.shape
+    total = _sum(_sum(arcs[:, :, None]))
+    rest = integrals - _sum(_sum(integrals)) / total * arcs[:, :, None]
+    own = _sum(_sum(rest**2))
+    time, least, going = np.zeros_like(own), np.full_like(own, np.inf), own > 0
+    for lag in range(0, batches - 1, 2):
+        pair = np.zeros_like(own)
+        for shift in (lag, lag + 1):
+            products = _sum(_sum(rest[:, : batches - shift] * rest[:, shift:]))
+            pair += products * (batches / (batches - shift))
+        going = going & (pair > 0)
+        if not going.any():
+            break
+        least = np.where(going, np.minimum(least, pair), least)
+        time += np.where(going, 2.0 * least, 0.0)
+    time = np.divide(time, own, out=np.ones_like(own), where=own > 0) - 1.0
+    count = chains * batches
+    return np.sqrt(own * np.maximum(time, 1.0) * count / max(count - 1, 1)) / total
 
 
 def _in_order(arcs: np.ndarray) -> float:

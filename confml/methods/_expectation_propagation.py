@@ -11,12 +11,13 @@ from scipy.special import ndtr
 from sklearn.exceptions import ConvergenceWarning
 
 from confml.methods._billiard import Shares
-from confml.methods._kernels_ep import sweep
+from confml.methods._kernels_ep import pass_through
 from confml.methods._kernels_gram import products
 from confml.methods._version_space import VersionSpace
 
 _TOLERANCE = 1e-6
 _SWEEPS = 500
+_BLOCK = 128  # walls between two updates of the whole covariance
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +46,10 @@ class GaussianVersionSpace:
         sweeps = 0
         while True:
             sweeps += 1
-            change = sweep(walls, mean, covariance, precision, shift, damping)
+            change = _sweep(walls, mean, covariance, precision, shift, damping)
+            # Anew, so that rounding errors do not add up.
             factor = scipy.linalg.cholesky(np.eye(r) + (walls.T * precision) @ walls, lower=True)
-            root = scipy.linalg.solve_triangular(factor, np.eye(r), lower=True, trans="T")
-            covariance = root @ root.T
-            mean = covariance @ (walls.T @ shift)
+            mean = scipy.linalg.cho_solve((factor, True), walls.T @ shift)
             if change < _TOLERANCE:
                 break
             if sweeps == _SWEEPS:
@@ -63,6 +63,9 @@ class GaussianVersionSpace:
             if change > before:
                 damping = max(0.7 * damping, 0.1)
             before = change
+            covariance = scipy.linalg.lapack.dpotri(factor, lower=True)[0]
+            covariance = np.tril(covariance) + np.tril(covariance, -1).T
+        root = scipy.linalg.solve_triangular(factor, np.eye(r), lower=True, trans="T")
         return cls(space, mean, root, sweeps)
 
     def centre(self) -> np.ndarray:
@@ -84,3 +87,28 @@ class GaussianVersionSpace:
             variance += np.maximum(own - inside, 0.0)
         level = np.divide(level, np.sqrt(variance), out=np.zeros_like(level), where=variance > 0)
         return Shares(ndtr(level))
+
+
+def _sweep(walls, mean, covariance, precision, shift, damping) -> float:
+    """One pass over all walls (n, r), one at a time; returns the largest change of a level in sds.
+
+    mean (r,), covariance (r, r), precision and shift (n,) are updated. What the walls of one block do to each
+    other goes through the covariance of their levels only; the whole one is put right once a block, by
+    products of matrices.
+    """
+    largest = 0.0
+    for start in range(0, len(walls), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        across = walls[block] @ covariance
+        levels, own = walls[block] @ mean, across @ walls[block].T
+        old_levels, old_own = levels.copy(), own.copy()
+        old_precision, old_shift = precision[block].copy(), shift[block].copy()
+        change = pass_through(levels, own, precision[block], shift[block], damping)
+        largest = max(largest, change)
+        gained = precision[block] - old_precision
+        # Woodbury: (C^-1 + A'DA)^-1 = C - (AC)' (I + D ACA')^-1 D AC
+        middle = np.linalg.solve(np.eye(len(gained)) + gained[:, None] * old_own, np.diag(gained))
+        moved = shift[block] - old_shift - gained * old_levels
+        mean += across.T @ (moved - middle @ (old_own @ moved))
+        covariance -= across.T @ (middle @ across)
+    return largest

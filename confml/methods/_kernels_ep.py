@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from confml._jit import kernel
 
 
@@ -20,27 +22,19 @@ def hazard(z):
 
 
 @kernel
-def sweep(walls, mean, covariance, precision, shift, damping):
-    """One pass over all walls (n, r); returns the largest change of a wall's level in standard deviations.
+def pass_through(levels, covariance, precision, shift, damping):
+    """Update the factors of b walls in turn; returns the largest change of a level in standard deviations.
 
-    Each wall's factor is held as a Gaussian in the level f = <w, wall>, exp(-precision f^2 / 2 + shift f).
-    It is taken out of the posterior (mean (r,), covariance (r, r)), the truncation [f > 0] is put in, and the
-    factor is set so that mean and variance of f come out the same (damped). All arrays are updated.
+    levels (b,), covariance (b, b): of the walls' levels f = <w, wall> in the posterior. Each wall's factor is
+    held as a Gaussian in f, exp(-precision f^2 / 2 + shift f). It is taken out of the posterior, the
+    truncation [f > 0] is put in, and the factor is set so that mean and variance of f come out the same
+    (damped). All arrays are updated.
     """
-    n, r = walls.shape
-    along = mean.copy()
+    b = levels.size
+    along = np.empty(b)
     largest = 0.0
-    for i in range(n):
-        wall = walls[i]
-        variance, level = 0.0, 0.0
-        for a in range(r):
-            total = 0.0
-            row = covariance[a]
-            for b in range(r):
-                total += row[b] * wall[b]
-            along[a] = total
-            variance += total * wall[a]
-            level += mean[a] * wall[a]
+    for i in range(b):
+        variance, level = covariance[i, i], levels[i]
         if not variance > 0.0:
             continue
         cavity = 1.0 / variance - precision[i]
@@ -59,10 +53,11 @@ def sweep(walls, mean, covariance, precision, shift, damping):
         scale = 1.0 / (1.0 + change * variance)
         step = (shift_change - change * level) * scale
         largest = max(largest, abs(step) * math.sqrt(variance))
-        for a in range(r):
-            mean[a] += step * along[a]
-            factor = change * scale * along[a]
-            row = covariance[a]
-            for b in range(r):
-                row[b] -= factor * along[b]
+        along[:] = covariance[i]
+        for j in range(b):
+            levels[j] += step * along[j]
+            factor = change * scale * along[j]
+            row = covariance[j]
+            for k in range(b):
+                row[k] -= factor * along[k]
     return largest

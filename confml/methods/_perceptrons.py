@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from confml._parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
 from confml.errors import ConfmlError
 from confml.methods._base import Method
-from confml.methods._billiard import Flight, Table, play
+from confml.methods._billiard import Flight, Table, flight_bytes, play
 from confml.methods._expectation_propagation import GaussianVersionSpace
 from confml.methods._kernel_functions import KERNEL_PARAMETERS, MEDIAN, SIGMA, KernelFunction, median_distance
 from confml.methods._multiclass import PROBLEMS, BinaryProblem
@@ -26,6 +26,7 @@ FOUR_PI = 4 * math.pi
 _HALVINGS = 12
 # Chains whose worst R-hat is above this are far from having met.
 _WORST_RHAT = 1.5
+WARM_ROWS = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
 _TEST_BLOCK = 256  # test examples at a time: their state stays in the processor's cache
 
 
@@ -60,7 +61,7 @@ class Perceptrons(Method):
         "burn_in": Number("share of n_bounces that is flown before it counts", 0.0, 10.0),
         "refresh": AnyOf(
             "mean arc in radians between the fresh directions of the geodesic sampler; null: never",
-            (Number("", 0.0, low_open=True), Nothing("")),
+            (Number("", 0.1), Nothing("")),
         ),
         "chains": Integer("number of balls", 1, 1000),
         "multiclass": Choice(
@@ -71,17 +72,46 @@ class Perceptrons(Method):
         ),
     }
 
+    def __init__(
+        self,
+        kernel: str = "rbf",
+        sigma: float | str = "auto",
+        degree: int = 2,
+        coef0: float = 1.0,
+        lam: float = 0.0,
+        sampler: str = "geodesic",
+        n_bounces: int = 100_000,
+        burn_in: float = 0.1,
+        refresh: float | None = FOUR_PI,
+        chains: int = 4,
+        multiclass: str = "ovr",
+        random_state: int | None = None,
+    ):
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.lam = lam
+        self.sampler = sampler
+        self.n_bounces = n_bounces
+        self.burn_in = burn_in
+        self.refresh = refresh
+        self.chains = chains
+        self.multiclass = multiclass
+        self.random_state = random_state
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "machines_")
 
     # ---- fitting
 
-    def _fit_machines(self, X: np.ndarray, codes: np.ndarray) -> None:
-        """Learn from checked data: sets ``kernel_``, ``X_``, ``machines_``.
+    def fit(self, X, y) -> Self:
+        """Fly through the version space of X (n, d), y (n,).
 
-        Raises ConfmlError where there is nothing to learn: one class, a kernel matrix that tells nothing
-        apart, no version space.
+        Raises ConfmlError, with what to do about it, where there is nothing to learn: one class, rows that
+        cannot be told apart, no version space; and where there is not the memory for it.
         """
+        X, codes = self._check_fit(X, y)
         classes = len(self.classes_)
         if classes < 2:
             raise ConfmlError(
@@ -90,7 +120,13 @@ class Perceptrons(Method):
                 hint="take a larger training part, or stratify: true",
             )
         problems = PROBLEMS[self.multiclass](codes, classes)
-        state_memory(len(X), len(problems) if self.multiclass == "ovr" else 1)
+        # Numbers of matrices as measured; one against one, each machine has coordinates of its own.
+        state_memory(
+            [len(problem.rows) for problem in problems],
+            working=13 if self.sampler == "ep" else 8,
+            kept=6 if self.multiclass == "ovo" else 3,
+            flight=0.0 if self.sampler == "ep" else flight_bytes(self.n_bounces, self.burn_in),
+        )
         self.X_ = X
         self.kernel_, spaces = self._version_spaces(X, codes, problems)
         seeds = check_random_state(self.random_state).randint(2**31, size=len(problems))
@@ -108,8 +144,9 @@ class Perceptrons(Method):
                 f"{self.name}: the chains have not converged (the worst split R-hat of distances to walls is "
                 f"{worst:.1f}): raise n_bounces above {self.n_bounces}, or use sampler: ep",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=2,
             )
+        return self
 
     def _version_spaces(
         self, X: np.ndarray, codes: np.ndarray, problems: list[BinaryProblem]
@@ -180,8 +217,9 @@ class Perceptrons(Method):
     @property
     def fit_metrics_(self) -> dict[str, float]:
         """``sigma`` (kernel rbf); the smallest ``margin`` and largest ``rank`` of the version spaces;
-        ``bounces``, ``arc`` (radians) and ``escapes`` of all of them, and the worst split ``rhat`` of the
-        distances to the walls; or the ``sweeps`` of expectation propagation."""
+        ``bounces``, ``arc`` (radians) and ``escapes`` of all of them, and of the distances to the walls the
+        worst split ``rhat`` and ``ess``, their median effective sample size, of the machine that has the
+        smallest; or the ``sweeps`` of expectation propagation."""
         if not hasattr(self, "machines_"):
             return {}
         found = [machine.found for machine in self.machines_]
@@ -194,7 +232,14 @@ class Perceptrons(Method):
         metrics["arc"] = float(sum(one.arc for one in found))
         if self.sampler == "chord":
             metrics["escapes"] = float(sum(chain.escapes for one in found for chain in one.chains))
-        return metrics | {"rhat": max(one.rhat() for one in found)}
+        return metrics | {"rhat": max(one.rhat for one in found), "ess": min(one.ess for one in found)}
+
+    @classmethod
+    def warm(cls) -> None:
+        """Compile the kernels, by running them once on a few rows."""
+        X, y = WARM_ROWS
+        for settings in ({}, {"sampler": "chord"}, {"sampler": "ep", "lam": 0.1}):
+            cls(n_bounces=200, random_state=0, **settings).fit(X, y).confident_predict(X)
 
 
 def _check_contradictions(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:

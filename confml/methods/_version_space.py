@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import scipy.linalg
@@ -23,6 +25,9 @@ from confml.methods._kernels_gram import products
 _RANK_SHARE = 1e-13
 # The start must be this far from every wall (as the sine of an angle); 1e-10 is a few hundred times rounding.
 _LEAST_MARGIN = 1e-10
+# From this number of walls on, a point with equal distances to all of them will do as a start, if it is this
+# far from them: it comes with the coordinates, and the hard margin takes seconds.
+_MANY_WALLS, _AMPLE_MARGIN = 1000, 1e-4
 # Say how much memory is needed from this number of bytes on.
 _WORTH_SAYING = 1e9
 
@@ -70,7 +75,8 @@ class VersionSpace:
     """{w : |w| = 1, <w, a_j> > 0} of walls a_j = y_j phi(x_j).
 
     targets (n,) the y_j, +1. or -1.; walls (n, r) the a_j, walls_t (r, n) the same as columns; gram (n, n)
-    and squared (n,) their products and squared lengths; start (r,) a point well inside, of length 1;
+    and squared (n,) their products and squared lengths; start (r,) a point well inside, of length 1: the
+    hard-margin machine's, of more than 1000 walls one with equal distances to all if it is far enough inside;
     margin: its least distance to a wall, as a sine.
     """
 
@@ -90,8 +96,12 @@ class VersionSpace:
         squared = np.diag(space.gram).copy()
         if (squared <= 0).any():
             return None  # phi(x) = 0 is on neither side
-        scaled = walls / np.sqrt(squared)[:, None]
-        start, margin = _inside(scaled)
+        lengths = np.sqrt(squared)
+        start, margin = None, 0.0
+        if len(walls) > _MANY_WALLS:
+            start, margin = _unit(space.basis.T @ (targets * lengths), walls, lengths, _AMPLE_MARGIN)
+        if start is None:
+            start, margin = _inside(walls / lengths[:, None])
         if start is None:
             return None
         gram = targets[:, None] * space.gram * targets
@@ -104,18 +114,24 @@ def _inside(walls: np.ndarray) -> tuple[np.ndarray | None, float]:
     It is the hard-margin support vector machine without bias. Where that is not found, a point with equal
     distances serves, if there is one.
     """
+    ones = np.ones(len(walls))
     weights = least_norm_weights(walls)
-    candidates = [] if weights is None else [weights @ walls]
-    candidates.append(np.linalg.lstsq(walls, np.ones(len(walls)), rcond=None)[0])
-    for point in candidates:
-        length = np.linalg.norm(point)
-        if not length > 0:
-            continue
-        point = point / length
-        margin = float((walls @ point).min())
-        if margin > _LEAST_MARGIN:
-            return point, margin
-    return None, 0.0
+    start, margin = (None, 0.0) if weights is None else _unit(weights @ walls, walls, ones, _LEAST_MARGIN)
+    if start is None:
+        start, margin = _unit(np.linalg.lstsq(walls, ones, rcond=None)[0], walls, ones, _LEAST_MARGIN)
+    return start, margin
+
+
+def _unit(
+    point: np.ndarray, walls: np.ndarray, lengths: np.ndarray, least: float
+) -> tuple[np.ndarray | None, float]:
+    """A point (r,) at length 1, and its least distance to walls (n, r) of lengths (n,); None if too near."""
+    length = np.linalg.norm(point)
+    if not length > 0:
+        return None, 0.0
+    point = point / length
+    margin = float((walls @ point / lengths).min())
+    return (point, margin) if margin > least else (None, 0.0)
 
 
 def least_norm_weights(walls: np.ndarray) -> np.ndarray | None:
@@ -131,23 +147,43 @@ def least_norm_weights(walls: np.ndarray) -> np.ndarray | None:
         return None
 
 
-def state_memory(rows: int, machines: int) -> None:
-    """Say how much memory a fit to so many training rows takes, where it is much, before it is taken.
+def state_memory(rows: Sequence[int], working: int, kept: int, flight: float = 0.0) -> None:
+    """Say how much memory a fit takes, where it is much, before it is taken.
 
-    Raises ConfmlError where more is needed than is free.
+    rows: training rows of each machine; working, kept: matrices of the largest machine's size that are there
+    at once while it is fitted, and that each further machine keeps of its own; flight: bytes that one flight
+    takes. Raises ConfmlError where more is needed than is free.
     """
-    needed = 8.0 * rows * rows * (5 + 2 * (machines - 1))
-    if needed < _WORTH_SAYING:
+    largest, squares = max(rows), [float(n) ** 2 for n in rows]
+    matrices = 8.0 * ((working - kept) * max(squares) + kept * sum(squares))
+    flights = flight * len(rows)
+    if matrices + flights < _WORTH_SAYING:
         return
-    text = f"{rows} training rows need about {needed / 1e9:.1f} GB for kernel matrices"
-    try:
-        free = float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):
-        free = float("inf")
-    if needed > free:
-        raise ConfmlError(
-            f"{text}, and {free / 1e9:.1f} GB are free",
-            hint="train on fewer rows (a smaller training part), on a machine with more memory, or with "
-            "multiclass: ovo where there are many classes",
+    if matrices > flights:
+        what, of = f"{largest} training rows", f"{_gigabytes(matrices)} for kernel matrices"
+        cure = (
+            "train on fewer rows (a smaller training part), on a machine with more memory, or with "
+            "multiclass: ovo where there are many classes"
         )
-    warnings.warn(text, UserWarning, stacklevel=3)
+    else:
+        what, of = "so many bounces", f"{_gigabytes(flights)} to write the flight down"
+        cure = "lower n_bounces"
+    free = _free_memory()
+    if matrices + flights > free:
+        raise ConfmlError(f"{what} need about {of}, and {_gigabytes(free)} are free", hint=cure)
+    warnings.warn(f"{what} need about {of}", UserWarning, stacklevel=3)
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:.1f} GB"
+
+
+def _free_memory() -> float:
+    """Bytes that could be had, infinity where that cannot be told."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():  # page caches give way to programs
+            if line.startswith("MemAvailable:"):
+                return 1024.0 * float(line.split()[1])
+        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return float("inf")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
-from confml._parameters import Parameter
 from confml.measures.prediction import Prediction
 from confml.methods._multiclass import decision_scores
-from confml.methods._perceptrons import FOUR_PI, Perceptrons
+from confml.methods._perceptrons import Perceptrons
 
 
 class BayesPointMachine(Perceptrons):
@@ -28,49 +26,8 @@ class BayesPointMachine(Perceptrons):
     """
 
     name: ClassVar[str] = "bayes-point-machine"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     views: ClassVar[tuple[str, ...]] = ("margin",)
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        name: Perceptrons.parameters[name]
-        for name in (
-            *("kernel", "sigma", "degree", "coef0", "lam", "sampler", "n_bounces", "burn_in", "refresh"),
-            *("chains", "multiclass", "random_state"),
-        )
-    }
-
-    def __init__(
-        self,
-        kernel: str = "rbf",
-        sigma: float | str = "auto",
-        degree: int = 2,
-        coef0: float = 1.0,
-        lam: float = 0.0,
-        sampler: str = "geodesic",
-        n_bounces: int = 100_000,
-        burn_in: float = 0.1,
-        refresh: float | None = FOUR_PI,
-        chains: int = 4,
-        multiclass: str = "ovr",
-        random_state: int | None = None,
-    ):
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.lam = lam
-        self.sampler = sampler
-        self.n_bounces = n_bounces
-        self.burn_in = burn_in
-        self.refresh = refresh
-        self.chains = chains
-        self.multiclass = multiclass
-        self.random_state = random_state
-
-    def fit(self, X, y) -> BayesPointMachine:
-        """Find the centre of version space of X (n, d), y (n,). Raises ConfmlError where there is none."""
-        X, codes = self._check_fit(X, y)
-        self._fit_machines(X, codes)
-        return self
 
     def decision_function(self, X) -> np.ndarray:
         """scikit-learn's form of the scores: (m, c), or (m,) of two classes, above 0 for the second one."""
@@ -83,10 +40,3 @@ class BayesPointMachine(Perceptrons):
         values = np.concatenate([self._centre_values(block) for block, _ in self._blocks(X)])
         scores = decision_scores(values, len(self.classes_), self.multiclass)
         return {"margin": Prediction(self.classes_, scores, "margin")}
-
-    @classmethod
-    def warm(cls) -> None:
-        """Compile the kernels, by running them once on a few rows."""
-        X, y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
-        for settings in ({}, {"sampler": "chord"}, {"sampler": "ep"}):
-            cls(n_bounces=200, random_state=0, **settings).fit(X, y).confident_predict(X)

@@ -17,7 +17,7 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods._joint_labelling import JointLabelling, joint_labelling
 from confml.methods._multiclass import class_errors, class_probabilities, decision_scores
-from confml.methods._perceptrons import FOUR_PI, Perceptrons
+from confml.methods._perceptrons import FOUR_PI, WARM_ROWS, Perceptrons
 
 
 class BayesTransduction(Perceptrons):
@@ -48,25 +48,14 @@ class BayesTransduction(Perceptrons):
     """
 
     name: ClassVar[str] = "bayes-transduction"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     views: ClassVar[tuple[str, ...]] = ("probability", "bayes-point")
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "kernel": Perceptrons.parameters["kernel"],
-        "sigma": Perceptrons.parameters["sigma"],
-        "degree": Perceptrons.parameters["degree"],
-        "coef0": Perceptrons.parameters["coef0"],
-        "lam": Perceptrons.parameters["lam"],
-        "sampler": Perceptrons.parameters["sampler"],
-        "n_bounces": Perceptrons.parameters["n_bounces"],
-        "burn_in": Perceptrons.parameters["burn_in"],
-        "refresh": Perceptrons.parameters["refresh"],
-        "chains": Perceptrons.parameters["chains"],
+        **Perceptrons.parameters,
         "predictive": Choice(
             "span: within the span of the training rows; full: outside it too; noisy: with lam's noise too",
             ("span", "full", "noisy"),
         ),
-        "multiclass": Perceptrons.parameters["multiclass"],
-        "random_state": Perceptrons.parameters["random_state"],
     }
 
     def __init__(
@@ -85,29 +74,9 @@ class BayesTransduction(Perceptrons):
         multiclass: str = "ovr",
         random_state: int | None = None,
     ):
-        self.kernel = kernel
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.lam = lam
-        self.sampler = sampler
-        self.n_bounces = n_bounces
-        self.burn_in = burn_in
-        self.refresh = refresh
-        self.chains = chains
+        common = (kernel, sigma, degree, coef0, lam, sampler, n_bounces, burn_in, refresh, chains)
+        super().__init__(*common, multiclass, random_state)
         self.predictive = predictive
-        self.multiclass = multiclass
-        self.random_state = random_state
-
-    def fit(self, X, y) -> BayesTransduction:
-        """Fly through the version space of X (n, d), y (n,).
-
-        Raises ConfmlError, with what to do about it, for one class, rows that cannot be told apart, and where
-        there is no version space.
-        """
-        X, codes = self._check_fit(X, y)
-        self._fit_machines(X, codes)
-        return self
 
     def predict_proba(self, X) -> np.ndarray:
         """(m, c) the scores of ``probability``."""
@@ -163,8 +132,8 @@ class BayesTransduction(Perceptrons):
     @classmethod
     def warm(cls) -> None:
         """Compile the kernels, by running them once on a few rows."""
-        X, y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
-        for settings in ({}, {"sampler": "chord", "predictive": "full"}, {"sampler": "ep", "lam": 0.1}):
-            method = cls(n_bounces=200, random_state=0, **settings).fit(X, y)
-            method.confident_predict(X)
-        cls(n_bounces=200, random_state=0).fit(X, y).joint_labelling(X)
+        super().warm()
+        X, y = WARM_ROWS
+        method = cls(n_bounces=200, random_state=0, predictive="full").fit(X, y)
+        method.confident_predict(X)
+        method.joint_labelling(X)
