@@ -68,11 +68,11 @@ def kernel(function=None, *, nogil: bool = True, inline: str = "never"):
 
 
 def is_warm(name: str) -> bool:
-    """Whether `mark_warm` was called for a method with the kernels as they are now."""
+    """Whether `mark_warm` was called for a method or step with the kernels as they are now."""
     return (cache_dir() / f"warm-{name}").exists()
 
 
 def mark_warm(name: str) -> None:
-    """Note that a method's kernels are compiled and on disk."""
+    """Note that the kernels of a method or step are compiled and on disk."""
     cache_dir().mkdir(parents=True, exist_ok=True)
     (cache_dir() / f"warm-{name}").touch()

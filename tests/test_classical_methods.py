@@ -59,19 +59,49 @@ def test_min_max_by_hand():
     np.testing.assert_allclose(scaled[:, 0], [0.4, 0.3, 1, 0, 0.5])
 
 
+PIES = np.array(
+    """square thick gray thin white: circle thick gray thick dark: circle thick white thick dark:
+    triangle thick dark thick gray: circle thin white thin dark: square thick dark thin white:
+    circle thick white thin dark: circle thick gray thick white: square thick white thick gray:
+    triangle thin gray thin dark: circle thick dark thick white: square thick white thick dark:
+    triangle thick white thick gray""".replace(":", " ").split()
+).reshape(13, 5)
+PIE_CODES = np.unique(PIES, return_inverse=True)[1].reshape(13, 5).astype(float)
+PIE_LABELS = np.repeat(["pos", "neg"], 6)
+
+
 def test_table_3_1_the_pies():
-    """Differences between x and each of twelve pies: the fifth is nearest, with one."""
-    words = """triangle thick gray thick white
-        circle thick gray thick dark, circle thick white thick dark, triangle thick dark thick gray
-        circle thin white thin dark, square thick dark thin white, circle thick white thin dark"""
-    new, *known = (row.split() for row in words.replace("\n", ",").split(","))
-    codes = {word: code for code, word in enumerate(sorted({word for row in [new, *known] for word in row}))}
-    table = np.array([[codes[word] for word in row] for row in known], float)
-    knn = KNN(nominal=[0, 1, 2, 3, 4]).fit(table, np.arange(6))
-    found = knn._rows.query(np.array([[codes[word] for word in new]], float), 6)
-    assert found.distances[0].tolist() == sorted(
-        float(sum(a != b for a, b in zip(new, row, strict=True))) for row in known
-    )
+    """The first row is x; the fifth of the twelve others differs from it in one attribute only."""
+    differences = [distance(PIE_CODES[0], row, 5) for row in PIE_CODES[1:]]
+    assert differences == [3, 4, 4, 4, 1, 3, 2, 3, 3, 3, 3, 4]
+    knn = KNN(nominal=list(range(5))).fit(PIE_CODES[1:], PIE_LABELS)
+    assert knn.predict(PIE_CODES[:1]) == "pos"
+
+
+def test_naive_bayes_of_the_pies():
+    """Computer assignment 2 of chapter 2, with relative frequencies: counts of six, by hand."""
+    bayes = NaiveBayes(m=0, nominal=list(range(5))).fit(PIE_CODES[1:], PIE_LABELS)
+    pos = (1 / 6) * (5 / 6) * (1 / 6) * (3 / 6) * (1 / 6)
+    neg = (2 / 6) * (5 / 6) * (2 / 6) * (1 / 6) * (2 / 6)
+    np.testing.assert_allclose(bayes.predict_proba(PIE_CODES[:1]), [[neg / (neg + pos), pos / (neg + pos)]])
+    assert bayes.predict(PIE_CODES[:1]) == "neg"
+
+
+# Table 3.7, which has lost its minus signs: the places of its three plus signs are those that exercises 1 and
+# 2 leave, where 1-NN and 3-NN differ about (1, 2.2), and two of the five nearest of (3, 3) are positive, whom
+# weights make win.
+TABLE_3_7 = np.array([[1, 1], [1, 2], [1, 4], [2, 3], [3, 0], [3, 2], [3, 5], [4, 4], [5, 3]], float)
+SIGNS = np.array(["+", "-", "-", "+", "-", "+", "-", "-", "-"])
+
+
+def test_exercises_3_9_1_and_2():
+    assert KNN(1).fit(TABLE_3_7, SIGNS).predict([[1, 2.2]]) == "-"
+    assert KNN(3).fit(TABLE_3_7, SIGNS).predict([[1, 2.2]]) == "+"
+    np.testing.assert_allclose(KNN(5).fit(TABLE_3_7, SIGNS).predict_proba([[3, 3]]), [[2 / 5, 3 / 5]])
+    # Distances 1, 1, sqrt 2, 2, 2: weights 1, 1, 2 - sqrt 2, 0, 0.
+    weights = np.array([2, 2 - np.sqrt(2)])
+    weighted = WeightedKNN(5).fit(TABLE_3_7, SIGNS)
+    np.testing.assert_allclose(weighted.predict_proba([[3, 3]]), [weights / weights.sum()])
 
 
 @given(st.data())
@@ -174,6 +204,25 @@ def test_nominal_attributes_by_hand():
     np.testing.assert_allclose(shares, np.column_stack([neg, pos]) / (neg + pos)[:, None])
 
 
+def test_a_prior_as_frequent_as_in_the_training_set():
+    # The categories' shares of all: 2/5 and 3/5; one that is only in the test set has 1/2.
+    X, y = [[0], [0], [1], [1], [1]], ["pos", "pos", "pos", "neg", "neg"]
+    shares = NaiveBayes(m=2, prior="frequency", nominal=[0]).fit(X, y).predict_proba([[0], [1], [9]])
+    pos = 3 / 5 * np.array([2 + 0.8, 1 + 1.2, 1]) / 5
+    neg = 2 / 5 * np.array([0.8, 2 + 1.2, 1]) / 4
+    np.testing.assert_allclose(shares, np.column_stack([neg, pos]) / (neg + pos)[:, None])
+
+
+def test_values_too_close_to_tell_apart_tell_nothing():
+    X = np.array([[1e-200, 0.0], [2e-200, 1.0], [1e-200, 5.0], [3e-200, 6.0]])
+    y = [0, 0, 1, 1]
+    for numeric in ("gaussian", "bells", "bins"):
+        shares = NaiveBayes(numeric=numeric).fit(X, y).predict_proba(X)
+        np.testing.assert_array_equal(
+            shares, NaiveBayes(numeric=numeric).fit(X[:, 1:], y).predict_proba(X[:, 1:])
+        )
+
+
 def test_without_an_m_estimate_nothing_known_leaves_the_prior():
     bayes = NaiveBayes(m=0, nominal=[0]).fit([[0], [0], [1]], ["a", "a", "b"])
     np.testing.assert_allclose(bayes.predict_proba([[5], [0]]), [[2 / 3, 1 / 3], [1, 0]])
@@ -229,6 +278,7 @@ def test_table_4_4_winnow_step_by_step():
         assert winnow.weights_[0, 1:].tolist() == expected
     done = Winnow(doubled=False).fit(X, y)
     np.testing.assert_allclose(done.weights_, [[-2.9, 0.5, 1, 2]])
+    assert "presentations" not in winnow.fit_metrics_  # one epoch was too few
     assert done.fit_metrics_ == {"presentations": 10, "epochs": 2, "training_error": 0, "converged": 1}
 
 
@@ -321,6 +371,15 @@ def test_order_1_is_the_learner_itself(learner):
     plain = {"linear-svm": LinearSVM(), "perceptron": Perceptron(random_state=1), "winnow": Winnow()}[learner]
     got = Polynomial(1, learner, random_state=1).fit(X, y).decision_function(X)
     np.testing.assert_array_equal(got, plain.fit(X, y).decision_function(X))
+
+
+def test_predictions_do_not_depend_on_blocks(monkeypatch):
+    rng = np.random.default_rng(4)
+    X, y = rng.random((40, 3)), rng.integers(0, 3, 40)
+    fitted = Polynomial(2).fit(X, y)
+    whole = fitted.decision_function(X)
+    monkeypatch.setattr("confml.methods.polynomial._BLOCK_NUMBERS", 30)
+    np.testing.assert_array_equal(fitted.decision_function(X), whole)
 
 
 def test_a_circle_needs_order_2():

@@ -70,14 +70,17 @@ def test_a_removal_that_makes_a_new_link():
     assert TomekLinks(repeat=True).fit_training(X, y)[2].tolist() == [0, 3]
 
 
-def test_exercise_3_9_3_links_of_table_3_7():
-    """The nine examples of Table 3.7, the first five taken as negative (the printed signs are lost)."""
+def test_exercise_3_9_3_links_and_a_consistent_subset_of_table_3_7():
+    """The signs are those of tests/test_classical_methods.py."""
     X = np.array([[1, 1], [1, 2], [1, 4], [2, 3], [3, 0], [3, 2], [3, 5], [4, 4], [5, 3]], float)
-    y = np.array(["neg"] * 5 + ["pos"] * 4)
+    y = np.array(["+", "-", "-", "+", "-", "+", "-", "-", "-"])
     nominal = np.zeros(2, dtype=bool)
     links, linked = find_links(X, np.unique(y, return_inverse=True)[1], nominal)
-    assert literal_links(X, y, nominal) == {(3, 5)} and links == 1
-    assert np.flatnonzero(linked).tolist() == [3, 5]
+    assert literal_links(X, y, nominal) == {(0, 1), (2, 3)} and links == 2
+    assert np.flatnonzero(linked).tolist() == [0, 1, 2, 3]
+    _, _, kept = SelectExamples().fit_training(X, y, np.random.default_rng(0))
+    assert len(kept) < 9
+    assert (KNN().fit(X[kept], y[kept]).predict(X) == y).all()
 
 
 @given(training_sets())
@@ -226,3 +229,21 @@ def test_a_chain_knows_what_is_left():
     assert len(chain.columns_) == treated.shape[1] == 2
     assert np.array_equal(chain.nominal_, chain.columns_ == 2)
     assert chain.fit_metrics_["tomek-links.removed_rows"] == 80 - len(kept)
+
+
+@pytest.mark.parametrize("step", [TomekLinks, ConsistentSubset, SelectAttributes, SelectExamples])
+def test_warming_compiles_what_a_step_needs(step):
+    from numba.core.dispatcher import Dispatcher
+
+    from confml.steps import _kernels_pairs as kernels
+
+    step.warm()
+    compiled = {
+        name: set(value.signatures) for name, value in vars(kernels).items() if isinstance(value, Dispatcher)
+    }
+    rng = np.random.default_rng(1)
+    X, y = np.column_stack([rng.integers(0, 3, 20), rng.random(20)]), np.arange(20) % 2
+    for nominal in (np.array([False, False]), np.array([True, False])):
+        fitted(step(), X, y, nominal)
+    for name, signatures in compiled.items():
+        assert set(getattr(kernels, name).signatures) == signatures

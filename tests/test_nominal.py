@@ -106,6 +106,20 @@ def test_noise_is_the_same_on_codes_and_on_dummy_columns(fruit, on):
     assert codes.told([{}]) == [{"nominal": [0, 2]}]
 
 
+@pytest.mark.parametrize("on", ["all", "train"])
+def test_rows_of_little_noise_are_among_those_of_much(fruit, on):
+    def noised(share):
+        noise = f"{{on: {on}, labels: {share}, irrelevant: {1 if share else 0}}}"
+        parts = parts_of(fruit, config_of(fruit, ["{name: knn}"], noise=noise), "knn")
+        return parts.y, parts.y_test
+
+    changed = {share: [a != b for a, b in zip(noised(share), noised(0), strict=True)] for share in (0.1, 0.3)}
+    for little, much in zip(changed[0.1], changed[0.3], strict=True):
+        assert (much | ~little).all()
+    assert changed[0.1][0].sum() >= (8 if on == "train" else 3)
+    assert changed[0.3][1].any() == (on == "all")  # noise of the whole file reaches the test labels
+
+
 def test_a_selected_column_keeps_its_kind(fruit):
     steps = "steps: [min-max, {select-attributes: {least: 2, method: naive-bayes}}]"
     config = config_of(fruit, ["{name: knn}"], steps=steps, noise="{irrelevant: 1}")

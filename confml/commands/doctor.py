@@ -12,7 +12,7 @@ from confml.commands._options import json_option, say
 
 
 @click.command()
-@click.option("--warm", is_flag=True, help="Compile the kernels of every method now.")
+@click.option("--warm", is_flag=True, help="Compile the kernels of every method and step now.")
 @json_option
 def doctor(warm: bool, as_json: bool) -> None:
     """Show what confml runs on: versions, compiler, threads, caches, data found.
@@ -23,14 +23,16 @@ def doctor(warm: bool, as_json: bool) -> None:
     from confml.methods.registry import known_methods
     from confml.runner.provenance import provenance
     from confml.runner.run import warm_kernels
+    from confml.steps.registry import known_steps
 
+    kinds = known_methods() | known_steps()
     if warm:
-        warm_kernels(sorted(known_methods()), say)
+        warm_kernels(kinds.values(), say)
     found = provenance() | {
         "compiler": shutil.which("g++") or shutil.which("clang++") or shutil.which("c++"),
         "threads": _threads(),
         "kernel cache": str(_jit.cache_dir()),
-        "kernels compiled": {name: _jit.is_warm(name) for name in sorted(known_methods())},
+        "kernels compiled": {name: _jit.is_warm(name) for name in sorted(kinds)},
         "data": _data(),
     }
     found.pop("command")

@@ -17,6 +17,7 @@ from confml._parameters import Integer, Number, Parameter, check_parameters
 from confml.data.dataset import DataSet
 from confml.errors import ConfmlError
 
+VERSION = 2  # raised whenever results change
 NOISE: Mapping[str, Parameter] = {
     "labels": Number("the share of rows given another class", low=0, high=1),
     "attributes": Number("the share of each attribute's values taken from another row", low=0, high=1),

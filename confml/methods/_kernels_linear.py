@@ -1,9 +1,8 @@
 """Kernels of the learners from mistakes: the additive rule (perceptron) and the multiplicative one (WINNOW).
 
 Training examples are presented one by one, in their order; after each epoch the weights are tried on all.
-Both kernels change ``weights`` in place, leave there those of the best epoch, and return (presentations,
-epochs, mistakes of these weights): the presentations up to the last change of weights where there are no
-mistakes, else all of them.
+Both kernels change ``weights`` in place, leave there those of the best epoch, and return (presentations up to
+the last change of weights, epochs, mistakes of the weights left).
 """
 
 from __future__ import annotations
@@ -70,9 +69,7 @@ def additive(X, targets, weights, rate, epochs, by_sum, times_input):
         if wrong == 0:
             break
     weights[:] = best
-    if fewest == 0:
-        return last_change, done, 0
-    return presentations, done, mistakes_of(X, targets, weights)
+    return last_change, done, mistakes_of(X, targets, weights)
 
 
 @kernel
@@ -107,6 +104,4 @@ def multiplicative(X, targets, weights, alpha, threshold, epochs):
         if wrong == 0:
             break
     weights[:] = best
-    if fewest == 0:
-        return last_change, done, 0
-    return presentations, done, fewest
+    return last_change, done, fewest

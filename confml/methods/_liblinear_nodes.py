@@ -11,6 +11,7 @@ from ctypes import POINTER, byref
 import numpy as np
 
 PRIMAL, DUAL, CRAMMER_SINGER = 2, 1, 4  # LIBLINEAR's -s
+SOLVERS = {"primal": PRIMAL, "dual": DUAL}  # of binary machines: L2-regularised squared hinge loss
 # A warm path climbs these values of C from the lowest: where a fit starts depends on its own C alone.
 RUNGS = tuple(2.0**power for power in range(-18, 19, 4))
 # Held from the start of the C library's generator, which the whole process has one of, to the end of the fit

@@ -14,10 +14,13 @@ from confml.methods._base import Method
 
 @dataclass(frozen=True)
 class Learnt:
-    """What one binary classifier came to: weights (w + 1,), the bias first, and its own quantities."""
+    """What one binary classifier came to: weights (w + 1,), the bias first, and its own quantities.
+
+    presentations: of examples until there were no mistakes; None where some remain.
+    """
 
     weights: np.ndarray
-    presentations: int = 0
+    presentations: int | None = 0
     epochs: int = 0
 
 
@@ -58,7 +61,8 @@ class LinearGroup(Method):
         ]
         # One row of weights a binary classifier, the bias first.
         self.weights_ = np.array([one.weights for one in learnt]).reshape(len(learnt), inputs.shape[1] + 1)
-        self.presentations_ = sum(one.presentations for one in learnt)
+        needed = [one.presentations for one in learnt]
+        self.presentations_ = None if None in needed else sum(needed)
         self.epochs_ = max((one.epochs for one in learnt), default=0)
         scores = self._scores(inputs)
         self.training_error_ = float(np.mean(np.argmax(scores, axis=1) != codes))

@@ -11,8 +11,7 @@ import numpy as np
 
 from confml._parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
 from confml.measures.prediction import Prediction
-from confml.methods._liblinear import SOLVERS
-from confml.methods._liblinear_nodes import Nodes
+from confml.methods._liblinear_nodes import SOLVERS, Nodes
 from confml.methods._multiclass import BinaryProblem
 from confml.methods._newton_svm import DenseExamples
 from confml.methods._penalty_path import PenaltyPath

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from confml._parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
-from confml.methods._liblinear import SOLVERS, train_binary
+from confml.methods._liblinear_nodes import SOLVERS, Nodes
 from confml.methods._linear import Learnt, LinearGroup
 
 
@@ -59,5 +59,7 @@ class LinearSVM(LinearGroup):
         }
 
     def _learn(self, X: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> Learnt:
-        seed = int(rng.integers(2**31))
-        return Learnt(train_binary(X, targets, float(self.C), self.solver, float(self.tolerance), seed))
+        rows, signs = np.arange(len(X)), np.where(targets > 0, 1.0, -1.0)
+        solver, tolerance, seed = SOLVERS[self.solver], float(self.tolerance), int(rng.integers(2**31))
+        weights, _ = Nodes(X).binary_path(rows, signs, [self.C], solver, tolerance, seed, warm=False)
+        return Learnt(weights[0])

@@ -23,9 +23,10 @@ class NaiveBayes(Method):
     View ``probability``: the posterior probabilities. P(c) is the class's share of the training set. Equal
     probabilities: the first class in sorted order.
 
-    A nominal attribute: the m-estimate ``(n_value + m / V) / (n_class + m)`` over the V categories of the
-    training set, all equally likely before; a category that is only in the test set counts as one of which
-    there were none. With m = 0 a product may be 0 for every class: then the posterior is P(c).
+    A nominal attribute: the m-estimate ``(n_value + m pi) / (n_class + m)``, where pi is 1/V over the V
+    categories of the training set (``prior: equal``), or the category's share of the whole training set
+    (``prior: frequency``, Cestnik 1990). A category that is only in the test set counts as one of which there
+    were none, with pi = 1/V. With m = 0 a product may be 0 for every class: then the posterior is P(c).
 
     A numeric attribute, by ``numeric``:
 
@@ -33,8 +34,8 @@ class NaiveBayes(Method):
     - ``bells``: the mean of Gaussian bells around the class's training values (Parzen's sum of Gaussians).
       ``bandwidth`` is their standard deviation, in the attribute's units (the book draws Fig. 2.5 with 1), or
       ``normal-reference``: 1.06 s n^(-1/5) for n values with standard deviation s.
-    - ``bins``: as many equal intervals between the smallest and largest training value, then as if nominal;
-      what lies outside belongs to the first or last.
+    - ``bins``: as many equal intervals between the smallest and largest training value, then as if nominal,
+      empty intervals with the others; what lies outside belongs to the first or last.
 
     A class whose values are all equal, or that has one example, takes the standard deviation of the whole
     training set; a numeric attribute that is constant in the training set tells nothing and is passed over.
@@ -43,12 +44,16 @@ class NaiveBayes(Method):
     """
 
     name: ClassVar[str] = "naive-bayes"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     views: ClassVar[tuple[str, ...]] = ("probability",)
     takes_nominal: ClassVar[bool] = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "numeric": Choice("how densities of numeric attributes are estimated", ("gaussian", "bells", "bins")),
         "m": Number("of the m-estimate: how many examples the prior estimate is worth", low=0),
+        "prior": Choice(
+            "of the m-estimate: all categories equally likely, or as frequent as in the whole training set",
+            ("equal", "frequency"),
+        ),
         "bandwidth": AnyOf(
             "standard deviation of the bells",
             of=(Choice("", options=("normal-reference",)), Number("", low=0, low_open=True)),
@@ -61,12 +66,14 @@ class NaiveBayes(Method):
         self,
         numeric: str = "gaussian",
         m: float = 1.0,
+        prior: str = "equal",
         bandwidth: str | float = "normal-reference",
         bins: int = 10,
         nominal: str | Sequence[int] = "auto",
     ):
         self.numeric = numeric
         self.m = m
+        self.prior = prior
         self.bandwidth = bandwidth
         self.bins = bins
         self.nominal = nominal
@@ -104,13 +111,13 @@ class NaiveBayes(Method):
 
     def _density(self, values: np.ndarray, codes: np.ndarray, nominal: bool):
         if nominal:
-            return Shares(values, codes, self.class_counts_, self.m)
-        if values.min() == values.max():
+            return Shares(values, codes, self.class_counts_, self.m, self.prior)
+        whole = _sd(values)
+        if whole == 0:
             return None
         if self.numeric == "bins":
-            return Bins(values, codes, self.class_counts_, self.m, self.bins)
+            return Bins(values, codes, self.class_counts_, self.m, self.prior, self.bins)
         of_class = [values[codes == one] for one in range(len(self.class_counts_))]
-        whole = _sd(values)
         if self.numeric == "gaussian":
             return Gaussians(of_class, whole)
         return Bells(of_class, whole, self.bandwidth)
@@ -119,13 +126,10 @@ class NaiveBayes(Method):
 class Shares:
     """m-estimates of the categories of one attribute in each class."""
 
-    def __init__(self, values: np.ndarray, codes: np.ndarray, class_counts: np.ndarray, m: float):
+    def __init__(self, values, codes: np.ndarray, class_counts: np.ndarray, m: float, prior: str):
         self.categories, places = np.unique(values, return_inverse=True)
-        counts = np.zeros((len(self.categories) + 1, len(class_counts)))  # the last: not in the training set
-        np.add.at(counts, (places, codes), 1)
-        prior = np.full(len(counts), 1 / len(self.categories))
-        with np.errstate(divide="ignore"):
-            self._log = np.log(m_estimate(counts, class_counts, m, prior[:, None]))
+        V = len(self.categories)
+        self._log = _log_estimates(places, codes, V + 1, V, class_counts, m, prior)  # the last: never seen
 
     def log(self, values: np.ndarray) -> np.ndarray:
         """(n, c) logarithms of the probabilities of ``values`` (n,)."""
@@ -137,12 +141,9 @@ class Shares:
 class Bins:
     """m-estimates of equal intervals of one attribute in each class."""
 
-    def __init__(self, values: np.ndarray, codes: np.ndarray, class_counts: np.ndarray, m: float, bins: int):
+    def __init__(self, values, codes: np.ndarray, class_counts: np.ndarray, m: float, prior: str, bins: int):
         self.edges = np.linspace(values.min(), values.max(), bins + 1)[1:-1]
-        counts = np.zeros((bins, len(class_counts)))
-        np.add.at(counts, (self._places(values), codes), 1)
-        with np.errstate(divide="ignore"):
-            self._log = np.log(m_estimate(counts, class_counts, m, 1 / bins))
+        self._log = _log_estimates(self._places(values), codes, bins, bins, class_counts, m, prior)
 
     def log(self, values: np.ndarray) -> np.ndarray:
         """(n, c) logarithms of the probabilities of the intervals that ``values`` (n,) are in."""
@@ -192,6 +193,20 @@ class Bells:
 def m_estimate(counts, total, m: float, prior):
     """``(counts + m prior) / (total + m)``: shares, drawn towards ``prior`` as by m more examples."""
     return (counts + m * prior) / (total + m)
+
+
+def _log_estimates(
+    places: np.ndarray, codes: np.ndarray, rows: int, V: int, class_counts: np.ndarray, m: float, prior: str
+) -> np.ndarray:
+    """(rows, c) logarithms of m-estimates, of training examples with places (m,) below V and codes (m,)."""
+    counts = np.zeros((rows, len(class_counts)))
+    np.add.at(counts, (places, codes), 1)
+    before = np.full(rows, 1 / V)
+    if prior == "frequency":
+        shares = counts.sum(axis=1) / len(codes)
+        before = np.where(shares > 0, shares, before)
+    with np.errstate(divide="ignore"):
+        return np.log(m_estimate(counts, class_counts, m, before[:, None]))
 
 
 def _log_bell(standardised: np.ndarray, width) -> np.ndarray:

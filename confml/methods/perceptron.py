@@ -34,18 +34,18 @@ class Perceptron(LinearGroup):
     book advises; others, boolean ones with them, are taken as they are.
 
     ``rule`` has the variants of the book's computer assignment 7: ``no-input`` leaves out the factor x_i,
-    ``delta`` has the weighted sum in the place of h(x), ``delta-no-input`` both. Of these only the first is
-    certain to converge; weights that overflow end the learning.
+    ``delta`` has the weighted sum in the place of h(x), ``delta-no-input`` both. Only ``perceptron`` is
+    certain to converge where a line separates the classes; weights that overflow end the learning.
 
-    metrics: ``presentations`` of examples to the last change of weights (all of them where mistakes remain),
-    of all binary classifiers together; ``epochs``, the most that one took; ``training_error`` of the group;
-    ``converged``, 1 where that is 0.
+    metrics: ``presentations`` of examples to the last change of weights, of all binary classifiers together,
+    only where none of them makes mistakes in the end; ``epochs``, the most that one took; ``training_error``
+    of the group; ``converged``, 1 where that is 0.
 
     Source: Rosenblatt 1958; Kubat, An Introduction to Machine Learning (2015), Table 4.1, sections 4.2, 4.7.
     """
 
     name: ClassVar[str] = "perceptron"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "rate": Number("the learning rate", low=0, high=1, low_open=True),
         "epochs": Integer("after how many epochs at most learning ends", low=1),
@@ -101,14 +101,14 @@ def learn(
 ) -> Learnt:
     """Perceptron learning from given weights (d + 1,), the bias first; targets (m,) are 0 or 1."""
     weights = np.array(weights, dtype=np.float64)
-    presentations, epochs, _ = kernels.additive(X, targets, weights, float(rate), epochs, *RULES[rule])
-    return Learnt(weights, presentations, epochs)
+    presentations, epochs, mistakes = kernels.additive(X, targets, weights, float(rate), epochs, *RULES[rule])
+    return Learnt(weights, None if mistakes else presentations, epochs)
 
 
 def mistake_metrics(group: LinearGroup) -> dict[str, float]:
     """The quantities of classifiers that learn from mistakes."""
-    return {
-        "presentations": float(group.presentations_),
+    needed = {} if group.presentations_ is None else {"presentations": float(group.presentations_)}
+    return needed | {
         "epochs": float(group.epochs_),
         "training_error": group.training_error_,
         "converged": float(group.training_error_ == 0),

@@ -11,6 +11,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 from confml._parameters import AnyOf, Choice, Integer, Nothing, Parameter
 from confml.errors import ConfmlError
+from confml.measures.prediction import Prediction
 from confml.methods._base import Method
 from confml.methods._linear import Boxed, LinearGroup
 from confml.methods.linear_svm import LinearSVM
@@ -18,7 +19,8 @@ from confml.methods.perceptron import Perceptron
 from confml.methods.winnow import Winnow
 
 LEARNERS: Mapping[str, type[LinearGroup]] = {cls.name: cls for cls in (LinearSVM, Perceptron, Winnow)}
-MOST_NUMBERS = 500_000_000  # products of a training set: 4 GB
+MOST_NUMBERS = 200_000_000  # products of a training set: 1.6 GB, and LIBLINEAR's nodes twice that
+_BLOCK_NUMBERS = 10_000_000  # products of test examples at a time
 
 
 class Polynomial(Method):
@@ -38,7 +40,7 @@ class Polynomial(Method):
     """
 
     name: ClassVar[str] = "polynomial"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     views: ClassVar[tuple[str, ...]] = ("margin",)
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "order": Integer("the most factors of a product", low=1),
@@ -88,13 +90,16 @@ class Polynomial(Method):
 
     def decision_function(self, X) -> np.ndarray:
         """The weighted sums: (n, c), or (n,) of two classes, above 0 for the second one."""
-        X = self._check_predict(X)
-        return self.learner_.decision_function(self._inputs(X))
+        scores = self.confident_predict(X)["margin"].scores
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores.copy()
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict:
         """The view ``margin`` of X (n, d)."""
         X = self._check_predict(X)
-        return self.learner_.confident_predict(self._inputs(X), rng)
+        block = max(1, _BLOCK_NUMBERS // self._products.n_output_features_)
+        parts = (self._inputs(X[start : start + block]) for start in range(0, len(X), block))
+        scores = [self.learner_.confident_predict(part)["margin"].scores for part in parts]
+        return {"margin": Prediction(self.classes_, np.concatenate(scores), "margin")}
 
     @property
     def fit_metrics_(self) -> dict[str, float]:

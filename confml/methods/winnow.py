@@ -32,15 +32,15 @@ class Winnow(LinearGroup):
     Attributes with training values outside [0, 1] are brought into it by min-max on training data; others,
     boolean ones with them, are taken as they are.
 
-    metrics: ``presentations`` of examples to the last change of weights (all of them where mistakes remain),
-    of all binary classifiers together; ``epochs``, the most that one took; ``training_error`` of the group;
-    ``converged``, 1 where that is 0.
+    metrics: ``presentations`` of examples to the last change of weights, of all binary classifiers together,
+    only where none of them makes mistakes in the end; ``epochs``, the most that one took; ``training_error``
+    of the group; ``converged``, 1 where that is 0.
 
     Source: Littlestone 1987; Kubat, An Introduction to Machine Learning (2015), Table 4.3, sections 4.3, 4.7.
     """
 
     name: ClassVar[str] = "winnow"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": Number("the factor of a change", low=1, low_open=True),
         "threshold": AnyOf(
@@ -84,7 +84,7 @@ class Winnow(LinearGroup):
         attributes = X.shape[1] // 2 if self.doubled else X.shape[1]
         threshold = attributes - 0.1 if self.threshold is None else float(self.threshold)
         weights = np.ones(X.shape[1] + 1)
-        presentations, epochs, _ = kernels.multiplicative(
+        presentations, epochs, mistakes = kernels.multiplicative(
             X, targets, weights, float(self.alpha), threshold, self.epochs
         )
-        return Learnt(weights, presentations, epochs)
+        return Learnt(weights, None if mistakes else presentations, epochs)

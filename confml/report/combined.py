@@ -18,7 +18,7 @@ from confml.report.metrics import mean_and_sd
 from confml.report.results import RunResults
 from confml.report.stored import open_run
 
-BAYES_ERROR = "bayes-error"
+BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
 DECIDES_NOTHING = ("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed")
 
 
@@ -34,11 +34,12 @@ def combine_figure(
     """Draw ``metric`` against ``key``, and write the points beside it.
 
     key: a key of the runs' configs, dotted (``noise.labels``, ``datasets.0.n``), a parameter of their
-    methods, or ``bayes-error``, the known one of generated data; with it go the lines of the Bayes error e
-    itself, and of 2 e (1 - e), the most that 1-NN of two classes tends to (Cover and Hart 1967). A line is a
-    data set and a method variant of runs alike; runs that differ in ``seed`` only are one, with the mean over
-    all their splits. methods: labels of the method variants to show, all unless given. Writes
-    ``figures/<metric>-against-<key>.{svg,png}`` and the points as CSV.
+    methods; ``train-rows``, how many examples a fit was given; or ``bayes-error``, the known one of generated
+    data, with which go the lines of the Bayes error e itself, and of 2 e (1 - e), the most that 1-NN of two
+    classes tends to (Cover and Hart 1967). A line is a data set and a method variant of runs alike; runs that
+    differ in ``seed`` only are one, with the mean over all their splits. methods: labels of the method
+    variants to show, all unless given. Writes ``figures/<metric>-against-<key>.{svg,png}`` and the points as
+    CSV.
     """
     opened = [open_run(run) for run in runs]
     curves = combined_curves(opened, key, metric, methods)
@@ -46,7 +47,7 @@ def combine_figure(
     with style():
         figure = draw_curves(
             curves,
-            x_label=key,
+            key=key,
             metric=metric,
             title="",
             log=log,
@@ -54,15 +55,19 @@ def combine_figure(
             band="± 1 sd over splits, seeds",
         )
         paths = save(figure, Path(folder) / "figures" / stem)
-    rows = [(label, *point) for label, points in curves.items() for point in points]
+    rows = [(", ".join(label), *point) for label, points in curves.items() for point in points]
     header = ("line", key, "mean", "sd", "n")
     return [*paths, write_csv(Path(folder) / "figures" / f"{stem}.csv", header, rows)]
 
 
 def combined_curves(
     runs: Sequence[RunResults], key: str, metric: str, methods: Sequence[str] = ()
-) -> dict[str, list[Point]]:
-    """By label, the points of each line in the order of ``key``; ConfmlError where there is nothing."""
+) -> dict[tuple[str, ...], list[Point]]:
+    """By the parts of its label, the points of each line in the order of ``key``.
+
+    The parts are the data set where there are several, the method variant, and what tells the runs apart.
+    Raises ConfmlError where there is nothing.
+    """
     configs = [run.config.as_dict() for run in runs]
     rests = [_rest(config, key) for config in configs]
     differing = {
@@ -72,7 +77,7 @@ def combined_curves(
     }
     of_methods = any(key in cell.params for run in runs for cell in run.cells)
     many = len({cell.dataset for run in runs for cell in run.cells}) > 1
-    found: dict[str, dict[float, list[float]]] = {}
+    found: dict[tuple[str, ...], dict[float, list[float]]] = {}
     metrics, labels = set(), set()
     for run, config, rest in zip(runs, configs, rests, strict=True):
         said = [text for part in sorted(differing) if (text := _words(part, rest.get(part)))]
@@ -95,9 +100,11 @@ def combined_curves(
                 continue
             if key == BAYES_ERROR:
                 value = _bayes_error(run, cell.dataset)
+            elif key == TRAIN_ROWS:
+                value = run.results[cell.key].train_rows
             else:
                 value = cell.params[key] if of_methods else _value(config, key)
-            line = ", ".join([*([cell.dataset] if many else []), label, *said])
+            line = (*([cell.dataset] if many else []), label, *said)
             found.setdefault(line, {}).setdefault(_number(value, key), []).append(row.value)
     if not found:
         wanted = next((one for one in methods if one not in labels), None)
@@ -105,13 +112,19 @@ def combined_curves(
             raise ConfmlError(f"no method variant is called '{wanted}'", hint=did_you_mean(wanted, labels))
         raise ConfmlError(f"the runs have no metric '{metric}'", hint=did_you_mean(metric, metrics))
     curves = {}
-    for line, points in found.items():
+    for line, points in sorted(found.items(), key=lambda one: _plain_first(one[0], list(found))):
         curves[line] = [Point(x, *mean_and_sd(values)) for x, values in sorted(points.items())]
     if key == BAYES_ERROR and metric == "error":
         places = sorted({x for points in found.values() for x in points})
         limits = {"2 e (1 - e)": lambda e: 2 * e * (1 - e), "Bayes error e": lambda e: e}
-        curves |= {line: [Point(e, of(e), math.nan, 0) for e in places] for line, of in limits.items()}
+        curves |= {(line,): [Point(e, of(e), math.nan, 0) for e in places] for line, of in limits.items()}
     return curves
+
+
+def _plain_first(line: tuple[str, ...], lines: list[tuple[str, ...]]) -> tuple:
+    """Sorts runs without steps or noise ahead of those with them, and leaves the rest in order."""
+    alike = [one[:-1] for one in lines].index(line[:-1])
+    return alike, not line[-1].startswith("no "), lines.index(line)
 
 
 def _bayes_error(run: RunResults, dataset: str) -> float:
@@ -132,6 +145,10 @@ def _rest(config: Mapping[str, Any], key: str) -> dict[str, Any]:
         dataset.pop("seed", None)  # the config's
     if key == BAYES_ERROR:
         rest.pop("datasets", None)
+    if key == TRAIN_ROWS:
+        for dataset in rest.get("datasets", ()):
+            dataset.pop("n", None)
+        rest.get("protocol", {}).pop("test-size", None)
     place: Any = rest
     *way, last = key.split(".")
     for part in way:
@@ -183,6 +200,14 @@ def _words(part: str, value: Any) -> str:
         return " + ".join(names) or "no steps"
     if not value:
         return f"no {part}"
+    if part == "noise":
+        said = [
+            f"{100 * value[name]:g} % {name.removesuffix('s')} noise"
+            for name in ("labels", "attributes")
+            if value.get(name)
+        ]
+        said += [f"{value['irrelevant']} irrelevant"] if value.get("irrelevant") else []
+        return " + ".join(said) + (" in training" if value.get("on") == "train" else "")
     if isinstance(value, dict):
         return " ".join(f"{name} {one}" for name, one in value.items() if not isinstance(one, dict | list))
     return json.dumps(value, ensure_ascii=False)

@@ -12,6 +12,7 @@ import numpy as np
 from confml._seeds import stable_hash
 from confml.config import Config
 from confml.data.dataset import DataSet
+from confml.data.noise import VERSION as NOISE_VERSION
 from confml.errors import ConfigError, ConfigErrors, ConfmlError
 from confml.methods.registry import version_of
 from confml.runner.splits import Split, inner_folds, outer_splits, split_identity, split_rows
@@ -138,7 +139,7 @@ def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
         "data": data.checksum,
         "split": split_identity(config.protocol, split),
         "seed": config.seed,
-        "noise": config.noise_values,
+        "noise": config.noise_values and {**config.noise_values, "version": NOISE_VERSION},
         "steps": [
             {"name": name, "version": version_of_step(name), "params": params}
             for name, params in steps_for(config, data)

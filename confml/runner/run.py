@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from confml.runner.provenance import now
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, run_task
 from confml.runner.workspace import Workspace
+from confml.steps._base import Step
+from confml.steps.registry import step_class
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,9 @@ def run(
 
 
 def _compute(plan: Plan, state: State, store: Store, engine, progress: Progress, say) -> None:
-    warm_kernels(sorted({job.entry.name for job in plan.jobs}), say)
+    steps = sorted({step["name"] for job in plan.jobs for step in job.identity["steps"]})
+    methods = sorted({job.entry.name for job in plan.jobs})
+    warm_kernels([*map(step_class, steps), *map(method_class, methods)], say)
     workspace = Workspace.make(store.folder)
     try:
         folders = {}
@@ -127,18 +131,17 @@ def _compute(plan: Plan, state: State, store: Store, engine, progress: Progress,
         workspace.remove()
 
 
-def warm_kernels(names: list[str], say: Callable[[str], None]) -> None:
-    """Compile the kernels of methods in this process, so that no two workers compile the same one."""
+def warm_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callable[[str], None]) -> None:
+    """Compile the kernels of methods and steps here, so that no two workers compile the same one."""
     from confml import _jit
 
-    for name in names:
-        warm = method_class(name).warm
-        if warm.__func__ is Method.warm.__func__ or _jit.is_warm(name):
+    for kind in kinds:
+        if kind.warm.__func__ in (Method.warm.__func__, Step.warm.__func__) or _jit.is_warm(kind.name):
             continue
         started = time.monotonic()
-        say(f"compiling kernels of {name}, once")
-        warm()
-        _jit.mark_warm(name)
+        say(f"compiling kernels of {kind.name}, once")
+        kind.warm()
+        _jit.mark_warm(kind.name)
         if time.monotonic() - started > 1:
             say(f"compiled in {time.monotonic() - started:.0f} s")
 

@@ -51,6 +51,10 @@ class Step:
         """The step's own quantities after a fit (removed rows), for ``metrics.csv``."""
         return {}
 
+    @classmethod
+    def warm(cls) -> None:
+        """Compile the kernels, by running them once on a few rows; nothing to do for a step without any."""
+
     def _coded(self, X: np.ndarray) -> np.ndarray:
         """(d,) bool: which columns of X (n, d) hold codes."""
         return np.zeros(X.shape[1], dtype=bool) if self.nominal is None else self.nominal

@@ -9,6 +9,7 @@ import numpy as np
 
 from confml._parameters import Choice, Parameter
 from confml.methods._mixed_neighbours import nearest_rows, nominal_first
+from confml.methods.knn import KNN
 from confml.steps import _kernels_pairs as kernels
 from confml.steps._base import Step
 from confml.steps._columns import complete
@@ -20,9 +21,8 @@ class ConsistentSubset(Step):
     Begins with one random example of each class; then, pass after pass, training examples that 1-NN gets
     wrong by the subset join it, until there are none that are not in it already: with ``add: all``, as in the
     book, all of a pass together; with ``add: one``, Hart's rule, each before the next is tried, which keeps
-    far fewer. What stays wrong are
-    examples with an identical one of another class. Distances and ties are those of `knn`: put a scaling step
-    ahead.
+    far fewer. What stays wrong are examples with an identical one of another class. Noise makes it keep much:
+    put `tomek-links` ahead. Distances and ties are those of `knn`: put a scaling step ahead.
 
     metrics: ``removed_rows``, ``kept_rows``, ``passes``.
 
@@ -68,6 +68,12 @@ class ConsistentSubset(Step):
             if not wrong.any():
                 return passes
             chosen |= wrong
+
+    @classmethod
+    def warm(cls) -> None:
+        """Compile the search, and the kernels of pairs."""
+        KNN.warm()
+        cls(add="one").fit_training(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]))
 
     @property
     def fit_metrics_(self) -> dict[str, float]:

@@ -72,6 +72,11 @@ class SelectAttributes(Step):
     def transform(self, X: np.ndarray) -> np.ndarray:
         return np.asarray(X)[:, self._kept]
 
+    @classmethod
+    def warm(cls) -> None:
+        """Compile what the default method needs."""
+        method_class(cls().method).warm()
+
     @property
     def kept_columns_(self) -> np.ndarray:
         return self._kept

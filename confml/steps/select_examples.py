@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from confml.methods._mixed_neighbours import nominal_first
+from confml.methods.knn import KNN
 from confml.steps import _kernels_pairs as kernels
 from confml.steps._base import Step
 from confml.steps._columns import complete
@@ -42,6 +43,12 @@ class SelectExamples(Step):
         rows = np.flatnonzero(kept)
         self.kept_, self.removed_ = len(rows), len(y) - len(rows)
         return X[rows], np.asarray(y)[rows], rows
+
+    @classmethod
+    def warm(cls) -> None:
+        """Compile the search, and the kernels of pairs."""
+        KNN.warm()
+        cls().fit_training(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]))
 
     @property
     def fit_metrics_(self) -> dict[str, float]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from confml._parameters import Flag, Parameter
 from confml.methods._mixed_neighbours import nearest_rows, nominal_first
+from confml.methods.knn import KNN
 from confml.steps import _kernels_pairs as kernels
 from confml.steps._base import Step
 from confml.steps._columns import complete
@@ -55,6 +56,12 @@ class TomekLinks(Step):
                 break
         self.removed_ = len(y) - len(kept)
         return X[kept], np.asarray(y)[kept], kept
+
+    @classmethod
+    def warm(cls) -> None:
+        """Compile the search, and the kernels of pairs."""
+        KNN.warm()
+        cls().fit_training(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]))
 
     @property
     def fit_metrics_(self) -> dict[str, float]:

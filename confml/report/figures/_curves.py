@@ -6,13 +6,41 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from confml.report.figures.style import COLUMN, legend_below, legend_beside, lines_of, new_figure, power
+from confml.report.figures.style import (
+    BLACK,
+    COLUMN,
+    DASHES,
+    legend_below,
+    legend_beside,
+    lines_of,
+    new_figure,
+    power,
+)
 
 SHARES = {"error", "accuracy", "training_error", "converged", "coverage"}  # shown in per cent
+_METRICS = {
+    "error": "test error (%)",
+    "accuracy": "test accuracy (%)",
+    "training_error": "training error (%)",
+    "converged": "fits without training error (%)",
+    "presentations": "presentations of examples",
+}
+# Words and scale of what stands on the horizontal axis.
+_KEYS = {
+    "k": ("number of neighbours k", 1),
+    "rate": ("learning rate", 1),
+    "order": ("order of the polynomial", 1),
+    "labels": ("label noise (%)", 100),
+    "attributes": ("attribute noise (%)", 100),
+    "irrelevant": ("irrelevant attributes", 1),
+    "classes": ("classes", 1),
+    "bayes-error": ("Bayes error (%)", 100),
+    "train-rows": ("training examples", 1),
+}
 
 
 class Point(NamedTuple):
-    """One point of a curve; sd is NaN where there is one value only."""
+    """One point of a curve; sd is NaN where there is one value only; n is 0 where theory says it."""
 
     x: float
     mean: float
@@ -21,25 +49,29 @@ class Point(NamedTuple):
 
 
 def draw_curves(
-    curves: Mapping[str, Sequence[Point]],
+    curves: Mapping[tuple[str, ...], Sequence[Point]],
     *,
-    x_label: str,
+    key: str,
     metric: str,
     title: str,
     log: bool = False,
     log_y: bool = False,
     band: str = "± 1 sd over splits",
 ):
-    """A figure of curves by label, each in the order of x."""
+    """A figure of curves by the parts of their labels, each in the order of x.
+
+    key: a parameter's name, or the dotted key of a config.
+    """
     figure = new_figure(COLUMN * 1.15, 2.6)
     axes = figure.add_subplot()
+    x_label, x_scale = _key_words(key)
     scale = 100.0 if metric.rpartition(".")[2] in SHARES else 1.0
     handles = []
     banded = False
-    for points, line in zip(curves.values(), lines_of(len(curves)), strict=True):
-        x = [point.x for point in points]
+    for line, (label, points) in zip(_styles(curves), curves.items(), strict=True):
+        x = [x_scale * point.x for point in points]
         mean = [scale * point.mean for point in points]
-        handles += axes.plot(x, mean, **line)
+        handles += axes.plot(x, mean, label=", ".join(label), zorder=3, clip_on=log_y, **line)
         if len(points) > 1 and not all(math.isnan(point.sd) for point in points):
             banded = True
             low, high = ([scale * (p.mean + sign * p.sd) for p in points] for sign in (-1, 1))
@@ -47,7 +79,7 @@ def draw_curves(
             if log_y:
                 low = [max(one, min(mean) / 2) for one in low]
             axes.fill_between(x, low, high, color=line["color"], alpha=0.15, linewidth=0)
-    places = sorted({point.x for points in curves.values() for point in points})
+    places = sorted({x_scale * point.x for points in curves.values() for point in points})
     if log:
         axes.set_xscale("log")
         _plain_ticks(axes.xaxis, places)
@@ -56,15 +88,48 @@ def draw_curves(
         _plain_ticks(axes.yaxis)
     else:
         axes.set_ylim(bottom=0)
-    if not log and len(places) <= 8 and all(float(place).is_integer() for place in places):
-        axes.set_xticks(places)
+    gaps = [high - low for low, high in zip(places, places[1:], strict=False)]
+    whole = all(abs(place - round(place)) < 1e-9 for place in places)
+    if not log and whole and len(places) <= 9 and min(gaps, default=1) >= (places[-1] - places[0]) / 25:
+        axes.set_xticks([round(place) for place in places])
     axes.set_xlabel(x_label)
-    axes.set_ylabel(f"{metric} (%)" if scale == 100 else metric)
+    axes.set_ylabel(_METRICS.get(metric, f"{metric} (%)" if scale == 100 else metric))
     axes.set_title(title, loc="left")
     if banded:
-        axes.set_title(band, loc="right", fontsize=6, color="0.4")
-    (legend_below if len(curves) <= 12 else legend_beside)(figure, handles, list(curves))
+        axes.set_title(f"band: {band}", loc="right", fontsize=6, color="0.4")
+    words = [handle.get_label() for handle in handles]
+    (legend_below if len(curves) <= 14 else legend_beside)(figure, handles, words)
     return figure
+
+
+def _key_words(key: str) -> tuple[str, float]:
+    if key in _KEYS:
+        return _KEYS[key]
+    *way, last = key.split(".")
+    return _KEYS.get(last, (last.replace("_", " "), 1)) if way[:1] in (["noise"], ["datasets"]) else (key, 1)
+
+
+def _styles(curves: Mapping[tuple[str, ...], Sequence[Point]]) -> list[dict]:
+    """Colour, dashes and marker of each curve.
+
+    Where the last parts of the labels tell two or three kinds of otherwise equal curves apart, these share
+    colour and marker and differ in dashes. What theory says is black, without markers.
+    """
+    theory = [label for label, points in curves.items() if all(point.n == 0 for point in points)]
+    found = [label for label in curves if label not in theory]
+    firsts, lasts = (
+        list(dict.fromkeys(parts)) for parts in ([one[:-1] for one in found], [one[-1:] for one in found])
+    )
+    of = {}
+    if 1 < len(lasts) < len(DASHES) and len(firsts) * len(lasts) == len(found) and firsts != [()]:
+        base = lines_of(len(firsts))
+        for label in found:
+            of[label] = base[firsts.index(label[:-1])] | {"linestyle": DASHES[lasts.index(label[-1:])]}
+    else:
+        of = dict(zip(found, lines_of(len(found)), strict=True))
+    for place, label in enumerate(theory):
+        of[label] = {"color": BLACK, "linestyle": DASHES[place % len(DASHES)], "marker": "", "linewidth": 0.8}
+    return [of[label] for label in curves]
 
 
 def _plain_ticks(axis, places: Sequence[float] = ()) -> None:

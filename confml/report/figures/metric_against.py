@@ -38,8 +38,8 @@ def draw(subject: Subject):
     if not curves:
         raise NotApplicable(f"no method has a metric {metric} at two or more values of {parameter}")
     return draw_curves(
-        curves,
-        x_label=parameter,
+        {(label,): points for label, points in curves.items()},
+        key=parameter,
         metric=metric,
         title=subject.dataset,
         log=bool(subject.option("log", False)),
