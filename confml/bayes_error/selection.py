@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from confml.bayes_error.rates import BayesErrors, bayes_errors, rates
-from confml.bayes_error.shared_trees import check_problem, count_crossings
+from confml.bayes_error.rates import BayesErrors, bayes_errors, check, rates
+from confml.bayes_error.shared_trees import count_crossings
 from confml.errors import ConfigError, did_you_mean
 
 CRITERIA = ("mean", "worst")
@@ -24,9 +24,10 @@ class Selection:
 
 @dataclass(frozen=True)
 class RankedTransform:
-    """A transform's name, its criterion, and the pairwise estimates behind it; see `rank_transforms`."""
+    """A transform's name, how many columns it makes, its criterion, and the estimates behind it."""
 
     name: str
+    columns: int
     criterion: float
     errors: BayesErrors
 
@@ -42,35 +43,48 @@ def criterion_of(estimate: np.ndarray, criterion: str = "mean") -> float:
 
 
 def select_attributes(
-    X, y, n_attributes: int, *, trees: int = 3, criterion: str = "mean", count: str = "all"
+    X,
+    y,
+    n_attributes: int,
+    *,
+    groups: Sequence[Sequence[int]] | None = None,
+    trees: int = 3,
+    criterion: str = "mean",
+    count: str = "all",
+    said: Callable[[int, int], None] | None = None,
 ) -> Selection:
     """Forward selection: at each step the attribute that leaves the smallest pairwise Bayes error (section
     3).
 
-    X (n, d), y (n,); n_attributes: how many to take, at most d. Among equal criteria the attribute with the
-    smaller number is taken. Costs about d * n_attributes estimates of small subsets.
+    X (n, d), y (n,); n_attributes: how many to take. groups: the columns of each attribute, where some have
+    several (dummy columns); else each column is one. Among equal criteria the attribute with the smaller
+    number is taken. Costs about as many estimates of small subsets as attributes times n_attributes;
+    said(step, attribute) is told of each attribute that was taken.
     """
-    X, classes, codes = check_problem(X, y, trees)
-    if not 1 <= n_attributes <= X.shape[1]:
-        raise ConfigError(f"n_attributes: expected 1 to {X.shape[1]}, got {n_attributes}")
+    X, classes, codes = check(X, y, trees, count)
+    groups = [[column] for column in range(X.shape[1])] if groups is None else [list(g) for g in groups]
+    if not 1 <= n_attributes <= len(groups):
+        raise ConfigError(f"expected 1 to {len(groups)} attributes to select, got {n_attributes}")
     criterion_of(np.zeros((2, 2)), criterion)
     taken: list[int] = []
     values: list[float] = []
-    for _ in range(n_attributes):
-        left = [a for a in range(X.shape[1]) if a not in taken]
+    for step in range(n_attributes):
+        left = [a for a in range(len(groups)) if a not in taken]
         tried = []
         for a in left:
-            part = np.ascontiguousarray(X[:, [*taken, a]])
-            pairs, _, _ = count_crossings(part, codes, classes.size, trees, whole=False)
+            columns = [column for attribute in (*taken, a) for column in groups[attribute]]
+            pairs, _, _ = count_crossings(X[:, columns], codes, classes.size, trees, whole=False)
             tried.append(criterion_of(rates(classes, pairs, count, True, True).estimate, criterion))
         best = int(np.argmin(tried))
         taken.append(left[best])
         values.append(tried[best])
+        if said is not None:
+            said(step, left[best])
     return Selection(np.array(taken), np.array(values))
 
 
 def rank_transforms(
-    X, y, transforms: Mapping[str, Callable], *, trees: int = 3, criterion: str = "mean"
+    X, y, transforms: Mapping[str, Callable], *, trees: int = 3, criterion: str = "mean", count: str = "all"
 ) -> list[RankedTransform]:
     """Transforms of the rows from the smallest estimated Bayes error to the largest; equal ones in given
     order.
@@ -80,9 +94,10 @@ def rank_transforms(
     """
     ranked = []
     for name, transform in transforms.items():
-        errors = bayes_errors(transform(np.asarray(X, dtype=float)), y, trees=trees)
+        made = transform(np.asarray(X, dtype=float))
+        errors = bayes_errors(made, y, trees=trees, count=count)
         value = criterion_of(errors.pairwise.estimate, criterion)
-        ranked.append(RankedTransform(name, value, errors))
+        ranked.append(RankedTransform(name, made.shape[1], value, errors))
     return sorted(ranked, key=lambda r: r.criterion)
 
 
@@ -106,12 +121,21 @@ def pca_transforms(X, components) -> dict[str, Callable]:
         if not 1 <= c <= most:
             raise ConfigError(f"components: expected 1 to {most}, got {c}")
     centre = X.mean(axis=0)
-    axes = np.linalg.svd(X - centre, full_matrices=False)[2]
+    axes = _principal_axes(X - centre)
 
     def projection(c):
         return lambda rows: (rows - centre) @ axes[:c].T
 
     return {f"pca-{c}": projection(c) for c in components}
+
+
+def _principal_axes(centred: np.ndarray) -> np.ndarray:
+    """Rows: the principal axes of centred rows (n, d), the widest first."""
+    n, d = centred.shape
+    if n <= d:
+        return np.linalg.svd(centred, full_matrices=False)[2]
+    # the triangle of a QR decomposition has the same right singular vectors as its many rows
+    return np.linalg.svd(np.linalg.qr(centred, mode="r"), full_matrices=False)[2]
 
 
 def scaling_transforms(X) -> dict[str, Callable]:
@@ -130,7 +154,10 @@ def scaling_transforms(X) -> dict[str, Callable]:
 
 
 def class_weights(one_vs_rest: np.ndarray) -> np.ndarray:
-    """Weights (K,) of classes for a classifier, proportional to 1 + their one-vs-rest estimate, with mean
-    1."""
+    """Weights (K,) of classes for a classifier, proportional to 1 + their normalised one-vs-rest estimate.
+
+    The mean is 1. A class that cannot be told from the rest weighs twice one that always can: "classes that
+    are relatively difficult to classify may benefit from increasing misclassification weights" (section 3).
+    """
     weights = 1 + np.asarray(one_vs_rest, dtype=float)
     return weights / weights.mean()

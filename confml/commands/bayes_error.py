@@ -1,0 +1,206 @@
+"""``confml bayes-error``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from confml.commands._options import json_option, quiet_option, say
+
+SCALES = ("min-max", "standardise", "row-standardise", "none")
+CRITERIA = ("mean", "worst")
+
+
+@click.command("bayes-error")
+@click.argument("dataset", metavar="DATASET|CSV")
+@click.option("--label", metavar="COLUMN", help="The column with the class, of a CSV file.")
+@click.option("--nominal", metavar="COLUMNS", help="Columns of categories, of a CSV file; with commas.")
+@click.option("--ignore", metavar="COLUMNS", help="Columns to leave out, of a CSV file; with commas.")
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "drop", "mean"]),
+    help="Missing values of a CSV file.  [default: error]",
+)
+@click.option("--decimal", metavar="MARK", help="The decimal mark of a CSV file, . or a comma.")
+@click.option(
+    "--part", type=click.Choice(["all", "train", "test"]), default="all", show_default=True,
+    help="Which rows of a data set that comes in two parts.",
+)  # fmt: skip
+@click.option(
+    "--scale", type=click.Choice(SCALES), default="min-max", show_default=True,
+    help="How attributes are scaled. Distances depend on it; none suits images and other attributes of one "
+    "unit.",
+)  # fmt: skip
+@click.option("--sample", type=click.IntRange(2), metavar="N", help="Estimate from N rows, drawn by class.")
+@click.option(
+    "--trees", type=click.IntRange(1, 100), default=3, show_default=True, help="Orthogonal spanning trees."
+)
+@click.option(
+    "--count", type=click.Choice(["all", "nontrivial"]), default="all", show_default=True,
+    help="Edges between two classes: all, or one fewer, as one always is there.",
+)  # fmt: skip
+@click.option("--no-bias-correction", is_flag=True, help="Without the correction for small separations.")
+@click.option("--one-vs-rest", "one_vs_rest", is_flag=True, help="Print no table of pairs.")
+@click.option("--intervals", is_flag=True, help="Intervals by leaving out blocks of rows; takes long.")
+@click.option(
+    "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+    help="Of the intervals.",
+)  # fmt: skip
+@click.option("--blocks", type=click.IntRange(2), default=20, show_default=True, help="Of the intervals.")
+@click.option(
+    "--permutations", type=click.IntRange(1), metavar="N",
+    help="A p-value for each pair of classes: N shuffled labellings against no separation.",
+)  # fmt: skip
+@click.option("--select", type=click.IntRange(1), metavar="N", help="Select N attributes, one after another.")
+@click.option(
+    "--select-rows", type=click.IntRange(2), default=2000, show_default=True, metavar="N",
+    help="Rows at most that attributes are selected on, drawn by class.",
+)  # fmt: skip
+@click.option("--transforms", is_flag=True, help="Rank scalings, principal components, selected attributes.")
+@click.option("--components", metavar="NUMBERS", help="Of the principal components, as 2,5,10.")
+@click.option(
+    "--criterion", type=click.Choice(CRITERIA), default="mean", show_default=True,
+    help="What selections and transforms make small: the mean of the pairs, or the worst of them.",
+)  # fmt: skip
+@click.option("--classifier", metavar="METHOD", help="Put the test errors of a method beside the estimates.")
+@click.option(
+    "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of METHOD; may be repeated."
+)
+@click.option(
+    "--test-size", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.3, show_default=True,
+    help="The test part of METHOD, where the data set has none of its own.",
+)  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of all chance.")
+@click.option("--all", "every", is_flag=True, help="Print every row of long tables.")
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    help="Write CSV, JSON and figures there.",
+)  # fmt: skip
+@json_option
+@quiet_option
+def bayes_error(dataset: str, **options: Any) -> None:
+    """Estimate how hard the classes of a data set are to tell apart, before any classifier is trained.
+
+    DATASET is a name of `confml data list` or a generator; CSV a file with a header line, with --label.
+
+    Bayes errors are estimated from minimal spanning trees (van den Burg and Hero 2017), of all pairs of
+    classes and of each class against the rest. "share" is the estimate divided by the smaller of the two
+    priors, from 0 (apart) to 1 (not to be told apart), "ties" what equal distances leave open; "error %" is
+    the estimate itself, "lower" and "upper" its bounds. Attributes are scaled to [0, 1] unless --scale says
+    otherwise; categories count as 0/1 columns. With --classifier, estimates and scaling come from the
+    training part alone.
+
+    \b
+    confml bayes-error optdigits
+    confml bayes-error loans.csv --label default --nominal region,job --missing mean
+    confml bayes-error mnist --scale none --classifier knn --param k=3 --out results/mnist
+    confml bayes-error segment --select 10 --transforms --intervals --permutations 999
+    """
+    from confml.errors import ConfigError
+    from confml.runner.bayes_error import Request, study
+
+    params = dict(_parameter(text) for text in options["params"])
+    if params and options["classifier"] is None:
+        raise ConfigError("--param is of a method", hint="name it: --classifier METHOD")
+    spec, true_error = _spec(dataset, options)
+    request = Request(
+        part=options["part"],
+        scale=options["scale"],
+        sample=options["sample"],
+        trees=options["trees"],
+        count=options["count"],
+        correct_bias=not options["no_bias_correction"],
+        intervals=options["level"] if options["intervals"] else None,
+        blocks=options["blocks"],
+        permutations=options["permutations"],
+        select=options["select"],
+        select_rows=options["select_rows"],
+        criterion=options["criterion"],
+        transforms=options["transforms"] or options["components"] is not None,
+        components=_numbers(options["components"]),
+        classifier=options["classifier"],
+        params=params,
+        test_size=options["test_size"],
+        seed=options["seed"],
+    )
+    from confml.data import load
+
+    tell = (lambda text: None) if options["quiet"] else say
+    found = study(load(spec), request, tell, true_error)
+
+    from confml.report.bayes_error import print_study, study_document, write_study
+
+    if options["out"] is not None:
+        paths = write_study(found, options["out"])
+        tell(f"{len(paths)} files in {options['out']}")
+    if options["as_json"]:
+        click.echo(json.dumps(study_document(found), indent=1, ensure_ascii=False))
+    elif not options["quiet"]:
+        print_study(found, every=options["every"], pairs=not options["one_vs_rest"])
+    for text in found.warnings:
+        tell(f"warning: {text}")
+
+
+def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float | None]:
+    """What `confml.data.load` is asked for, and the true Bayes error of made data."""
+    from confml.data.cards import known_cards
+    from confml.data.generators import GENERATORS
+    from confml.errors import ConfigError, did_you_mean
+
+    of_csv = {key: options[key] for key in ("label", "nominal", "ignore", "missing", "decimal")}
+    given = [f"--{key}" for key, value in of_csv.items() if value is not None]
+    named = dataset in known_cards() or dataset in GENERATORS
+    if not named and (options["label"] is not None or Path(dataset).suffix or Path(dataset).is_file()):
+        if options["label"] is None:
+            raise ConfigError(f"{dataset} needs --label, the name of the column with the class")
+        if not Path(dataset).is_file():
+            raise _missing_file(dataset)
+        for key in ("nominal", "ignore"):
+            if of_csv[key] is not None:
+                of_csv[key] = [name.strip() for name in of_csv[key].split(",") if name.strip()]
+        return {"csv": dataset, **{key: value for key, value in of_csv.items() if value is not None}}, None
+    if given:
+        raise ConfigError(f"{given[0]} is for CSV files, and '{dataset}' is a data set by name")
+    if dataset in GENERATORS and dataset not in known_cards():
+        generator = GENERATORS[dataset]
+        spec = {"name": dataset, "generate": dataset, "seed": options["seed"]}
+        return spec, float(generator.bayes_error(**generator.defaults))
+    if not named:
+        hint = did_you_mean(dataset, [*known_cards(), *GENERATORS], list_all=False)
+        raise ConfigError(
+            f"there is no data set and no file '{dataset}'", hint=hint or "confml data list shows them"
+        )
+    return {"name": dataset}, None
+
+
+def _missing_file(path: str):
+    from confml.errors import DataError
+
+    return DataError("there is no such file", where=path)
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    from confml.errors import ConfigError
+
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise ConfigError(f"--param expects NAME=VALUE, got '{text}'")
+    words = {"true": True, "false": False, "null": None}
+    for read in (int, float):
+        try:
+            return name.replace("-", "_"), read(value)
+        except ValueError:
+            continue
+    return name.replace("-", "_"), words.get(value, value)
+
+
+def _numbers(text: str | None) -> tuple[int, ...]:
+    from confml.errors import ConfigError
+
+    try:
+        return () if text is None else tuple(dict.fromkeys(int(part) for part in text.split(",")))
+    except ValueError:
+        raise ConfigError(f"--components expects whole numbers with commas between, got '{text}'") from None

@@ -1,0 +1,226 @@
+"""Figures of a study of Bayes errors: heat maps, classes against their test errors, selections."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from confml.report.bayes_error.document import selection_rows, transform_rows
+from confml.report.figures.style import (
+    BLUE,
+    COLUMN,
+    GREY,
+    PAGE,
+    VERMILION,
+    legend_below,
+    new_figure,
+    save,
+    style,
+)
+from confml.runner.bayes_error import Study
+
+WRITTEN = 12  # classes up to which the squares of a heat map hold numbers
+NAMED = 40  # classes up to which each has its name on an axis
+LONG = 12  # characters of a class's name
+
+
+def draw_study(study: Study, folder: Path) -> list[Path]:
+    """Draw what there is to draw below ``figures/``."""
+    drawn = {"heat-map": heat_map, "one-vs-rest": one_vs_rest}
+    if study.selection is not None:
+        drawn["selection"] = selection
+    if study.ranked:
+        drawn["transforms"] = transforms
+    paths = []
+    for name, draw in drawn.items():
+        with style():
+            paths += save(draw(study), folder / "figures" / name)
+    return paths
+
+
+def heat_map(study: Study):
+    """Estimates of all pairs, brighter where harder; beside them a classifier's errors between classes."""
+    share = 100 * study.assessment.errors.pairwise.estimate
+    panels = [(share, "estimated Bayes error / smaller prior (%)", "(a) ")]
+    if study.test is not None:
+        panels.append((study.test.symmetric, "test errors between two classes", "(b) "))
+    side = 3.0 if len(study.classes) <= NAMED else 3.4
+    figure = new_figure((PAGE if len(panels) > 1 else side + 0.75), side)
+    titles = [f"{study.name}: estimates"]
+    if study.test is not None:
+        titles.append(f"{study.test.classifier}: {study.test.errors} errors")
+    for place, (values, label, letter) in enumerate(panels):
+        axes = figure.add_subplot(1, len(panels), place + 1)
+        _square(figure, axes, values, label, study.classes.tolist(), whole=place == 1)
+        axes.set_title((letter if len(panels) > 1 else "") + titles[place], loc="left")
+    return figure
+
+
+def _square(figure, axes, values: np.ndarray, label: str, classes: list, whole: bool) -> None:
+    import matplotlib
+
+    colours = matplotlib.colormaps["viridis"].with_extremes(bad="0.85")
+    top = np.nanmax(values)
+    image = axes.imshow(
+        np.ma.masked_invalid(values), cmap=colours, vmin=0, vmax=top if top > 0 else 1, interpolation="none"
+    )
+    bar = figure.colorbar(image, ax=axes, shrink=0.85, pad=0.02)
+    bar.set_label(label)
+    bar.outline.set_visible(False)
+    _name_classes(axes, classes)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    axes.tick_params(length=0 if len(classes) <= NAMED else 2)
+    axes.set_xlabel("class")
+    axes.set_ylabel("class")
+    if len(classes) > WRITTEN:
+        return
+    for a, b in np.argwhere(~np.isnan(values)):
+        value = values[a, b]
+        text = f"{value:.0f}" if whole or value >= 9.95 else f"{value:.1f}"
+        colour = "black" if top > 0 and value > 0.6 * top else "white"
+        axes.text(b, a, text, ha="center", va="center", fontsize=4.5, color=colour)
+
+
+def _name_classes(axes, classes: list) -> None:
+    step = -(-len(classes) // NAMED)
+    places = np.arange(0, len(classes), step)
+    names = [_short(classes[place]) for place in places]
+    longest = max(map(len, names))
+    crowded = longest * len(names) > 30
+    size = 7 if len(names) <= 15 else 5
+    axes.set_xticks(places, names, rotation=90 if crowded and longest > 2 else 0, fontsize=size)
+    axes.set_yticks(places, names, fontsize=size)
+
+
+def one_vs_rest(study: Study):
+    """Each class against all others, with its bounds; beside the test errors of a classifier, if there is
+    one."""
+    rates = study.assessment.errors.one_vs_rest
+    prior = np.minimum(study.rows, study.rows.sum() - study.rows) / study.rows.sum()
+    estimate = rates.estimate * prior
+    order = np.argsort(-estimate, kind="stable")
+    classes = [_short(study.classes.tolist()[k]) for k in order]
+    tried = study.test is not None
+    many = len(classes) > NAMED
+    figure = new_figure(PAGE if tried or len(classes) > 12 else COLUMN, 2.6)
+    grid = figure.add_gridspec(1, 2, width_ratios=(1.6, 1)) if tried else figure.add_gridspec(1, 1)
+    axes = figure.add_subplot(grid[0, 0])
+    places = np.arange(len(classes))
+    percent = 100 * estimate[order]
+    low, high = 100 * rates.lower[order], 100 * rates.upper[order]
+    size = 3 if not many else 1.5
+    bars = axes.vlines(places, low, high, color=BLUE, alpha=0.35, linewidth=4 if not many else 1)
+    (points,) = axes.plot(places, percent, "o", color=BLUE, markersize=size, clip_on=False)
+    handles, labels = [points, bars], ["estimated Bayes error", "its bounds"]
+    if tried:
+        rate = 100 * study.test.confusion_rate[order]
+        handles += axes.plot(
+            places, rate, "D", color=VERMILION, markersize=size, markerfacecolor="none", clip_on=False
+        )
+        labels.append(f"test errors, {study.test.classifier}")
+    _class_ticks(axes, classes)
+    axes.set_xlabel("class, the largest estimate first")
+    axes.set_ylabel("one against the rest (% of all rows)")
+    axes.set_ylim(bottom=0)
+    axes.set_title(study.name if not tried else f"(a) {study.name}", loc="left")
+    if tried:
+        _scatter(figure.add_subplot(grid[0, 1]), percent, rate, classes)
+    legend_below(figure, handles, labels)
+    return figure
+
+
+def _scatter(axes, estimate: np.ndarray, rate: np.ndarray, classes: list[str]) -> None:
+    from scipy.stats import pearsonr, spearmanr
+
+    axes.plot(estimate, rate, "o", color=VERMILION, markersize=2.5)
+    top = 1.12 * max(estimate.max(), rate.max(), 1e-9)
+    axes.plot([0, top], [0, top], color=GREY, linewidth=0.7, linestyle="--", zorder=0)
+    axes.set_xlim(-0.02 * top, top)
+    axes.set_ylim(-0.02 * top, top)
+    axes.set_aspect("equal")
+    _label_points(axes, estimate, rate, classes, top)
+    told = "(b)"
+    if len(classes) > 2 and np.ptp(estimate) > 0 and np.ptp(rate) > 0:
+        told += f" r = {pearsonr(estimate, rate)[0]:.2f}, rank r = {spearmanr(estimate, rate)[0]:.2f}"
+    axes.set_title(told, loc="left")
+    axes.set_xlabel("estimated Bayes error (%)")
+    axes.set_ylabel("test errors (%)")
+
+
+def _label_points(axes, x: np.ndarray, y: np.ndarray, names: list[str], top: float) -> None:
+    """Names beside points where they meet no other name; the others stand in the left panel."""
+    taken: list[tuple[float, float, float, float]] = []
+    height = 0.045 * top
+    for place in np.argsort(-np.abs(y - x) - 0.5 * (x + y), kind="stable"):
+        width = 0.03 * top * len(names[place]) + 0.01 * top
+        for dx, dy in ((0.015, 0.012), (-0.02, 0.012), (0.015, -0.045), (-0.02, -0.045)):
+            left = x[place] + dx * top - (width if dx < 0 else 0)
+            bottom = y[place] + dy * top
+            box = left, bottom, left + width, bottom + height
+            points = (x > box[0]) & (x < box[2]) & (y > box[1]) & (y < box[3])
+            met = any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken)
+            if not met and not points.any() and box[2] < top and box[0] > -0.02 * top:
+                axes.text(left, bottom, names[place], fontsize=5.5, color="0.25")
+                taken.append(box)
+                break
+
+
+def _class_ticks(axes, classes: list[str]) -> None:
+    if len(classes) > NAMED:
+        axes.set_xticks([])
+        return
+    longest = max(map(len, classes))
+    crowded = longest * len(classes) > 60
+    axes.set_xticks(
+        range(len(classes)),
+        classes,
+        rotation=90 if crowded and longest > 2 else 0,
+        fontsize=7 if len(classes) <= 20 else 5,
+    )
+
+
+def selection(study: Study):
+    """The criterion after each attribute of the forward selection."""
+    rows = selection_rows(study)
+    figure = new_figure(COLUMN if len(rows) <= 15 else PAGE, 2.4)
+    axes = figure.add_subplot()
+    places = np.arange(1, len(rows) + 1)
+    axes.plot(places, [row["criterion"] for row in rows], "o-", color=BLUE)
+    names = [_short(row["attribute"]) for row in rows]
+    if len(rows) <= NAMED:
+        axes.set_xticks(places, names, rotation=90 if max(map(len, names)) > 3 else 0)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("attribute taken, in order")
+    axes.set_ylabel(f"{study.request.criterion} estimate of the pairs")
+    axes.set_title(f"{study.name}: forward selection", loc="left")
+    return figure
+
+
+def transforms(study: Study):
+    """Mean and worst estimate of the pairs under each transform."""
+    rows = transform_rows(study)[::-1]
+    figure = new_figure(COLUMN, 0.9 + 0.17 * len(rows))
+    axes = figure.add_subplot()
+    places = np.arange(len(rows))
+    kinds = [("mean_of_pairs", "mean of the pairs", "o", BLUE), ("worst_pair", "worst pair", "D", VERMILION)]
+    if len(study.classes) == 2:
+        kinds = [("mean_of_pairs", "the pair of classes", "o", BLUE)]
+    handles = [
+        axes.plot([row[key] for row in rows], places, marker, color=colour)[0]
+        for key, _, marker, colour in kinds
+    ]
+    axes.set_yticks(places, [f"{row['transform']} ({row['columns']})" for row in rows])
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_xlim(0, 1.04 * max(row["worst_pair"] for row in rows) or 1)
+    axes.grid(axis="y", linewidth=0.3, color="0.9")
+    axes.set_xlabel("estimated Bayes error / smaller prior")
+    axes.set_title(f"{study.name}: transforms (columns)", loc="left")
+    legend_below(figure, handles, [label for _, label, _, _ in kinds])
+    return figure
+
+
+def _short(name) -> str:
+    text = str(name)
+    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"

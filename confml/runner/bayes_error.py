@@ -1,0 +1,358 @@
+"""A look at how hard a data set is: Bayes error estimates and what is reported beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from confml._seeds import stable_generator
+from confml.bayes_error.assessment import Assessment, assess
+from confml.bayes_error.rates import BayesErrors, warnings_about
+from confml.bayes_error.selection import (
+    RankedTransform,
+    Selection,
+    pca_transforms,
+    rank_transforms,
+    scaling_transforms,
+    select_attributes,
+)
+from confml.bayes_error.uncertainty import ErrorIntervals, leave_block_out_intervals, pairwise_p_values
+from confml.data.dataset import DataSet
+from confml.errors import ConfigError, DataError
+
+SCALES = ("min-max", "standardise", "row-standardise", "none")
+PARTS = ("all", "train", "test")
+COMPONENTS = (1, 2, 3, 5, 10, 20, 50, 100)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked about a data set; see the options of ``confml bayes-error``.
+
+    classifier: name of a method whose test errors stand beside the estimates, with params and test_size;
+    intervals, permutations, select: None for none; components: of the principal components that transforms
+    are ranked with.
+    """
+
+    part: str = "all"
+    scale: str = "min-max"
+    sample: int | None = None
+    trees: int = 3
+    count: str = "all"
+    correct_bias: bool = True
+    intervals: float | None = None
+    blocks: int = 20
+    permutations: int | None = None
+    select: int | None = None
+    select_rows: int = 2000
+    criterion: str = "mean"
+    transforms: bool = False
+    components: Sequence[int] = ()
+    classifier: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    test_size: float = 0.3
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class ClassifierErrors:
+    """How a classifier that was trained on the training part does on the test part.
+
+    confusion: (K, K) test rows of each true class (row) given to each class; error: its share of errors.
+    confusion_rate (K,): rows wrongly given to a class or withheld from it over all test rows, as in (10);
+    class_error (K,): share of the class's rows given to others, NaN where it has none.
+    """
+
+    classifier: str
+    confusion: np.ndarray
+
+    @property
+    def error(self) -> float:
+        return 1 - float(np.trace(self.confusion) / self.confusion.sum())
+
+    @property
+    def errors(self) -> int:
+        return int(self.confusion.sum() - np.trace(self.confusion))
+
+    @property
+    def confusion_rate(self) -> np.ndarray:
+        wrong = self.confusion.sum(axis=0) + self.confusion.sum(axis=1) - 2 * np.diag(self.confusion)
+        return wrong / self.confusion.sum()
+
+    @property
+    def class_error(self) -> np.ndarray:
+        rows = self.confusion.sum(axis=1).astype(float)
+        rows[rows == 0] = np.nan
+        return 1 - np.diag(self.confusion) / rows
+
+    @property
+    def symmetric(self) -> np.ndarray:
+        """(K, K) errors between two classes, in both directions; NaN on the diagonal."""
+        both = (self.confusion + self.confusion.T).astype(float)
+        np.fill_diagonal(both, np.nan)
+        return both
+
+
+@dataclass(frozen=True)
+class Study:
+    """What was found. rows (K,): of each class, among those that the estimates are made of.
+
+    attributes: names that ``selection`` numbers; about: what was done with the data, in words; warnings: what
+    a reader of the estimates should know; true_error: of made data.
+    """
+
+    name: str
+    request: Request
+    rows: np.ndarray
+    columns: int
+    assessment: Assessment
+    attributes: tuple[str, ...]
+    about: tuple[str, ...]
+    warnings: tuple[str, ...]
+    intervals: ErrorIntervals | None = None
+    p_values: np.ndarray | None = None
+    selection: Selection | None = None
+    ranked: list[RankedTransform] | None = None
+    test: ClassifierErrors | None = None
+    true_error: float | None = None
+
+    @property
+    def classes(self) -> np.ndarray:
+        return self.assessment.errors.pairwise.classes
+
+
+def study(
+    data: DataSet, request: Request, say: Callable[[str], None], true_error: float | None = None
+) -> Study:
+    """Estimate what is asked for. say: told in words what is being done."""
+    check_request(request, data)
+    train, test = _parts(data, request)
+    fill, about = _filled(data, train, request)
+    X, y, treat = _scaled(fill(data.X[train]), data.y[train], request, about)
+    rng = stable_generator("bayes-error", request.seed, data.checksum)
+    warnings = list(data.notes)
+    # in random order, so that ties are not decided by a file that is sorted by class
+    kept = sample_by_class(y, request.sample, rng)
+    if len(kept) < len(y):
+        about.append(f"a random sample of {len(kept)} of {len(y)} rows, every class by its share")
+    used, labels = X[kept], y[kept]
+    classes, rows = np.unique(labels, return_counts=True)
+    if len(classes) < 2:
+        part = "the data" if request.part == "all" else f"the {request.part} part"
+        raise DataError(
+            f"every row of {part} is of class {str(classes[0])!r}: there is nothing to tell apart"
+        )
+    options = {"trees": request.trees, "count": request.count, "correct_bias": request.correct_bias}
+    shape = f"{len(labels)} rows, {used.shape[1]} columns, {len(classes)} classes"
+    say(f"{data.name}: {shape}; {'; '.join(about)}")
+    found = assess(used, labels, **options)
+    warnings += _warnings(found.errors, labels)
+    more: dict[str, Any] = {}
+    if request.intervals is not None:
+        say(f"intervals: the estimates again without each of {request.blocks} blocks of rows")
+        more["intervals"] = leave_block_out_intervals(
+            used, labels, rng, blocks=request.blocks, level=request.intervals, errors=found.errors, **options
+        )
+        short = classes[rows < request.blocks]
+        if len(short):
+            warnings.append(
+                f"intervals: {_some(short)} {'has' if len(short) == 1 else 'have'} fewer rows than the "
+                f"{request.blocks} blocks; their intervals are too narrow or missing"
+            )
+    if request.permutations is not None:
+        pairs = len(classes) * (len(classes) - 1) // 2
+        say(f"p-values: {request.permutations} permutations for each of {pairs} pairs")
+        more["p_values"] = pairwise_p_values(
+            used, labels, rng, permutations=request.permutations, trees=request.trees
+        )
+    names, groups = attribute_groups(data)
+    if request.select is not None:
+        more["selection"] = _select(used, labels, groups, names, request, rng, say, about)
+    if request.transforms:
+        raw, taken = fill(data.X[train][kept]), more.get("selection")
+        more["ranked"] = _rank(raw, labels, request, taken, groups, treat, say)
+    if request.classifier is not None:
+        say(f"{request.classifier}: learns from {len(train)} rows, tried on {len(test)}")
+        more["test"] = _tried(data, request, classes, X, y, treat(fill(data.X[test])), data.y[test], warnings)
+    return Study(
+        name=data.name,
+        request=request,
+        rows=rows,
+        columns=used.shape[1],
+        assessment=found,
+        attributes=names,
+        about=tuple(about),
+        warnings=tuple(warnings),
+        true_error=true_error,
+        **more,
+    )
+
+
+def check_request(request: Request, data: DataSet) -> None:
+    """Raise ConfigError for what cannot be done with this data set, ahead of all computing."""
+    names, _ = attribute_groups(data)
+    if request.part != "all" and data.train_rows is None:
+        raise ConfigError(f"data set '{data.name}' has no training and test parts of its own")
+    if request.part == "test" and request.classifier is not None:
+        raise ConfigError("with a classifier the estimates are those of the training part, not the test part")
+    if request.select is not None and not 1 <= request.select <= len(names):
+        raise ConfigError(f"--select: expected 1 to {len(names)} attributes, got {request.select}")
+    for d in request.components:
+        if not 1 <= d <= data.X.shape[1]:
+            raise ConfigError(f"--components: expected 1 to {data.X.shape[1]}, the columns, got {d}")
+    if request.classifier is not None:
+        from confml.methods.registry import check
+
+        check(request.classifier, request.params)
+
+
+def attribute_groups(data: DataSet) -> tuple[tuple[str, ...], list[list[int]]]:
+    """Names of the attributes, and the columns of X that belong to each: dummy columns stay together."""
+    if data.attributes == data.table_attributes:
+        return data.attributes, [[j] for j in range(len(data.attributes))]
+    found: dict[str, list[int]] = {}
+    place = 0
+    for name, known in zip(data.table_attributes, data.categories, strict=True):
+        stop = place + (known is None)
+        while known is not None and stop - place < len(known) and _is_dummy(data.attributes, stop, name):
+            stop += 1
+        if stop > place:  # an attribute of one category has no column where the first is dropped
+            found[name] = list(range(place, stop))
+        place = stop
+    return tuple(found), list(found.values())
+
+
+def _is_dummy(columns: Sequence[str], place: int, name: str) -> bool:
+    return place < len(columns) and columns[place].startswith(f"{name}=")
+
+
+def sample_by_class(y: np.ndarray, most: int | None, rng: np.random.Generator) -> np.ndarray:
+    """At most ``most`` rows in random order, each class with its share and at least one row, two if it
+    can."""
+    order = rng.permutation(len(y))
+    if most is None or most >= len(y):
+        return order
+    taken = []
+    for label in np.unique(y):
+        own = order[y[order] == label]
+        taken.append(own[: max(min(2, len(own)), round(most * len(own) / len(y)))])
+    return rng.permutation(np.concatenate(taken))
+
+
+def _parts(data: DataSet, request: Request) -> tuple[np.ndarray, np.ndarray]:
+    """(rows to estimate with, test rows)."""
+    every = np.arange(len(data))
+    if request.classifier is None:
+        named = {"all": every, "train": data.train_rows, "test": data.test_rows}
+        return named[request.part], every[:0]
+    if data.train_rows is not None:
+        return data.train_rows, data.test_rows
+    from confml.runner.splits import Split, split_rows
+
+    protocol = SimpleNamespace(kind="holdout", test_size=request.test_size, stratify=True, folds=None)
+    return split_rows(data, protocol, Split("holdout"), request.seed)
+
+
+def _filled(data: DataSet, rows: np.ndarray, request: Request):
+    """What fills in missing values with the means of the rows, and what was done so far in words."""
+    from confml.steps.registry import build_step
+
+    about = []
+    if request.classifier is not None:
+        about.append("estimates from the training part")
+    elif request.part != "all":
+        about.append(f"the {request.part} part")
+    if not np.isnan(data.X).any():
+        return (lambda X: X), about
+    about.append("missing values filled in with means")
+    return build_step("impute-mean").fit(data.X[rows], data.y[rows]).transform, about
+
+
+def _scaled(X: np.ndarray, y: np.ndarray, request: Request, about: list[str]):
+    """X scaled, y, and the same scaling for other rows; says in ``about`` what was done."""
+    from confml.steps.registry import build_chain
+
+    steps = [] if request.scale == "none" else [(request.scale, {})]
+    about.append(f"attributes scaled by {request.scale}" if steps else "attributes as they are")
+    chain = build_chain(steps)
+    X, y, _ = chain.fit_training(X, y)
+    constant = int(np.sum(X.max(axis=0) == X.min(axis=0)))
+    if constant:
+        about.append(f"constant columns: {constant}")
+    return X, y, chain.transform
+
+
+def _warnings(errors: BayesErrors, labels: np.ndarray) -> list[str]:
+    """Wide tie bands of both kinds of estimates, and classes of few rows."""
+    of_pairs, of_classes = warnings_about(errors.pairwise), warnings_about(errors.one_vs_rest)
+    few = warnings_about(errors.pairwise, labels)[len(of_pairs) :]
+    return [*(f"pairs: {text}" for text in of_pairs), *(f"one-vs-rest: {text}" for text in of_classes), *few]
+
+
+def _select(used, labels, groups, names, request: Request, rng, say, about: list[str]) -> Selection:
+    rows = np.arange(len(labels))
+    if len(labels) > request.select_rows:
+        rows = sample_by_class(labels, request.select_rows, rng)
+        about.append(f"attributes selected on a random sample of {len(rows)} rows")
+    say(f"selection: {request.select} of {len(names)} attributes, on {len(rows)} rows")
+    return select_attributes(
+        used[rows],
+        labels[rows],
+        request.select,
+        groups=groups,
+        trees=request.trees,
+        count=request.count,
+        criterion=request.criterion,
+        said=lambda step, taken: say(f"selection: {step + 1}. {names[taken]}"),
+    )
+
+
+def _rank(raw, labels, request: Request, selection, groups, treat, say) -> list[RankedTransform]:
+    """Scalings, principal components of the scaled columns, and the attributes that were selected."""
+    scaled = treat(raw)
+    d = min(scaled.shape)
+    components = request.components or [c for c in COMPONENTS if c < d]
+    given = "as-is" if request.scale == "none" else request.scale
+    transforms = dict(scaling_transforms(raw))
+    if given not in transforms:
+        transforms[given] = treat
+    for name, project in pca_transforms(scaled, components).items():
+        transforms[name] = lambda rows, project=project: project(treat(rows))
+    if selection is not None:
+        most = len(selection.attributes)
+        for size in [*(c for c in COMPONENTS if c < most), most]:
+            columns = [j for attribute in selection.attributes[:size] for j in groups[attribute]]
+            transforms[f"select-{size}"] = lambda rows, columns=columns: treat(rows)[:, columns]
+    say(f"transforms: {', '.join(transforms)}")
+    return rank_transforms(
+        raw, labels, transforms, trees=request.trees, criterion=request.criterion, count=request.count
+    )
+
+
+def _tried(data, request: Request, classes, X, y, X_test, y_test, warnings: list[str]) -> ClassifierErrors:
+    from confml.methods.registry import build
+
+    known = np.isin(y_test, classes)
+    if not known.all():
+        warnings.append(f"{int(np.sum(~known))} test rows are of classes that no training row has: left out")
+        X_test, y_test = X_test[known], y_test[known]
+    if not len(y_test):
+        raise DataError(f"the test part of '{data.name}' has no row of a class in the training part")
+    rng = stable_generator("bayes-error", "classifier", request.seed, data.checksum, request.classifier)
+    method = build(request.classifier, request.params)
+    ((_, views),) = method.evaluate_path(X, y, X_test, [{}], rng)
+    labels = next(iter(views.values())).labels
+    confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
+    np.add.at(confusion, (np.searchsorted(classes, y_test), np.searchsorted(classes, labels)), 1)
+    words = ", ".join(f"{key}={value}" for key, value in request.params.items())
+    return ClassifierErrors(f"{request.classifier} {words}".strip(), confusion)
+
+
+def _some(labels: np.ndarray, most: int = 3) -> str:
+    shown = ", ".join(str(label) for label in labels[:most].tolist())
+    more = f" and {len(labels) - most} more" if len(labels) > most else ""
+    return f"class{'es' if len(labels) > 1 else ''} {shown}{more}"
