@@ -79,12 +79,15 @@ SELECTED := --set 'steps=[min-max, select-attributes]'
 # About a hundred small runs, some ten minutes; flare, ionosphere and others of the first two need their data.
 .PHONY: figure-classical figure-classical-noise figure-classical-linear figure-classical-more
 figure-classical: figure-classical-noise figure-classical-linear figure-classical-more
-	@for name in one-nn naive-bayes; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
+	@for name in one-nn naive-bayes not-separable; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
 
 # Chapter 3: k-NN, label noise, Tomek links; irrelevant attributes; the Bayes error.
 figure-classical-noise: $(VENV)/installed
-	@for name in many-neighbours boundaries boundaries-cleaned; do \
-	  $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
+	@for name in many-neighbours boundaries; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
+	@set -e; clean() { $(RUN) configs/classical/boundaries-cleaned.yaml --quiet \
+	  --out results/classical/boundaries-$$1 --set "steps=[$$2]"; }; \
+	  links='{tomek-links: {repeat: true}}'; clean whole ''; clean links "$$links"; \
+	  clean subset "$$links, {consistent-subset: {add: one}}"; clean examples select-examples
 	$(call vary,square-noise,noise.labels,0 0.05 0.1 0.15 0.2 0.25,-whole)
 	$(call vary,square-noise,noise.labels,0 0.05 0.1 0.15 0.2 0.25,-cleaned,$(CLEANED))
 	$(call against,square-noise,noise.labels,error,--line 'knn k=1' --line 'knn k=3' --line 'knn k=15')
@@ -109,15 +112,16 @@ figure-classical-more: $(VENV)/installed
 	@for seed in 1 2 3; do for n in 10 20 50 100 200; do $(RUN) configs/classical/training-size.yaml --quiet \
 	  --out results/classical/training-size-$$n-$$seed --set datasets.0.n=$$n --set seed=$$seed || exit $$?; \
 	  done; done
-	$(call against,training-size,datasets.0.n,error,--log)
-	$(call against,training-size,datasets.0.n,presentations,--log --log-metric)
+	$(call against,training-size,train-rows,error,--log)
+	$(call against,training-size,train-rows,presentations,--log --log-metric)
 	$(call vary,four-classes,datasets.0.irrelevant,0 2 5 10 20)
 	$(call against,four-classes,datasets.0.irrelevant,error)
+	$(call against,four-classes,datasets.0.irrelevant,training_error)
 	$(call vary,more-classes,datasets.0.classes,2 3 4 6 9 12,-clean)
 	$(call vary,more-classes,datasets.0.classes,2 3 4 6 9 12,-noisy,--set noise.labels=0.1)
 	$(call against,more-classes,datasets.0.classes,error)
 	$(call vary,capacity,datasets.0.n,20 40 60 70 80 90 100 120 160)
-	$(call against,capacity,datasets.0.n,converged)
+	$(call against,capacity,train-rows,converged)
 
 # ---- for developers
 

@@ -84,6 +84,23 @@ def arcs_probability(X: np.ndarray, classes: int = 4, irrelevant: int = 0) -> np
     return np.eye(classes)[np.minimum(place, classes - 1)]
 
 
+# Computer assignment 1 of chapter 4: four attributes; the first three examples are positive.
+_SIX = ((1, 1, 1, 0), (0, 0, 0, 0), (1, 1, 0, 1), (1, 1, 0, 0), (0, 1, 0, 1), (0, 0, 0, 1))
+
+
+def six_examples(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """n draws from six examples, three ``pos`` and three ``neg``, that no line separates."""
+    rows = rng.integers(0, 6, size=n)
+    return np.array(_SIX, dtype=np.float64)[rows], np.where(rows < 3, "pos", "neg")
+
+
+def six_examples_probability(X: np.ndarray) -> np.ndarray:
+    """(n, 2) the true probabilities of ``neg`` and ``pos``: 0 or 1; a half for what is none of the six."""
+    same = (np.asarray(X)[:, None, :] == np.array(_SIX)).all(axis=2)
+    known = same.any(axis=1, keepdims=True)
+    return np.where(known, _certain(same[:, :3].any(axis=1)), 0.5)
+
+
 def coin_tosses(n: int, rng: np.random.Generator, d: int = 10) -> tuple[np.ndarray, np.ndarray]:
     """n points of d standard normal attributes; their classes 1 and 2 are tosses of a coin.
 

@@ -331,6 +331,15 @@ GENERATORS: Mapping[str, Generator] = {
         bayes_probability=concepts.arcs_probability,
         bayes_error=lambda classes=4, irrelevant=0: 0.0,
     ),
+    "six-examples": Generator(
+        about="draws from six examples of four boolean attributes that no line separates (Bayes error 0)",
+        parameters={},
+        classes=("neg", "pos"),
+        make=concepts.six_examples,
+        bayes_probability=concepts.six_examples_probability,
+        bayes_error=lambda: 0.0,
+        default_n=60,
+    ),
     "coin-tosses": Generator(
         about="normal attributes, and two classes that have nothing to do with them (Bayes error 1/2)",
         parameters={"d": Integer("attributes", low=1)},

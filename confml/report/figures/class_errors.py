@@ -48,8 +48,8 @@ def draw(subject: Subject):
         axes.set_title(label, loc="left")
         axes.set_xlabel("class")
         if panel % columns == 0:
-            axes.set_ylabel("test examples, mean over splits")
-    figure.suptitle(title, x=0.01, ha="left", fontsize=8, fontweight="bold")
+            axes.set_ylabel("test examples")
+    figure.suptitle(f"{title}, means over splits", x=0.01, ha="left", fontsize=8, fontweight="bold")
     legend_below(figure, handles, ["false positives", "false negatives"])
     return figure
 

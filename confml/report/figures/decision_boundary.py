@@ -65,7 +65,9 @@ def draw(subject: Subject):
             axes.set_xlabel(names[0])
             axes.tick_params(labelbottom=True)
     split = next(iter(shown.values())).cells[0].split
-    figure.suptitle(f"{title}, split {split}", x=0.01, ha="left", fontsize=8, fontweight="bold")
+    steps = " + ".join(step.name for step in subject.results.config.steps)
+    title = f"{title}, split {split}" + (f", after {steps}" if steps else "")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=8, fontweight="bold")
     words = [str(label) for label in classes] + (["removed by a step"] if len(handles) > len(classes) else [])
     legend_below(figure, handles, words)
     return figure
