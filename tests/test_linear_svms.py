@@ -299,6 +299,14 @@ def test_what_newton_cannot_solve_is_told(scale, C):
         OvRSVM(C=C, solver="newton").fit(X * scale, y)
 
 
+@pytest.mark.parametrize("method", [OvRSVM, CrammerSinger])
+def test_weights_of_classes_that_are_not_there_are_told(method):
+    X, y, _ = clouds()
+    with pytest.raises(ConfmlError, match="none of the classes: it has '1', they are 0, 1"):
+        method(class_weight={"1": 2.0}).fit(X, y)
+    method(class_weight={1: 2.0, 99: 3.0}).fit(X, y)  # a fold may lack a class
+
+
 def test_wrong_parameters_are_told():
     X, y, _ = clouds()
     for wrong in ({"C": 0}, {"solver": "primary"}, {"class_weight": {0: -1}}, {"tolerance": 0}):

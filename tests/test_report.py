@@ -287,9 +287,9 @@ def test_writing_is_quick(tmp_path):
 
     config = make_config([entry("tcm-nn", sweep={"k": range(1, 21)})], levels=(0.01, 0.05))
     run = make_run(config, predict, {"d": DatasetInfo("d", 6000, 1, 5)}, ["r0", "r1", "r2", "r3", "r4"])
-    started = time.perf_counter()
+    started = time.process_time()
     write_report(run, tmp_path)
-    assert time.perf_counter() - started < 20  # about 2 s
+    assert time.process_time() - started < 20  # about 2 s
 
 
 # ---- names of files

@@ -6,10 +6,11 @@ import csv
 
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 
 from confml.config import load_config
 from confml.report import known_tables, open_run, write_report
-from confml.report.ranks import ranking
+from confml.report.ranks import published_ranks, ranking
 from confml.report.trees import node_error
 from confml.runner.run import run
 
@@ -172,6 +173,19 @@ def test_ranks_over_the_data_sets(study):
     times = ranking(results, "training_seconds")
     fastest = times.scores.argmin(axis=1)
     assert (times.comparison.ranks[range(3), fastest] == 1).all()
+
+
+def test_the_papers_own_ranks_stand_beside_ours(study):
+    results, folder = study
+    found = ranking(results, "ari")
+    printed = known_tables()["smartsvm-table3-adjusted-rand-index"].rows()
+    columns = ["ovo", "smartsvm", "gensvm"]  # those of the primal solver, and GenSVM
+    expected = rankdata([[-float(row[one]) for one in columns] for row in printed], axis=1).mean(axis=0)
+    theirs = published_ranks(results, found)
+    assert theirs.datasets == 16
+    assert theirs.mean_ranks == pytest.approx(dict(zip(found.labels[1:], expected, strict=True)))
+    text = (folder / "tables" / "ranks-training_seconds.md").read_text(encoding="utf-8")
+    assert "cold 2" in text.partition("its points: ")[2].partition("\n")[0]
 
 
 def test_trees_stand_in_the_report(study):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confml._parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
+from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods._liblinear_nodes import SOLVERS, Nodes
 from confml.methods._multiclass import BinaryProblem
@@ -158,7 +159,19 @@ def class_prices(weight, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """(c,) the factor of C for each class: m / (c m_k) where balanced."""
     if weight == "balanced":
         return len(codes) / (len(classes) * np.bincount(codes, minlength=len(classes)))
-    return np.array([float((weight or {}).get(label, 1.0)) for label in classes.tolist()])
+    given, known = weight or {}, classes.tolist()
+    if given and not any(label in given for label in known):
+        raise ConfmlError(
+            f"class_weight names none of the classes: it has {_some(given)}, they are {_some(known)}",
+            hint="write the labels as the data have them: numbers without quotes, words as they are",
+        )
+    return np.array([float(given.get(label, 1.0)) for label in known])
+
+
+def _some(labels) -> str:
+    """The first few labels in words."""
+    labels = list(map(repr, labels))
+    return ", ".join(labels[:5]) + (" ..." if len(labels) > 5 else "")
 
 
 def side_prices(

@@ -13,11 +13,13 @@ import numpy as np
 from confml.measures.ranks import RankComparison, compare_ranks
 from confml.report._files import safe_name, write_csv, write_file
 from confml.report.metrics import training_times
+from confml.report.tables import default_params, published_table
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
 
 TIMES = ("training_seconds", "seconds_per_configuration")
+WORDS = {"ari": "adjusted Rand index", "seconds_per_configuration": "training seconds per configuration"}
 LOWER_IS_BETTER = {"error", "augrc", "aurc", "e_aurc", *TIMES}
 
 
@@ -25,7 +27,8 @@ LOWER_IS_BETTER = {"error", "augrc", "aurc", "e_aurc", *TIMES}
 class Ranking:
     """Methods of a run by a metric: labels (k,), datasets (N,), scores (N, k), and their comparison.
 
-    left_out: labels and data sets that could not be ranked, in words.
+    left_out: labels and data sets that could not be ranked, in words. points: for times, how many points the
+    inner selection of each method went through.
     """
 
     metric: str
@@ -34,6 +37,7 @@ class Ranking:
     scores: np.ndarray
     comparison: RankComparison
     left_out: list[str]
+    points: list[int] | None = None
 
 
 def ranking(
@@ -55,7 +59,13 @@ def ranking(
     scores = np.array([[means[name, label] for label in known] for name in whole])
     left_out = [*(label for label in labels if label not in known), *(n for n in datasets if n not in whole)]
     comparison = compare_ranks(scores, metric not in LOWER_IS_BETTER, level)
-    return Ranking(metric, known, whole, scores, comparison, left_out)
+    points = None
+    if metric in TIMES:
+        grids = {
+            results.label(one.cell): len((one.tuning or {}).get("scores", "-")) for one in results.finished()
+        }
+        points = [grids[label] for label in known]
+    return Ranking(metric, known, whole, scores, comparison, left_out, points)
 
 
 def write_ranks(results: RunResults, folder: Path) -> Iterator[Path]:
@@ -72,8 +82,12 @@ def write_ranks(results: RunResults, folder: Path) -> Iterator[Path]:
             *((name, *row.tolist()) for name, row in zip(found.datasets, found.scores, strict=True)),
             ("mean rank", *found.comparison.mean_ranks.tolist()),
         ]
+        printed = published_ranks(results, found)
+        if printed is not None:
+            ranks = (printed.mean_ranks.get(label) for label in found.labels)
+            rows.append(("mean rank of the paper's numbers", *ranks))
         yield write_csv(stem.with_name(f"{stem.name}.csv"), header, rows)
-        yield write_file(stem.with_name(f"{stem.name}.md"), ranks_text(found))
+        yield write_file(stem.with_name(f"{stem.name}.md"), ranks_text(found, printed))
 
 
 def ranks_options(options) -> tuple[str, float, str | None]:
@@ -81,20 +95,67 @@ def ranks_options(options) -> tuple[str, float, str | None]:
     return options.get("metric", "accuracy"), float(options.get("level", 0.05)), options.get("without")
 
 
-def ranks_text(found: Ranking) -> str:
+def words_of(metric: str) -> str:
+    """A metric's name for people."""
+    return WORDS.get(metric, metric.replace("_", " "))
+
+
+@dataclass(frozen=True)
+class PublishedRanks:
+    """Mean ranks by our labels of what a paper prints, on all its data sets."""
+
+    source: str
+    datasets: int
+    mean_ranks: dict[str, float]
+
+
+def published_ranks(results: RunResults, found: Ranking) -> PublishedRanks | None:
+    """The ranks of the numbers in that of the config's published tables that has the ranking's metric."""
+    paper = results.config.paper
+    variants = {results.label(cell): cell for cell in results.cells}
+    for table in map(published_table, paper.table if paper else ()):
+        printed: dict[str, dict[str, float]] = {}
+        for entry in table.entries():
+            if not entry.printed or entry.ours is None or entry.ours.metric != found.metric:
+                continue
+            defaults = default_params(entry.ours.method)
+            for label in found.labels:
+                cell = variants[label]
+                given = {**defaults, **cell.params}
+                if cell.method == entry.ours.method and entry.ours.params.items() <= given.items():
+                    printed.setdefault(entry.keys[0], {})[label] = float(entry.printed)
+        labels = [label for label in found.labels if all(label in row for row in printed.values())]
+        if printed and len(labels) > 1:
+            scores = [[row[label] for label in labels] for row in printed.values()]
+            ranks = compare_ranks(scores, found.metric not in LOWER_IS_BETTER).mean_ranks
+            return PublishedRanks(table.source, len(scores), dict(zip(labels, ranks.tolist(), strict=True)))
+    return None
+
+
+def ranks_text(found: Ranking, printed: PublishedRanks | None = None) -> str:
     """A ranking and its tests in words, as Markdown."""
     outcome, labels = found.comparison, found.labels
     best = [int(np.sum(outcome.ranks[:, place] == outcome.ranks.min(axis=1))) for place in range(len(labels))]
     order = np.argsort(outcome.mean_ranks, kind="stable")
     lines = [
-        f"## Ranks by {found.metric}",
+        f"## Ranks by {words_of(found.metric)}",
         "",
         f"{len(found.datasets)} data sets: {', '.join(found.datasets)}.",
     ]
     if found.left_out:
         lines.append(f"Left out, because some results are missing: {', '.join(found.left_out)}.")
-    lines += ["", "| method | mean rank | best on |", "| --- | ---: | ---: |"]
-    lines += [f"| {labels[place]} | {outcome.mean_ranks[place]:.2f} | {best[place]} |" for place in order]
+    more = ("| by the paper's numbers ", "| ---: ") if printed else ("", "")
+    lines += ["", f"| method | mean rank | best on {more[0]}|", f"| --- | ---: | ---: {more[1]}|"]
+    for place in order:
+        line = f"| {labels[place]} | {outcome.mean_ranks[place]:.2f} | {best[place]} |"
+        theirs = printed.mean_ranks.get(labels[place]) if printed else None
+        lines.append(line + (f" {'' if theirs is None else f'{theirs:.2f}'} |" if printed else ""))
+    if found.points:
+        grids = ", ".join(f"{labels[place]} {found.points[place]}" for place in order)
+        lines += ["", f"Seconds are those of each method's own grid; its points: {grids}."]
+    if printed:
+        about = f"{printed.source}: mean ranks of what it prints for {printed.datasets} data sets"
+        lines += ["", f"By the paper's numbers: {about}."]
     lines += [
         "",
         f"- Friedman: chi squared {outcome.chi_squared:.2f}, p = {outcome.p_value:.3g}; Iman and Davenport: "

@@ -32,7 +32,8 @@ def draw(subject: Subject):
     for number, (label, result) in enumerate(found.values()):
         axes = figure.add_subplot(len(found), 1, number + 1)
         axes.axis("off")
-        axes.set_title(f"{subject.dataset}: {label}, split {result.cell.split}", loc="left")
+        title = f"{subject.dataset}: {label}, split {result.cell.split}"
+        axes.set_title(f"{title}\nat each node: its cut, its test error", loc="left")
         _branch(axes, result.fit_details["tree"], 0, [0], result)
         axes.margins(0.05, 0.12)
     return figure
@@ -49,11 +50,12 @@ def _branch(axes, node: Mapping[str, Any], depth: int, next_leaf: list[int], res
     place = sum(below) / 2
     for end in below:
         axes.plot([place, end, end], [-depth, -depth, -depth - 1], color=GREY, linewidth=0.7)
-    axes.plot([place], [-depth], "o", color=BLUE, markersize=3)
+    axes.plot([place], [-depth], "o", color=BLUE, markersize=3, zorder=3)
     labels = next(iter(result.views.values())).labels
     error, n = node_error(node, result.truth, labels)
     text = f"{node['cut']:.2g}" + (f", {100 * error:.1f} %" if n else "")
-    axes.text(place, -depth + 0.08, text, ha="center", va="bottom", fontsize=5)
+    white = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # over the line from above
+    axes.text(place, -depth + 0.1, text, ha="center", va="bottom", fontsize=5, bbox=white)
     return place
 
 

@@ -6,7 +6,7 @@ from confml._parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
 from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, new_figure
-from confml.report.ranks import ranking, ranks_options
+from confml.report.ranks import ranking, ranks_options, words_of
 
 
 def draw(subject: Subject):
@@ -44,15 +44,18 @@ def draw(subject: Subject):
         line = number if left else k - 1 - number
         rank, height = outcome.mean_ranks[place], -(depth + 0.2 * line)
         end = 1 - 0.06 * k if left else k + 0.06 * k
+        beside = end - 0.05 if left else end + 0.05
         axes.plot([rank, rank, end], [0, height, height], color=GREY, linewidth=0.6)
         text = f"{found.labels[place]}  {rank:.2f}" if left else f"{rank:.2f}  {found.labels[place]}"
-        axes.text(end, height, text, ha="right" if left else "left", va="center", fontsize=7)
+        axes.text(beside, height, text, ha="right" if left else "left", va="center", fontsize=7)
     width = min(outcome.critical_difference, k - 1)
     axes.plot([1, 1 + width], [0.45, 0.45], color=BLACK, linewidth=1.2)
     axes.text(
         1, 0.52, f"critical difference {outcome.critical_difference:.2f}", ha="left", va="bottom", fontsize=7
     )
-    axes.set_title(f"mean ranks by {metric}, {len(found.datasets)} data sets", loc="left")
+    axes.set_title(
+        f"mean ranks by {words_of(metric)}, {len(found.datasets)} data sets (1: the best)", loc="left"
+    )
     return figure
 
 

@@ -53,7 +53,8 @@ TIES = (
 SPLITS = "The paper does not say how large its test parts are: 20 per cent here."
 CLOCK = (
     "The paper's seconds are of its cluster. Ours are of one thread: 'cold dual' is what the paper did, "
-    "each fit anew by the dual solver, which decides who is fastest; 'warm primal' goes along C in one pass."
+    "each fit anew by the dual solver, which decides who is fastest; 'warm primal' goes along C in one pass. "
+    "DAG trains the machines of OvO: between the two stand their predictions and chance."
 )
 GRIDS = (
     "Seconds depend on the grid: a run with fewer values of C, lambda, kappa, p or weights than the paper's "
