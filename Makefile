@@ -39,6 +39,29 @@ table-smartsvm: $(VENV)/installed
 	  --table smartsvm-table4-seconds-per-configuration
 	@cp results/$(STUDY)/tables/ranks-* results/reference/smartsvm/$(SCALE)/tables
 
+# Krzanowski et al. 2006, tables 1 to 3: the three models of Bayesian k-NN, some 10 minutes. SCALE=full gives the
+# adaptive model the paper's 10,000 + 70,000 steps on 20 splits: hours (vehicle alone about two on 2 cores).
+BAYES_KNN := $(if $(filter full,$(SCALE)),results/bayes-knn-full,results/bayes-knn)
+LONG_CHAINS := --set methods.0.burn_in=10000 --set methods.0.samples=1000 --set methods.0.thin=70
+# $(call bayes_knn,FOLDER,OPTIONS): both configs on data sets that are divided alike.
+define bayes_knn
+	@$(RUN) configs/bayes-knn.yaml --quiet --out $(BAYES_KNN)/$(1) $(2)
+	@$(RUN) configs/bayes-knn-adaptive.yaml --quiet --out $(BAYES_KNN)/$(1)-adaptive $(2) \
+	  $(if $(filter full,$(SCALE)),$(LONG_CHAINS) $(if $(filter first-rows,$(1)),,--set protocol.repeats=20))
+endef
+FIVE_GAUSSIANS := --set 'datasets=[{generate: five-gaussians, n: 1250}]' --set protocol.test-size=0.8
+FIRST_ROWS := --set 'datasets=[ionosphere-first200, wisconsin-first455, ripley-synth]' \
+  --set 'protocol={kind: fixed-split}'
+.PHONY: table-bayes-knn runs-bayes-knn
+runs-bayes-knn: $(VENV)/installed
+	$(call bayes_knn,thirds)
+	$(call bayes_knn,wine,--set 'datasets=[wine]' --set protocol.test-size=0.5)
+	$(call bayes_knn,synthetic,$(FIVE_GAUSSIANS))
+	$(call bayes_knn,first-rows,$(FIRST_ROWS))
+table-bayes-knn: runs-bayes-knn
+	@$(CONFML) report $(BAYES_KNN)/* --out results/reference/$(notdir $(BAYES_KNN)) \
+	  $(foreach number,1 2 3,--table bayesian-knn-table$(number))
+
 # Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes).
 .PHONY: figure-transduction
 figure-transduction: $(VENV)/installed
@@ -55,7 +78,14 @@ figure-tcm-1: $(VENV)/installed
 figure-tcm-2: $(VENV)/installed
 	@$(RUN) configs/tcm-nn-figure2.yaml
 
-# The same, section 1: 90 % confidence by a wrong prior, and by conformal prediction (a minute, no data).
+# Krzanowski et al. 2006, figures 1 to 4: what chains settle to, and accuracy-rejection curves.
+.PHONY: figure-bayes-knn
+figure-bayes-knn: runs-bayes-knn
+	@$(RUN) configs/bayes-knn-figure1.yaml --quiet
+	@$(CONFML) report $(BAYES_KNN)/* --figures --out results/figure-bayes-knn
+	@ls results/bayes-knn-figure1/figures/*.png
+
+# Proedrou et al., section 1: 90 % confidence by a wrong prior, and by conformal prediction (a minute, no data).
 .PHONY: figure-wrong-prior
 figure-wrong-prior: $(VENV)/installed
 	@$(RUN) configs/wrong-prior.yaml

@@ -45,6 +45,12 @@ def test_every_number_of_a_small_example():
         ("two_or_more", 0.05): 2 / 5,
         ("no_class", 0.05): 1 / 5,
         ("correct_of_one_class", 0.05): 1 / 2,
+        ("augrc", None): pytest.approx(4 / 25),  # errors among the first 1 to 5: 0 0 1 2 2
+        ("aurc", None): pytest.approx((1 / 3 + 2 / 4 + 2 / 5) / 5),
+        ("e_aurc", None): pytest.approx((1 / 3 + 2 / 4 + 2 / 5 - 1 / 4 - 2 / 5) / 5),
+        ("auroc_correct", None): pytest.approx(4 / 6),
+        ("expected_loss", 0.94): pytest.approx(0.0),
+        ("expected_loss", 0.975): pytest.approx(-2 / 5),
         ("sure_correct", 0.94): 2 / 5,  # confidences .98 .93 .98 .95 .90
         ("sure_incorrect", 0.94): 1 / 5,
         ("unsure", 0.94): 2 / 5,
@@ -114,7 +120,8 @@ def test_margins_have_no_region_metrics_but_an_acceptance():
     rows = rows_of(margins, np.array([1, 1]), [0.05], [0.8])
     assert set(rows) == {
         *[(metric, None) for metric in ("error", "accuracy", "ari")],
-        *[(metric, 0.8) for metric in ("sure_correct", "sure_incorrect", "unsure")],
+        *[(metric, None) for metric in ("augrc", "aurc", "e_aurc", "auroc_correct")],
+        *[(metric, 0.8) for metric in ("sure_correct", "sure_incorrect", "unsure", "expected_loss")],
     }
     assert rows["unsure", 0.8] == 0.5
 

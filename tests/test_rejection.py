@@ -154,6 +154,26 @@ def test_points_are_what_prediction_accepts():
             assert found.unsure == pytest.approx(points["unsure"][row])
 
 
+def test_posteriors_beyond_the_reach_of_phi_do_not_tie():
+    scores = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]])
+    sd = np.array([[0.01, 0.01], [0.02, 0.02], [0.1, 0.1]])  # 40, 15 and 2 sds above a half
+    prediction = Prediction(np.array([0, 1]), scores, "posterior", extra={"sd": sd})
+    assert (prediction.confidence[:2] == 1.0).all()
+    curve = curve_of(prediction, np.array([0, 1, 0]))
+    np.testing.assert_allclose(curve.points()["threshold"], [np.inf, 40.0, 15.0, 2.0])
+    assert curve.auroc() == 0.5  # with the first two tied it would be 0.25
+
+
+def test_bands_end_where_a_split_cannot_reject_more():
+    certain = rejection_curve([1.0, 1.0, 0.8, 0.6], [1, 1, 1, 0], always_accepted_from=1.0)
+    other = rejection_curve([0.9, 0.8, 0.7, 0.6], [1, 1, 0, 0], always_accepted_from=1.0)
+    assert (certain.most_rejected, other.most_rejected) == (0.5, 1.0)
+    found = band([certain, other], [0.0, 0.5, 0.75, 1.0])
+    np.testing.assert_allclose(found.mean, [0.375, 0.0, np.nan, np.nan])
+    assert np.isnan(found.sd[2:]).all()
+    assert band([other], [1.0]).mean[0] == 0.0
+
+
 def test_band_over_splits():
     curves = [rejection_curve(*tied_case(seed)) for seed in range(5)]
     grid = np.linspace(0, 0.9, 10)

@@ -657,7 +657,7 @@ def test_the_printed_table(report):
     ]
     first = next(line for line in lines if line.startswith("satimage"))
     assert "tcm-nn k=10" in first and "0.05" in first
-    assert sum(line.startswith("satimage") for line in lines) == 1  # a data set is named once
+    assert sum(line.startswith("satimage") for line in lines) == 2  # a data set is named once a table
     assert any(line.split()[:2] == ["1-NN", "vote"] for line in lines)  # the config's label
     assert "Region predictions, first rows of" in text and "region@0.05" in text
     assert "note: satimage: column 'id' looks like an id" in text

@@ -15,6 +15,7 @@ from confml.commands._options import json_option, quiet_option
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Where to put tables."
 )
+@click.option("--figures", is_flag=True, help="Draw the first run's figures of all runs together.")
 @click.option("--against", metavar="KEY", help="Draw a metric of the runs against a key of their configs.")
 @click.option("--metric", default="error", show_default=True, help="The metric drawn against KEY.")
 @click.option("--line", "lines", multiple=True, metavar="LABEL", help="Only these method variants.")
@@ -26,6 +27,7 @@ def report(
     runs: tuple[Path, ...],
     tables: tuple[str, ...],
     out: Path | None,
+    figures: bool,
     against: str | None,
     metric: str,
     lines: tuple[str, ...],
@@ -38,7 +40,8 @@ def report(
 
     With --table and --out, fill published tables with the numbers of several runs instead: for tables whose
     data sets were evaluated under different protocols. With --against and --out, draw a metric of several
-    runs against what they differ in: a dotted key of their configs, or a parameter of their methods.
+    runs against what they differ in: a dotted key of their configs, or a parameter of their methods. With
+    --figures and --out, draw the figures of the first run's config with the cells of all runs.
 
     \b
     confml report results/usps
@@ -56,6 +59,17 @@ def report(
         paths = combine_figure(runs, against, metric, out, lines, log=log, log_y=log_metric)
         if not quiet:
             click.echo("".join(f"{path}\n" for path in paths), nl=False)
+        return
+    if figures:
+        if tables or out is None:
+            raise ConfmlError("--figures goes with --out, and without --table")
+        from confml.report.combined import combine_figures
+
+        paths, undrawn = combine_figures(runs, out)
+        if not quiet:
+            click.echo("".join(f"{path}\n" for path in paths), nl=False)
+        for note in undrawn:
+            click.echo(f"note: {note}", err=True)
         return
     if tables or out is not None:
         if not (tables and out is not None):

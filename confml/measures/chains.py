@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -93,6 +94,27 @@ class ChainDiagnostics:
         """The smallest effective sample size of all quantities; NaN if it is not known for one of them."""
         return float(np.min(list(self.ess.values())))
 
+    def summary(self, quantities: Sequence[str], points: int = 250) -> dict[str, Any]:
+        """What a report keeps, as plain data: the traces of some quantities, R-hat, ESS, the warnings.
+
+        Of each chain about ``points`` draws are kept, evenly spaced, to six digits: enough for a figure.
+        """
+        traces = {name: self.traces[name] for name in quantities if name in self.traces}
+        return {
+            "traces": {
+                name: [
+                    [float(f"{value:.6g}") for value in chain] for chain in draws[:, :: _step(draws, points)]
+                ]
+                for name, draws in traces.items()
+            },
+            "every": {name: _step(draws, points) for name, draws in traces.items()},
+            "rhat": {name: float(self.rhat[name]) for name in traces},
+            "ess": {name: float(self.ess[name]) for name in traces},
+            "worst_rhat": self.worst_rhat,
+            "least_ess": self.least_ess,
+            "warnings": list(self.warnings()),
+        }
+
     def warnings(self) -> tuple[str, ...]:
         """What is wrong, in words; empty where nothing is."""
         found = []
@@ -123,6 +145,10 @@ class ChainDiagnostics:
             if rate < 0.01 and move not in self.rare:
                 found.append(f"only {100 * rate:.2g} % of the {move} moves were accepted")
         return tuple(found)
+
+
+def _step(draws: np.ndarray, points: int) -> int:
+    return max(1, draws.shape[1] // points)
 
 
 def _and_others(count: int) -> str:

@@ -86,6 +86,14 @@ class Prediction:
         return scores.max(axis=1, initial=-np.inf)
 
     @property
+    def certainty(self) -> np.ndarray:
+        """(n,) what orders predictions by confidence: the confidence, and for a posterior (mean - t0) / sd.
+
+        Phi of the latter is 1 in doubles from 8.3 on, where posteriors that differ would seem to tie.
+        """
+        return self._standardised() if self.kind == "posterior" else self.confidence
+
+    @property
     def credibility(self) -> np.ndarray | None:
         """(n,) the largest p-value: how well the example fits the training set; None for other kinds."""
         return self.scores.max(axis=1, initial=-np.inf) if self.kind == "p-value" else None

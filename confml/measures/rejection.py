@@ -51,6 +51,11 @@ class RejectionCurve:
         """(n + 1,) e_k for k = 0, 1, ... n."""
         return np.interp(np.arange(self.n + 1), self.accepted, self.errors)
 
+    @property
+    def most_rejected(self) -> float:
+        """The largest rejection rate of any threshold: below 1 where some are always accepted."""
+        return 1.0 - self.always_accepted / self.n if self.n else float("nan")
+
     # ---- areas
 
     def aurc(self) -> float:
@@ -168,14 +173,15 @@ def rejection_curve(confidence, correct, *, always_accepted_from: float = np.inf
 
 
 def curve_of(prediction: Prediction, truth) -> RejectionCurve:
-    """The curve of one view with true labels (n,).
+    """The curve of one view with true labels (n,), by `Prediction.certainty`.
 
+    The thresholds of a posterior are multiples c of its sd: accepted where (mean - t0) / sd >= c.
     An envelope of 1 is accepted at every threshold, which is why envelope curves stop where every
     prediction that is left has all the posterior behind one class.
     """
     top = 1.0 if prediction.kind == "envelope" else np.inf
     return rejection_curve(
-        prediction.confidence, prediction.labels == np.asarray(truth), always_accepted_from=top
+        prediction.certainty, prediction.labels == np.asarray(truth), always_accepted_from=top
     )
 
 
@@ -190,9 +196,10 @@ class CurveBand(NamedTuple):
 
 
 def band(curves: Sequence[RejectionCurve], rejection_rates, *, what: str = "sure_incorrect") -> CurveBand:
-    """Mean and band over splits at common rejection rates in [0, 1).
+    """Mean and band over splits at common rejection rates in [0, 1].
 
-    what: ``sure_incorrect`` (of all), or ``risk`` (errors of the accepted).
+    what: ``sure_incorrect`` (of all), or ``risk`` (errors of the accepted). NaN at rates that no threshold
+    reaches on one of the splits (envelopes of 1 are always accepted), and for the risk of nothing.
     """
     grid = np.asarray(rejection_rates, dtype=np.float64)
     if what not in ("sure_incorrect", "risk"):
@@ -201,6 +208,8 @@ def band(curves: Sequence[RejectionCurve], rejection_rates, *, what: str = "sure
         values = np.stack([curve.risk_at_coverage(1.0 - grid) for curve in curves])
     else:
         values = np.stack([curve.sure_incorrect_at(grid) for curve in curves])
+    reached = np.array([curve.most_rejected for curve in curves])
+    values[grid > reached[:, None] + 1e-12] = np.nan
     sd = values.std(axis=0, ddof=1) if len(values) > 1 else np.full(grid.shape, np.nan)
     return CurveBand(grid, values.mean(axis=0), sd, values.min(axis=0), values.max(axis=0))
 

@@ -14,7 +14,7 @@ both, and the adaptive one a metric (x - z)^T M (x - z) besides, M = Q Lambda Q^
 from __future__ import annotations
 
 import warnings
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -35,7 +35,8 @@ class BayesKNN(Method):
     """Bayesian k-NN with three views of confidence.
 
     ``reject``: posterior mean of the class probabilities. ``envelope``: posterior probability that a class
-    has most neighbours. ``posterior``: mean and ``sd``; sure where mean - c sd exceeds a half.
+    has most neighbours. ``posterior``: mean and ``sd``; sure where mean - c sd exceeds a half. With
+    ``exceeding``, a fourth: ``exceedance``.
 
     The simple and the standard model are integrated exactly (k is summed, beta integrated by Gauss-Legendre
     quadrature: no chance, errors of rounding only) unless ``inference`` is ``mcmc``. The adaptive model
@@ -66,6 +67,10 @@ class BayesKNN(Method):
         ),
         "estimate": Choice(
             "average: over the posterior; map: the most probable k, beta and metric alone", ("average", "map")
+        ),
+        "exceeding": AnyOf(
+            "t of a fourth view, exceedance: the posterior probability that p(y | x, parameters) > t",
+            (Number("", 0.0, 1.0, high_open=True), Nothing("")),
         ),
         "chains": Integer("number of chains", 1),
         "proposal": Choice(
@@ -98,6 +103,7 @@ class BayesKNN(Method):
         beta_scale=10.0,
         ties="average",
         estimate="average",
+        exceeding=None,
         chains=4,
         proposal="improved",
         burn_in=10_000,
@@ -113,6 +119,7 @@ class BayesKNN(Method):
         self.beta_scale = beta_scale
         self.ties = ties
         self.estimate = estimate
+        self.exceeding = exceeding
         self.chains = chains
         self.proposal = proposal
         self.burn_in = burn_in
@@ -167,15 +174,22 @@ class BayesKNN(Method):
         """The views ``reject``, ``envelope`` and ``posterior`` of the test examples X (m, d).
 
         The posterior carries ``sd`` (m, c), and with chains ``standard_error`` (m, c), the Monte Carlo error
-        of the mean; so does reject.
+        of the mean; so does reject. With ``exceeding`` = t there is ``exceedance`` besides: the posterior
+        probability that p(y | x, parameters) exceeds t; equals go to the class that reject prefers.
         """
         found = self._summary(X)
         error = {} if found.error is None else {"standard_error": found.error}
-        return {
+        views = {
             "reject": Prediction(self.classes_, found.mean, "probability", extra=error),
             "envelope": Prediction(self.classes_, found.envelope, "envelope"),
             "posterior": Prediction(self.classes_, found.mean, "posterior", extra={"sd": found.sd} | error),
         }
+        if self.exceeding is not None:
+            scores = self.exceedance(X, self.exceeding)
+            largest = scores >= scores.max(axis=1, keepdims=True, initial=0.0) - 1e-12
+            labels = self.classes_[np.argmax(np.where(largest, found.mean, -1.0), axis=1)]
+            views["exceedance"] = Prediction(self.classes_, scores, "vote", labels)
+        return views
 
     def predict_proba(self, X) -> np.ndarray:
         """(m, c) the scores of ``reject``."""
@@ -242,6 +256,13 @@ class BayesKNN(Method):
             for move, rates in self.diagnostics_.acceptance.items():
                 found[f"acceptance_{move}"] = float(np.mean(rates))
         return found
+
+    @property
+    def fit_details_(self) -> dict[str, Any]:
+        """``chains``, where there are any: their traces of k, beta and the log posterior, and warnings."""
+        if self.diagnostics_ is None:
+            return {}
+        return {"chains": self.diagnostics_.summary(("k", "beta", "log posterior"))}
 
     @classmethod
     def warm(cls) -> None:

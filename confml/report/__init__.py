@@ -16,6 +16,7 @@ from confml.report.class_coverage import write_class_coverage
 from confml.report.console import print_json, print_run
 from confml.report.dropped import write_dropped
 from confml.report.figures import check_figure, draw_figures, known_figures
+from confml.report.matched import matched_rows, write_matched
 from confml.report.metrics import (
     dataset_rows,
     read_datasets,
@@ -29,6 +30,7 @@ from confml.report.metrics import (
 from confml.report.published import known_tables
 from confml.report.ranks import write_ranks
 from confml.report.regions import region_paths, write_regions
+from confml.report.rejection import write_curves
 from confml.report.results import DatasetInfo, Failure, RunResults, cell_order
 from confml.report.stored import open_run
 from confml.report.tables import published_table, write_tables
@@ -50,6 +52,8 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
         *write_summary(results, folder),
         write_failures(results, folder),
         *write_class_coverage(results, folder),
+        *write_curves(results, folder),
+        *write_matched(results, folder),
         *write_regions(results, folder),
         *write_dropped(results, folder),
     ]
@@ -90,10 +94,11 @@ def combine_tables(names: Sequence[str], runs: Sequence[Path | str], folder: Pat
 
 
 def _table_rows(run: Path) -> list:
-    """What tables are filled from: the summary of a report, its training times, its data sets."""
+    """What tables are filled from: the summary of a report, training times, matched views, data sets."""
     summary = read_summary(run / "summary.json")
     timings = timing_rows(run / "timings.csv", summary) if (run / "timings.csv").is_file() else []
-    return [*summary, *timings, *dataset_rows(read_datasets(run / "summary.json"))]
+    matched = matched_rows(run / "matched.csv", summary) if (run / "matched.csv").is_file() else []
+    return [*summary, *timings, *matched, *dataset_rows(read_datasets(run / "summary.json"))]
 
 
 def _still_to_come(results: RunResults) -> set[str]:

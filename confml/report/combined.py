@@ -1,10 +1,11 @@
-"""One metric of several runs against what they differ in: ``confml report RUN... --against KEY``."""
+"""Figures of several runs together: ``confml report RUN... --against KEY``, or ``--figures``."""
 
 from __future__ import annotations
 
 import copy
 import json
 import math
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from confml.errors import ConfmlError, did_you_mean
 from confml.report._files import safe_name, write_csv
+from confml.report.figures import draw_figures
 from confml.report.figures._curves import Point, draw_curves
 from confml.report.figures.style import save, style
 from confml.report.metrics import mean_and_sd
@@ -20,6 +22,32 @@ from confml.report.stored import open_run
 
 BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
 DECIDES_NOTHING = ("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed")
+
+
+def merged_runs(runs: Sequence[Path | str]) -> RunResults:
+    """Several runs as one: the cells and methods of all, everything else of the config from the first.
+
+    For figures of data sets, or of methods, that need a protocol of their own. A cell that two runs have
+    counts once.
+    """
+    opened = [open_run(run) for run in runs]
+    first = opened[0]
+    methods = {repr(entry): entry for one in opened for entry in one.config.methods}
+    return RunResults(
+        config=first.config.model_copy(update={"methods": tuple(methods.values())}),
+        cells=list({cell.key: cell for one in opened for cell in one.cells}.values()),
+        results=ChainMap(*(one.results for one in opened)),
+        failures=[failure for one in opened for failure in one.failures],
+        datasets={name: info for one in opened for name, info in one.datasets.items()},
+    )
+
+
+def combine_figures(runs: Sequence[Path | str], folder: Path | str) -> tuple[list[Path], list[str]]:
+    """Draw the figures that the first run's config names, of all runs together, below ``figures/``.
+
+    Returns the files, and in words what was not drawn and why.
+    """
+    return draw_figures(merged_runs(runs), Path(folder))
 
 
 def combine_figure(

@@ -38,6 +38,10 @@ def print_run(results: RunResults, folder: Path, stream: IO[str] | None = None) 
         over_splits = any(row.n > 1 for row in results.summary)
         title = "Results (%, mean ± sd over splits)" if over_splits else "Results (%)"
         print_table(headings, rows, title=title, right=3, stream=stream)
+    headings, rows = sureness_table(results)
+    if rows:
+        title = "Sure and unsure at thresholds of confidence (%)"
+        print_table(headings, rows, title=title, right=3, stream=stream)
     example = example_regions(results, folder)
     if example is not None:
         path, headings, rows = example
@@ -140,6 +144,34 @@ def result_table(results: RunResults) -> tuple[list[str], list[list[str]]]:
                 line = [""] * 4
             if not shown:
                 table.append([*line, "", *[""] * len(REGION_METRICS)])
+    if not any(line[4] for line in table):  # no regions at all
+        return headings[:4], [line[:4] for line in table]
+    return headings, table
+
+
+def sureness_table(results: RunResults) -> tuple[list[str], list[list[str]]]:
+    """SURE CORRECT, UNSURE and SURE INCORRECT at the config's thresholds: a line a view and threshold."""
+    names = ("sure_correct", "unsure", "sure_incorrect")
+    found = {
+        (row.dataset, row.method, row.variant, row.view, row.metric, row.level): row
+        for row in results.summary
+        if row.metric in names
+    }
+    headings = ["data set", "method", "view", "threshold", "sure correct", "unsure", "sure incorrect"]
+    table: list[list[str]] = []
+    thresholds = [float(threshold) for threshold in dict.fromkeys(results.config.thresholds)]
+    labels = {(cell.dataset, cell.method, cell.variant): results.label(cell) for cell in results.cells}
+    before = ("", "", "")
+    for variant, label in labels.items():
+        for view in dict.fromkeys(key[3] for key in found if key[:3] == variant):
+            for threshold in thresholds:
+                keys = (variant[0], label, view)
+                line = [
+                    "" if keys[: place + 1] == before[: place + 1] else key for place, key in enumerate(keys)
+                ]
+                before = keys
+                numbers = [_percent(found[*variant, view, name, threshold]) for name in names]
+                table.append([*line, f"{threshold!r}", *numbers])
     return headings, table
 
 
@@ -181,6 +213,7 @@ def where_files_are(folder: Path) -> list[str]:
     files = {
         "metrics.csv": "every number, one a row",
         "summary.csv": "means over the splits",
+        "rejection-curves.csv": "errors against rejection rate",
         "tables": "the paper's numbers beside ours",
         "figures": "as SVG and PNG",
         "regions": "every single prediction",

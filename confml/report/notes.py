@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def notes_of(results: RunResults) -> list[str]:
-    """Cells that are missing, what the data sets' loading found, and levels that no p-value can reach."""
+    """Missing cells, what loading the data found, levels that no p-value can reach, chains gone wrong."""
     notes = []
     planned = len(results.cells)
     done = sum(cell.key in results.results for cell in results.cells)
@@ -40,6 +40,28 @@ def notes_of(results: RunResults) -> list[str]:
     for name, counts in by_class.items():
         words = smallest_p_notes(levels, class_counts=counts)
         notes += [f"{name}, label-conditional p-values: {note}" for note in words]
+    return [*notes, *_chain_notes(results)]
+
+
+def _chain_notes(results: RunResults) -> list[str]:
+    """What chains say against themselves: a note a variant and data set, in the words of the worst split."""
+    found: dict[tuple[str, str], list[Mapping]] = {}
+    splits: dict[tuple[str, str], int] = {}
+    for result in results.finished():
+        chains = result.fit_details.get("chains")
+        if chains is not None:
+            key = (result.cell.dataset, results.label(result.cell))
+            splits[key] = splits.get(key, 0) + 1
+            if chains["warnings"]:
+                found.setdefault(key, []).append(chains)
+    notes = []
+    for (dataset, label), bad in found.items():
+        worst = max(bad, key=lambda chains: (chains["worst_rhat"], -chains["least_ess"]))
+        count, all_splits = len(bad), splits[dataset, label]
+        where = f" on {count} of {all_splits} splits, at worst" if all_splits > 1 else ""
+        notes.append(
+            f"{dataset}, {label}: chains are not to be trusted{where}: {'; '.join(worst['warnings'])}"
+        )
     return notes
 
 

@@ -1,0 +1,85 @@
+"""Reject and posterior matched to the envelope at equal proportions, as the paper's Table 2: ``matched.csv``.
+
+Krzanowski et al. (2006), section 3.3: for each threshold of the envelope, the threshold of reject that gives
+the same SURE INCORRECT proportion (the largest of several), and the multiple of the standard deviation with
+which the posterior gives the same SURE CORRECT (the one nearest to Phi^-1 of the envelope's threshold).
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confml.measures.rejection import Match, curve_of, match, sureness
+from confml.report._files import write_csv
+from confml.report.metrics import SummaryRow, mean_and_sd
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+VIEWS = {"envelope", "reject", "posterior"}
+
+
+def write_matched(results: RunResults, folder: Path) -> list[Path]:
+    """``matched.csv``: one row a number, ``level`` the envelope's threshold; where there are such views.
+
+    matched_threshold is reject's threshold, or the posterior's multiple of its sd; empty where it is beyond
+    every prediction. matched_exactly: 1 where the proportions are equal, 0 where ties leave a gap.
+    """
+    header = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
+    rows = [
+        (result.cell.dataset, result.cell.method, result.cell.variant, result.cell.split, *row)
+        for result in results.finished()
+        if set(result.views) >= VIEWS and len(result.truth)
+        for row in _matched(result, results.config.thresholds)
+    ]
+    return [write_csv(folder / "matched.csv", header, rows)] if rows else []
+
+
+def _matched(result: CellResult, thresholds: Sequence[float]) -> Iterator[tuple[str, str, float, float]]:
+    """(view, metric, level, value) of one cell."""
+    from scipy.special import ndtri
+
+    envelope = result.views["envelope"]
+    reject, posterior = (curve_of(result.views[view], result.truth) for view in ("reject", "posterior"))
+    for level in thresholds:
+        reference = sureness(envelope.accepted(level), envelope.labels == result.truth)
+        found = {
+            "reject": match(reject, reference, by="incorrect"),
+            "posterior": match(posterior, reference, by="correct", near=float(ndtri(level))),
+        }
+        for view, one in found.items():
+            for metric, value in _numbers(one).items():
+                yield view, metric, level, value
+
+
+def _numbers(found: Match) -> dict[str, float]:
+    return {
+        "matched_threshold": found.threshold if np.isfinite(found.threshold) else math.nan,
+        "matched_sure_correct": found.sureness.correct,
+        "matched_unsure": found.sureness.unsure,
+        "matched_sure_incorrect": found.sureness.incorrect,
+        "matched_exactly": float(found.exact),
+    }
+
+
+def matched_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """The means over the splits of a ``matched.csv``, for the variants of a summary."""
+    found: dict[tuple, list[float]] = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            variant = (line["dataset"], line["method"], line["params"])
+            key = (*variant, line["view"], line["metric"], float(line["level"]))
+            found.setdefault(key, []).append(float(line["value"] or "nan"))
+    params = {(row.dataset, row.method, row.variant): row.params for row in summary}
+    return [
+        SummaryRow(dataset, method, params[dataset, method, variant], variant, *rest, *mean_and_sd(values))
+        for (dataset, method, variant, *rest), values in found.items()
+        if (dataset, method, variant) in params
+    ]

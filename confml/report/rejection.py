@@ -1,0 +1,55 @@
+"""Accuracy-rejection curves of every view, mean and band over the splits: ``rejection-curves.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confml.measures.rejection import RejectionCurve, band, curve_of
+from confml.report._files import write_csv
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+
+RATES = np.arange(51) / 50  # rejection rates of the CSV file: 0, 0.02, ... 1
+Key = tuple[str, str, str, str]  # data set, method, params, view
+
+
+def curves_of(results: RunResults) -> Iterator[tuple[Key, list[RejectionCurve]]]:
+    """The curves of each view of each variant over its splits, in the order of ``metrics.csv``.
+
+    Splits without a test example, or with a confidence that is NaN, have none.
+    """
+    found: dict[Key, list[RejectionCurve]] = {}
+    variant = None
+    for result in results.finished():
+        cell = result.cell
+        if variant != (cell.dataset, cell.method, cell.variant):
+            yield from found.items()
+            variant, found = (cell.dataset, cell.method, cell.variant), {}
+        for view, prediction in result.views.items():
+            if len(prediction) and not np.isnan(prediction.certainty).any():
+                found.setdefault((*variant, view), []).append(curve_of(prediction, result.truth))
+    yield from found.items()
+
+
+def write_curves(results: RunResults, folder: Path) -> list[Path]:
+    """``rejection-curves.csv``: one row a view and rejection rate.
+
+    sure_incorrect: errors among the accepted as a share of all, mean over the splits, with sd, smallest and
+    largest; risk: as a share of the accepted. Rates that a split cannot reach have no row.
+    """
+    header = ("dataset", "method", "params", "view", "rejection_rate", "splits")
+    header += ("sure_incorrect", "sure_incorrect_sd", "sure_incorrect_low", "sure_incorrect_high")
+    header += ("risk", "risk_sd")
+    rows = []
+    for key, curves in curves_of(results):
+        wrong, risk = band(curves, RATES), band(curves, RATES, what="risk")
+        for place in np.flatnonzero(~np.isnan(wrong.mean)):
+            values = (*wrong[1:], risk.mean, risk.sd)
+            numbers = (round(float(column[place]), 12) for column in values)  # 0.02, not 0.020000000000000018
+            rows.append((*key, RATES[place], len(curves), *numbers))
+    return [write_csv(folder / "rejection-curves.csv", header, rows)] if rows else []

@@ -1,0 +1,168 @@
+"""Accuracy-rejection curves, matched views and chains in reports, on runs made by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from confml.measures.chains import ChainDiagnostics
+from confml.measures.prediction import Prediction
+from confml.measures.rejection import curve_of
+from confml.methods._base import Views
+from confml.report import DatasetInfo, write_report
+from confml.report.console import print_run
+from confml.report.figures import NotApplicable, Subject, known_figures
+from confml.report.matched import matched_rows
+from confml.report.published import known_tables
+from confml.runner.results import CellResult
+from report_cases import entry, figure, make_config, make_run
+
+CLASSES = np.array([0, 1])
+
+
+def prediction_of(seed: int, model: str) -> tuple[dict[str, Prediction], np.ndarray]:
+    rng = np.random.default_rng([seed, len(model)])
+    mean = np.clip(rng.normal(0.6, 0.2, 40), 0.02, 0.98)
+    truth = (rng.random(40) > mean).astype(int)
+    scores = np.column_stack([mean, 1 - mean])
+    share = np.clip(np.round(2 * mean - 0.5, 1), 0, 1)
+    return {
+        "reject": Prediction(CLASSES, scores, "probability"),
+        "envelope": Prediction(CLASSES, np.column_stack([share, 1 - share]), "envelope"),
+        "posterior": Prediction(CLASSES, scores, "posterior", extra={"sd": np.full(scores.shape, 0.1)}),
+    }, truth
+
+
+def bad_chains() -> dict:
+    rng = np.random.default_rng(0)
+    k = rng.normal(size=(3, 60)) + 5 * np.arange(3)[:, None]
+    return ChainDiagnostics.of({"k": k, "beta": rng.normal(size=(3, 60))}, {}).summary(("k", "beta"), 20)
+
+
+def run_by_hand(splits=("r0", "r1", "r2"), **config):
+    def predict(cell):
+        model = cell.params["model"]
+        views, truth = prediction_of(int(cell.split[1:]), model)
+        details = {"chains": bad_chains()} if model == "adaptive" else {}
+        return CellResult(cell, truth, np.arange(40), Views(views, fit_details=details), None, 80, {})
+
+    methods = [entry("bayes-knn", {"model": model}, label=model) for model in ("standard", "adaptive")]
+    given = make_config(methods, **({"levels": (), "thresholds": (0.8, 0.95)} | config))
+    info = {"wine": DatasetInfo("wine", 120, 2, 2, None, None, (), "ab")}
+    return make_run(given, predict, info, list(splits))
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_curves_in_the_report_are_means_over_the_splits(tmp_path):
+    write_report(run_by_hand(), tmp_path)
+    rows = [
+        row
+        for row in read(tmp_path / "rejection-curves.csv")
+        if (row["params"], row["view"]) == ("model=standard", "reject")
+    ]
+    assert [float(row["rejection_rate"]) for row in rows] == pytest.approx(np.arange(51) / 50)
+    curves = [
+        curve_of(views["reject"], truth)
+        for views, truth in (prediction_of(seed, "standard") for seed in range(3))
+    ]
+    for row in rows:
+        found = [curve.sure_incorrect_at(float(row["rejection_rate"])) for curve in curves]
+        assert float(row["sure_incorrect"]) == pytest.approx(np.mean(found), abs=1e-11)
+        assert float(row["sure_incorrect_sd"]) == pytest.approx(np.std(found, ddof=1), abs=1e-11)
+        assert row["splits"] == "3"
+    envelope = [row for row in read(tmp_path / "rejection-curves.csv") if row["view"] == "envelope"]
+    assert 0 < len(envelope) < 102, "envelopes of 1 are always accepted: their curves end early"
+
+
+def test_matched_views_have_the_envelopes_proportions(tmp_path):
+    run = run_by_hand(splits=["r0"])
+    write_report(run, tmp_path)
+    rows = {
+        (row["params"], row["view"], row["metric"], float(row["level"])): row["value"]
+        for row in read(tmp_path / "matched.csv")
+    }
+    views, truth = prediction_of(0, "standard")
+    for level in (0.8, 0.95):
+        sure = views["envelope"].accepted(level)
+        right = views["envelope"].labels == truth
+        if rows["model=standard", "reject", "matched_exactly", level] == "1.0":
+            value = float(rows["model=standard", "reject", "matched_sure_incorrect", level])
+            assert value == pytest.approx(np.mean(sure & ~right))
+        if rows["model=standard", "posterior", "matched_exactly", level] == "1.0":
+            value = float(rows["model=standard", "posterior", "matched_sure_correct", level])
+            assert value == pytest.approx(np.mean(sure & right))
+            multiple = float(rows["model=standard", "posterior", "matched_threshold", level])
+            mean = views["posterior"].scores.max(axis=1)
+            accepted = (mean - 0.5) / 0.1 >= multiple
+            assert np.mean(accepted & (views["posterior"].labels == truth)) == pytest.approx(value)
+    means = matched_rows(tmp_path / "matched.csv", run.summary)
+    assert {row.n for row in means if row.metric == "matched_unsure"} == {1}
+
+
+def test_the_console_says_sure_and_unsure(tmp_path):
+    run = run_by_hand()
+    write_report(run, tmp_path)
+    stream = io.StringIO()
+    print_run(run, tmp_path, stream)
+    text = stream.getvalue()
+    assert "sure correct" in text and "level" not in text.splitlines()[1]
+    line = next(line for line in text.splitlines() if "reject" in line and " 0.8 " in line)
+    values = [
+        row.mean
+        for row in run.summary
+        if row.view == "reject" and row.level == 0.8 and row.metric == "unsure"
+    ]
+    assert f"{100 * values[0]:.2f}" in line
+
+
+def test_bad_chains_are_told_in_the_notes(tmp_path):
+    write_report(run_by_hand(), tmp_path)
+    notes = (tmp_path / "notes.txt").read_text()
+    assert "wine, adaptive: chains are not to be trusted on 3 of 3 splits" in notes
+    assert "have not converged: R-hat is" in notes and "standard" not in notes
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        figure("accuracy-rejection"),
+        figure("accuracy-rejection", form="risk", panels="method", band="range"),
+        figure("accuracy-rejection-all", views=["envelope"]),
+        figure("accuracy-rejection-all", without="adaptive", band="none"),
+        figure("chain-traces"),
+    ],
+    ids=lambda spec: f"{spec.name} {spec.options}",
+)
+@pytest.mark.parametrize("splits", [["r0"], ["r0", "r1"]], ids=len)
+def test_figures_are_drawn(tmp_path, spec, splits):
+    write_report(run_by_hand(splits, figures=(spec,)), tmp_path)
+    assert len(list((tmp_path / "figures").glob("*.png"))) == 1
+    assert "not drawn" not in (tmp_path / "notes.txt").read_text()
+
+
+def test_figures_with_nothing_to_show_say_so():
+    run = run_by_hand()
+    for name, options in (
+        ("accuracy-rejection", {"views": ["p-value"]}),
+        ("accuracy-rejection-all", {"views": ["p-value"]}),
+        ("chain-traces", {}),
+    ):
+        subject = Subject(run, "wine" if options else "none", options)
+        with pytest.raises(NotApplicable):
+            known_figures()[name].draw(subject)
+
+
+def test_published_tables_say_where_their_numbers_are():
+    for number in (1, 2, 3):
+        table = known_tables()[f"bayesian-knn-table{number}"]
+        entries = list(table.entries())
+        assert len(entries) == {1: 15, 2: 165, 3: 38}[number]
+        assert all(entry.ours is not None for entry in entries)
