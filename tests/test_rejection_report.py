@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from report_cases import entry, figure, make_config, make_run
 
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.prediction import Prediction
@@ -19,7 +20,6 @@ from confml.report.figures import NotApplicable, Subject, known_figures
 from confml.report.matched import matched_rows
 from confml.report.published import known_tables
 from confml.runner.results import CellResult
-from report_cases import entry, figure, make_config, make_run
 
 CLASSES = np.array([0, 1])
 
