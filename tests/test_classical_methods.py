@@ -228,6 +228,15 @@ def test_without_an_m_estimate_nothing_known_leaves_the_prior():
     np.testing.assert_allclose(bayes.predict_proba([[5], [0]]), [[2 / 3, 1 / 3], [1, 0]])
 
 
+def test_without_an_m_estimate_an_unknown_category_leaves_the_other_attributes():
+    X, y = np.array([[0, 0.0], [0, 1.0], [1, 5.0], [1, 6.0]]), ["a", "a", "b", "b"]
+    both, second = NaiveBayes(m=0, nominal=[0]).fit(X, y), NaiveBayes().fit(X[:, 1:], y)
+    np.testing.assert_array_equal(both.predict_proba([[7, 2.0]]), second.predict_proba([[2.0]]))
+    # Each of these two values rules the other's class out: 0 for both.
+    clash = NaiveBayes(m=0, nominal=[0, 1]).fit([[0, 0], [0, 0], [1, 1]], ["a", "a", "b"])
+    np.testing.assert_allclose(clash.predict_proba([[0, 1]]), [[2 / 3, 1 / 3]])
+
+
 def test_gaussians_agree_with_scikit_learn():
     rng = np.random.default_rng(1)
     y = np.repeat([0, 1, 2], 40)

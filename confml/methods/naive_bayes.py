@@ -26,7 +26,8 @@ class NaiveBayes(Method):
     A nominal attribute: the m-estimate ``(n_value + m pi) / (n_class + m)``, where pi is 1/V over the V
     categories of the training set (``prior: equal``), or the category's share of the whole training set
     (``prior: frequency``, Cestnik 1990). A category that is only in the test set counts as one of which there
-    were none, with pi = 1/V. With m = 0 a product may be 0 for every class: then the posterior is P(c).
+    were none, with pi = 1/V; with m = 0 it tells nothing. Where a product is 0 for every class, as m = 0
+    allows, the posterior is P(c).
 
     A numeric attribute, by ``numeric``:
 
@@ -206,7 +207,8 @@ def _log_estimates(
         shares = counts.sum(axis=1) / len(codes)
         before = np.where(shares > 0, shares, before)
     with np.errstate(divide="ignore"):
-        return np.log(m_estimate(counts, class_counts, m, before[:, None]))
+        found = np.log(m_estimate(counts, class_counts, m, before[:, None]))
+    return np.where(np.isneginf(found).all(axis=1, keepdims=True), 0.0, found)
 
 
 def _log_bell(standardised: np.ndarray, width) -> np.ndarray:

@@ -217,6 +217,7 @@ def where_files_are(folder: Path) -> list[str]:
         "tables": "the paper's numbers beside ours",
         "figures": "as SVG and PNG",
         "regions": "every single prediction",
+        "dropped": "what steps took out of each training set",
         "failures.csv": "what failed, and why",
     }
     present = {name: about for name, about in files.items() if _has_content(folder / name)}
