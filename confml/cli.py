@@ -14,6 +14,7 @@ import click
 from confml import __version__
 from confml.commands._options import InOrder
 from confml.commands.bayes_error import bayes_error
+from confml.commands.bayes_error_trials import bayes_error_trials
 from confml.commands.data import data
 from confml.commands.describe import describe
 from confml.commands.doctor import doctor
@@ -46,7 +47,19 @@ def cli(debug: bool) -> None:
     """
 
 
-for command in (run, plan, status, report, bayes_error, data, methods, describe, schema, doctor):
+for command in (
+    run,
+    plan,
+    status,
+    report,
+    bayes_error,
+    bayes_error_trials,
+    data,
+    methods,
+    describe,
+    schema,
+    doctor,
+):
     cli.add_command(command)
 
 

@@ -83,6 +83,19 @@ def select_attributes(
     return Selection(np.array(taken), np.array(values))
 
 
+def sample_by_class(y: np.ndarray, most: int | None, rng: np.random.Generator) -> np.ndarray:
+    """At most ``most`` rows in random order, each class with its share and at least one row, two if it
+    can."""
+    order = rng.permutation(len(y))
+    if most is None or most >= len(y):
+        return order
+    taken = []
+    for label in np.unique(y):
+        own = order[y[order] == label]
+        taken.append(own[: max(min(2, len(own)), round(most * len(own) / len(y)))])
+    return rng.permutation(np.concatenate(taken))
+
+
 def rank_transforms(
     X, y, transforms: Mapping[str, Callable], *, trees: int = 3, criterion: str = "mean", count: str = "all"
 ) -> list[RankedTransform]:

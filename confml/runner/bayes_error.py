@@ -17,6 +17,7 @@ from confml.bayes_error.selection import (
     Selection,
     pca_transforms,
     rank_transforms,
+    sample_by_class,
     scaling_transforms,
     select_attributes,
 )
@@ -228,19 +229,6 @@ def attribute_groups(data: DataSet) -> tuple[tuple[str, ...], list[list[int]]]:
 
 def _is_dummy(columns: Sequence[str], place: int, name: str) -> bool:
     return place < len(columns) and columns[place].startswith(f"{name}=")
-
-
-def sample_by_class(y: np.ndarray, most: int | None, rng: np.random.Generator) -> np.ndarray:
-    """At most ``most`` rows in random order, each class with its share and at least one row, two if it
-    can."""
-    order = rng.permutation(len(y))
-    if most is None or most >= len(y):
-        return order
-    taken = []
-    for label in np.unique(y):
-        own = order[y[order] == label]
-        taken.append(own[: max(min(2, len(own)), round(most * len(own) / len(y)))])
-    return rng.permutation(np.concatenate(taken))
 
 
 def _parts(data: DataSet, request: Request) -> tuple[np.ndarray, np.ndarray]:

@@ -154,7 +154,7 @@ def _label_points(axes, x: np.ndarray, y: np.ndarray, names: list[str], top: flo
     taken: list[tuple[float, float, float, float]] = []
     height = 0.045 * top
     for place in np.argsort(-np.abs(y - x) - 0.5 * (x + y), kind="stable"):
-        width = 0.03 * top * len(names[place]) + 0.01 * top
+        width = 0.022 * top * len(names[place]) + 0.01 * top
         for dx, dy in ((0.015, 0.012), (-0.02, 0.012), (0.015, -0.045), (-0.02, -0.045)):
             left = x[place] + dx * top - (width if dx < 0 else 0)
             bottom = y[place] + dy * top
@@ -162,7 +162,15 @@ def _label_points(axes, x: np.ndarray, y: np.ndarray, names: list[str], top: flo
             points = (x > box[0]) & (x < box[2]) & (y > box[1]) & (y < box[3])
             met = any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken)
             if not met and not points.any() and box[2] < top and box[0] > -0.02 * top:
-                axes.text(left, bottom, names[place], fontsize=5.5, color="0.25")
+                right = dx < 0
+                axes.text(
+                    left + (width if right else 0),
+                    bottom,
+                    names[place],
+                    ha="right" if right else "left",
+                    fontsize=5.5,
+                    color="0.25",
+                )
                 taken.append(box)
                 break
 

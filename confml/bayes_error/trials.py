@@ -1,0 +1,118 @@
+"""Estimates of many drawn data sets whose true Bayes error is known: their bias and variance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from confml._seeds import stable_generator
+from confml.bayes_error.estimates import bayes_error_from_crossings
+from confml.bayes_error.gaussians import bhattacharyya_bound, gaussian_bayes_error, gaussian_classes
+from confml.bayes_error.rates import pairwise_bayes_error
+from confml.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Two spherical Gaussians of m = prior * rows and n = rows - m rows, drawn again and again.
+
+    priors (P,), as they come out of whole numbers of rows; separations (S,); trees (T,): numbers of trees;
+    estimate, uncorrected (P, S, T, trials): equation (6) with and without the bias correction, not
+    normalised; truth, bhattacharyya (P, S): the true Bayes error, and that bound of it.
+    """
+
+    rows: int
+    attributes: int
+    priors: np.ndarray
+    separations: np.ndarray
+    trees: np.ndarray
+    estimate: np.ndarray
+    uncorrected: np.ndarray
+    truth: np.ndarray
+    bhattacharyya: np.ndarray
+
+    @property
+    def bias(self) -> np.ndarray:
+        """Mean estimate less the truth: (P, S, T)."""
+        return self.estimate.mean(axis=3) - self.truth[:, :, None]
+
+    @property
+    def variance(self) -> np.ndarray:
+        """Variance of the estimate over the trials: (P, S, T)."""
+        return self.estimate.var(axis=3, ddof=1)
+
+
+def gaussian_trials(
+    priors: Sequence[float],
+    separations: Sequence[float],
+    trees: Sequence[int],
+    *,
+    rows: int = 1000,
+    attributes: int = 2,
+    trials: int = 200,
+    seed: int = 1,
+    jobs: int = 1,
+) -> Trials:
+    """Draw and estimate; the trials of all numbers of trees are the same data, each with its own seed.
+
+    What a prior and a separation give does not depend on the others, on the number of jobs, nor a trial on
+    how many there are. ConfigError for a prior that leaves a class fewer than 2 rows.
+    """
+    if trials < 2:
+        raise ConfigError(f"expected two trials or more, got {trials}")
+    sizes = [round(prior * rows) for prior in priors]
+    for prior, m in zip(priors, sizes, strict=True):
+        if not 2 <= m <= rows - 2:
+            raise ConfigError(f"a prior of {prior} leaves a class of {rows} rows fewer than 2 rows")
+    if not separations or not trees or min(separations) < 0 or min(trees) < 1:
+        raise ConfigError("expected separations of at least 0 and numbers of trees of at least 1")
+    counts = np.array(sorted(set(trees)))
+    points = [(m, separation) for m in sizes for separation in separations]
+    found = _each(
+        [(m, rows - m, s, attributes, int(counts[-1]), trials, seed) for m, s in points],
+        jobs,
+    )
+    if np.isnan(found).any():
+        raise ConfigError(f"{rows} rows do not have {max(trees)} orthogonal spanning trees")
+    # mean over the first t trees, for each t
+    shape = len(sizes), len(separations), trials, int(counts[-1])
+    means = np.cumsum(np.stack(found).reshape(shape), axis=3) / np.arange(1, shape[3] + 1)
+    crossings = np.moveaxis(means[:, :, :, counts - 1], 3, 2)
+    m = np.array(sizes)[:, None, None, None]
+    corrected, raw = (
+        bayes_error_from_crossings(crossings, m, rows - m, correct_bias=correct, normalise=False)[0]
+        for correct in (True, False)
+    )
+    p, s = np.array(sizes) / rows, np.array(separations, dtype=float)
+    return Trials(
+        rows=rows,
+        attributes=attributes,
+        priors=p,
+        separations=s,
+        trees=counts,
+        estimate=corrected,
+        uncorrected=raw,
+        truth=np.asarray(gaussian_bayes_error(s[None, :], p[:, None])),
+        bhattacharyya=np.asarray(bhattacharyya_bound(s[None, :], p[:, None])),
+    )
+
+
+def _each(arguments: list[tuple], jobs: int) -> list[np.ndarray]:
+    if jobs == 1:
+        return [_crossings(*one) for one in arguments]
+    from joblib import Parallel, delayed
+
+    _crossings(5, 5, 1.0, 2, 2, 2, 0)  # kernels are compiled once, ahead of the workers
+    return Parallel(n_jobs=jobs)(delayed(_crossings)(*one) for one in arguments)
+
+
+def _crossings(m: int, n: int, separation: float, attributes: int, trees: int, trials: int, seed: int):
+    """Crossings of each orthogonal tree: (trials, trees)."""
+    found = np.empty((trials, trees))
+    for trial in range(trials):
+        rng = stable_generator("gaussian trials", seed, m, n, float(separation), attributes, trial)
+        X, y = gaussian_classes(m, n, separation, rng, attributes)
+        found[trial] = pairwise_bayes_error(X, y, trees=trees).per_tree[:, 0, 1]
+    return found

@@ -1,0 +1,95 @@
+"""``confml bayes-error-trials``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from confml.commands._options import json_option, quiet_option, say
+
+
+@click.command("bayes-error-trials")
+@click.option(
+    "--priors", default="0.5,0.33,0.15", show_default=True, metavar="NUMBERS", help="Of one of the classes."
+)
+@click.option(
+    "--separations", default="0:5:0.5", show_default=True, metavar="NUMBERS",
+    help="Distances between the means in standard deviations, as 0,1,2 or from:to:step.",
+)  # fmt: skip
+@click.option(
+    "--trees", default="3", show_default=True, metavar="NUMBERS", help="Orthogonal trees; several as 1,2,3."
+)
+@click.option(
+    "--trials", type=click.IntRange(2), default=200, show_default=True, help="Data sets drawn at each point."
+)
+@click.option("--rows", type=click.IntRange(4), default=1000, show_default=True, help="Of both classes.")
+@click.option("--attributes", type=click.IntRange(1), default=2, show_default=True, help="Of each row.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of all chance.")
+@click.option(
+    "--jobs", "-j", type=click.IntRange(1), default=None, help="Tasks at the same time.  [default: all cores]"
+)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    help="Write CSV, JSON and figures there.",
+)  # fmt: skip
+@json_option
+@quiet_option
+def bayes_error_trials(
+    priors, separations, trees, trials, rows, attributes, seed, jobs, out, as_json, quiet
+) -> None:
+    """Try the Bayes error estimates on data whose Bayes error is known.
+
+    Two spherical Gaussians are drawn again and again; what comes out is the estimates' bias, with and without
+    correction, beside the Bhattacharyya bound, and their variance for each number of orthogonal trees:
+    figures 1 and 2 of van den Burg and Hero (2017).
+
+    \b
+    confml bayes-error-trials --out results/bias
+    confml bayes-error-trials --priors 0.33 --trees 1,2,3,5,10 --trials 500 --out results/variance
+    """
+    points = _numbers("--priors", priors), _numbers("--separations", separations)
+    counts = _numbers("--trees", trees)
+
+    import joblib
+
+    from confml.bayes_error.trials import gaussian_trials
+    from confml.errors import ConfigError
+    from confml.report.bayes_error.trials import print_trials, trial_document, write_trials
+
+    if any(count != int(count) for count in counts):
+        raise ConfigError(f"--trees expects whole numbers, got '{trees}'")
+    tell = (lambda text: None) if quiet else say
+    tell(f"{len(points[0]) * len(points[1])} points, {trials} data sets of {rows} rows at each")
+    found = gaussian_trials(
+        *points,
+        [int(count) for count in counts],
+        rows=rows,
+        attributes=attributes,
+        trials=trials,
+        seed=seed,
+        jobs=jobs or joblib.cpu_count(),
+    )
+    if out is not None:
+        paths = write_trials(found, out)
+        tell(f"{len(paths)} files in {out}")
+    if as_json:
+        click.echo(json.dumps(trial_document(found), indent=1))
+    elif not quiet:
+        print_trials(found)
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    """``0,1,2`` or ``0:5:0.5``, both ends included."""
+    from confml.errors import ConfigError
+
+    try:
+        if ":" not in text:
+            return list(dict.fromkeys(float(part) for part in text.split(",")))
+        first, last, step = (float(part) for part in text.split(":"))
+        if step > 0 and first <= last and (last - first) / step < 10_000:
+            return [round(first + place * step, 12) for place in range(int((last - first) / step + 1e-9) + 1)]
+    except ValueError:
+        pass
+    raise ConfigError(f"{option} expects numbers with commas between, or from:to:step, got '{text}'")
