@@ -143,6 +143,11 @@ def test_runs_combined_against_what_they_differ_in(out, tmp_path):
         if (row.dataset, row.variant, row.metric) == ("square", "k=5", "error")
     )
     assert cleaned[1].mean == pytest.approx(mean)
+    rows = combined_curves(runs[2:3], "train-rows", "error", ["knn k=5"])
+    assert {label: [point.x for point in curve] for label, curve in rows.items()} == {
+        ("square", "knn k=5"): [72],
+        ("at-least", "knn k=5"): [36],
+    }
     paths = combine_figure([out, other], "k", "error", tmp_path / "combined", ["knn"])
     assert [path.name for path in paths] == [f"error-against-k.{ending}" for ending in ("svg", "png", "csv")]
     with pytest.raises(ConfmlError, match="no metric 'eror'"):

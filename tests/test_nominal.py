@@ -106,6 +106,29 @@ def test_noise_is_the_same_on_codes_and_on_dummy_columns(fruit, on):
     assert codes.told([{}]) == [{"nominal": [0, 2]}]
 
 
+def test_steps_of_an_inner_fold_are_learnt_on_its_training_part(fruit):
+    steps = "steps: [min-max, {tomek-links: {repeat: true}}, {consistent-subset: {add: one}}]"
+    config = config_of(fruit, ["{name: knn}"], steps=steps, noise="{labels: 0.2, on: train}")
+    outer = parts_of(fruit, config, "knn")
+    validated = []
+    for fold in range(3):
+        parts = Parts.inner(outer.setting, fold, [{}])
+        assert set(parts.train_rows) | set(parts.test_rows) == set(outer.train_rows)
+        assert not set(parts.train_rows) & set(parts.test_rows)
+        validated += parts.test_rows.tolist()
+        X, y = parts.given
+        at = np.searchsorted(outer.train_rows, parts.train_rows)
+        assert np.array_equal(X, outer.given[0][at]) and np.array_equal(y, outer.given[1][at])
+        low, high = X[:, [1, 3]].min(axis=0), X[:, [1, 3]].max(axis=0)
+        np.testing.assert_allclose(parts.X[:, [1, 3]], (X[parts.kept][:, [1, 3]] - low) / (high - low))
+        assert np.array_equal(parts.y, y[parts.kept]) and 1 < len(parts.y) < len(y)
+        dropped = np.setdiff1d(parts.train_rows, parts.train_rows[parts.kept])
+        assert np.array_equal(parts.dropped_rows, dropped)
+        inner = np.searchsorted(outer.train_rows, parts.test_rows)
+        assert np.array_equal(parts.y_test, outer.given[1][inner])  # validated on noised labels
+    assert sorted(validated) == outer.train_rows.tolist()
+
+
 @pytest.mark.parametrize("on", ["all", "train"])
 def test_rows_of_little_noise_are_among_those_of_much(fruit, on):
     def noised(share):

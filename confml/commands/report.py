@@ -40,8 +40,9 @@ def report(
 
     With --table and --out, fill published tables with the numbers of several runs instead: for tables whose
     data sets were evaluated under different protocols. With --against and --out, draw a metric of several
-    runs against what they differ in: a dotted key of their configs, or a parameter of their methods. With
-    --figures and --out, draw the figures of the first run's config with the cells of all runs.
+    runs against what they differ in: a dotted key of their configs, a parameter of their methods, train-rows
+    (how many examples a fit was given), or bayes-error (the known one of generated data). With --figures and
+    --out, draw the figures of the first run's config with the cells of all runs.
 
     \b
     confml report results/usps
