@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "confml"
 # Each floor may import itself and what stands before it.
 FLOORS = [
-    {"errors", "_cache", "_jit", "_seeds", "_parameters", "__init__"},
+    {"errors", "_cache", "_jit", "_seeds", "_parameters", "_kernels_wide_tree", "__init__"},
     {"measures", "data", "bayes_error"},
     {"methods"},
     {"steps"},

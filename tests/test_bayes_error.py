@@ -24,6 +24,7 @@ from confml.errors import ConfigError, DataError
 # Ways through the code that a small set would not take by itself: each is a set of replaced constants.
 WAYS = {
     "as it is": {},
+    "joined": {},
     "dense": {(points, "FEW_ATTRIBUTES"): 0},
     "many joins": {(points, "FEW_ATTRIBUTES"): 0, (points, "LEAF"): 3, (forests, "LEAF"): 3},
     "many joins of boxes": {(points, "LEAF"): 24, (forests, "LEAF"): 24},
@@ -47,6 +48,8 @@ WAYS = {
 
 @pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
+    if request.param != "as it is":
+        monkeypatch.setattr(forests, "SEARCHED", 0)
     for (module, name), value in WAYS[request.param].items():
         monkeypatch.setattr(module, name, value)
     return request.param
@@ -115,13 +118,15 @@ def test_larger_sets_agree_between_boxes_products_and_full_matrices(d, monkeypat
     y = rng.integers(0, 3, size=900)
     X[y == 2] *= 1.0 + 1e-6
     expected = bayes_errors(X, y)
+    monkeypatch.setattr(forests, "SEARCHED", 0)
+    boxes = bayes_errors(X, y)
     monkeypatch.setattr(points, "FEW_ATTRIBUTES", 12 if d > 12 else 0)
     other = bayes_errors(X, y)
     monkeypatch.setattr(points, "LEAF", 2000)
     monkeypatch.setattr(forests, "LEAF", 2000)
     monkeypatch.setattr(forests, "MOST_SURVIVORS", -1)
     full = bayes_errors(X, y)
-    for result in (other, full):
+    for result in (boxes, other, full):
         for view in ("pairwise", "one_vs_rest"):
             for field in ("per_tree", "crossings_min", "crossings_max"):
                 np.testing.assert_array_equal(

@@ -1,8 +1,9 @@
-"""Orthogonal minimal spanning trees of ranges of positions: built from halves, and joined across classes.
+"""Orthogonal minimal spanning trees of ranges of positions: searched or built from halves, and joined across
+classes.
 
 The trees of a union of two sets use, inside each set, only edges of that set's own trees. So every set's
-trees are made once, from those of its halves, and reused by every pair: all that has to be looked at is the
-edges across, each distance once.
+trees are made once, and reused by every pair: all that has to be looked at is the edges across, each distance
+once. One set's own trees come from searches in a k-d tree, or for many attributes from those of its halves.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from confml.bayes_error._kernels_kruskal import crossing_trees, layered_kruskal,
 from confml.bayes_error._kernels_prim import bipartite_trees, dense_trees
 from confml.bayes_error.filters import MOST_WITNESSES, Side, edges_across
 from confml.bayes_error.points import LEAF, Points, halves
+from confml.bayes_error.searched_trees import searched_trees
 
+SEARCHED = 64
+"""Attributes up to which one set's trees are searched, not joined from halves: the trees are the same."""
 MOST_SURVIVORS = 1 << 24
 """Edges that may pass the filter of one pair of sets; with more, Prim's algorithm does without a filter."""
 WITNESSES = 4
@@ -85,7 +89,11 @@ class Crossing:
 def build_forest(points: Points, k: int, layers: int) -> Forest:
     """The orthogonal trees of class k."""
     nodes = None if points.roots is None else (points.roots[k], points.roots[k + 1])
-    return _build(points, int(points.starts[k]), int(points.starts[k + 1]), layers, nodes)
+    start, stop = int(points.starts[k]), int(points.starts[k + 1])
+    if points.X.shape[1] > SEARCHED:
+        return _build(points, start, stop, layers, nodes)
+    u, v, *rest = searched_trees(points.X[start:stop], points.rank[start:stop], layers)
+    return Forest(start, stop, layers, u + np.int32(start), v + np.int32(start), *rest, nodes)
 
 
 def _build(points: Points, start: int, stop: int, layers: int, nodes: tuple[int, int] | None) -> Forest:

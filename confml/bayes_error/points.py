@@ -64,13 +64,8 @@ def lay_out(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Points:
     order = np.concatenate(
         [boxes.nearby_order(X, by_class[starts[k] : starts[k + 1]], cell) for k in range(n_classes)]
     )
-    # halved before subtracting, so that the span of the largest numbers there are does not overflow
-    half_low, half_high = X.min(axis=0) / 2, X.max(axis=0) / 2
-    centre = half_low + half_high
-    reach = float((half_high - half_low).max())
-    exponent = -math.frexp(reach)[1] if reach > 0 else 0
-    X = np.ascontiguousarray(np.ldexp(X[order], exponent))
-    Z = (X - np.ldexp(centre, exponent)).astype(np.float32)
+    X, scale = to_unit(X[order])
+    Z = (X - (X.min(axis=0) / 2 + X.max(axis=0) / 2)).astype(np.float32)
     norms = np.einsum("ij,ij->i", Z, Z, dtype=np.float64)
     # Rounding of the product (d terms), of the conversion to float32, of the norms and of three sums, each at
     # most 2^-24 of |Z_i|^2 + |Z_j|^2 times a small number; with a floor for products that vanish.
@@ -78,8 +73,16 @@ def lay_out(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Points:
     low = np.nextafter((norms - margin).astype(np.float32), np.float32(-np.inf))
     high = np.nextafter((norms + margin).astype(np.float32), np.float32(np.inf))
     cells, roots = boxes_around(X, starts) if X.shape[1] <= FEW_ATTRIBUTES else (None, None)
-    scale = math.ldexp(1.0, -exponent)
     return Points(X, order.astype(np.int64), Z, -2 * Z, low, high, starts, scale, cells, roots)
+
+
+def to_unit(X: np.ndarray) -> tuple[np.ndarray, float]:
+    """X (n, d) times a power of two, so that squared distances neither overflow nor vanish; what takes
+    distances back."""
+    # halved before subtracting, so that the span of the largest numbers there are does not overflow
+    reach = float((X.max(axis=0) / 2 - X.min(axis=0) / 2).max())
+    exponent = -math.frexp(reach)[1] if reach > 0 else 0
+    return np.ascontiguousarray(np.ldexp(X, exponent)), math.ldexp(1.0, -exponent)
 
 
 def boxes_around(X: np.ndarray, starts: np.ndarray) -> tuple[boxes.Boxes, list[int]]:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from confml.bayes_error import _kernels_edges as edges
+from confml.bayes_error import forests
 from confml.bayes_error._kernels_kruskal import layered_kruskal, pick
 from confml.bayes_error._kernels_one_vs_rest import class_crossings, class_tie_bands, total_tie_band
 from confml.bayes_error.forests import across, build_forest
-from confml.bayes_error.points import Points, check_rows, lay_out
+from confml.bayes_error.points import Points, check_rows, lay_out, to_unit
+from confml.bayes_error.searched_trees import searched_trees
 from confml.errors import ConfigError, DataError
 
 
@@ -71,14 +73,14 @@ def count_crossings(
     """
     points = lay_out(X, codes, n_classes)
     starts = points.starts
-    forests = [build_forest(points, k, trees) for k in range(n_classes)]
+    inside = [build_forest(points, k, trees) for k in range(n_classes)]
     shape = n_classes, n_classes
     per_tree = np.full((trees, *shape), np.nan)
     least, most = np.full(shape, np.nan), np.full(shape, np.nan)
-    pool = [forest.edges for forest in forests]
+    pool = [forest.edges for forest in inside]
     for a in range(n_classes):
         for b in range(a + 1, n_classes):
-            pair = across(points, forests[a], forests[b])
+            pair = across(points, inside[a], inside[b])
             rows = starts[a + 1] - starts[a] + starts[b + 1] - starts[b]
             done = int(np.sum(pair.sizes == rows - 1))
             per_tree[:done, a, b] = per_tree[:done, b, a] = pair.crossings[:done]
@@ -116,7 +118,12 @@ def spanning_trees(X, trees: int = 1) -> WholeTrees:
     """Orthogonal Euclidean minimal spanning trees of the rows of X (n, d); forests once no further tree
     exists."""
     X = check_rows(X)
-    points = lay_out(X, np.zeros(X.shape[0], dtype=np.int64), 1)
-    forest = build_forest(points, 0, trees)
-    i, j = points.rank[forest.u], points.rank[forest.v]
-    return WholeTrees(np.minimum(i, j), np.maximum(i, j), np.sqrt(forest.d2) * points.scale, forest.layer)
+    if X.shape[1] <= forests.SEARCHED:
+        X, scale = to_unit(X)
+        i, j, d2, _, layer = searched_trees(X, np.arange(X.shape[0]), trees)
+    else:
+        points = lay_out(X, np.zeros(X.shape[0], dtype=np.int64), 1)
+        forest = build_forest(points, 0, trees)
+        i, j = points.rank[forest.u], points.rank[forest.v]
+        d2, layer, scale = forest.d2, forest.layer, points.scale
+    return WholeTrees(np.minimum(i, j), np.maximum(i, j), np.sqrt(d2) * scale, layer)

@@ -1,0 +1,300 @@
+"""A k-d tree whose nodes are compared many at a time: for exact searches among rows with few attributes.
+
+Runs of `LEAF` rows are leaves, `FAN` leaves side by side a group, `FAN` groups a larger one, up to a single
+root. A leaf stores its rows, and a group the boxes around its children, attribute by attribute, so that one
+query meets all of them in a processor's vector registers. Numba makes no vectors of loops that short, and
+takes three times as long; so their code is given in LLVM's terms, and what it computes in each docstring.
+
+Squared distances and gaps are sums in the order of the attributes, each product rounded for itself: the
+numbers are those of the plain loop, and a gap to a box is never above the distance of a row inside, rounding
+included, as every step of both is monotone.
+
+Nodes are numbered from the leaves upwards: node i < leaves is leaf i, the others are groups in the order of
+their levels, the root is the last. Where rows or children are missing, rows and lows hold +inf, highs -inf.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from confml._jit import kernel
+
+LEAF = 16
+FAN = 8
+DEPTH = 128
+"""Places in the stack of a search: FAN for each level, and there are at most 16 of them."""
+FAR = 1.7e308
+"""More than any squared distance, and less than the infinity of what is missing."""
+
+
+class WideTree(NamedTuple):
+    """A tree over rows X (n, d).
+
+    members (leaves, LEAF): the row numbers of each leaf, -1 where it has no more; rows (leaves, d, LEAF);
+    lows, highs (groups, d, FAN); child (groups + 1,): the children of group g are nodes child[g] to
+    child[g + 1] - 1.
+    """
+
+    X: np.ndarray
+    members: np.ndarray
+    rows: np.ndarray
+    lows: np.ndarray
+    highs: np.ndarray
+    child: np.ndarray
+
+
+@kernel
+def tree_order(X):
+    """An order (n,) of rows X (n, d), finite, whose runs of LEAF rows are leaves near each other."""
+    order = np.arange(len(X))
+    _sort_into_leaves(X, order)
+    return order
+
+
+@kernel
+def one_part_leaves(X, part, parts):
+    """members of leaves none of which has rows of two parts; part (n,): from 0 to parts - 1."""
+    n = len(part)
+    ends = np.zeros(parts, np.int64)
+    for i in range(n):
+        ends[part[i]] += 1
+    leaves = 0
+    for c in range(parts):
+        leaves += (ends[c] + LEAF - 1) // LEAF
+    ends = np.cumsum(ends)
+    order, place = np.empty(n, np.int64), ends.copy()
+    for i in range(n - 1, -1, -1):
+        place[part[i]] -= 1
+        order[place[part[i]]] = i
+    members = np.full((leaves, LEAF), np.int32(-1), np.int32)
+    leaf = begin = 0
+    for c in range(parts):
+        own = order[begin : ends[c]]
+        _sort_into_leaves(X, own)
+        for i in range(len(own)):
+            members[leaf + i // LEAF, i % LEAF] = own[i]
+        leaf += (len(own) + LEAF - 1) // LEAF
+        begin = ends[c]
+    return members
+
+
+@kernel
+def leaves_in_order(n):
+    """members of leaves that hold rows 0..n-1 as they stand."""
+    members = np.full(((n + LEAF - 1) // LEAF, LEAF), np.int32(-1), np.int32)
+    for i in range(n):
+        members[i // LEAF, i % LEAF] = i
+    return members
+
+
+@kernel
+def wide_tree(X, members):
+    """The tree over rows X (n, d), float64 and C-contiguous, with these leaves."""
+    d, leaves = X.shape[1], len(members)
+    starts = np.zeros(DEPTH, np.int64)
+    level, size, groups = 0, leaves, 0
+    starts[1] = leaves
+    while size > 1 or level == 0:
+        size = (size + FAN - 1) // FAN
+        level += 1
+        groups += size
+        starts[level + 1] = starts[level] + size
+    rows = np.full((leaves, d, LEAF), np.inf)
+    lows, highs = np.full((groups, d, FAN), np.inf), np.full((groups, d, FAN), -np.inf)
+    child = np.full(groups + 1, starts[level])
+    for h in range(1, level + 1):
+        for node in range(starts[h - 1], starts[h]):
+            group = starts[h] - leaves + (node - starts[h - 1]) // FAN
+            place = (node - starts[h - 1]) % FAN
+            if place == 0:
+                child[group] = node
+            if node < leaves:
+                for e in range(LEAF):
+                    i = members[node, e]
+                    if i >= 0:
+                        for a in range(d):
+                            x = X[i, a]
+                            rows[node, a, e] = x
+                            lows[group, a, place] = min(lows[group, a, place], x)
+                            highs[group, a, place] = max(highs[group, a, place], x)
+            else:
+                for a in range(d):
+                    for e in range(FAN):
+                        lows[group, a, place] = min(lows[group, a, place], lows[node - leaves, a, e])
+                        highs[group, a, place] = max(highs[group, a, place], highs[node - leaves, a, e])
+    return WideTree(X, members, rows, lows, highs, child)
+
+
+@kernel
+def _split(X, order, begin, stop, at, attribute):
+    """Reorder order[begin:stop] so that no value of an attribute before `at` exceeds one after it."""
+    lo, hi = begin, stop - 1
+    while lo < hi:
+        pivot = X[order[(lo + hi) // 2], attribute]
+        i, j = lo, hi
+        while i <= j:
+            while X[order[i], attribute] < pivot:
+                i += 1
+            while X[order[j], attribute] > pivot:
+                j -= 1
+            if i <= j:
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if at <= j:
+            hi = j
+        elif at >= i:
+            lo = i
+        else:
+            break
+
+
+@kernel
+def _sort_into_leaves(X, order):
+    """Permute order (n,): cut across the widest attribute, again and again, at powers of two of leaves."""
+    waiting = np.empty((DEPTH, 2), np.int64)
+    waiting[0, 0], waiting[0, 1] = 0, order.size
+    held = 1
+    while held > 0:
+        held -= 1
+        begin, stop = waiting[held]
+        if stop - begin <= LEAF:
+            continue
+        widest, width = 0, -1.0
+        for a in range(X.shape[1]):
+            lowest = highest = X[order[begin], a]
+            for e in range(begin + 1, stop):
+                value = X[order[e], a]
+                lowest, highest = min(lowest, value), max(highest, value)
+            if highest - lowest > width:
+                widest, width = a, highest - lowest
+        if width == 0:  # equal rows
+            continue
+        run = LEAF
+        while 2 * run < stop - begin:
+            run *= 2
+        _split(X, order, begin, stop, begin + run, widest)
+        waiting[held, 0], waiting[held, 1] = begin, begin + run
+        waiting[held + 1, 0], waiting[held + 1, 1] = begin + run, stop
+        held += 2
+
+
+def _data(context, builder, kind, value):
+    return context.make_array(kind)(context, builder, value).data
+
+
+def _filled(builder, lanes, x):
+    """A vector of equal numbers."""
+    vector = ir.VectorType(x.type, lanes)
+    zero = ir.Constant(ir.IntType(32), 0)
+    first = builder.insert_element(ir.Constant(vector, ir.Undefined), x, zero)
+    places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+    return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), places)
+
+
+def _equal(builder, lanes, row, attribute):
+    """A vector filled with one attribute of a row."""
+    return _filled(builder, lanes, builder.load(builder.gep(row, [attribute])))
+
+
+def _summed_squares(builder, lanes, d, bound, out, difference):
+    """Code for the sums over d attributes of the squares of `difference`(attribute), for all lanes.
+
+    They are stored in out; the value is the mask of the lanes whose sum is at most bound.
+    """
+    vector = ir.VectorType(ir.DoubleType(), lanes)
+    total = cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * lanes))
+    with cgutils.for_range(builder, d) as loop:
+        apart = difference(loop.index)
+        builder.store(builder.fadd(builder.load(total), builder.fmul(apart, apart)), total)
+    found = builder.load(total)
+    builder.store(found, builder.bitcast(out, vector.as_pointer()), align=8)
+    near = builder.fcmp_ordered("<=", found, _filled(builder, lanes, bound))
+    return builder.zext(builder.bitcast(near, ir.IntType(lanes)), ir.IntType(64))
+
+
+def _lanes_at(builder, data, lanes, d, block, attribute):
+    """Load the numbers of all lanes for one attribute out of an array (blocks, d, lanes)."""
+    place = builder.mul(builder.add(builder.mul(block, d), attribute), ir.Constant(d.type, lanes))
+    vector = ir.VectorType(ir.DoubleType(), lanes)
+    return builder.load(builder.bitcast(builder.gep(data, [place]), vector.as_pointer()), align=8)
+
+
+def _row(context, builder, kind, X, r):
+    """The attributes of row r, and how many they are."""
+    array = context.make_array(kind)(context, builder, X)
+    d = builder.extract_value(array.shape, 1)
+    return builder.gep(array.data, [builder.mul(r, d)]), d
+
+
+@intrinsic
+def squares_to_rows(typingctx, Q, r, rows, leaf, bound, out):
+    """out (LEAF,) = sum over a of (Q[r, a] - rows[leaf, a, :])^2; the mask of those that are <= bound."""
+
+    def code(context, builder, signature, arguments):
+        X, r, rows, leaf, bound, out = arguments
+        kinds = signature.args
+        q, d = _row(context, builder, kinds[0], X, r)
+        data = _data(context, builder, kinds[2], rows)
+
+        def difference(attribute):
+            x = _equal(builder, LEAF, q, attribute)
+            return builder.fsub(x, _lanes_at(builder, data, LEAF, d, leaf, attribute))
+
+        out = _data(context, builder, kinds[5], out)
+        return _summed_squares(builder, LEAF, d, bound, out, difference)
+
+    return types.int64(Q, types.int64, rows, types.int64, types.float64, out), code
+
+
+def _gaps(lanes):
+    """An intrinsic for boxes that stand side by side, so many a block."""
+
+    def gaps(typingctx, low, high, r, lows, highs, block, bound, out):
+        """out (lanes,) = squared gaps between the box from low[r] to high[r] and the boxes of a block: the
+        sums over a of max(lows[block, a, :] - high[r, a], low[r, a] - highs[block, a, :], 0)^2; the mask of
+        those <= bound. Rows are boxes whose low and high are the same."""
+
+        def code(context, builder, signature, arguments):
+            low, high, r, lows, highs, block, bound, out = arguments
+            kinds = signature.args
+            q_low, d = _row(context, builder, kinds[0], low, r)
+            q_high, _ = _row(context, builder, kinds[1], high, r)
+            lows, highs = _data(context, builder, kinds[3], lows), _data(context, builder, kinds[4], highs)
+            none = ir.Constant(ir.VectorType(ir.DoubleType(), lanes), [0.0] * lanes)
+
+            def larger(a, b):
+                return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+            def difference(attribute):
+                lows_here = _lanes_at(builder, lows, lanes, d, block, attribute)
+                highs_here = _lanes_at(builder, highs, lanes, d, block, attribute)
+                below = builder.fsub(lows_here, _equal(builder, lanes, q_high, attribute))
+                above = builder.fsub(_equal(builder, lanes, q_low, attribute), highs_here)
+                return larger(larger(below, above), none)
+
+            out = _data(context, builder, kinds[7], out)
+            return _summed_squares(builder, lanes, d, bound, out, difference)
+
+        return types.int64(low, high, types.int64, lows, highs, types.int64, types.float64, out), code
+
+    return intrinsic(gaps)
+
+
+gaps_to_children = _gaps(FAN)
+gaps_to_rows = _gaps(LEAF)
+
+
+@intrinsic
+def lowest_bit(typingctx, mask):
+    """The place of the lowest bit of a mask that is not 0."""
+
+    def code(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), code

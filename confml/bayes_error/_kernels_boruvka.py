@@ -1,0 +1,225 @@
+"""Boruvka's algorithm on a k-d tree: the parts of a growing forest are joined by their first outgoing edges.
+
+In the total order of edges no two are equal, so the first edge out of a part is an edge of the one minimal
+spanning tree, whichever parts are looked at and when. That freedom is used: an edge costs nothing where the
+neighbour lists show that it is the first; searches are made only when such edges have become few, and then
+only for the cheaper half of the parts: a large part waits until the others have joined it.
+
+What is known of a position stays known: edges out of its part have only become fewer when parts were joined,
+so what came after (bound, key) once does so ever after.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._jit import kernel
+from confml._kernels_wide_tree import DEPTH, FAN, FAR, LEAF, one_part_leaves, wide_tree
+from confml.bayes_error._kernels_disjoint_set import find, unite
+from confml.bayes_error._kernels_edges import edge_key
+from confml.bayes_error._kernels_searches import LAST, is_used, nearest_outside, smallest_ranks
+
+SPLIT = 32
+"""Rows a part, on average, from which on the tree is built anew such that no leaf has rows of two parts."""
+FREE = 8
+"""Searches wait while at least one part in so many has an edge that needs none."""
+
+
+@kernel
+def boruvka(tree, rank, first, layers, d2, ends):
+    """Orthogonal trees (forests, where no further tree exists) of all positions of a `WideTree`.
+
+    d2, ends (n, k): the lists of `nearest_lists`. Returns u < v, d2, key, layer, unsorted.
+    """
+    n = len(rank)
+    room = layers * (n - 1)
+    u, v, layer = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int8)
+    w, keys = np.empty(room), np.empty(room, np.int64)
+    chain_head, chain_next, chain_other = (
+        np.full(n, -1),
+        np.empty(2 * room, np.int64),
+        np.empty(2 * room, np.int32),
+    )
+    degree = np.zeros(n, np.int64)
+    used = (chain_head, chain_next, chain_other, degree)
+    found = 0
+    for t in range(layers):
+        begun = found
+        found = _one_tree(tree, rank, first, d2, ends, used, u, v, w, keys, found)
+        for e in range(begun, found):
+            layer[e] = t
+            for a, b, step in ((u[e], v[e], 2 * e), (v[e], u[e], 2 * e + 1)):
+                chain_other[step], chain_next[step] = b, chain_head[a]
+                chain_head[a] = step
+                degree[a] += 1
+    return u[:found], v[:found], w[:found], keys[:found], layer[:found]
+
+
+@kernel
+def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found):
+    """The minimal spanning forest without used edges, written from place `found` on; the next free place."""
+    n, k = list_d2.shape
+    part = np.arange(n, dtype=np.int32)
+    parts = n
+    part_of_node = np.full(len(first), -1, np.int32)
+    # At each position: its first edge out of its part (to -1: not known), and all others come after low.
+    place = np.zeros(n, np.int32)
+    to, to_d2, to_key = np.full(n, np.int32(-1), np.int32), np.empty(n), np.empty(n, np.int64)
+    low_d2, low_key = np.zeros(n), np.zeros(n, np.int64)
+    # Of each part: its first edge so far, what it costs to be sure of it, whether nothing leads out of it.
+    best_d2, best_key = np.empty(n), np.empty(n, np.int64)
+    best_u, best_v = np.empty(n, np.int32), np.empty(n, np.int32)
+    cost = np.empty(n, np.int64)
+    mixed = True
+    box = np.empty((2, tree.X.shape[1]))
+    nodes, gaps, out = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
+    while parts > 1:
+        for c in range(parts):
+            best_d2[c], best_key[c], cost[c] = FAR, LAST, 0
+        for i in range(n):
+            own = part[i]
+            if to[i] < 0 or part[to[i]] == own:
+                _next_of_list(
+                    rank, list_d2, list_ends, used, part, i, place, to, to_d2, to_key, low_d2, low_key
+                )
+            j = to[i]
+            if j >= 0:
+                for c in (own, part[j]):
+                    if _before(to_d2[i], to_key[i], best_d2[c], best_key[c]):
+                        best_d2[c], best_key[c], best_u[c], best_v[c] = to_d2[i], to_key[i], i, j
+        for i in range(n):
+            c = part[i]
+            if _before(low_d2[i], low_key[i], best_d2[c], best_key[c]):
+                cost[c] += 1
+        sure, ends = 0, 0
+        for c in range(parts):
+            sure += cost[c] == 0 and best_d2[c] < FAR
+            ends += cost[c] == 0 and best_d2[c] == FAR
+        if ends == parts:
+            break
+        if FREE * sure < parts:
+            affordable = _cheaper_half(cost, parts)
+            if mixed and n >= SPLIT * parts:
+                tree = wide_tree(tree.X, one_part_leaves(tree.X, part, parts))
+                first = smallest_ranks(tree, rank)
+                part_of_node = np.empty(len(first), np.int32)
+                _label_nodes(tree, part, part_of_node)
+                mixed = False
+            for leaf in range(len(tree.members)):
+                for at in range(LEAF):
+                    i = tree.members[leaf, at]
+                    if i < 0:
+                        break
+                    c = part[i]
+                    if not (
+                        0 < cost[c] <= affordable and _before(low_d2[i], low_key[i], best_d2[c], best_key[c])
+                    ):
+                        continue
+                    bound, key, a, b = nearest_outside(
+                        tree, rank, first, part, part_of_node, used, leaf, c, best_d2[c], best_key[c],
+                        box, nodes, gaps, out,
+                    )  # fmt: skip
+                    # nothing before this bound leads out of the leaf's rows of this part
+                    for other in tree.members[leaf]:
+                        if (
+                            other >= 0
+                            and part[other] == c
+                            and _before(low_d2[other], low_key[other], bound, key)
+                        ):
+                            low_d2[other], low_key[other] = bound, key
+                    if b >= 0:
+                        to[a], to_d2[a], to_key[a] = b, bound, key
+                        for p in (c, part[b]):
+                            if _before(bound, key, best_d2[p], best_key[p]):
+                                best_d2[p], best_key[p], best_u[p], best_v[p] = bound, key, a, b
+            for c in range(parts):
+                if cost[c] <= affordable:
+                    cost[c] = 0
+        # join: a part's label is that of the part it hangs from
+        root = np.arange(parts)
+        for c in range(parts):
+            if cost[c] == 0 and best_d2[c] < FAR:
+                a, b = best_u[c], best_v[c]
+                if unite(root, part[a], part[b]):
+                    u[found], v[found], w[found], keys[found] = min(a, b), max(a, b), best_d2[c], best_key[c]
+                    found += 1
+        parts = _relabel(root, part)
+        _label_nodes(tree, part, part_of_node)
+    return found
+
+
+@kernel
+def _before(d2, key, other_d2, other_key):
+    return d2 < other_d2 or (d2 == other_d2 and key < other_key)
+
+
+@kernel
+def _next_of_list(rank, list_d2, list_ends, used, part, i, place, to, to_d2, to_key, low_d2, low_key):
+    """Go on in i's neighbour list to the first edge that is unused and leads out of i's part."""
+    k = list_d2.shape[1]
+    to[i] = -1
+    at = place[i]
+    while at < k:
+        j = list_ends[i, at]
+        if j < 0:
+            at = k
+            low_d2[i], low_key[i] = FAR, LAST
+            break
+        if part[j] != part[i] and not is_used(used[0], used[1], used[2], used[3], i, j):
+            to[i], to_d2[i], to_key[i] = j, list_d2[i, at], edge_key(rank, i, j)
+            low_d2[i], low_key[i] = to_d2[i], to_key[i]
+            break
+        at += 1
+        if at == k:
+            low_d2[i], low_key[i] = list_d2[i, k - 1], edge_key(rank, i, j)
+    place[i] = at
+
+
+@kernel
+def _cheaper_half(cost, parts):
+    """The cost up to which parts are searched now: of those that cost anything, at least half."""
+    costs = np.empty(parts, np.int64)
+    m, total = 0, 0
+    for c in range(parts):
+        if cost[c] > 0:
+            costs[m] = cost[c]
+            m += 1
+            total += cost[c]
+    costs = np.sort(costs[:m])
+    return max(costs[(m - 1) // 2], total // m)
+
+
+@kernel
+def _relabel(root, part):
+    """Number the joined parts from 0 on; how many they are."""
+    number = np.empty(len(root), np.int32)
+    parts = 0
+    for c in range(len(root)):
+        top = find(root, c)
+        if top == c:
+            number[c] = parts
+            parts += 1
+        else:
+            number[c] = number[top]
+    for i in range(len(part)):
+        part[i] = number[part[i]]
+    return parts
+
+
+@kernel
+def _label_nodes(tree, part, part_of_node):
+    """part_of_node (nodes,): the one part that all rows of a node belong to, or -1."""
+    leaves = len(tree.members)
+    for leaf in range(leaves):
+        own = part[tree.members[leaf, 0]]
+        for i in tree.members[leaf]:
+            if i >= 0 and part[i] != own:
+                own = np.int32(-1)
+                break
+        part_of_node[leaf] = own
+    for group in range(len(tree.child) - 1):
+        own = part_of_node[tree.child[group]]
+        for node in range(tree.child[group] + 1, tree.child[group + 1]):
+            if part_of_node[node] != own:
+                own = np.int32(-1)
+        part_of_node[leaves + group] = own

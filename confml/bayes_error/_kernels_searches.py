@@ -1,0 +1,171 @@
+"""Exact searches in a `WideTree` for the neighbours that spanning trees need, in the total order of edges.
+
+Edges at one row are ordered by (squared distance, number of the other row): that is the order of
+`_kernels_edges`, as the key of (u, v) grows with the number of v. rank (n,) holds the row numbers of the
+tree's positions, first (nodes,) the smallest one in each node: it tells whether a node whose gap equals the
+bound can still hold a smaller edge, which matters where distances tie a thousandfold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._jit import kernel
+from confml._kernels_wide_tree import (
+    DEPTH,
+    FAN,
+    FAR,
+    LEAF,
+    gaps_to_children,
+    gaps_to_rows,
+    lowest_bit,
+    squares_to_rows,
+)
+from confml.bayes_error._kernels_edges import edge_key
+
+LAST = np.int64(0x7FFFFFFFFFFFFFFF)
+
+
+@kernel
+def smallest_ranks(tree, rank):
+    """first (nodes,): the smallest row number in each node."""
+    leaves = len(tree.members)
+    first = np.full(leaves + len(tree.child) - 1, LAST, np.int64)
+    for leaf in range(leaves):
+        for i in tree.members[leaf]:
+            if i >= 0:
+                first[leaf] = min(first[leaf], rank[i])
+    for group in range(len(tree.child) - 1):
+        for node in range(tree.child[group], tree.child[group + 1]):
+            first[leaves + group] = min(first[leaves + group], first[node])
+    return first
+
+
+@kernel
+def push_children(tree, group, low, high, r, bound, nodes, gaps, held, out):
+    """Put a group's children within bound of the box from low[r] to high[r] on the stack, the nearest on top;
+    the new height of the stack."""
+    mask = gaps_to_children(low, high, r, tree.lows, tree.highs, group, bound, out)
+    bottom, child = held, tree.child[group]
+    while mask != 0:
+        place = lowest_bit(mask)
+        mask &= mask - 1
+        gap = out[place]
+        at = held
+        while at > bottom and gaps[at - 1] < gap:
+            nodes[at], gaps[at] = nodes[at - 1], gaps[at - 1]
+            at -= 1
+        nodes[at], gaps[at] = child + place, gap
+        held += 1
+    return held
+
+
+@kernel
+def nearest_lists(tree, rank, first, k):
+    """The k first edges at each position: squared distances (n, k), ascending, and the other ends (n, k),
+    -1 where there are no more."""
+    n, leaves = len(rank), len(tree.members)
+    d2, ends = np.full((n, k), FAR), np.full((n, k), np.int32(-1), np.int32)
+    nodes, gaps, out = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
+    near, other, numbers = np.empty(k), np.empty(k, np.int32), np.empty(k, np.int64)
+    root = len(first) - 1
+    for i in range(n):
+        near[:], other[:], numbers[:] = FAR, -1, LAST
+        bound, last = FAR, LAST
+        nodes[0], gaps[0] = root, 0.0
+        held = 1
+        while held > 0:
+            held -= 1
+            node, gap = nodes[held], gaps[held]
+            if gap > bound or (gap == bound and first[node] > last):
+                continue
+            if node >= leaves:
+                held = push_children(tree, node - leaves, tree.X, tree.X, i, bound, nodes, gaps, held, out)
+                continue
+            mask = squares_to_rows(tree.X, i, tree.rows, node, bound, out)
+            while mask != 0:
+                place = lowest_bit(mask)
+                mask &= mask - 1
+                square, j = out[place], tree.members[node, place]
+                if square > bound or j == i or (square == bound and rank[j] >= last):
+                    continue
+                number = rank[j]
+                at = k - 1
+                while at > 0 and (
+                    near[at - 1] > square or (near[at - 1] == square and numbers[at - 1] > number)
+                ):
+                    near[at], other[at], numbers[at] = near[at - 1], other[at - 1], numbers[at - 1]
+                    at -= 1
+                near[at], other[at], numbers[at] = square, j, number
+                bound, last = near[k - 1], numbers[k - 1]
+        for e in range(k):
+            d2[i, e], ends[i, e] = near[e], other[e]
+    return d2, ends
+
+
+@kernel
+def is_used(chain_head, chain_next, chain_other, degree, u, v):
+    """Whether the edge u - v is in an earlier tree: the chains hold the edges at each position."""
+    if degree[u] > degree[v]:
+        u, v = v, u
+    step = chain_head[u]
+    while step >= 0:
+        if chain_other[step] == v:
+            return True
+        step = chain_next[step]
+    return False
+
+
+@kernel
+def nearest_outside(
+    tree, rank, first, part, part_of_node, used, leaf, own, bound, key, box, nodes, gaps, out
+):
+    """The first unused edge from the rows of a leaf in part `own` to another part, if before (bound, key).
+
+    part (n,): part of each row; part_of_node (nodes,): the one part of all rows of a node, or -1; used: the
+    chains of `is_used`; box (2, d), nodes, gaps, out: room. Returns the edge's squared distance, key, and
+    ends; -1 where there is none.
+    """
+    X, leaves, smallest = tree.X, len(tree.members), LAST
+    low, high = box[:1], box[1:]
+    low[:], high[:] = np.inf, -np.inf
+    for i in tree.members[leaf]:
+        if i >= 0 and part[i] == own:
+            smallest = min(smallest, rank[i])
+            for a in range(X.shape[1]):
+                low[0, a], high[0, a] = min(low[0, a], X[i, a]), max(high[0, a], X[i, a])
+    u = v = np.int32(-1)
+    nodes[0], gaps[0] = len(first) - 1, 0.0
+    held = 1
+    while held > 0:
+        held -= 1
+        node, gap = nodes[held], gaps[held]
+        if gap > bound or part_of_node[node] == own:
+            continue
+        if gap == bound and _key(smallest, first[node]) >= key:
+            continue
+        if node >= leaves:
+            held = push_children(tree, node - leaves, low, high, 0, bound, nodes, gaps, held, out)
+            continue
+        near = gaps_to_rows(low, high, 0, tree.rows, tree.rows, node, bound, out)
+        while near != 0:
+            j = tree.members[node, lowest_bit(near)]
+            near &= near - 1
+            if part[j] == own:
+                continue
+            mask = squares_to_rows(X, j, tree.rows, leaf, bound, out)
+            while mask != 0:
+                place = lowest_bit(mask)
+                mask &= mask - 1
+                square, i = out[place], tree.members[leaf, place]
+                if square > bound or part[i] != own:
+                    continue
+                other = edge_key(rank, i, j)
+                if (square < bound or other < key) and not is_used(used[0], used[1], used[2], used[3], i, j):
+                    bound, key, u, v = square, other, i, j
+    return bound, key, u, v
+
+
+@kernel
+def _key(a, b):
+    return (a << 32) | b if a < b else (b << 32) | a

@@ -1,0 +1,86 @@
+"""Orthogonal spanning trees of one set of rows with few attributes, by searches in a k-d tree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._kernels_wide_tree import leaves_in_order, tree_order, wide_tree
+from confml.bayes_error import _kernels_edges as edges
+from confml.bayes_error._kernels_boruvka import boruvka
+from confml.bayes_error._kernels_searches import nearest_lists, smallest_ranks
+
+NEIGHBOURS = {1: 6}
+"""Length of the neighbour lists by number of trees; `MORE_NEIGHBOURS` for other numbers."""
+MORE_NEIGHBOURS = 12
+
+
+def searched_trees(X: np.ndarray, rank: np.ndarray, layers: int):
+    """The orthogonal trees (forests, where no further tree exists) of rows X (n, d), scaled as in `Points`.
+
+    rank (n,): their row numbers. Returns u < v (positions in X), d2, key, layer, sorted. Memory: O(n d).
+    """
+    kept, u, v, layer = first_of_equals(X, rank, layers)
+    if kept.size == X.shape[0]:
+        kept = tree_order(X)
+    elif kept.size > 1:
+        kept = kept[tree_order(np.ascontiguousarray(X[kept]))]
+    d2 = np.zeros(u.size)
+    key = (rank[u] << 32) | rank[v]
+    u, v = np.minimum(u, v), np.maximum(u, v)
+    if kept.size > 1:
+        found = _trees(np.ascontiguousarray(X[kept]), np.ascontiguousarray(rank[kept]), layers)
+        ends = kept[found[0]], kept[found[1]]
+        parts = np.minimum(*ends), np.maximum(*ends), *found[2:]
+        u, v, d2, key, layer = (
+            np.concatenate(pair) for pair in zip((u, v, d2, key, layer), parts, strict=True)
+        )
+    order = edges.sorted_order(d2, key)
+    return *edges.take(u, v, d2, key, order), layer[order].astype(np.int8)
+
+
+def _trees(X: np.ndarray, rank: np.ndarray, layers: int):
+    tree = wide_tree(X, leaves_in_order(X.shape[0]))
+    first = smallest_ranks(tree, rank)
+    k = min(NEIGHBOURS.get(layers, MORE_NEIGHBOURS), X.shape[0] - 1)
+    return boruvka(tree, rank, first, layers, *nearest_lists(tree, rank, first, k))
+
+
+def first_of_equals(X: np.ndarray, rank: np.ndarray, layers: int):
+    """The positions of X (n, d) that its trees need when equal rows are taken together; edges of length 0.
+
+    With the rows a_1, a_2, ... equal, in the order of their numbers, tree t has the edges a_t - a_i for all
+    i > t, as they are the first of all. So a_T and those after it are joined in every tree, and of the edges
+    between them and any other row, equally long, only those of the first T can be the first that join
+    anything: rows after a_{2T-1} have no other edges than those of length 0.
+
+    Returns kept (m,), and u, v, layer of the edges at the rows left out, u before v in the order of numbers.
+    """
+    group = _groups(X)
+    order = np.lexsort([rank, group])
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    place = np.arange(order.size) - np.repeat(starts, np.diff(starts, append=order.size))
+    out = place >= 2 * layers - 1
+    left_out = order[out]
+    begin = np.flatnonzero(out) - place[out]
+    u = np.concatenate([order[begin + t] for t in range(layers)])
+    return order[~out], u, np.tile(left_out, layers), np.repeat(np.arange(layers), left_out.size)
+
+
+def _groups(X: np.ndarray) -> np.ndarray:
+    """A number for each row of X (n, d), the same for equal rows only."""
+    rows = np.ascontiguousarray(X + 0.0)  # -0.0 is 0.0
+    words = rows.view(np.uint64)
+    total = np.zeros(len(words), np.uint64)
+    for a in range(words.shape[1]):
+        total = (total ^ words[:, a]) * np.uint64(0x9E3779B97F4A7C15)
+        total ^= total >> np.uint64(29)
+    order = np.argsort(total, kind="stable")
+    same_sum = total[order][1:] == total[order][:-1]
+    same_row = np.zeros(len(words) - 1, bool)
+    at = np.flatnonzero(same_sum)
+    same_row[at] = (words[order[at]] == words[order[at + 1]]).all(axis=1)
+    if not np.array_equal(same_sum, same_row):  # different rows with one sum: never seen
+        return np.unique(words, axis=0, return_inverse=True)[1].reshape(-1)
+    group = np.empty(len(words), np.int64)
+    group[order] = np.concatenate([[0], np.cumsum(~same_row)])
+    return group
