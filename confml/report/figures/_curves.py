@@ -133,12 +133,15 @@ def _styles(curves: Mapping[tuple[str, ...], Sequence[Point]]) -> list[dict]:
 
 
 def _plain_ticks(axis, places: Sequence[float] = ()) -> None:
-    """Plain ticks of a logarithmic axis: at the places if they are few, else at powers of 10."""
+    """Plain ticks of a logarithmic axis: at the places if they are few, else at 1, 2, 5, or powers of 10."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
     if 0 < len(places) <= 8:
         axis.set_major_locator(FixedLocator(places))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    elif axis.get_view_interval()[1] < 200 * axis.get_view_interval()[0]:
+        axis.set_major_locator(LogLocator(10, subs=(1, 2, 5), numticks=10))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: format(value, ",.0f" if value >= 1 else "g")))
     else:
         axis.set_major_locator(LogLocator(10, numticks=8))
         axis.set_major_formatter(FuncFormatter(lambda value, _: power(10, math.log10(value))))
