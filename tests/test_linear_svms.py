@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
+from confml.bayes_error import one_vs_rest_bayes_error
 from confml.errors import ConfmlError
 from confml.methods._liblinear_nodes import DUAL, PRIMAL, RUNGS, Nodes
 from confml.methods._newton_svm import DenseExamples
@@ -19,6 +20,7 @@ from confml.methods.crammer_singer import CrammerSinger
 from confml.methods.dag_svm import DAGSVM
 from confml.methods.ovo_svm import OvOSVM
 from confml.methods.ovr_svm import OvRSVM
+from confml.methods.smart_svm import SmartSVM
 
 TIGHT = 1e-9
 METHODS = [OvOSVM, OvRSVM, DAGSVM]
@@ -289,6 +291,22 @@ def test_class_weights_are_scikit_learns():
         theirs = LinearSVC(class_weight=weight, tol=TIGHT, dual=False, max_iter=10**5).fit(X, y)
         ours = OvRSVM(class_weight=weight, tolerance=1e-8).fit(X, y)
         assert_allclose(ours.decision_function(X_test), theirs.decision_function(X_test), atol=1e-4)
+
+
+@pytest.mark.parametrize("method", [OvRSVM, SmartSVM, CrammerSinger])
+def test_weights_by_bayes_error_are_those_of_the_training_part(method):
+    X, y, X_test = clouds()
+    estimate = one_vs_rest_bayes_error(X, y).estimate
+    assert np.ptp(estimate) > 0
+    numbers = (1 + estimate) / np.mean(1 + estimate)
+    given = dict(zip(np.unique(y).tolist(), numbers.tolist(), strict=True))
+    ours, same, plain = (
+        method(class_weight=weight, random_state=1).fit(X, y).confident_predict(X_test)["margin"].scores
+        for weight in ("bayes-error", given, None)
+    )
+    assert_array_equal(ours, same)
+    assert not np.allclose(ours, plain)
+    assert len(method(class_weight="bayes-error").fit(X[:3], np.zeros(3, int)).classes_) == 1
 
 
 @pytest.mark.parametrize(("scale", "C"), [(1e200, 1.0), (1.0, 1e100)])

@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confml._parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
+from confml.bayes_error import one_vs_rest_bayes_error
+from confml.bayes_error.selection import class_weights
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods._liblinear_nodes import SOLVERS, Nodes
@@ -27,21 +29,22 @@ TOLERANCE = Number(
 
 
 class ClassWeight(Parameter):
-    """None, ``balanced``, or a number above 0 for some of the class labels."""
+    """None, ``balanced``, ``bayes-error``, or a number above 0 for some of the class labels."""
 
     def expected(self) -> str:
-        return "null, or balanced, or a number above 0 for each of some class labels"
+        return "null, balanced, bayes-error, or a number above 0 for each of some class labels"
 
     def accepts(self, value: Any) -> bool:
         if isinstance(value, Mapping):
             return all(_PRICE.accepts(price) for price in value.values())
-        return value is None or value == "balanced"
+        return value is None or value in ("balanced", "bayes-error")
 
 
 _PRICE = Number("", low=0, low_open=True)
 CLASS_WEIGHT = ClassWeight(
     "what errors of a class cost, as a factor of C: 1 each, or as given (the mean over the rows of a side of "
-    "several classes), or balanced, so that the sides of every problem weigh the same"
+    "several classes), or balanced, so that the sides of every problem weigh the same, or bayes-error: more "
+    "for the classes that are hard to tell from the rest, by estimates on the training part"
 )
 RANDOM_STATE = AnyOf(
     "the seed of the solver's order of examples; the run's where it is null",
@@ -106,9 +109,10 @@ class LinearMachines(PenaltyPath):
         seconds = np.zeros(len(Cs))
         train = self._trainer(X) if problems else None
         seeds = np.random.default_rng(self.random_state).integers(2**31, size=len(problems))
+        weight = known_weight(self.class_weight, X, codes, self.classes_)
         shared = time.thread_time() - started
         for place, (problem, seed) in enumerate(zip(problems, seeds, strict=True)):
-            prices = side_prices(problem, codes, self.classes_, self.class_weight)
+            prices = side_prices(problem, codes, self.classes_, weight)
             weights[:, place], spent = train(problem, Cs, int(seed), prices)
             seconds += spent
         self.path_ = dict(zip(Cs, weights, strict=True))
@@ -153,6 +157,21 @@ class LinearMachines(PenaltyPath):
     def _values(self, X) -> np.ndarray:
         """(n, machines) decision values."""
         return np.asarray(X @ self.weights_[:, 1:].T) + self.weights_[:, 0]
+
+
+def known_weight(weight, X, codes: np.ndarray, classes: np.ndarray):
+    """``weight`` as it is, or where it is ``bayes-error`` a number for each class label.
+
+    The numbers grow with the class's Bayes error against the rest, estimated on X (m, d) with class codes
+    (m,): van den Burg & Hero (2017), section 3; see `confml.bayes_error.selection.class_weights`.
+    """
+    if weight != "bayes-error":
+        return weight
+    if len(classes) < 2:
+        return None
+    rows = X.toarray() if hasattr(X, "toarray") else X
+    numbers = class_weights(one_vs_rest_bayes_error(rows, codes).estimate)
+    return dict(zip(classes.tolist(), numbers.tolist(), strict=True))
 
 
 def class_prices(weight, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from confml.methods._linear_machines import (
     TOLERANCE,
     C,
     class_prices,
+    known_weight,
 )
 from confml.methods._penalty_path import SparseMethod, margin_of
 
@@ -63,7 +64,7 @@ class CrammerSinger(SparseMethod):
             self.weights_ = np.zeros((1, X.shape[1] + 1))
             return self
         seed = int(np.random.default_rng(self.random_state).integers(2**31))
-        prices = class_prices(self.class_weight, self.classes_, codes)
+        prices = class_prices(known_weight(self.class_weight, X, codes, self.classes_), self.classes_, codes)
         self.weights_ = Nodes(X).crammer_singer(
             codes, c, float(self.C), float(self.tolerance), seed, prices.tolist()
         )
