@@ -85,6 +85,20 @@ figure-bayes-knn: runs-bayes-knn
 	@$(CONFML) report $(BAYES_KNN)/* --figures --out results/figure-bayes-knn
 	@ls results/bayes-knn-figure1/figures/*.png
 
+# van den Burg & Hero 2017, figures 1 to 4: bias and variance of the estimated Bayes error where it is known; heat maps
+# of MNIST (training part; most of the minutes) and optdigits beside a classifier's errors; krkopt's classes against the
+# test errors of GenSVM.
+BAYES_ERROR := results/figure-bayes-error
+.PHONY: figure-bayes-error
+figure-bayes-error: $(VENV)/installed
+	@$(CONFML) bayes-error-trials $(if $(JOBS),--jobs $(JOBS)) --trials 200 --quiet --out $(BAYES_ERROR)/figure-1
+	@$(CONFML) bayes-error-trials $(if $(JOBS),--jobs $(JOBS)) --trials 500 --priors 0.33 --trees 1,2,3,5 \
+	  --separations 0.5:4.5:0.5 --quiet --out $(BAYES_ERROR)/figure-2
+	@for name in optdigits mnist; do $(CONFML) bayes-error $$name --scale none --classifier knn --param k=3 --quiet \
+	  --out $(BAYES_ERROR)/figure-3-$$name || exit $$?; done
+	@$(CONFML) bayes-error krkopt-smartsvm --classifier gen-svm --quiet --out $(BAYES_ERROR)/figure-4
+	@ls $(BAYES_ERROR)/*/figures/*.png
+
 # Proedrou et al., section 1: 90 % confidence by a wrong prior, and by conformal prediction (a minute, no data).
 .PHONY: figure-wrong-prior
 figure-wrong-prior: $(VENV)/installed
