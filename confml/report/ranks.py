@@ -41,17 +41,22 @@ class Ranking:
 
 
 def ranking(
-    results: RunResults, metric: str, level: float = 0.05, without: str | None = None
+    results: RunResults,
+    metric: str,
+    level: float = 0.05,
+    without: str | None = None,
+    skip: str | None = None,
 ) -> Ranking | None:
     """The ranking by means over the splits, of each method's first view; None without two of each.
 
     A data set counts where every method has the metric; a method none of whose results are in does not.
-    without: text in the labels of methods to leave out.
+    without: text in the labels of methods to leave out. skip: text in the names of data sets to leave out.
     """
     means = _times(results, metric) if metric in TIMES else _means(results, metric)
     labels = list(dict.fromkeys(results.label(cell) for cell in results.cells))
     labels = [label for label in labels if not without or without not in label]
     datasets = list(dict.fromkeys(cell.dataset for cell in results.cells))
+    datasets = [name for name in datasets if not skip or skip not in name]
     known = [label for label in labels if any((name, label) in means for name in datasets)]
     whole = [name for name in datasets if all((name, label) in means for label in known)]
     if len(known) < 2 or len(whole) < 2:
@@ -90,9 +95,10 @@ def write_ranks(results: RunResults, folder: Path) -> Iterator[Path]:
         yield write_file(stem.with_name(f"{stem.name}.md"), ranks_text(found, printed))
 
 
-def ranks_options(options) -> tuple[str, float, str | None]:
-    """Metric, level and what to leave out, of a ``ranks`` figure."""
-    return options.get("metric", "accuracy"), float(options.get("level", 0.05)), options.get("without")
+def ranks_options(options) -> tuple[str, float, str | None, str | None]:
+    """Metric, level, and what to leave out of methods and of data sets, of a ``ranks`` figure."""
+    metric, level = options.get("metric", "accuracy"), float(options.get("level", 0.05))
+    return metric, level, options.get("without"), options.get("skip")
 
 
 def words_of(metric: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,8 @@ def compare(table: PublishedTable, summary: Sequence[SummaryRow]) -> tuple[list[
         scaled = (round(value * entry.ours.factor, 10) for value in (found[0].mean, found[0].sd))
         mean, sd = (None if math.isnan(value) else value for value in scaled)
         lines.append(Line(entry, mean, sd, found[0].n, COMPUTED))
-    return lines, [*table.notes, *_missing_notes(lines), *_ambiguous_notes(ambiguous)]
+    marks = ["*: the best of its row."] if table.best else []
+    return lines, [*marks, *table.notes, *_missing_notes(lines), *_ambiguous_notes(ambiguous)]
 
 
 def find(ours: Ours, datasets: Sequence[str], summary: Iterable[SummaryRow]) -> list[SummaryRow]:
@@ -234,9 +235,17 @@ def _wide_layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str
         who = " ".join(filter(None, keys[1:]))
         for source, cells in (("paper", printed), (who or "confml", ours)):
             if any(cells):
-                rows.append([keys[0] if keys[0] != before else "", source, *cells])
+                rows.append([keys[0] if keys[0] != before else "", source, *_marked(cells, table.best)])
                 before = keys[0]
     return [next(iter(table.keys.values())), "", *table.columns.values()], rows, 2
+
+
+def _marked(cells: Sequence[str], best: Callable[[Iterable[float]], float] | None) -> list[str]:
+    """Numbers in text, a star behind the best of them, as they are printed."""
+    if best is None:
+        return list(cells)
+    first = best(float(cell) for cell in cells if cell)
+    return [f"{cell}*" if cell and float(cell) == first else cell for cell in cells]
 
 
 def _plus(value: float, decimals: int) -> str:

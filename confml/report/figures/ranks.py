@@ -11,8 +11,8 @@ from confml.report.ranks import ranking, ranks_options, words_of
 
 def draw(subject: Subject):
     """Demsar's diagram: best to the left; bars join methods that Nemenyi's test cannot tell apart."""
-    metric, level, without = ranks_options(subject.options)
-    found = ranking(subject.results, metric, level, without)
+    metric, *others = ranks_options(subject.options)
+    found = ranking(subject.results, metric, *others)
     if found is None:
         raise NotApplicable(f"ranks by {metric} need two data sets on which two methods are finished")
     outcome, k = found.comparison, len(found.labels)
@@ -66,6 +66,7 @@ FIGURE = Figure(
     options={
         "metric": Word("a metric of metrics.csv, or training_seconds, or seconds_per_configuration"),
         "without": Word("leave out methods whose label has this in it"),
+        "skip": Word("leave out data sets whose name has this in it"),
         "level": Number("of Nemenyi's test", low=0, high=1, low_open=True, high_open=True),
     },
     across=True,

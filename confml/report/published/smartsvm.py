@@ -38,6 +38,10 @@ LEAK = (
     "winered and winewhite: the paper's copies have 12 features, the eleven of the files and the label; "
     "1.0000 is that leak. winequality-*-leak reproduces it, and 'without the label' stands beside it."
 )
+BOUND = (
+    "abalone: many pairs of classes have a Bayes error at its bound of 1, which makes many cuts equal, and "
+    "the tree is nearly a list that changes with the split; smart-svm with cut: normalised does much better."
+)
 OPTDIGITS = "optdigits: the paper's column looks like accuracy, not like the adjusted Rand index."
 MERGED = (
     "Small classes are merged or dropped as the paper does (cards named *-smartsvm say how), as far as its "
@@ -120,6 +124,7 @@ TABLE2 = PublishedTable(
     columns=HEADINGS,
     unit="seconds, means over the outer splits",
     wide=True,
+    best=min,
     ours=_times("training_seconds"),
     beside=_beside_times("training_seconds"),
     notes=(CLOCK, GRIDS, WHOLE, SPLITS),
@@ -133,6 +138,7 @@ TABLE4 = PublishedTable(
     columns=HEADINGS,
     unit="seconds, means over the outer splits",
     wide=True,
+    best=min,
     ours=_times("seconds_per_configuration"),
     beside=_beside_times("seconds_per_configuration"),
     notes=(CLOCK, GRIDS, WHOLE, SPLITS),
@@ -163,7 +169,8 @@ TABLE3 = PublishedTable(
     columns=HEADINGS,
     unit="adjusted Rand index, means over the outer splits",
     wide=True,
+    best=max,
     ours=lambda row, column: _ours(column, "ari", "primal"),
     beside=_table3_beside,
-    notes=(SOLVER, SPLITS, SHARED, LEAK, OPTDIGITS, MERGED, WINS, TIES),
+    notes=(SOLVER, SPLITS, SHARED, LEAK, OPTDIGITS, BOUND, MERGED, WINS, TIES),
 )
