@@ -99,6 +99,17 @@ figure-bayes-error: $(VENV)/installed
 	@$(CONFML) bayes-error krkopt-smartsvm --classifier gen-svm --quiet --out $(BAYES_ERROR)/figure-4
 	@ls $(BAYES_ERROR)/*/figures/*.png
 
+# USPS one example after another: errors at each level over time, and martingales against exchangeability, as
+# given, beginning with the test part, and shuffled (two minutes).
+.PHONY: figure-online
+figure-online: $(VENV)/installed
+	@$(RUN) configs/usps-online.yaml --quiet
+	@$(RUN) configs/usps-online.yaml --quiet --out results/usps-online-test --set protocol.start=7291
+	@$(RUN) configs/usps-online.yaml --quiet --out results/usps-online-shuffled \
+	  --set protocol.order=shuffled --set protocol.repeats=3
+	@$(CONFML) report results/usps-online results/usps-online-shuffled --figures --out results/figure-online
+	@ls results/usps-online*/figures/*.png
+
 # Proedrou et al., section 1: 90 % confidence by a wrong prior, and by conformal prediction (a minute, no data).
 .PHONY: figure-wrong-prior
 figure-wrong-prior: $(VENV)/installed

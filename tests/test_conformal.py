@@ -395,6 +395,81 @@ def test_editors_know_it():
     assert word["enum"] == ["split", "cross"]
     assert full["properties"]["score"]["enum"] == ["lac", "aps", "raps", "margin", "knn-ratio"]
 
+    for choice in parts["MethodEntry"]["anyOf"][1]["allOf"]:
+        grids = choice["then"]["properties"]
+        assert "conformal__score" in grids["sweep"]["propertyNames"]["enum"]
+        assert "conformal__score" not in grids["tune"]["propertyNames"]["enum"], "it is refused there"
+
+
+def test_a_sweep_shares_its_calibration_part_and_its_fit(monkeypatch):
+    """Scores are compared on the same examples kept back, and out of the same classifier."""
+    X, y = blobs(11, 90)
+    found, fitted = {}, ConformalMethod._fitted
+
+    def kept(self, X, y, number):
+        part = fitted(self, X, y, number)
+        found.setdefault(self.score, []).append((X, part.method.predict_proba(X)))
+        return part
+
+    monkeypatch.setattr(ConformalMethod, "_fitted", kept)
+    forest = {"conformal": "split", "n_estimators": 5}
+    for seed in (1, 2):
+        for score in ("lac", "margin"):
+            method, rng = (
+                build("sklearn.ensemble.RandomForestClassifier", forest),
+                np.random.default_rng(seed),
+            )
+            list(method.evaluate_path(X, y, X, [{"conformal__score": score}], rng))
+    for (X_lac, p_lac), (X_margin, p_margin) in zip(found["lac"], found["margin"], strict=True):
+        assert np.array_equal(X_lac, X_margin) and np.array_equal(p_lac, p_margin)
+    assert not np.array_equal(found["lac"][0][0], found["lac"][1][0]), "another seed keeps others back"
+
+
+def run_of(tmp_path, text, out="out"):
+    from click.testing import CliRunner
+
+    from confml.cli import cli
+
+    path = tmp_path / "made.yaml"
+    path.write_text(text)
+    ran = CliRunner().invoke(cli, ["run", str(path), "--out", str(tmp_path / out), "--jobs", "1", "--quiet"])
+    assert ran.exit_code == 0, ran.output
+    planned = CliRunner().invoke(cli, ["plan", str(path), "--out", str(tmp_path / out)])
+    lines = (tmp_path / out / "metrics.csv").read_text().splitlines()[1:]
+    values = {}
+    for line in lines:
+        _, method, params, split, _, metric, level, value = line.split(",")
+        values.setdefault((f"{method};{params}", metric, level), {})[split] = float(value or "nan")
+    return values, (tmp_path / out / "notes.txt").read_text(), planned.output
+
+
+def test_steps_are_learnt_beside_the_calibration_part(tmp_path):
+    """Classes that overlap much: Tomek links take out whoever lies wrong, and what is left looks easy."""
+    text = """
+name: made
+datasets: [{generate: two-gaussians, n: 400, distance: 1}]
+steps: [standardise, {tomek-links: {repeat: true}}]
+methods:
+  - {name: knn, k: 5, conformal: {kind: split, score: knn-ratio}}
+  - {name: sklearn.linear_model.LogisticRegression, conformal: cross}
+  - {name: tcm-nn, k: 1}
+protocol: {kind: holdout, repeats: 6, test-size: 0.5}
+levels: [0.2]
+"""
+    values, notes, planned = run_of(tmp_path, text)
+    errors = {}
+    for (variant, metric, level), found in values.items():
+        if metric == "coverage" and level == "0.2":
+            errors[variant.partition(";")[0]] = 1 - np.mean(list(found.values()))
+    low, high = binom.ppf([0.001, 0.999], 200, 0.2) / 200
+    assert errors["knn"] < high + 0.02 and errors["sklearn.linear_model.LogisticRegression"] < high + 0.02
+    assert errors["tcm-nn"] > 0.3, "its training examples were cleaned and test examples are not"
+    (knn,) = {variant for variant, _, _ in values if variant.startswith("knn")}
+    assert set(values[knn, "calibration_rows", ""].values()) == {60.0}, "none of them was taken out"
+    assert min(values[knn, "tomek-links.removed_rows", ""].values()) > 20
+    for words in (notes, planned):
+        assert words.count("tomek-links makes the training examples of tcm-nn more ordinary") == 1
+
 
 def test_a_run(tmp_path):
     from click.testing import CliRunner

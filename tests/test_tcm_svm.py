@@ -48,6 +48,18 @@ def test_p_values_are_their_definition(c, kernel, mondrian):
             assert near[0] <= p[row, label] + 1 / len(counted) and p[row, label] <= near[1]
 
 
+def test_smoothed_p_values_lie_between():
+    X, y = blobs(3, 25, 3)
+    X_test, _ = blobs(4, 6, 3)
+    plain = build("tcm-svm").fit(X, y).confident_predict(X_test)["p-value"]
+    smoothed = build("tcm-svm", {"smoothed": True, "random_state": 2}).fit(X, y)
+    view = smoothed.confident_predict(X_test)["p-value"]
+    greater, equal = plain.extra["n_greater"], plain.extra["n_equal"]
+    tau = np.random.default_rng(2).random(6)
+    assert np.array_equal(view.extra["tau"], tau)
+    assert np.array_equal(view.scores, (greater + tau[:, None] * equal) / 26)
+
+
 def test_coverage_on_exchangeable_data():
     errors = 0
     for seed in range(100):

@@ -105,11 +105,18 @@ def test_smoothed_p_values_lie_between_their_counts():
 
 def test_p_values_that_are_smoothed_already_stay():
     case = random_case(3)
-    extra = dict(case.prediction.extra) | {"tau": np.full(40, 0.5)}
-    scores = case.prediction.scores * 0.7
+    counts = case.prediction.extra
+    extra = dict(counts) | {"tau": np.full(40, 0.5)}
+    scores = (counts["n_greater"] + 0.5 * counts["n_equal"]) / 20
     smoothed = Case(Prediction(np.arange(4), scores, "p-value", extra=extra), case.truth)
     assert np.array_equal(smoothed_p_values(smoothed), scores[np.arange(40), case.truth])
+    _, expected = kolmogorov_smirnov(scores[np.arange(40), case.truth], np.full(40, 20))
+    wrong = Context(train_rows=7)
+    assert uniformity(Case(smoothed.prediction, case.truth, context=wrong))[1] == expected, "by the counts"
+    without = {name: values for name, values in extra.items() if name == "tau"}
+    smoothed = Case(Prediction(np.arange(4), scores, "p-value", extra=without), case.truth)
     context = Context(train_rows=19, train_class_counts=dict.fromkeys(range(4), 4))
+    assert uniformity(Case(smoothed.prediction, case.truth, context=context))[1] == expected
     by_class = Context(19, context.train_class_counts, {"conformal__mondrian": True})
     found = [uniformity(Case(smoothed.prediction, case.truth, context=one))[1] for one in (context, by_class)]
     assert found[0] != found[1], "groups counted by themselves vary more"

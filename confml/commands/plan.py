@@ -25,6 +25,7 @@ def plan(config, out, overrides, as_json) -> None:
     folder = folder_of(settings, out)
 
     from confml.report.console import print_table
+    from confml.report.notes import step_notes
     from confml.runner.plan import load_datasets, make_plan
     from confml.runner.run import run_state
     from confml.runner.store import Store
@@ -50,6 +51,8 @@ def plan(config, out, overrides, as_json) -> None:
         return
     headings = ["data set", "method", "params", "inner fits", "splits", "done", "failed", "left"]
     print_table(headings, [[*row, *counts] for row, counts in rows.items()])
+    for note in step_notes(settings):
+        click.echo(f"note: {note}", err=True)
     click.echo(
         f"{len(whole.cells)} cells in {folder}: {len(state.done)} done, {len(state.failed)} failed, "
         f"{len(state.left)} left"

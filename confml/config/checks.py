@@ -17,7 +17,7 @@ from confml.config import grids
 from confml.config.explain import Place, dotted
 from confml.config.part import Part, hyphenated
 from confml.config.problems import Mark, Problems
-from confml.config.schema import FigureSpec, PaperSpec, Protocol
+from confml.config.schema import FigureSpec, MethodEntry, NoiseSpec, PaperSpec, Protocol, StepSpec
 from confml.config.yaml_marks import Node, spelling
 from confml.config.yaml_words import got
 from confml.errors import ConfmlError, did_you_mean
@@ -111,9 +111,42 @@ def check_protocol(checker: Checker) -> None:
     for field, kinds in Protocol.ONLY_FOR.items():
         idle = field in protocol.model_fields_set and protocol.kind not in kinds
         if idle and not (field == "repeats" and protocol.repeats == 1):
-            hint = f"it is for {' and '.join(kinds)}"
+            hint = f"it is for {' and '.join(filter(None, (', '.join(kinds[:-1]), kinds[-1])))}"
             message = f"{protocol.kind} has no {hyphenated(field)}"
             checker.add(("protocol", hyphenated(field)), message, hint, at_key=True)
+    if protocol.kind == "online":
+        _check_online(checker, protocol)
+
+
+def _check_online(checker: Checker, protocol: Protocol) -> None:
+    """What has no meaning where there is no training part ahead of the examples, or cannot learn them."""
+    from confml.methods.registry import method_class
+    from confml.steps.registry import known_steps
+
+    if protocol.repeats > 1 and protocol.order == "given":
+        message, hint = "the given order gives the same each time", "order: shuffled"
+        checker.add(("protocol", "repeats"), message, hint, at_key=True)
+    for place, entry, _ in checker.entries(MethodEntry, "methods"):
+        try:
+            learns = method_class(entry.name).learns_online
+        except ConfmlError:
+            continue  # told elsewhere
+        if not learns:
+            checker.say(
+                (*place, "name"), f"'{entry.name}' does not learn one example at a time", "tcm-nn does"
+            )
+        for key, given in (("tune", entry.tune), ("conformal", entry.conformal)):
+            if given:
+                checker.add((*place, key), "protocol online has no training part for it", at_key=True)
+    steps = known_steps()
+    for place, step, _ in checker.entries(StepSpec, "steps"):
+        if step.name in steps and steps[step.name].learns:
+            message = f"step '{step.name}' learns on a training part, and protocol online has none"
+            by_row = ", ".join(name for name, cls in steps.items() if not cls.learns)
+            checker.say((*place, "name"), message, f"steps that treat each example by itself: {by_row}")
+    noise = checker.section(NoiseSpec, "noise")
+    if noise is not None and noise.on == "train":
+        checker.add(("noise", "on"), "protocol online has no training part", "on: all")
 
 
 def check_repeats(checker: Checker, key: str) -> None:

@@ -19,6 +19,7 @@ from confml.config.schema import (
     StepSpec,
 )
 from confml.config.values import parameter_schema
+from confml.methods._conformal import PARAMETERS as CONFORMAL
 
 GRID = {
     "description": "Values: a list, a..b, or a series {range | log2 | log10: [from, to, step]}.",
@@ -115,12 +116,14 @@ def _with_parameters(part: dict[str, Any], key: str, known: Mapping[str, Mapping
             one: {"description": rule.about} | parameter_schema(rule) for one, rule in parameters.items()
         }
         then: dict[str, Any] = {"properties": dict(values)}
-        names = [*own, *_both_spellings(parameters)]
-        then["propertyNames"] = {"enum": names}
+        then["propertyNames"] = {"enum": [*own, *_both_spellings(parameters)]}
         if "sweep" in own:
             grids_ = {one: {"description": rule.about} | GRID_HERE for one, rule in parameters.items()}
-            shape = {"properties": grids_, "propertyNames": {"enum": _both_spellings(parameters)}}
-            then["properties"] |= {"sweep": shape, "tune": shape}
+            tune = {"properties": grids_, "propertyNames": {"enum": _both_spellings(parameters)}}
+            swept = {one: {"description": rule.about} | GRID_HERE for one, rule in CONFORMAL.items()}
+            names = _both_spellings({**parameters, **CONFORMAL})
+            sweep = {"properties": grids_ | swept, "propertyNames": {"enum": names}}
+            then["properties"] |= {"sweep": sweep, "tune": tune}
         condition = {"properties": {key: {"const": name}}, "required": [key]}
         part.setdefault("allOf", []).append({"if": condition, "then": then})
 

@@ -43,6 +43,7 @@ PROTOCOLS = {
     "fixed-split": "the provider's training and test part, as they are",
     "holdout": "repeats random divisions into a training and a test part of size test-size",
     "k-fold": "folds parts, each the test part once; repeats times",
+    "online": "one example after another, each predicted from all before it and then learnt (tcm-nn)",
 }
 SELECT_BY = ("accuracy", "error", "ari")
 
@@ -284,11 +285,22 @@ class Protocol(Part):
     folds: Folds = Field(10, description="How many folds, for k-fold.")
     inner_folds: Folds = Field(10, description="How many folds inside a training part, for tuning.")
     stratify: Switch = Field(True, description="Keep the shares of the classes in every part.")
+    order: one_of("given", "shuffled") = Field(
+        "given",
+        description="Of online: rows as they stand, training part first, or at random by the seed.",
+    )
+    start: Whole = Field(
+        0, description="How many examples are only learnt ahead of the first step, for online."
+    )
 
     ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "repeats": ("holdout", "k-fold"),
+        "repeats": ("holdout", "k-fold", "online"),
         "test_size": ("holdout",),
         "folds": ("k-fold",),
+        "inner_folds": ("fixed-split", "holdout", "k-fold"),
+        "stratify": ("fixed-split", "holdout", "k-fold"),
+        "order": ("online",),
+        "start": ("online",),
     }
 
     def as_dict(self) -> dict[str, Any]:

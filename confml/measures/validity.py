@@ -85,14 +85,18 @@ def class_coverage(case: Case, level: float) -> dict:
 def _counted(case: Case) -> np.ndarray:
     """(n,) the examples that each true label's p-value was counted among, the new one included.
 
-    Smoothed p-values do not tell: then it is the training examples, or those of the class where the method
-    is ``mondrian``.
+    Smoothed p-values without counts do not tell: then it is the training examples, or those of the class
+    where the method is ``mondrian``.
     """
     prediction, context = case.prediction, case.context
-    if "tau" not in prediction.extra:
+    extra = prediction.extra
+    if {"n_greater", "n_equal"} <= set(extra):
         at = np.arange(len(prediction)), case.true_columns
-        counts = (prediction.extra["n_greater"] + prediction.extra["n_equal"])[at]
-        counted = np.rint(counts / prediction.scores[at]).astype(np.int64)
+        tau = extra.get("tau", 1.0)
+        p = prediction.scores[at]
+        counts = extra["n_greater"][at] + tau * extra["n_equal"][at]
+        whole = np.divide(counts, p, out=np.ones(len(p)), where=p > 0)  # 0 / 0 where a tau was drawn as 0
+        counted = np.rint(whole).astype(np.int64)
     else:
         by_class = any(name.endswith("mondrian") and value for name, value in context.params.items())
         rows = context.train_class_counts

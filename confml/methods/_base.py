@@ -50,13 +50,15 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     use nominal attributes as they are; then it has a parameter ``nominal`` (`_nominal.NOMINAL`), and gets
     codes of categories instead of dummy columns, and the numbers of the columns that hold them. Each has
     ``fit``, ``predict`` and `confident_predict`, and one or more of ``predict_p_values``,
-    ``predict_proba`` and ``decision_function``.
+    ``predict_proba`` and ``decision_function``. learns_online: whether it can predict examples one at a time
+    and learn each; then it has `evaluate_online`.
     """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
     views: ClassVar[tuple[str, ...]] = ()
     takes_nominal: ClassVar[bool] = False
+    learns_online: ClassVar[bool] = False
     parameters: ClassVar[Mapping[str, Parameter]] = {}
 
     # ---- what a method must offer
@@ -123,6 +125,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
             method = clone(self).set_params(**point)
             point_rng = None if rng is None else derived_generator(rng, point)
             if point_rng is not None:
+                method._share_seeds(rng, point)
                 method._seed(point_rng)
             started = time.thread_time()
             method.fit(X, y)
@@ -133,6 +136,23 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
                 dict(point),
                 Views(views, fitted - started, predicted - fitted, method.fit_metrics_, method.fit_details_),
             )
+
+    def evaluate_online(
+        self,
+        X,
+        y,
+        X_new,
+        y_new,
+        classes: np.ndarray,
+        grid: Sequence[Mapping[str, Any]],
+        rng: np.random.Generator | None = None,
+    ) -> Iterator[tuple[dict[str, Any], Views]]:
+        """Learn (X, y), then take ``X_new`` (n, d) one at a time: predict it, and learn it with its label.
+
+        As `evaluate_path` otherwise. classes: (c,) all labels that may come, sorted; some may not have come
+        when an example is predicted, and (X, y) may be empty. Only of methods with ``learns_online``.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not learn one example at a time")
 
     @classmethod
     def warm(cls) -> None:
@@ -145,6 +165,9 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         for name, value in sorted(self.get_params().items()):
             if name.rpartition("__")[2] == "random_state" and value is None:
                 self.set_params(**{name: int(rng.integers(2**31))})
+
+    def _share_seeds(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
+        """Ahead of `_seed`, set what chance decides alike for several points of a grid."""
 
     def _check_fit(self, X, y) -> tuple[np.ndarray, np.ndarray]:
         """Check parameters and training data, set ``classes_``: (X (m, d) float64 C-ordered, codes (m,))."""

@@ -6,7 +6,7 @@ import math
 import statistics
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -53,7 +53,8 @@ PARAMETERS = {
     ),
 }
 TUNE, INNER = f"{KEY}__tune", f"{KEY}__inner"  # what the runner hands in: a grid, and how to choose of it
-OWN = (*PARAMETERS, TUNE, INNER)
+STEPS = f"{KEY}__steps"  # the run's steps, which are learnt on what the classifier is fitted to
+OWN = (*PARAMETERS, TUNE, INNER, STEPS)
 # Settings that say nothing unless another one has one of these values.
 ONLY_FOR = {
     f"{KEY}__calibration": (KEY, ("split",)),
@@ -82,8 +83,8 @@ class ConformalMethod(Method):
     tune: points of a grid, of which inner cross-validation on the examples that are not kept back chooses one
     (``split`` only): a choice that saw the calibration part would make its examples look too ordinary.
 
-    Steps of a run come before the training part is divided: those that take rows out of it make calibration
-    examples more ordinary than test ones, and p-values too small.
+    Steps of a run are learnt on what the classifier is fitted to, of each fold anew: the examples kept back
+    are treated like test ones, and none of them is taken out, which would make them more ordinary than these.
 
     The one view is ``p-value`` with ``extra``: ``n_greater``, ``n_equal`` (n, c), calibration scores that
     exceed and equal the label's (the new example is among the equal), ``score`` (n, c; of cross, the mean),
@@ -93,7 +94,7 @@ class ConformalMethod(Method):
     """
 
     name = KEY
-    version = 1
+    version = 2
     views = ("p-value",)
 
     def __init__(
@@ -112,6 +113,7 @@ class ConformalMethod(Method):
         random_state=None,
         tune=(),
         inner=None,
+        steps=None,
     ):
         self.method = method
         self.kind, self.score = kind, score
@@ -121,6 +123,7 @@ class ConformalMethod(Method):
         self.random_state = random_state
         self.tune = tune
         self.inner = inner  # of tune: {"folds": 10, "stratify": True, "select_by": "accuracy"}
+        self.steps = steps  # what stands ahead of the classifier: learn(X, y, part) gives (chain, X, y)
 
     # ---- parameters are the classifier's, with ours beside them
 
@@ -146,7 +149,8 @@ class ConformalMethod(Method):
         check_parameters(KEY, PARAMETERS, {name: getattr(self, _field(name)) for name in PARAMETERS})
         if self.tune and self.kind != "split":
             raise ConfmlError("tuning inside cross is not possible", hint="take conformal: split")
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C")
+        finite = self.steps is None or "allow-nan"  # steps may fill in what is missing
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite=finite)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         rng = self._generator("fit")
@@ -159,10 +163,9 @@ class ConformalMethod(Method):
         u = rng.random(len(y))
         self.tuning_ = None
         self.fitted_, self.scores_, counts = [], [], np.zeros(len(self.classes_), dtype=np.int64)
-        for rows in kept_back:
+        for number, rows in enumerate(kept_back):
             rest = np.setdiff1d(np.arange(len(y)), rows)
-            fitted = self._fitted(X[rest], y[rest])
-            part = fitted, X[rest], codes[rest]
+            part = self._fitted(X[rest], y[rest], number)
             self.fitted_.append(part)
             scores = self._scores(part, X[rows], u[rows])[np.arange(len(rows)), codes[rows]]
             groups = [scores[codes[rows] == code] for code in range(len(self.classes_))]
@@ -174,7 +177,8 @@ class ConformalMethod(Method):
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The view ``p-value`` of test examples X (n, d); ``rng`` goes before ``random_state``."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        finite = self.steps is None or "allow-nan"
+        X = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=finite, reset=False)
         rng = self._generator("predict") if rng is None else rng
         u, tau = rng.random((2, len(X)))
         n, c = len(X), len(self.classes_)
@@ -205,7 +209,8 @@ class ConformalMethod(Method):
     @property
     def fit_metrics_(self) -> dict[str, float]:
         rows = sum(len(group) for groups in self.scores_ for group in groups)
-        own = self.fitted_[0][0].fit_metrics_ if self.kind == "split" else {}
+        first = self.fitted_[0]
+        own = {**first.chain_metrics, **first.method.fit_metrics_} if self.kind == "split" else {}
         return {**own, "calibration_rows": float(rows)}
 
     @property
@@ -214,29 +219,40 @@ class ConformalMethod(Method):
 
     # ---- parts of it
 
+    def _share_seeds(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
+        """One calibration part (one set of folds) for all points of a sweep, and one fit for all scores."""
+        if self.random_state is None:
+            self.random_state = int(derived_generator(rng, KEY).integers(2**31))
+        own = {name: value for name, value in point.items() if name.partition("__")[0] != KEY}
+        self.method._seed(derived_generator(rng, KEY, own))
+
     def _generator(self, purpose: str) -> np.random.Generator:
         rng = np.random.default_rng(self.random_state)
         return rng if self.random_state is None else derived_generator(rng, KEY, purpose)
 
-    def _fitted(self, X: np.ndarray, y: np.ndarray) -> Method:
-        """The classifier fitted to (X, y), with the best point of the tune grid on these examples alone."""
-        method = clone(self.method)
+    def _fitted(self, X: np.ndarray, y: np.ndarray, number: int) -> _Part:
+        """Steps and classifier fitted to (X, y), with the best point of the tune grid on these alone."""
+        method, chain = clone(self.method), None
+        if self.steps is not None:
+            chain, X, y = self.steps.learn(X, y, number)
+            if method.takes_nominal:
+                method.set_params(nominal=np.flatnonzero(chain.nominal_).tolist())
         if self.tune:
             inner = {"folds": 10, "stratify": True, "select_by": "accuracy"} | dict(self.inner or {})
             self.tuning_ = choose(method, X, y, self.tune, rng=self._generator("tune"), **inner)
             method.set_params(**self.tuning_["chosen"])
-        return method.fit(X, y)
+        return _Part(method.fit(X, y), X, np.searchsorted(self.classes_, y), chain)
 
-    def _scores(
-        self, part: tuple[Method, np.ndarray, np.ndarray], X: np.ndarray, u: np.ndarray
-    ) -> np.ndarray:
+    def _scores(self, part: _Part, X: np.ndarray, u: np.ndarray) -> np.ndarray:
         """(n, c) the nonconformity of every label for examples X (n, d); u: (n,) for the randomised ones."""
         c = len(self.classes_)
         if len(X) == 0:
             return np.empty((0, c))
-        fitted, X_fit, codes_fit = part
+        fitted = part.method
+        if part.chain is not None:
+            X = part.chain.transform(X)
         if self.score == "knn-ratio":
-            return knn_ratio_scores(X_fit, codes_fit, c, X, self.k)
+            return knn_ratio_scores(part.X, part.codes, c, X, self.k)
         views = fitted.confident_predict(X, self._generator("inner"))
         score, view = values_for(views, self.score, fitted.name if hasattr(fitted, "name") else repr(fitted))
         values = on_all_classes(view, self.classes_)
@@ -246,6 +262,19 @@ class ConformalMethod(Method):
             return margin_scores(values)
         penalty = (self.penalty, self.k_reg) if score == "raps" else ()
         return aps_scores(values, u if self.randomised else None, *penalty)
+
+
+class _Part(NamedTuple):
+    """A classifier fitted to X (m, d) with class codes (m,), and the steps that made them, None for none."""
+
+    method: Method
+    X: np.ndarray
+    codes: np.ndarray
+    chain: Any
+
+    @property
+    def chain_metrics(self) -> dict[str, float]:
+        return {} if self.chain is None else self.chain.fit_metrics_
 
 
 def calibration_rows(codes: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:

@@ -13,6 +13,7 @@ from confml._parameters import AnyOf, Flag, Integer, Nothing, check_parameters
 from confml._seeds import derived_generator
 from confml.measures.prediction import Prediction
 from confml.methods._base import Method, Views
+from confml.methods._tcm_nn_online import OnlinePass
 from confml.methods._tcm_nn_passes import ENGINES, Counts, Passes, Room
 
 _BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of work
@@ -42,6 +43,9 @@ class TCMNN(Method):
     strangeness exceeds and equals the new one's (the new one is among the equal), ``alpha`` (n, c), and
     ``tau`` (n,) where smoothed.
 
+    Under ``protocol: online`` each example is predicted from all before it, then learnt, with the p-values
+    that a fit to those before it would give (`online_tcm_nn`).
+
     Cost: distances m^2/2 + r m (a matrix product as filter, or k-d trees), memory O(m (d + k)). Every k of a
     grid comes from the same pass.
 
@@ -52,6 +56,7 @@ class TCMNN(Method):
 
     name = "tcm-nn"
     version = 1
+    learns_online = True
     parameters = {
         "k": Integer("number of nearest neighbours", low=1),
         "smoothed": Flag("break ties between strangeness values at random"),
@@ -95,19 +100,11 @@ class TCMNN(Method):
     def _views(
         self, passes: Passes, classes: np.ndarray, counts: Counts, q: int, rng: np.random.Generator | None
     ) -> dict[str, Prediction]:
-        greater, equal, alpha = (np.ascontiguousarray(array[:, :, q]) for array in counts)
         sizes = np.diff(passes.starts)
         counted = (sizes if self.mondrian else sizes.sum()) + 1
-        extra = {"n_greater": greater, "n_equal": equal, "alpha": alpha}
-        if self.smoothed:
-            tau = (rng or np.random.default_rng(self.random_state)).random(len(greater))
-            scores = (greater + tau[:, None] * equal) / counted
-            extra["tau"] = tau
-        else:
-            scores = (greater + equal) / counted
-        tied = np.where(scores == scores.max(axis=1, keepdims=True), alpha, np.nan)
-        columns = np.argmax(tied == np.nanmin(tied, axis=1, keepdims=True), axis=1)
-        return {"p-value": Prediction(classes, scores, "p-value", classes[columns], extra)}
+        number = len(counts.alpha)
+        tau = (rng or np.random.default_rng(self.random_state)).random(number) if self.smoothed else None
+        return {"p-value": prediction_of(classes, counts, q, counted, tau)}
 
     # ---- one pass for a whole grid
 
@@ -161,6 +158,47 @@ class TCMNN(Method):
             views = method._views(passes, fitted.classes_, counts[within], wanted[within].index(k), point_rng)
             yield dict(point), Views(views, (trained - started) / len(ks), (tested - trained) / len(ks))
 
+    # ---- one example at a time
+
+    def evaluate_online(
+        self,
+        X,
+        y,
+        X_new,
+        y_new,
+        classes: np.ndarray,
+        grid: Sequence[Mapping[str, Any]],
+        rng: np.random.Generator | None = None,
+    ) -> Iterator[tuple[dict[str, Any], Views]]:
+        """As in the contract, each example predicted from all before it; ``extra`` has ``learnt`` (n,) too,
+        how many these were. All k share one pass (a second one if ``mondrian`` takes both values)."""
+        methods = [clone(self).set_params(**point) for point in grid]
+        for method in methods:
+            check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
+        X, X_new = (np.ascontiguousarray(part, dtype=np.float64) for part in (X, X_new))
+        codes, new_codes = (np.searchsorted(classes, labels) for labels in (y, y_new))
+        found, seconds = {}, {}
+        for within in dict.fromkeys(method.mondrian for method in methods):
+            ks = sorted({method.k for method in methods if method.mondrian == within})
+            started = time.thread_time()
+            online = OnlinePass(X_new.shape[1], len(classes), ks, within, len(X) + len(X_new))
+            online.step(X, codes, predicts=False)
+            learnt = time.thread_time()
+            found[within] = ks, *online.step(X_new, new_codes, predicts=True)
+            share = sum(method.mondrian == within for method in methods)
+            seconds[within] = (learnt - started) / share, (time.thread_time() - learnt) / share
+        for point, method in zip(grid, methods, strict=True):
+            ks, counts, counted = found[method.mondrian]
+            point_rng = None if rng is None else derived_generator(rng, point)
+            if point_rng is not None and method.random_state is None:
+                method.random_state = int(point_rng.integers(2**31))
+            tau = None
+            if method.smoothed:
+                tau = (point_rng or np.random.default_rng(method.random_state)).random(len(X_new))
+            before = len(X) + np.arange(len(X_new))
+            view = prediction_of(classes, counts, ks.index(method.k), counted, tau, before)
+            yield dict(point), Views({"p-value": view}, *seconds[method.mondrian])
+
     def test_block(self, train_rows: int, test_rows: int) -> int | None:
         """Blocks of some seconds' work; None where the whole test part takes no longer."""
         if train_rows * test_rows <= _BLOCK_PAIRS:
@@ -175,6 +213,34 @@ class TCMNN(Method):
         for engine in ENGINES:
             passes = Passes(X, codes, engine)
             passes.counts(*passes.lists(2), X, [1, 2])
+        OnlinePass(2, 2, [1, 2]).step(X, codes, predicts=True)
+
+
+def prediction_of(
+    classes: np.ndarray,
+    counts: Counts,
+    q: int,
+    counted: np.ndarray | int,
+    tau: np.ndarray | None,
+    learnt: np.ndarray | None = None,
+) -> Prediction:
+    """The view ``p-value`` out of the counts of r new examples, for the value of k at place ``q``.
+
+    counted: by how many examples each p-value is divided, of a shape that fits (r, c). tau: (r,) for smoothed
+    p-values. learnt: (r,) of an online pass, how many examples were learnt before each.
+    """
+    greater, equal, alpha = (np.ascontiguousarray(array[:, :, q]) for array in counts)
+    extra = {"n_greater": greater, "n_equal": equal, "alpha": alpha}
+    if tau is None:
+        scores = (greater + equal) / counted
+    else:
+        scores = (greater + tau[:, None] * equal) / counted
+        extra["tau"] = tau
+    if learnt is not None:
+        extra["learnt"] = learnt
+    tied = np.where(scores == scores.max(axis=1, keepdims=True), alpha, np.nan)
+    columns = np.argmax(tied == np.nanmin(tied, axis=1, keepdims=True), axis=1)
+    return Prediction(classes, scores, "p-value", classes[columns], extra)
 
 
 def _useful(k: int, m: int) -> int:

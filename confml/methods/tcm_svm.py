@@ -8,11 +8,13 @@ from typing import ClassVar
 import numpy as np
 from sklearn.svm import SVC
 
-from confml._parameters import Choice, Flag, Number, Parameter
+from confml._parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods._base import Method
 from confml.methods._conformal_scores import margin_scores
+from confml.methods._tcm_nn_passes import Counts
+from confml.methods.tcm_nn import prediction_of
 
 _PAIRS = 2e10  # of examples, over all machines: about a quarter of an hour
 _SECONDS = 5e-8  # a pair takes, as measured on sets of 200 to 1000 examples
@@ -32,8 +34,9 @@ class TCMSVM(Method):
     would take more than about a quarter of an hour it is refused; then make a machine conformal:
     ``{name: kernel-svm, conformal: split}``.
 
-    The one view is ``p-value``, with ``extra``: ``n_greater``, ``n_equal`` (n, c) and ``alpha`` (n, c), as in
-    tcm-nn; of labels that share the largest p-value the less strange one is predicted.
+    The one view is ``p-value``, with ``extra``: ``n_greater``, ``n_equal`` (n, c), ``alpha`` (n, c), and
+    ``tau`` (n,) where smoothed, as in tcm-nn; of labels that share the largest p-value the less strange one
+    is predicted.
 
     Source: Saunders, Gammerman, Vovk, Transduction with confidence and credibility, IJCAI 1999 (with the
     machines' multipliers); named in the conclusion of Proedrou et al., ECML 2002.
@@ -45,13 +48,20 @@ class TCMSVM(Method):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "C": Number("penalty of errors", low=0, low_open=True),
         "kernel": Choice("kernel: rbf with 1 / (d var X) as gamma, or linear", options=("rbf", "linear")),
+        "smoothed": Flag("break ties between strangeness values at random"),
         "mondrian": Flag("count only examples of the label in question (label-conditional p-values)"),
+        "random_state": AnyOf(
+            "seed of smoothed p-values where no generator is given",
+            of=(Integer("a seed", low=0), Nothing("drawn anew")),
+        ),
     }
 
-    def __init__(self, C=1.0, kernel="rbf", mondrian=False):
+    def __init__(self, C=1.0, kernel="rbf", smoothed=False, mondrian=False, random_state=None):
         self.C = C
         self.kernel = kernel
+        self.smoothed = smoothed
         self.mondrian = mondrian
+        self.random_state = random_state
 
     def fit(self, X, y) -> TCMSVM:
         """Keep the examples. X: (m, d) finite numbers; y: (m,) labels."""
@@ -74,11 +84,9 @@ class TCMSVM(Method):
                 equal[row, label] += np.count_nonzero(others == new)
                 alpha[row, label] = new
         sizes = np.bincount(self.codes_, minlength=c) if self.mondrian else m
-        p = (greater + equal) / (sizes + 1)
-        tied = np.where(p == p.max(axis=1, keepdims=True), alpha, np.inf)
-        extra = {"n_greater": greater, "n_equal": equal, "alpha": alpha}
-        labels = self.classes_[np.argmin(tied, axis=1)]
-        return {"p-value": Prediction(self.classes_, p, "p-value", labels, extra)}
+        tau = (rng or np.random.default_rng(self.random_state)).random(n) if self.smoothed else None
+        counts = Counts(greater[:, :, None], equal[:, :, None], alpha[:, :, None])
+        return {"p-value": prediction_of(self.classes_, counts, 0, sizes + 1, tau)}
 
     def predict_p_values(self, X) -> np.ndarray:
         """(n, c) p-values of test examples X (n, d), columns in the order of ``classes_``."""

@@ -27,6 +27,7 @@ from confml.report.metrics import (
     write_timings,
     write_tuning,
 )
+from confml.report.online import write_online
 from confml.report.published import known_tables
 from confml.report.ranks import write_ranks
 from confml.report.regions import region_paths, write_regions
@@ -55,6 +56,7 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
         *write_curves(results, folder),
         *write_matched(results, folder),
         *write_regions(results, folder),
+        *write_online(results, folder),
         *write_dropped(results, folder),
     ]
     paper = getattr(results.config, "paper", None)

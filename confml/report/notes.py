@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from confml.measures.regions import smallest_p_notes
+from confml.methods.registry import known_methods, views_of
+from confml.steps.registry import known_steps
 
 if TYPE_CHECKING:
+    from confml.config import Config
     from confml.report.results import RunResults
 
 
@@ -34,6 +37,7 @@ def notes_of(results: RunResults) -> list[str]:
         else:
             rows = int(result.fit_metrics.get("calibration_rows", result.train_rows))
             fewest[name] = min(rows, fewest.get(name, rows))
+    notes += step_notes(results.config)
     levels = results.config.levels
     for name, rows in fewest.items():
         notes += [f"{name}: {note}" for note in smallest_p_notes(levels, rows)]
@@ -65,7 +69,28 @@ def _chain_notes(results: RunResults) -> list[str]:
     return notes
 
 
+def step_notes(config: Config) -> list[str]:
+    """Steps of a config that make p-values too small, in words; none for methods that ``conformal`` makes so.
+
+    Those learn the steps on what their classifier is fitted to, not on what they calibrate on.
+    """
+    steps = known_steps()
+    names = [step.name for step in config.steps if step.name in steps and steps[step.name].favours_training]
+    methods = known_methods()
+    told = dict.fromkeys(
+        entry.name
+        for entry in config.methods
+        if entry.name in methods and views_of(methods[entry.name]) == ["p-value"]
+    )
+    if not names or not told:
+        return []
+    what = "makes" if len(names) == 1 else "make"
+    return [
+        f"{' and '.join(names)} {what} the training examples of {' and '.join(told)} more ordinary than test "
+        "ones: p-values come out too small, and regions err more often than their level (a method with "
+        "conformal: split keeps its calibration part out of the steps)"
+    ]
+
+
 def _is_label_conditional(params: Mapping) -> bool:
-    conformal = params.get("conformal")
-    within = conformal if isinstance(conformal, Mapping) else params
-    return bool(within.get("mondrian"))
+    return any(name.rpartition("__")[2] == "mondrian" and value for name, value in params.items())

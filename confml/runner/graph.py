@@ -114,7 +114,8 @@ def _paths(
     """The final fits of cells: one task; where the test part is cut, a shared state, blocks and a join."""
     name = stable_hash([cell.key for cell in cells])[:32]
     instance = build(setting.method, grid[0])
-    size = instance.test_block(train, test)
+    # Online, each step needs all before it.
+    size = None if setting.split.kind == "online" else instance.test_block(train, test)
     if size is None or size >= test:
         return [Task(f"path-{name}", "path", setting, cells, grid, inner=inner, needs=needs)]
     blocks = [(start, min(start + size, test)) for start in range(0, test, size)]

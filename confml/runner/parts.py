@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from confml._seeds import stable_generator
+from confml._seeds import derived_generator, stable_generator
 from confml.data.dataset import DataSet
 from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
 from confml.errors import ConfmlError
+from confml.methods._base import Method
+from confml.methods._conformal import KEY, STEPS
 from confml.methods._nominal import nominal_mask
-from confml.methods.registry import method_class
+from confml.methods.registry import build, method_class
 from confml.runner.splits import inner_folds, split_identity, split_rows
 from confml.runner.workspace import open_dataset
+from confml.steps.chain import Chain
 from confml.steps.registry import build_chain
 
 
 class Parts:
     """What a task trains and predicts on; the steps are learnt when the examples are first asked for.
 
-    train_rows, test_rows: rows of the data set. X (m, d), y (m,): training examples after noise and steps,
-    which may drop some. X_test (n, d), y_test (n,): test examples. numbers: (n,) row numbers for reports.
+    train_rows, test_rows: rows of the data set, in the order in which they come where it goes online.
+    X (m, d), y (m,): training examples after noise and steps, which may drop some.
+    X_test (n, d), y_test (n,): test examples. numbers: (n,) row numbers for reports.
 
     A method that takes nominal attributes gets codes of categories where the data set has them beside its
     dummy columns, unless a point of its ``grid`` says ``nominal: dummy``; every other method gets the columns
     of the data set. Where a card codes its categories as integers, they are numbers to every method.
+
+    A method that is made conformal gets examples ahead of the steps, and the steps themselves (`method`).
     """
 
     def __init__(
@@ -43,6 +50,7 @@ class Parts:
         self.train_rows, self.test_rows = train_rows, test_rows
         self._outer_rows = outer_rows
         self._nominal = _nominal_of(setting.method, grid)
+        self._defers = any(KEY in point for point in grid)
 
     @classmethod
     def outer(cls, setting, grid: Sequence[Mapping[str, Any]] = ()) -> Parts:
@@ -57,6 +65,16 @@ class Parts:
         rows, _ = split_rows(data, setting.protocol, setting.split, setting.seed)
         train, test = inner_folds(data, rows, setting.protocol, setting.split, setting.seed)[fold]
         return cls(setting, data, train, test, rows, grid)
+
+    def method(self, point: Mapping[str, Any]) -> Method:
+        """The method with the parameters of a point; a conformal one gets the steps, to learn them itself."""
+        method = build(self.setting.method, point)
+        if self._defers and self.setting.steps:
+            raw = self._raw["X"].shape[1]
+            method.set_params(
+                **{STEPS: _Deferred(self.setting.steps, self._columns(raw), self._generator("steps"))}
+            )
+        return method
 
     def told(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The points of a grid, each told which columns of ``X`` hold codes."""
@@ -146,6 +164,12 @@ class Parts:
             return self.data.nominal
         return nominal_mask("auto" if self._nominal is None else self._nominal, self.data.X.shape[1])
 
+    def _columns(self, number: int) -> np.ndarray:
+        """(number,) bool: which columns hold codes, with noise; attributes that it appends are numbers."""
+        mask = np.zeros(number, dtype=bool)
+        mask[: len(self._mask)] = self._mask
+        return mask
+
     def _noised(self, rows, noise, rng) -> tuple[np.ndarray, np.ndarray]:
         """Some rows with noise, the same on codes and on the dummy columns of a category."""
         if self._has_codes:
@@ -185,9 +209,8 @@ class Parts:
     def _treated(self) -> dict:
         """Examples after the steps, learnt on the training part."""
         raw = self._raw
-        chain = build_chain(self.setting.steps)
-        mask = np.zeros(raw["X"].shape[1], dtype=bool)
-        mask[: len(self._mask)] = self._mask  # attributes that noise appends are numbers
+        chain = build_chain(() if self._defers else self.setting.steps)
+        mask = self._columns(raw["X"].shape[1])
         X, y, kept = chain.fit_training(raw["X"], raw["y"], self._generator("steps"), mask)
         return {
             "X": np.ascontiguousarray(X),
@@ -204,6 +227,21 @@ class Parts:
         setting = self.setting
         place = setting.split.repeat if repeat_only else split_identity(setting.protocol, setting.split)
         return stable_generator(purpose, setting.seed, setting.checksum, place)
+
+
+@dataclass(frozen=True)
+class _Deferred:
+    """The steps of a run for a conformal method: learnt on each part that it fits its classifier to."""
+
+    steps: Sequence[tuple[str, Mapping[str, Any]]]
+    nominal: np.ndarray
+    rng: np.random.Generator
+
+    def learn(self, X: np.ndarray, y: np.ndarray, part: int) -> tuple[Chain, np.ndarray, np.ndarray]:
+        """Learn from X (m, d), y (m,), and treat them: (chain, X (m', d'), y (m',))."""
+        chain = build_chain(self.steps)
+        X, y, _ = chain.fit_training(X, y, derived_generator(self.rng, part), self.nominal)
+        return chain, X, y
 
 
 def _nominal_of(method: str, grid: Sequence[Mapping[str, Any]]) -> str | tuple[int, ...] | None:

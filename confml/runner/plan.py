@@ -93,13 +93,18 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
     for data in datasets.values():
         for split in outer_splits(protocol):
             try:
+                if protocol.kind == "online" and len(steps_for(config, data)) > len(config.steps):
+                    hint = "missing: drop, for a CSV file"
+                    raise ConfigError(
+                        f"data set '{data.name}' has missing values, and no training part", hint=hint
+                    )
                 train, test = split_rows(data, protocol, split, config.seed)
                 if any(entry.tune for entry in config.methods):
                     inner_folds(data, train, protocol, split, config.seed)
             except ConfigError as error:
                 problems.setdefault(str(error), error)
                 break
-            if len(train) == 0 or len(test) == 0:
+            if len(test) == 0 or (len(train) == 0 and protocol.kind != "online"):
                 error = ConfigError(f"data set '{data.name}', split {split.name}: an empty part")
                 problems.setdefault(str(error), error)
                 break

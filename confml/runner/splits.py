@@ -7,24 +7,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confml._seeds import stable_integer
+from confml._seeds import stable_generator, stable_integer
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError
 
 
 @dataclass(frozen=True)
 class Split:
-    """One outer split: its ``repeat``, and its ``fold`` under k-fold, both counted from 0."""
+    """One outer split: its ``repeat``, and its ``fold`` under k-fold, both counted from 0.
+
+    Under online it is an order of the examples; the one that is given has no repeat.
+    """
 
     kind: str
-    repeat: int = 0
+    repeat: int | None = 0
     fold: int | None = None
 
     @property
     def name(self) -> str:
-        """As in the reports: ``fixed``, ``r0`` (holdout) or ``r0-f3`` (k-fold)."""
+        """As in the reports: ``fixed``, ``r0-f3`` (k-fold), ``r0`` (holdout, online), ``given`` (online)."""
         if self.kind == "fixed-split":
             return "fixed"
+        if self.kind == "online" and self.repeat is None:
+            return "given"
         return f"r{self.repeat}" if self.fold is None else f"r{self.repeat}-f{self.fold}"
 
 
@@ -32,7 +37,11 @@ def outer_splits(protocol) -> list[Split]:
     """The splits of a protocol in the order of the reports."""
     if protocol.kind == "fixed-split":
         return [Split("fixed-split")]
+    if protocol.kind == "online" and protocol.order == "given":
+        return [Split("online", None)]
     repeats = range(protocol.repeats)
+    if protocol.kind == "online":
+        return [Split("online", repeat) for repeat in repeats]
     if protocol.kind == "holdout":
         return [Split("holdout", repeat) for repeat in repeats]
     return [Split("k-fold", repeat, fold) for repeat in repeats for fold in range(protocol.folds)]
@@ -41,6 +50,8 @@ def outer_splits(protocol) -> list[Split]:
 def split_identity(protocol, split: Split) -> dict:
     """What of the protocol decides this split's rows, for keys and seeds: not how many repeats there are."""
     identity: dict = {"kind": split.kind}
+    if split.kind == "online":
+        return identity | {"order": protocol.order, "repeat": split.repeat, "start": protocol.start}
     if split.kind != "fixed-split":
         identity |= {"repeat": split.repeat, "stratify": protocol.stratify}
     if split.kind == "holdout":
@@ -51,7 +62,7 @@ def split_identity(protocol, split: Split) -> dict:
 
 
 def split_rows(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted (training rows, test rows) of the pooled data set.
+    """Sorted (training rows, test rows) of the pooled data set; of online, in the order of the steps.
 
     Rows of one group stay on one side. A class with a single row cannot be stratified: under holdout it
     goes to the training part. Raises ConfigError where the data cannot be split that way.
@@ -63,6 +74,8 @@ def split_rows(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.nda
                 hint="use protocol kind holdout or k-fold, or give the data set a test file",
             )
         return data.train_rows, data.test_rows
+    if split.kind == "online":
+        return _in_order(data, protocol, split, seed)
     folds = protocol.folds if split.kind == "k-fold" else None
     identity = split_identity(protocol, split)
     identity.pop("fold", None)  # the folds of one repeat come from one shuffle
@@ -70,6 +83,20 @@ def split_rows(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.nda
     size = folds if folds is not None else float(protocol.test_size)
     parts = _parts(data.y, data.groups, size, protocol.stratify, random_state, data.name)
     return parts[split.fold or 0]
+
+
+def _in_order(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """(rows that are only learnt, rows predicted and learnt one by one), in their order."""
+    if split.repeat is None:
+        parts = data.train_rows, data.test_rows
+        rows = np.arange(len(data.y)) if parts[0] is None or parts[1] is None else np.concatenate(parts)
+    else:
+        rows = stable_generator("order", seed, data.checksum, split.repeat).permutation(len(data.y))
+    if protocol.start >= len(rows):
+        raise ConfigError(
+            f"data set '{data.name}' has {len(rows)} rows, none left behind start {protocol.start}"
+        )
+    return rows[: protocol.start], rows[protocol.start :]
 
 
 def inner_folds(

@@ -222,10 +222,15 @@ def _points(task: Task) -> tuple[Sequence[Mapping[str, Any]], dict | None]:
 def _evaluate(task: Task, parts: Parts, X_test, points, rng, state) -> list[Views | Exception]:
     """What the method says at each point; where a path breaks off, the points left are tried one by one."""
     points = parts.told(points)
-    method = build(task.setting.method, points[0])
+    method = parts.method(points[0])
     outcomes: list[Views | Exception] = []
     try:
-        for _, views in method.evaluate_path(parts.X, parts.y, X_test, points, rng, state):
+        if task.setting.split.kind == "online":
+            classes = np.unique(parts.data.y)
+            path = method.evaluate_online(parts.X, parts.y, X_test, parts.y_test, classes, points, rng)
+        else:
+            path = method.evaluate_path(parts.X, parts.y, X_test, points, rng, state)
+        for _, views in path:
             views.fit_metrics.update(parts.step_metrics)
             outcomes.append(views)
     except Exception as error:
@@ -238,14 +243,17 @@ def _evaluate(task: Task, parts: Parts, X_test, points, rng, state) -> list[View
 
 def _keep(task: Task, cell: Cell, parts: Parts, views: Views, tuning: dict | None) -> None:
     """Store a finished cell."""
-    labels, counts = np.unique(parts.y, return_counts=True)
+    learnt = parts.y
+    if task.setting.split.kind == "online":  # by the last step
+        learnt = np.concatenate([parts.y, parts.y_test[:-1]])
+    labels, counts = np.unique(learnt, return_counts=True)
     result = CellResult(
         cell=cell,
         truth=np.asarray(parts.y_test),
         rows=parts.numbers,
         views=views,
         tuning=tuning or views.fit_details.pop("tuning", None),  # a conformal method's own choice
-        train_rows=len(parts.y),
+        train_rows=len(learnt),
         train_class_counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
         dropped_rows=parts.dropped_rows,
         dropped_attributes=parts.dropped_attributes,

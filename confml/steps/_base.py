@@ -17,6 +17,11 @@ class Step:
     constructor argument may be. A scaling step overrides `fit` and `transform`; a cleaning step, which may
     drop or relabel training examples, overrides `fit_training`; one that drops columns gives `kept_columns_`.
 
+    learns: whether what it makes of an example depends on the training set; where it does not, the step can
+    stand ahead of examples that come one at a time. favours_training: whether it makes training examples more
+    ordinary than test ones, by their labels or by taking the others out, so that p-values counted among them
+    come out too small.
+
     nominal: (d,) bool, set ahead of a fit: which columns hold codes of categories, which must stay codes, or
     None where there are none.
     """
@@ -24,6 +29,8 @@ class Step:
     name: ClassVar[str]
     version: ClassVar[int] = 1
     parameters: ClassVar[Mapping[str, Parameter]] = {}
+    learns: ClassVar[bool] = True
+    favours_training: ClassVar[bool] = False
     nominal: np.ndarray | None = None
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Step:

@@ -46,7 +46,7 @@ class Chain:
                 self.columns_ = None if self.columns_ is None else self.columns_[step.kept_columns_]
             elif X.shape[1] != len(self.nominal_):
                 self.nominal_, self.columns_ = np.zeros(X.shape[1], dtype=bool), None
-            if len(y) == 0:
+            if len(y) < before and len(y) == 0:
                 raise ConfmlError(f"step '{step.name}' left none of {before} training rows")
             kept = kept[rows]
         return np.ascontiguousarray(X), y, kept

@@ -31,6 +31,7 @@ class ConsistentSubset(Step):
     """
 
     name: ClassVar[str] = "consistent-subset"
+    favours_training: ClassVar[bool] = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "add": Choice("whether misclassified examples join all together or one by one", ("all", "one")),
     }

@@ -38,6 +38,7 @@ class SelectAttributes(Step):
     """
 
     name: ClassVar[str] = "select-attributes"
+    favours_training: ClassVar[bool] = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "method": MethodName("what is scored, with its default parameters"),
         "folds": Integer("how many parts of the training set are withheld in turn", low=2),

@@ -27,6 +27,7 @@ class SelectExamples(Step):
     """
 
     name: ClassVar[str] = "select-examples"
+    favours_training: ClassVar[bool] = True
 
     def fit_training(
         self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None

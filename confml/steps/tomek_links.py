@@ -29,6 +29,7 @@ class TomekLinks(Step):
     """
 
     name: ClassVar[str] = "tomek-links"
+    favours_training: ClassVar[bool] = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "repeat": Flag("whether to go on until no links are left"),
     }

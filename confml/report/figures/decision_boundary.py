@@ -37,6 +37,8 @@ class Plane(NamedTuple):
 
 
 def draw(subject: Subject):
+    if subject.results.config.protocol.kind == "online":
+        raise NotApplicable("an online pass has no fit that its predictions come from")
     chosen = _first_of_each(subject)
     names, classes, planes = [], None, {}
     with _data_at_hand(subject) as (data, folder):
@@ -75,7 +77,6 @@ def draw(subject: Subject):
 
 def fitted_plane(subject: Subject, variant: Variant, data, folder: Path, places: int) -> Plane:
     """Fit a variant on its first split as the run did, and predict a grid of ``places`` by ``places``."""
-    from confml.methods.registry import build
     from confml.runner.parts import Parts
     from confml.runner.plan import steps_for
     from confml.runner.splits import outer_splits
@@ -103,7 +104,7 @@ def fitted_plane(subject: Subject, variant: Variant, data, folder: Path, places:
     x, y = (np.linspace(low[i] - margin[i], high[i] + margin[i], places) for i in (0, 1))
     over = np.column_stack([one.ravel() for one in np.meshgrid(x, y)])
     (point,) = parts.told([point])
-    method = build(cell.method, point)
+    method = parts.method(point)
     rng = setting.generator("path", None)
     ((_, views),) = method.evaluate_path(parts.X, parts.y, parts.treat(over), [point], rng)
     kept = np.zeros(len(X), dtype=bool)

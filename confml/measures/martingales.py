@@ -1,0 +1,97 @@
+"""Martingales that bet against exchangeability, out of the smoothed p-values of an online pass.
+
+If examples are exchangeable, the smoothed p-values p_1, p_2, ... of the true labels are independent and
+uniform on [0, 1], so that what a gambler has who bets against that, beginning with 1, is a martingale: it
+ever reaches C with probability at most 1/C (Ville's inequality). Large values are evidence against
+exchangeability. All is computed as decimal logarithms.
+
+Source: Vovk, Nouretdinov, Gammerman, Testing exchangeability on-line, ICML 2003; Vovk, Gammerman, Shafer,
+Algorithmic Learning in a Random World, 2005, section 7.1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from confml.measures._case import Case, Measure, Row
+from confml.measures.validity import smoothed_p_values
+
+POWER = 0.92  # the epsilon of the power martingale in both sources
+_LEAST = 2.0**-1022  # a p-value of exactly 0, which chance gives once in 2^53 draws, would end the game
+
+
+def power_martingale(p: np.ndarray, epsilon: float = POWER) -> np.ndarray:
+    """(n,) log10 of ``prod epsilon p_i^(epsilon - 1)`` after each of the p-values (n,); 0 < epsilon <= 1."""
+    if not 0 < epsilon <= 1:
+        raise ValueError(f"epsilon must be above 0 and at most 1, got {epsilon}")
+    return np.cumsum(math.log10(epsilon) + (epsilon - 1) * np.log10(_positive(p)))
+
+
+def simple_mixture(p: np.ndarray) -> np.ndarray:
+    """(n,) log10 of the mean of `power_martingale` over all epsilon, uniform on [0, 1], after each p-value.
+
+    With S = -sum of ln p_i it is the integral of ``e^n exp(S (1 - e))`` over e, which is
+    ``exp(S) gamma(n + 1, S) / S^(n + 1)``, gamma being the lower incomplete function, or the series
+    ``sum over i of S^i / ((n + 1) (n + 2) ... (n + 1 + i))``, which is taken where gamma would be tiny.
+    """
+    from scipy.special import gammainc, gammaln
+
+    S = np.cumsum(-np.log(_positive(p)))
+    n = np.arange(1.0, len(S) + 1)
+    found = np.empty(len(S))
+    large = n + 1 < S
+    if large.any():
+        s, m = S[large], n[large] + 1
+        found[large] = s + np.log(gammainc(m, s)) + gammaln(m) - m * np.log(s)
+    found[~large] = np.log(_series(S[~large], n[~large]))
+    return found / math.log(10)
+
+
+def _series(S: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """The series of `simple_mixture`, for S <= n + 1: its terms fall, all of them positive."""
+    term = 1 / (n + 1)
+    total = term.copy()
+    place = 1
+    while np.any(term > 1e-17 * total):
+        term = term * (S / (n + 1 + place))
+        total += term
+        place += 1
+    return total
+
+
+def _positive(p: np.ndarray) -> np.ndarray:
+    p = np.asarray(p, dtype=np.float64)
+    if np.any(~((p >= 0) & (p <= 1))):
+        raise ValueError("p-values lie between 0 and 1")
+    return np.maximum(p, _LEAST)
+
+
+def is_online(case: Case) -> bool:
+    """Whether each example was predicted from all before it, so that the p-values make a martingale."""
+    return case.prediction.kind == "p-value" and "learnt" in case.prediction.extra
+
+
+def _compute(case: Case) -> Iterator[Row]:
+    if not is_online(case) or len(case.truth) == 0:
+        return
+    p = smoothed_p_values(case)
+    if p is None:
+        return
+    mixture, power = simple_mixture(p), power_martingale(p)
+    yield Row("log10_mixture_martingale", None, float(mixture[-1]))
+    yield Row("log10_mixture_martingale_max", None, float(mixture.max()))
+    yield Row("log10_power_martingale", None, float(power[-1]))
+
+
+MEASURE = Measure(
+    metrics={
+        "log10_mixture_martingale": "log10 of the simple mixture martingale at the end of an online pass",
+        "log10_mixture_martingale_max": "its largest value on the way: M has probability 10^-M if examples "
+        "are exchangeable, at most",
+        "log10_power_martingale": f"log10 of the power martingale (epsilon {POWER}) at the end",
+    },
+    compute=_compute,
+)

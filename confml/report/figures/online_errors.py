@@ -1,0 +1,83 @@
+"""Errors of region predictions as an online pass goes on, at each significance level."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._parameters import Number
+from confml.measures import Case
+from confml.measures.martingales import is_online
+from confml.report.figures import Figure, NotApplicable, Subject
+from confml.report.figures.style import BLACK, COLUMN, PAGE, PALETTE, legend_below, new_figure
+
+PANELS = 6
+MOST = 1500  # points of a line, which is as many as a page can show
+
+
+def error_rates(subject: Subject, variant, levels: np.ndarray) -> list[np.ndarray]:
+    """Of each split (levels, n): the share of errors among the first 1, 2, .. n steps; none if not online."""
+    found = []
+    for prediction, truth, _ in subject.predictions(variant):
+        case = Case(prediction, truth)
+        if not is_online(case) or not len(truth):
+            return []
+        p = prediction.scores[np.arange(len(truth)), case.true_columns]
+        found.append(np.cumsum(p <= levels[:, None], axis=1) / np.arange(1, len(p) + 1))
+    return found
+
+
+def draw(subject: Subject):
+    from scipy.stats import binom
+
+    levels = np.array(sorted(map(float, subject.results.config.levels)))
+    if not len(levels):
+        raise NotApplicable("no levels are given")
+    found = {label: error_rates(subject, variant, levels) for label, variant in subject.variants.items()}
+    panels, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
+    if not panels:
+        raise NotApplicable("nothing went online (protocol: online)")
+    top = 100 * float(subject.option("max_error", min(1.0, 2 * levels[-1])))
+    columns = min(len(panels), 3)
+    rows = -(-len(panels) // columns)
+    figure = new_figure((COLUMN * 1.15, PAGE * 0.75, PAGE)[columns - 1], 0.2 + 2.3 * rows)
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
+    handles: dict[str, object] = {}
+    for axes, (name, splits) in zip(grid.flat, panels.items(), strict=False):
+        n = max(one.shape[1] for one in splits)
+        steps = np.unique(np.rint(np.geomspace(1, n, MOST)).astype(int))
+        even = np.unique(np.rint(np.linspace(1, n, MOST)).astype(int))
+        steps = np.union1d(steps, even)
+        for place, level in enumerate(levels):
+            colour = PALETTE[place % (len(PALETTE) - 1)]
+            low, high = (binom.ppf(quantile, steps, level) / steps for quantile in (0.025, 0.975))
+            band = axes.fill_between(steps, 100 * low, 100 * high, color=colour, alpha=0.18, linewidth=0)
+            axes.axhline(100 * level, color=BLACK, linewidth=0.5, linestyle=":")
+            for one in splits:
+                (line,) = axes.plot(
+                    steps[steps <= one.shape[1]],
+                    100 * one[place, steps[steps <= one.shape[1]] - 1],
+                    color=colour,
+                    linewidth=1.2 if len(splits) == 1 else 0.7,
+                )
+            handles.setdefault(f"level {100 * level:g} %", line)
+        handles.setdefault("95 % binomial band", band)
+        axes.set_xlim(0, n)
+        axes.set_ylim(0, top)
+        axes.set_title(name, loc="left", fontsize=7)
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_visible(False)
+    for axes in list(grid.flat)[max(len(panels) - columns, 0) : len(panels)]:
+        axes.set_xlabel("examples predicted")
+        axes.tick_params(labelbottom=True)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
+    figure.supylabel("regions without the true label, so far (%)", fontsize=8)
+    legend_below(figure, list(handles.values()), list(handles))
+    return figure
+
+
+FIGURE = Figure(
+    name="online-errors",
+    about="errors of regions as an online pass goes on, at each level, with 95 % binomial bands",
+    draw=draw,
+    options={"max_error": Number("the largest error shown", low=0, high=1, low_open=True)},
+)

@@ -1,0 +1,70 @@
+"""``online/<data set>/<method variant>/<split>.csv``: an online pass step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confml.measures import Case
+from confml.measures.martingales import is_online, power_martingale, simple_mixture
+from confml.measures.validity import smoothed_p_values
+from confml.report._files import field, numbers, safe_name, write_columns
+from confml.report.regions import region_paths
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+
+
+def write_online(results: RunResults, folder: Path) -> Iterator[Path]:
+    """Write the steps of every finished cell that went online."""
+    paths = None
+    for result in results.finished():
+        for view, prediction in result.views.items():
+            case = Case(prediction, result.truth)
+            if not is_online(case):
+                continue
+            paths = paths or region_paths(results)
+            stem = folder / "online" / paths[result.cell.key]
+            ending = f".{safe_name(view)}.csv" if len(result.views) > 1 else ".csv"
+            header, columns = step_table(case, result.rows, results.config.levels)
+            yield write_columns(stem.with_name(stem.name + ending), header, columns)
+
+
+def step_table(
+    case: Case, rows: np.ndarray, levels: Sequence[float]
+) -> tuple[list[str], list[Sequence[str]]]:
+    """Header and columns (of finished CSV fields) of one online pass; n steps in their order.
+
+    ``learnt`` (examples learnt before), ``row,label,prediction,confidence,credibility``, the true label's
+    ``p_value`` and its smoothed one, then a level ``size@`` (labels in the region), ``error@`` (1 where it
+    does not hold the true label) and ``errors@`` (how many so far), and the decimal logarithms of the simple
+    mixture and the power martingale.
+    """
+    prediction, at = case.prediction, (np.arange(len(case.truth)), case.true_columns)
+    smoothed = smoothed_p_values(case)
+    header = ["learnt", "row", "label", "prediction", "confidence", "credibility", "p_value", "p_smoothed"]
+    columns: list[Sequence[str]] = [
+        _whole(prediction.extra["learnt"]),
+        _whole(rows),
+        [field(label) for label in case.truth.tolist()],
+        [field(label) for label in prediction.labels.tolist()],
+        numbers(prediction.confidence),
+        numbers(prediction.credibility),
+        numbers(prediction.scores[at]),
+        numbers(smoothed),
+    ]
+    for level in map(float, levels):
+        region = prediction.region(level)
+        missed = ~region[at]
+        header += [f"size@{level!r}", f"error@{level!r}", f"errors@{level!r}"]
+        columns += [_whole(region.sum(axis=1)), _whole(missed.astype(int)), _whole(np.cumsum(missed))]
+    header += ["log10_mixture_martingale", "log10_power_martingale"]
+    columns += [numbers(simple_mixture(smoothed)), numbers(power_martingale(smoothed))]
+    return header, columns
+
+
+def _whole(values: np.ndarray) -> list[str]:
+    return [str(value) for value in np.asarray(values).tolist()]
