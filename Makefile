@@ -99,6 +99,12 @@ figure-bayes-error: $(VENV)/installed
 	@$(CONFML) bayes-error krkopt-smartsvm --classifier gen-svm --quiet --out $(BAYES_ERROR)/figure-4
 	@ls $(BAYES_ERROR)/*/figures/*.png
 
+# Proedrou et al., section 3: credibility of test images whose digits training has not (a minute).
+.PHONY: figure-absent-class
+figure-absent-class: $(VENV)/installed
+	@$(RUN) configs/absent-class.yaml
+	@ls results/absent-class/figures/*.png
+
 # USPS one example after another: errors at each level over time, and martingales against exchangeability, as
 # given, beginning with the test part, and shuffled (two minutes).
 .PHONY: figure-online

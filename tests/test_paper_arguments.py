@@ -9,6 +9,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from confml.measures.bounds import sparse_svm_bound
+from confml.measures.novelty import separation
 from confml.methods.registry import build
 
 
@@ -35,6 +36,49 @@ def test_a_class_that_is_absent_from_training_has_low_credibility():
     assert np.mean(prediction.credibility[known] <= 0.05) < 0.1
     assert np.mean(prediction.credibility[~known] <= 0.05) > 0.7
     assert np.median(prediction.confidence[~known]) > 0.95, "its confidence alone would not tell"
+
+
+def test_absent_classes_from_a_config(tmp_path):
+    """The same as an experiment that a user runs: the metrics, the figure, and a class there is not."""
+    from click.testing import CliRunner
+
+    from confml.cli import cli
+
+    text = """
+name: absent
+datasets: [digits]
+methods: [{name: tcm-nn, k: 1}, {name: knn, k: 15}]
+protocol: {kind: holdout, test-size: 0.4, absent: [9, "7"]}
+levels: [0.05]
+figures: [absent-classes]
+"""
+    (tmp_path / "absent.yaml").write_text(text)
+    given = ["run", str(tmp_path / "absent.yaml"), "--out", str(tmp_path / "out"), "--jobs", "1", "--quiet"]
+    ran = CliRunner().invoke(cli, given)
+    assert ran.exit_code == 0, ran.output
+    found = {}
+    for line in (tmp_path / "out" / "metrics.csv").read_text().splitlines()[1:]:
+        _, method, _, _, _, metric, _, value = line.split(",")
+        found[method, metric] = float(value or "nan")
+    assert found["tcm-nn", "unseen_no_class"] > 0.6 > 0.12 > found["tcm-nn", "known_no_class"]
+    assert found["tcm-nn", "unseen_separation"] > max(0.9, found["knn", "unseen_separation"])
+    assert found["tcm-nn", "error"] > 0.15, "whoever is of an absent class is misclassified"
+    assert (tmp_path / "out" / "figures" / "absent-classes-digits.png").is_file()
+    regions = (tmp_path / "out" / "regions" / "digits" / "tcm-nn_k=1" / "r0.csv").read_text()
+    header = regions.partition("\n")[0]
+    assert "p[8]" in header and "p[9]" not in header and "p[7]" not in header
+    wrong = CliRunner().invoke(cli, ["plan", *given[1:2], "--set", "protocol.absent=[11]"])
+    assert wrong.exit_code != 0 and "no class '11' that could be absent" in str(wrong.exception)
+
+
+def test_separation_is_auroc():
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(0)
+    known, unseen = rng.integers(0, 9, 40) / 9, rng.integers(0, 6, 30) / 9
+    truth = np.r_[np.ones(40), np.zeros(30)]
+    assert separation(known, unseen) == pytest.approx(roc_auc_score(truth, np.r_[known, unseen]))
+    assert math.isnan(separation(known, unseen[:0]))
 
 
 def test_a_wrong_prior_spoils_bayesian_confidence_and_not_conformal():

@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, get_args, get_origin
 from pydantic import (
     BeforeValidator,
     Field,
+    PlainValidator,
     PrivateAttr,
     ValidationError,
     ValidationInfo,
@@ -67,6 +68,15 @@ def _names(values: Any) -> Any:
     return [values] if isinstance(values, str) else values
 
 
+def _labels(values: Any) -> tuple[str, ...]:
+    """Labels of classes as text, each once: a whole number may stand without quotes."""
+    values = [values] if isinstance(values, str | int) else values
+    fits = isinstance(values, list | tuple) and all(isinstance(one, str | int) for one in values)
+    if not fits or any(isinstance(one, bool) or one == "" for one in values):
+        raise wrong("a list of class labels")
+    return tuple(dict.fromkeys(map(str, values)))
+
+
 def _in_folder(path: Any, info: ValidationInfo) -> Any:
     """A path counted from the config's folder."""
     folder = (info.context or {}).get("folder")
@@ -79,6 +89,9 @@ def _in_folder(path: Any, info: ValidationInfo) -> Any:
 Grid = Annotated[tuple[Any, ...], BeforeValidator(_expand)]
 _NAMES = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 NameList = Annotated[tuple[Words, ...], BeforeValidator(_names), WithJsonSchema(_NAMES)]
+_LABEL = {"type": ["string", "integer"]}
+_LABELS = {"anyOf": [_LABEL, {"type": "array", "items": _LABEL}]}
+LabelList = Annotated[tuple[str, ...], PlainValidator(_labels), WithJsonSchema(_LABELS)]
 FilePath = Annotated[str, BeforeValidator(_in_folder)]
 
 
@@ -285,6 +298,9 @@ class Protocol(Part):
     folds: Folds = Field(10, description="How many folds, for k-fold.")
     inner_folds: Folds = Field(10, description="How many folds inside a training part, for tuning.")
     stratify: Switch = Field(True, description="Keep the shares of the classes in every part.")
+    absent: LabelList = Field(
+        (), description="Classes that no training part has, and test parts have.", examples=[["9"]]
+    )
     order: one_of("given", "shuffled") = Field(
         "given",
         description="Of online: rows as they stand, training part first, or at random by the seed.",
@@ -299,6 +315,7 @@ class Protocol(Part):
         "folds": ("k-fold",),
         "inner_folds": ("fixed-split", "holdout", "k-fold"),
         "stratify": ("fixed-split", "holdout", "k-fold"),
+        "absent": ("fixed-split", "holdout", "k-fold"),
         "order": ("online",),
         "start": ("online",),
     }

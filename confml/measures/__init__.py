@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from confml.measures import efficiency, martingales, point, regions, selective, validity
+from confml.measures import efficiency, martingales, novelty, point, regions, selective, validity
 from confml.measures._case import Case, Context, Measure, Row
 from confml.measures.prediction import Prediction
 
 MEASURES: tuple[Measure, ...] = (
     *(point.MEASURE, regions.MEASURE, selective.MEASURE),
-    *(validity.MEASURE, efficiency.MEASURE, martingales.MEASURE),
+    *(validity.MEASURE, efficiency.MEASURE, martingales.MEASURE, novelty.MEASURE),
 )
 
 

@@ -49,6 +49,12 @@ def outer_splits(protocol) -> list[Split]:
 
 def split_identity(protocol, split: Split) -> dict:
     """What of the protocol decides this split's rows, for keys and seeds: not how many repeats there are."""
+    identity = _division(protocol, split)
+    return identity | {"absent": sorted(protocol.absent)} if protocol.absent else identity
+
+
+def _division(protocol, split: Split) -> dict:
+    """`split_identity` without the classes that are absent, which do not move other rows."""
     identity: dict = {"kind": split.kind}
     if split.kind == "online":
         return identity | {"order": protocol.order, "repeat": split.repeat, "start": protocol.start}
@@ -64,9 +70,23 @@ def split_identity(protocol, split: Split) -> dict:
 def split_rows(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Sorted (training rows, test rows) of the pooled data set; of online, in the order of the steps.
 
-    Rows of one group stay on one side. A class with a single row cannot be stratified: under holdout it
-    goes to the training part. Raises ConfigError where the data cannot be split that way.
+    No training part has the classes that the protocol calls absent. Rows of one group stay on one side. A
+    class with a single row cannot be stratified: under holdout it goes to the training part. Raises
+    ConfigError where the data cannot be split that way.
     """
+    train, test = _divided(data, protocol, split, seed)
+    if not protocol.absent:
+        return train, test
+    absent = {label: str(label) in protocol.absent for label in np.unique(data.y).tolist()}
+    unknown = [label for label in protocol.absent if label not in map(str, absent)]
+    if unknown:
+        message = f"data set '{data.name}' has no class '{unknown[0]}' that could be absent"
+        raise ConfigError(message, hint=f"its classes: {', '.join(map(str, absent))}")
+    return train[[not absent[label] for label in data.y[train].tolist()]], test
+
+
+def _divided(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """`split_rows` with every class on both sides."""
     if split.kind == "fixed-split":
         if data.train_rows is None or data.test_rows is None:
             raise ConfigError(
@@ -77,7 +97,7 @@ def split_rows(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.nda
     if split.kind == "online":
         return _in_order(data, protocol, split, seed)
     folds = protocol.folds if split.kind == "k-fold" else None
-    identity = split_identity(protocol, split)
+    identity = _division(protocol, split)
     identity.pop("fold", None)  # the folds of one repeat come from one shuffle
     random_state = stable_integer("split", seed, data.checksum, identity)
     size = folds if folds is not None else float(protocol.test_size)

@@ -1,0 +1,77 @@
+"""Credibility of test examples whose class training never saw, beside the others'."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml.measures import Case
+from confml.measures.novelty import familiarity
+from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, legend_below, lines_of, new_figure
+
+PANELS = 6
+CLASSES = 6  # absent ones with a line of their own
+
+
+def by_class(subject: Subject, variant: Variant) -> dict:
+    """Sorted familiarity (n,) by absent class, and of all others together by None; all splits in a row."""
+    values: dict = {}
+    for prediction, truth, _ in subject.predictions(variant):
+        case = Case(prediction, truth)
+        shown, unseen = familiarity(case), case.true_columns < 0
+        values.setdefault(None, []).append(shown[~unseen])
+        for label in np.unique(truth[unseen]).tolist():
+            values.setdefault(label, []).append(shown[unseen & (truth == label)])
+    return {label: np.sort(np.concatenate(parts)) for label, parts in values.items()}
+
+
+def draw(subject: Subject):
+    found = {label: by_class(subject, variant) for label, variant in subject.variants.items()}
+    found = {label: one for label, one in found.items() if len(one) > 1}
+    if not found:
+        raise NotApplicable("no test example is of a class that is absent from training (protocol: absent)")
+    panels, title = subject.some_of(found, PANELS)
+    absent = sorted({label for one in panels.values() for label in one if label is not None}, key=str)
+    columns = min(len(panels), 3)
+    rows = -(-len(panels) // columns)
+    figure = new_figure((COLUMN, PAGE * 0.75, PAGE)[columns - 1], 0.35 + 2.2 * rows)
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
+    handles: dict[str, object] = {}
+    looks = dict(zip(absent[:CLASSES], lines_of(len(absent[:CLASSES])), strict=True))
+    for axes, (name, one) in zip(grid.flat, panels.items(), strict=False):
+        kinds = {prediction.kind for prediction, _, _ in subject.predictions(subject.variants[name])}
+        for label in [None, *looks]:
+            if label not in one:
+                continue
+            x, y = one[label], np.arange(1, len(one[label]) + 1) / len(one[label])
+            look = {"color": BLACK, "linewidth": 1.5}
+            if label is not None:
+                look = looks[label] | {"marker": "", "linewidth": 1.1}
+            (line,) = axes.plot(np.r_[min(0.0, x[0]), x, max(1.0, x[-1])], 100 * np.r_[0, y, 1],
+                                drawstyle="steps-post", **look)  # fmt: skip
+            text = "classes in training" if label is None else f"class {label}, absent"
+            handles.setdefault(text, line)
+        axes.set_title(name, loc="left", fontsize=7)
+        if kinds == {"p-value"}:
+            axes.plot([0, 1], [0, 100], color=GREY, linewidth=0.5)
+            axes.set_xlabel("credibility")
+        else:
+            axes.set_xlabel(f"confidence ({min(kinds)})")
+        axes.set_ylim(0, 101)
+        if kinds != {"margin"}:
+            axes.set_xlim(0, 1)
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_visible(False)
+    if len(absent) > CLASSES:
+        title += f"; {CLASSES} of {len(absent)} absent classes"
+    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
+    figure.supylabel("test examples at or below (%)", fontsize=8)
+    legend_below(figure, list(handles.values()), list(handles))
+    return figure
+
+
+FIGURE = Figure(
+    name="absent-classes",
+    about="credibility (or confidence) of test examples of classes absent from training, and of the others",
+    draw=draw,
+)
