@@ -19,7 +19,6 @@ from confml.config.schema import (
     StepSpec,
 )
 from confml.config.values import parameter_schema
-from confml.methods._conformal import PARAMETERS as CONFORMAL
 
 GRID = {
     "description": "Values: a list, a..b, or a series {range | log2 | log10: [from, to, step]}.",
@@ -109,6 +108,8 @@ def _suggest(part: dict[str, Any], key: str, names: Iterable[str], *, in_list: b
 
 def _with_parameters(part: dict[str, Any], key: str, known: Mapping[str, Mapping[str, Parameter]]) -> None:
     """The parameters of each method (step, generator, figure), where its name is given, and no others."""
+    from confml.methods._conformal import PARAMETERS as conformal
+
     part["additionalProperties"] = True  # scikit-learn's classifiers have parameters that are not listed
     own = list(part["properties"])
     for name, parameters in sorted(known.items()):
@@ -120,8 +121,8 @@ def _with_parameters(part: dict[str, Any], key: str, known: Mapping[str, Mapping
         if "sweep" in own:
             grids_ = {one: {"description": rule.about} | GRID_HERE for one, rule in parameters.items()}
             tune = {"properties": grids_, "propertyNames": {"enum": _both_spellings(parameters)}}
-            swept = {one: {"description": rule.about} | GRID_HERE for one, rule in CONFORMAL.items()}
-            names = _both_spellings({**parameters, **CONFORMAL})
+            swept = {one: {"description": rule.about} | GRID_HERE for one, rule in conformal.items()}
+            names = _both_spellings({**parameters, **conformal})
             sweep = {"properties": grids_ | swept, "propertyNames": {"enum": names}}
             then["properties"] |= {"sweep": sweep, "tune": tune}
         condition = {"properties": {key: {"const": name}}, "required": [key]}

@@ -75,7 +75,11 @@ def step_notes(config: Config) -> list[str]:
     Those learn the steps on what their classifier is fitted to, not on what they calibrate on.
     """
     steps = known_steps()
-    names = [step.name for step in config.steps if step.name in steps and steps[step.name].favours_training]
+    names = [
+        step.name
+        for step in getattr(config, "steps", ())
+        if step.name in steps and steps[step.name].favours_training
+    ]
     methods = known_methods()
     told = dict.fromkeys(
         entry.name
