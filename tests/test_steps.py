@@ -211,6 +211,17 @@ def test_a_chain_that_leaves_no_row_says_which_step_it_was(table):
         Chain([DropAll()]).fit_training(*table)
 
 
+# ---- compiling
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_step_without_kernels_has_nothing_to_warm(name):
+    from confml.runner.run import has_kernels
+
+    scaling = {"impute-mean", "min-max", "row-standardise", "standardise"}
+    assert has_kernels(step_class(name)) == (name not in scaling)
+
+
 # ---- by name
 
 

@@ -22,17 +22,17 @@ def doctor(warm: bool, as_json: bool) -> None:
     from confml import _jit
     from confml.methods.registry import known_methods
     from confml.runner.provenance import provenance
-    from confml.runner.run import warm_kernels
+    from confml.runner.run import has_kernels, warm_kernels
     from confml.steps.registry import known_steps
 
-    kinds = known_methods() | known_steps()
+    kinds = sorted(known_methods().items()) + sorted(known_steps().items())
     if warm:
-        warm_kernels(kinds.values(), say)
+        warm_kernels([kind for _, kind in kinds], say)
     found = provenance() | {
         "compiler": shutil.which("g++") or shutil.which("clang++") or shutil.which("c++"),
         "threads": _threads(),
         "kernel cache": str(_jit.cache_dir()),
-        "kernels compiled": {name: _jit.is_warm(name) for name in sorted(kinds)},
+        "kernels compiled": {name: _jit.is_warm(name) for name, kind in kinds if has_kernels(kind)},
         "data": _data(),
     }
     found.pop("command")

@@ -212,7 +212,8 @@ def _log_estimates(
 
 
 def _log_bell(standardised: np.ndarray, width) -> np.ndarray:
-    return -0.5 * standardised**2 - np.log(width) - 0.5 * math.log(2 * math.pi)
+    with np.errstate(over="ignore"):  # so far away that the density is 0
+        return -0.5 * standardised**2 - np.log(width) - 0.5 * math.log(2 * math.pi)
 
 
 def _sd(values: np.ndarray) -> float:

@@ -131,12 +131,17 @@ def _compute(plan: Plan, state: State, store: Store, engine, progress: Progress,
         workspace.remove()
 
 
+def has_kernels(kind: type[Method] | type[Step]) -> bool:
+    """Whether a method or step has anything to compile."""
+    return kind.warm.__func__ not in (Method.warm.__func__, Step.warm.__func__)
+
+
 def warm_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callable[[str], None]) -> None:
     """Compile the kernels of methods and steps here, so that no two workers compile the same one."""
     from confml import _jit
 
     for kind in kinds:
-        if kind.warm.__func__ in (Method.warm.__func__, Step.warm.__func__) or _jit.is_warm(kind.name):
+        if not has_kernels(kind) or _jit.is_warm(kind.name):
             continue
         started = time.monotonic()
         say(f"compiling kernels of {kind.name}, once")
