@@ -50,7 +50,7 @@ def _branch(axes, node: Mapping[str, Any], depth: int, next_leaf: list[int], res
     place = sum(below) / 2
     for end in below:
         axes.plot([place, end, end], [-depth, -depth, -depth - 1], color=GREY, linewidth=0.7)
-    axes.plot([place], [-depth], "o", color=BLUE, markersize=3, zorder=3)
+    axes.plot([place], [-depth], "o", color=BLUE, markersize=3, zorder=4)
     labels = next(iter(result.views.values())).labels
     error, n = node_error(node, result.truth, labels)
     text = f"{node['cut']:.2g}" + (f", {100 * error:.1f} %" if n else "")
