@@ -62,11 +62,19 @@ table-bayes-knn: runs-bayes-knn
 	@$(CONFML) report $(BAYES_KNN)/* --out results/reference/$(notdir $(BAYES_KNN)) \
 	  $(foreach number,1 2 3,--table bayesian-knn-table$(number))
 
-# Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes).
-.PHONY: figure-transduction
+# Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes), and
+# the numbers that the paper states about it beside ours.
+.PHONY: figure-transduction figure-version-space
 figure-transduction: $(VENV)/installed
 	@for name in thyroid heart; do $(RUN) configs/transduction-$$name.yaml --quiet || exit $$?; done
+	@$(CONFML) report $(addprefix results/transduction-,thyroid heart) --out results/reference/transduction \
+	  --table transduction-figure2
 	@ls results/transduction-*/figures/*.png
+
+# The same, figure 1: data space and version space of a toy set, and the labellings of a working set (no data).
+figure-version-space: $(VENV)/installed
+	@$(RUN) configs/version-space.yaml
+	@ls results/version-space/figures/*.png
 
 # ---- figures of the papers
 

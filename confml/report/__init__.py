@@ -16,6 +16,7 @@ from confml.report.class_coverage import write_class_coverage
 from confml.report.console import print_json, print_run
 from confml.report.dropped import write_dropped
 from confml.report.figures import check_figure, draw_figures, known_figures
+from confml.report.linked import read_linked, write_linked
 from confml.report.matched import matched_rows, write_matched
 from confml.report.metrics import (
     dataset_rows,
@@ -58,6 +59,7 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
         *write_regions(results, folder),
         *write_online(results, folder),
         *write_dropped(results, folder),
+        *write_linked(results, folder),
     ]
     paper = getattr(results.config, "paper", None)
     if paper is not None:
@@ -96,11 +98,12 @@ def combine_tables(names: Sequence[str], runs: Sequence[Path | str], folder: Pat
 
 
 def _table_rows(run: Path) -> list:
-    """What tables are filled from: the summary of a report, training times, matched views, data sets."""
+    """What tables are filled from: a report's summary, training times, matched views, linked curves, data."""
     summary = read_summary(run / "summary.json")
     timings = timing_rows(run / "timings.csv", summary) if (run / "timings.csv").is_file() else []
     matched = matched_rows(run / "matched.csv", summary) if (run / "matched.csv").is_file() else []
-    return [*summary, *timings, *matched, *dataset_rows(read_datasets(run / "summary.json"))]
+    linked = read_linked(run / "linked.csv", summary)
+    return [*summary, *timings, *matched, *linked, *dataset_rows(read_datasets(run / "summary.json"))]
 
 
 def _still_to_come(results: RunResults) -> set[str]:

@@ -6,17 +6,14 @@ not at hand, the figure is not drawn.
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from confml._parameters import Integer
-from confml.errors import ConfmlError
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures._refit import data_at_hand, first_split
 from confml.report.figures.style import BLACK, COLUMN, PAGE, legend_below, new_figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999999", "#000000")
@@ -37,11 +34,9 @@ class Plane(NamedTuple):
 
 
 def draw(subject: Subject):
-    if subject.results.config.protocol.kind == "online":
-        raise NotApplicable("an online pass has no fit that its predictions come from")
     chosen = _first_of_each(subject)
     names, classes, planes = [], None, {}
-    with _data_at_hand(subject) as (data, folder):
+    with data_at_hand(subject) as (data, folder):
         if data.X.shape[1] != 2 or (subject.results.config.noise or _NoNoise).irrelevant:
             raise NotApplicable(f"it has {data.X.shape[1]} attributes, not 2")
         names, classes = data.attributes, data.classes
@@ -77,35 +72,13 @@ def draw(subject: Subject):
 
 def fitted_plane(subject: Subject, variant: Variant, data, folder: Path, places: int) -> Plane:
     """Fit a variant on its first split as the run did, and predict a grid of ``places`` by ``places``."""
-    from confml.runner.parts import Parts
-    from confml.runner.plan import steps_for
-    from confml.runner.splits import outer_splits
-    from confml.runner.tasks import Setting
-
-    config, cell = subject.results.config, variant.cells[0]
-    setting = Setting(
-        run_folder=folder,
-        work_folder=folder,
-        data_folder=folder,
-        checksum=data.checksum,
-        protocol=config.protocol,
-        split=next(split for split in outer_splits(config.protocol) if split.name == cell.split),
-        steps=steps_for(config, data),
-        noise=config.noise_values,
-        seed=config.seed,
-        method=cell.method,
-    )
-    tuning = subject.results.results[cell.key].tuning
-    point = dict(tuning["chosen"]) if tuning else dict(cell.params)
-    parts = Parts.outer(setting, [point])
+    parts, point, rng = first_split(subject, variant, data, folder)
     X, labels = parts.given
     low, high = X.min(axis=0), X.max(axis=0)
     margin = np.where(high > low, 0.04 * (high - low), 0.5)
     x, y = (np.linspace(low[i] - margin[i], high[i] + margin[i], places) for i in (0, 1))
     over = np.column_stack([one.ravel() for one in np.meshgrid(x, y)])
-    (point,) = parts.told([point])
     method = parts.method(point)
-    rng = setting.generator("path", None)
     ((_, views),) = method.evaluate_path(parts.X, parts.y, parts.treat(over), [point], rng)
     kept = np.zeros(len(X), dtype=bool)
     kept[parts.kept] = True
@@ -153,24 +126,6 @@ def _first_of_each(subject: Subject) -> dict[str, Variant]:
     if not shown:
         raise NotApplicable("no cell is done")
     return shown
-
-
-@contextmanager
-def _data_at_hand(subject: Subject) -> Iterator[tuple]:
-    """The data set, and a folder where it lies as workers find it."""
-    from confml.data import load
-    from confml.runner.workspace import Workspace
-
-    (spec,) = [one for one in subject.results.config.datasets if one.name == subject.dataset]
-    try:
-        data = load(spec.spec())
-    except ConfmlError as error:
-        raise NotApplicable(f"it fits again and needs the data ({error.message})") from None
-    info = subject.results.datasets.get(subject.dataset)
-    if info is not None and info.checksum and info.checksum != data.checksum:
-        raise NotApplicable("the data are not those of the run any more")
-    with tempfile.TemporaryDirectory() as temporary:
-        yield data, Workspace(Path(temporary)).put_dataset(data)
 
 
 class _NoNoise:

@@ -1,0 +1,62 @@
+"""Fitting again what a run has fitted: for figures that need more than predictions of test examples."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from confml.errors import ConfmlError
+from confml.report.figures import NotApplicable, Subject, Variant
+
+
+@contextmanager
+def data_at_hand(subject: Subject) -> Iterator[tuple]:
+    """The data set, and a folder where it lies as workers find it; `NotApplicable` where it cannot be had."""
+    from confml.data import load
+    from confml.runner.workspace import Workspace
+
+    if subject.results.config.protocol.kind == "online":
+        raise NotApplicable("an online pass has no fit that its predictions come from")
+    (spec,) = [one for one in subject.results.config.datasets if one.name == subject.dataset]
+    try:
+        data = load(spec.spec())
+    except ConfmlError as error:
+        raise NotApplicable(f"it fits again and needs the data ({error.message})") from None
+    info = subject.results.datasets.get(subject.dataset)
+    if info is not None and info.checksum and info.checksum != data.checksum:
+        raise NotApplicable("the data are not those of the run any more")
+    with tempfile.TemporaryDirectory() as temporary:
+        yield data, Workspace(Path(temporary)).put_dataset(data)
+
+
+def first_split(subject: Subject, variant: Variant, data, folder: Path):
+    """What a variant was fitted to on its first split: (`Parts`, its parameters, the seeded generator)."""
+    from confml.runner.parts import Parts
+    from confml.runner.plan import steps_for
+    from confml.runner.splits import outer_splits
+    from confml.runner.tasks import Setting
+
+    config, cell = subject.results.config, variant.cells[0]
+    setting = Setting(
+        run_folder=folder,
+        work_folder=folder,
+        data_folder=folder,
+        checksum=data.checksum,
+        protocol=config.protocol,
+        split=next(split for split in outer_splits(config.protocol) if split.name == cell.split),
+        steps=steps_for(config, data),
+        noise=config.noise_values,
+        seed=config.seed,
+        method=cell.method,
+    )
+    tuning = subject.results.results[cell.key].tuning
+    point: dict[str, Any] = dict(tuning["chosen"]) if tuning else dict(cell.params)
+    parts = Parts.outer(setting, [point])
+    (point,) = parts.told([point])
+    rng: np.random.Generator = setting.generator("path", None)
+    return parts, point, rng

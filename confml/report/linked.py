@@ -1,0 +1,181 @@
+"""Error and rejection rate linked by a threshold: Bayesian transduction beside support vector machines.
+
+Graepel, Herbrich and Obermayer, "Bayesian transduction", NIPS 12, section 4. A threshold theta on the
+confidence, which is 2 max(p) - 1 of Bayesian transduction (equation 7) and |f| of a support vector machine,
+rejects the examples below it.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confml.measures.rejection import RejectionCurve, rejection_curve
+from confml.report._files import write_csv
+from confml.report.figures import Subject, Variant
+from confml.report.metrics import SummaryRow, mean_and_sd
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+
+VOLUMES, MACHINES = "bayes-transduction", "kernel-svm"
+RATES = (0.0, 0.1, 0.2, 0.4)  # at which errors are told in numbers
+ERROR = 0.023  # at which rejection rates are compared, as in the paper
+THRESHOLDS = np.unique(np.concatenate([np.linspace(0, 1, 17), 1 - np.logspace(-3.5, -1.5, 5)]))
+_HEADER = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """Confidence (n,) and whether right (n,) of one variant, on each split; thresholds up to ``top``."""
+
+    variant: Variant
+    confidence: Sequence[np.ndarray]
+    correct: Sequence[np.ndarray]
+    top: float
+
+    def at(self, theta: float) -> tuple[np.ndarray, np.ndarray]:
+        """(splits,) rejection rates and (splits,) errors of the rest, NaN where nothing is left."""
+        kept = [confidence >= theta for confidence in self.confidence]
+        rejected = np.array([1.0 - np.mean(one) for one in kept])
+        errors = [
+            1.0 - np.mean(correct[one]) if one.any() else np.nan
+            for correct, one in zip(self.correct, kept, strict=True)
+        ]
+        return rejected, np.array(errors)
+
+    def rejected(self, theta: float) -> float:
+        """Mean rejection rate at a threshold."""
+        return float(np.mean(self.at(theta)[0]))
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """(points, 4) mean rejection rate, mean error and their standard errors, over the thresholds."""
+        rows = []
+        for theta in THRESHOLDS * self.top:
+            rejected, errors = self.at(theta)
+            if not np.isnan(errors).all():
+                rows.append([*_mean_and_error(rejected), *_mean_and_error(errors[~np.isnan(errors)])])
+        return np.array(rows)[:, [0, 2, 1, 3]]
+
+    @cached_property
+    def curves(self) -> list[RejectionCurve]:
+        return [rejection_curve(*pair) for pair in zip(self.confidence, self.correct, strict=True)]
+
+    def rejection_at_error(self, error: float) -> float:
+        """The smallest mean rejection rate along the linked curve whose mean error is ``error``, or NaN."""
+        x, y = self.points[:, 0], self.points[:, 1]
+        for place in np.flatnonzero(y <= error):
+            if place == 0:
+                return float(x[0])
+            share = (y[place - 1] - error) / (y[place - 1] - y[place])
+            return float(x[place - 1] + share * (x[place] - x[place - 1]))
+        return float("nan")
+
+
+def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return float(values.mean()), float(error)
+
+
+def linked_curves(subject: Subject) -> tuple[dict[str, Linked], dict[str, Linked]]:
+    """Curves of Bayesian transduction, and of SVMs up to their theta_max, by label.
+
+    theta_max rejects as many as the first transduction does at theta = 1; infinite thresholds are left out.
+    """
+    volumes, machines = {}, {}
+    for label, variant in subject.variants.items():
+        if (variant.method, variant.view) == (VOLUMES, "probability"):
+            volumes[label.removesuffix(", probability")] = _linked(subject, variant, 1.0)
+        elif (variant.method, variant.view) == (MACHINES, "margin"):
+            machines[label] = _linked(subject, variant, math.inf)
+    if volumes:
+        rate = next(iter(volumes.values())).rejected(1.0)
+        machines = {label: replace(one, top=theta_max(one, rate)) for label, one in machines.items()}
+    return volumes, machines
+
+
+def _linked(subject: Subject, variant: Variant, top: float) -> Linked:
+    confidence, correct = [], []
+    for prediction, truth, _ in subject.predictions(variant):
+        values = prediction.confidence
+        confidence.append(2.0 * values - 1.0 if variant.method == VOLUMES else values)
+        correct.append(prediction.labels == truth)
+    return Linked(variant, confidence, correct, top)
+
+
+def theta_max(machine: Linked, rate: float) -> float:
+    """The threshold at which a machine rejects a share ``rate`` on average."""
+    values = np.sort(np.concatenate(machine.confidence))
+    low, high = 0, len(values) - 1
+    while low < high:  # rejection grows with the threshold
+        middle = (low + high) // 2
+        low, high = (low, middle) if machine.rejected(values[middle]) >= rate else (middle + 1, high)
+    return float(values[low])
+
+
+# ---- the same in numbers
+
+
+def linked_rows(subject: Subject) -> Iterator[SummaryRow]:
+    """The curves of one data set in numbers; none without both kinds of methods.
+
+    Of each variant ``risk_at_rejection`` at the rates `RATES`. Of Bayesian transduction ``rejection_at_one``
+    and ``error_at_one`` (theta = 1); and beside the config's first SVM ``theta_max``, its threshold that
+    rejects as many, and ``fewer_rejections`` at error `ERROR`. Fractions; sd over splits where there is one.
+    """
+    volumes, machines = linked_curves(subject)
+    if not volumes or not machines:
+        return
+    machine = next(iter(machines.values()))
+    for linked in (*machines.values(), *volumes.values()):
+
+        def row(metric: str, values: Sequence[float], level: float | None = None, of=linked.variant):
+            key = (subject.dataset, of.method, of.params, of.cells[0].variant, of.view, metric, level)
+            return SummaryRow(*key, *mean_and_sd(values))
+
+        for rate in RATES:
+            risks = [float(curve.risk_at_coverage(1.0 - rate)) for curve in linked.curves]
+            yield row("risk_at_rejection", risks, rate)
+        if linked.variant.method == VOLUMES:
+            rejected, errors = linked.at(1.0)
+            fewer = machine.rejection_at_error(ERROR) - linked.rejection_at_error(ERROR)
+            yield row("rejection_at_one", rejected.tolist())
+            yield row("error_at_one", errors.tolist())
+            for metric, value, level in (
+                ("theta_max", theta_max(machine, linked.rejected(1.0)), None),
+                ("fewer_rejections", fewer, ERROR),
+            ):  # of all splits together
+                yield row(metric, [value], level)._replace(n=len(linked.correct))
+
+
+def write_linked(results: RunResults, folder: Path) -> Iterator[Path]:
+    """``linked.csv``: the rows of all data sets, where there are any."""
+    names = dict.fromkeys(cell.dataset for cell in results.cells)
+    rows = [row for name in sorted(names) for row in linked_rows(Subject(results, name, {}))]
+    if rows:
+        lines = ((row.dataset, row.method, row.variant, *row[4:]) for row in rows)
+        yield write_csv(folder / "linked.csv", _HEADER, lines)
+
+
+def read_linked(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """The rows of a ``linked.csv``, with the parameters that the run's summary has; none without a file."""
+    if not path.is_file():
+        return []
+    params = {(row.dataset, row.method, row.variant): row.params for row in summary}
+    rows = []
+    with path.open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            key = line["dataset"], line["method"], line["params"]
+            level, mean, sd = (float(line[name]) if line[name] else None for name in ("level", "mean", "sd"))
+            mean, sd = (math.nan if one is None else one for one in (mean, sd))
+            values = line["view"], line["metric"], level, mean, sd, int(line["n"])
+            rows.append(SummaryRow(*key[:2], params[key], key[2], *values))
+    return rows

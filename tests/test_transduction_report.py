@@ -1,0 +1,153 @@
+"""Reports of Bayesian transduction: curves linked by a threshold, the paper's numbers, version space."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from confml.config import load_config
+from confml.report import combine_tables, open_run, write_report
+from confml.report.figures import Subject
+from confml.report.figures.version_space import Sphere, _fitted
+from confml.runner.run import run
+
+LINKED = """\
+name: linked
+datasets: [{name: heart, generate: two-gaussians, n: 60}]
+methods:
+  - {name: kernel-svm, label: SVM, sigma: 1, bias: false, C: 1e6}
+  - {name: bayes-transduction, label: long, sigma: 1, n-bounces: 3000}
+  - {name: bayes-transduction, label: chords, sigma: 1, n-bounces: 100, sampler: chord, chains: 1, burn-in: 0}
+protocol: {kind: holdout, test-size: 0.4, repeats: 4}
+levels: [0.05]
+figures: [rejection-by-threshold, version-space, joint-labelling]
+paper: {table: transduction-figure2}
+seed: 1
+"""
+
+
+def computed(folder, text):
+    (folder / "c.yaml").write_text(text)
+    run(load_config(str(folder / "c.yaml")), folder / "out", jobs=1, engine="serial")
+    write_report(open_run(folder / "out"), folder / "out")
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory):
+    return computed(tmp_path_factory.mktemp("linked"), LINKED)
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    text = """\
+name: toy
+datasets: [{name: toy, generate: half-cube, d: 2, n: 9, test-n: 3, seed: 82}]
+steps: [standardise]
+methods: [{name: bayes-transduction, kernel: poly, degree: 1, coef0: 2, n-bounces: 40000}]
+protocol: {kind: fixed-split}
+levels: [0.05]
+figures: [version-space, joint-labelling]
+seed: 1
+"""
+    return computed(tmp_path_factory.mktemp("toy"), text)
+
+
+def numbers(out):
+    with (out / "linked.csv").open(newline="") as file:
+        return {
+            (line["method"], "chord" in line["params"], line["metric"], line["level"]): line
+            for line in csv.DictReader(file)
+        }
+
+
+def predictions(out, label, view):
+    subject = Subject(open_run(out), "heart", {})
+    variant = next(
+        one for name, one in subject.variants.items() if name.startswith(label) and one.view == view
+    )
+    found = list(subject.predictions(variant))
+    return [p.confidence for p, _, _ in found], [p.labels == truth for p, truth, _ in found]
+
+
+@pytest.mark.parametrize("label, chords", [("long", False), ("chords", True)])
+def test_numbers_of_linked_curves(linked, label, chords):
+    rows = numbers(linked)
+
+    def value(metric, level="", method="bayes-transduction"):
+        return float(rows[method, chords and method != "kernel-svm", metric, level]["mean"])
+
+    p, right = predictions(linked, label, "probability")
+    kept = [2 * one - 1 >= 1 for one in p]
+    rejected = np.mean([1 - one.mean() for one in kept])
+    assert value("rejection_at_one") == pytest.approx(rejected)
+    errors = [1 - r[k].mean() for r, k in zip(right, kept, strict=True) if k.any()]
+    assert value("error_at_one") == pytest.approx(np.mean(errors))
+    margins, svm_right = predictions(linked, "SVM", "margin")
+    top = value("theta_max")
+    assert np.mean([np.mean(one < top) for one in margins]) >= rejected - 1e-12
+    lower = max(one[one < top].max() for one in margins)
+    assert np.mean([np.mean(one < lower) for one in margins]) < rejected
+    assert value("risk_at_rejection", "0.0") == pytest.approx(np.mean([1 - one.mean() for one in right]))
+    at_none = value("risk_at_rejection", "0.0", "kernel-svm")
+    assert at_none == pytest.approx(np.mean([1 - one.mean() for one in svm_right]))
+
+
+def test_the_papers_numbers_stand_beside_ours(linked, tmp_path):
+    rows = numbers(linked)
+    combine_tables(["transduction-figure2"], [linked], tmp_path)
+    for folder in (linked, tmp_path):
+        with (folder / "tables" / "transduction-figure2.csv").open(newline="") as file:
+            table = {(line["dataset"], line["what"], line["run"]): line for line in csv.DictReader(file)}
+        for words, chords in (("1000 chord bounces", True), ("long", False)):
+            line = table["heart", "error at theta = 1", words]
+            ours = rows["bayes-transduction", chords, "error_at_one", ""]
+            assert line["paper"] == "16.4"
+            assert float(line["confml"]) == pytest.approx(100 * float(ours["mean"]))
+            line = table["heart", "theta_max", words]
+            assert float(line["confml"]) == pytest.approx(
+                float(rows["bayes-transduction", chords, "theta_max", ""]["mean"])
+            )
+        assert table["thyroid", "theta_max", "long"]["status"] == "not in this run"
+        line = table["heart", "error at 20 % rejection", "SVM"]
+        ours = rows["kernel-svm", False, "risk_at_rejection", "0.2"]
+        assert float(line["confml"]) == pytest.approx(100 * float(ours["mean"]))
+
+
+def test_figures_are_drawn_or_say_why_not(linked, toy):
+    drawn = {path.stem for path in (linked / "figures").glob("*.png")}
+    assert drawn == {"rejection-by-threshold-heart", "joint-labelling-heart"}
+    assert (
+        "version-space of heart is not drawn: it shows lines in a plane" in (linked / "notes.txt").read_text()
+    )
+    assert {path.stem for path in (toy / "figures").glob("*.png")} == {
+        "version-space-toy",
+        "joint-labelling-toy",
+    }
+    assert not (toy / "linked.csv").exists()
+
+
+def test_version_space_as_drawn_is_that_of_the_examples(toy):
+    results = open_run(toy)
+    subject = Subject(results, "toy", {})
+    fitted = _fitted(subject, 3)
+    sphere = Sphere(fitted)
+    stored = results.results[results.cells[0].key].views["probability"]
+    np.testing.assert_array_equal(stored.scores[:, 1], fitted.positive)  # the run's own fit
+    outline, inside = sphere.outline(), sphere.inside()
+    np.testing.assert_allclose((outline @ sphere.walls.T).min(axis=1), 0, atol=1e-9)
+    shares = (inside @ sphere.working.T > 0).mean(axis=0)
+    np.testing.assert_allclose(shares, fitted.positive, atol=0.03)
+    for flight in sphere.way:
+        assert (flight @ sphere.walls.T).min() > -1e-9
+        np.testing.assert_allclose(np.linalg.norm(flight, axis=1), 1)
+    for one, other in zip(sphere.way[:4], sphere.way[1:5], strict=True):
+        np.testing.assert_allclose(one[-1], other[0], atol=1e-9)
+    np.testing.assert_allclose(sphere.circle(sphere.working[0]) @ sphere.working[0], 0, atol=1e-9)
+    # Areas in the plane are areas on the sphere: a cap of height h has 2 pi h.
+    ring = np.cos(0.7) * sphere.centre + np.sin(0.7) * sphere.axes[0]
+    radius = np.linalg.norm(sphere.place(ring[None]))
+    assert np.pi * radius**2 == pytest.approx(2 * np.pi * (1 - np.cos(0.7)))
+    assert list(fitted.joint.joint) != list(fitted.joint.labelwise)
