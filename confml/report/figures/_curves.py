@@ -30,8 +30,8 @@ _KEYS = {
     "k": ("number of neighbours k", 1),
     "rate": ("learning rate", 1),
     "order": ("order of the polynomial", 1),
-    "labels": ("label noise (%)", 100),
-    "attributes": ("attribute noise (%)", 100),
+    "noise.labels": ("label noise (%)", 100),
+    "noise.attributes": ("attribute noise (%)", 100),
     "irrelevant": ("irrelevant attributes", 1),
     "classes": ("classes", 1),
     "bayes-error": ("Bayes error (%)", 100),
@@ -64,7 +64,7 @@ def draw_curves(
     """
     figure = new_figure(COLUMN * 1.15, 2.6)
     axes = figure.add_subplot()
-    x_label, x_scale = _key_words(key)
+    x_label, x_scale = axis_words(key)
     scale = 100.0 if metric.rpartition(".")[2] in SHARES else 1.0
     handles = []
     banded = False
@@ -102,7 +102,8 @@ def draw_curves(
     return figure
 
 
-def _key_words(key: str) -> tuple[str, float]:
+def axis_words(key: str) -> tuple[str, float]:
+    """What stands beside the horizontal axis of a parameter or a dotted key, and the factor of its values."""
     if key in _KEYS:
         return _KEYS[key]
     *way, last = key.split(".")

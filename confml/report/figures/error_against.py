@@ -10,6 +10,7 @@ from typing import Any
 from confml._parameters import Flag, Parameter
 from confml.report._files import value_text
 from confml.report.figures import Figure, NotApplicable, Subject
+from confml.report.figures._curves import axis_words
 from confml.report.figures.style import COLUMN, legend_below, lines_of, new_figure, power
 from confml.report.metrics import mean_and_sd
 
@@ -102,7 +103,7 @@ def draw(subject: Subject, parameter: str):
             axes.set_xticks(values)
         else:
             axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    axes.set_xlabel("number of neighbours k" if parameter == "k" else parameter)
+    axes.set_xlabel(axis_words(parameter)[0])
     axes.set_ylabel("test error (%)")
     axes.set_title(subject.dataset, loc="left")
     if max(len(subject.values(variant, "error")) for variant in subject.variants.values()) > 1:
