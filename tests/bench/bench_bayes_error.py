@@ -6,18 +6,23 @@ two, one thread, kernels compiled beforehand.
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from functools import partial
 
 import numba
 import numpy as np
+from _pairs import Skipped, paired
 from scipy.spatial.distance import cdist
-from threadpoolctl import threadpool_limits
 
 from confml.bayes_error import bayes_errors, spanning_trees
+from confml.data import load
 
 
 @numba.njit(cache=False)
@@ -75,41 +80,6 @@ def straightforward(X, y, trees: int = 3):
     return pairs, rest
 
 
-def _compared(name, ours, other, repeats=3):
-    ours_seconds, other_seconds = [], []
-    for _ in range(repeats):
-        for run, seconds in ((ours, ours_seconds), (other, other_seconds)):
-            begun = time.perf_counter()
-            run()
-            seconds.append(time.perf_counter() - begun)
-    a, b = statistics.median(ours_seconds), statistics.median(other_seconds)
-    return name, a, b, b / a
-
-
-def _warm():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(400, 4)), np.arange(400) % 3
-    for trees in (1, 3):
-        bayes_errors(X, y, trees=trees)
-        spanning_trees(rng.normal(size=(20_000, 3)), trees)
-    straightforward(X, y)
-
-
-def compare_pairs(data_sets, repeats: int = 3):
-    """Pairs and one-vs-rest with 3 trees against `straightforward`; data_sets: (name, X, y) each."""
-    _warm()
-    rows = []
-    with threadpool_limits(1):
-        for name, X, y in data_sets:
-            rows.append(
-                _compared(
-                    f"Bayes errors, {name}", lambda: bayes_errors(X, y, trees=3),  # noqa: B023
-                    lambda: straightforward(X, y), repeats,  # noqa: B023
-                )
-            )  # fmt: skip
-    return rows
-
-
 def gaussian_mixture(n: int = 58_000, d: int = 9, components: int = 6, seed: int = 1):
     """A mixture of spherical Gaussians, of shuttle's size by default."""
     rng = np.random.default_rng(seed)
@@ -118,50 +88,122 @@ def gaussian_mixture(n: int = 58_000, d: int = 9, components: int = 6, seed: int
 
 
 MLPACK = """
-import sys, time, numpy as np
-sys.stdout.flush()
-import mlpack
+import json, sys, time, numpy as np, mlpack
 X = np.load(sys.argv[1])
 mlpack.emst(input_=X[:200])
 for line in sys.stdin:
-    begun = time.perf_counter()
-    result = mlpack.emst(input_=X, copy_all_inputs=False)
-    print(time.perf_counter() - begun, float(np.sqrt(1.0) * result["output"][:, 2].sum()), flush=True)
+    begun = time.thread_time()
+    result = mlpack.emst(input_=X)
+    print(json.dumps([time.thread_time() - begun, result["output"][:, 2].sum()]), flush=True)
 """
 
 
-def compare_single_tree(name, X, folder, python: str | None = None, repeats: int = 3):
-    """One tree of all rows against `mlpack.emst`, run by `python` (an interpreter that has mlpack)
-    alternately."""
-    _warm()
-    path = os.path.join(folder, "rows.npy")
-    np.save(path, X)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(
-        [python or sys.executable, "-c", MLPACK, path],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
-    ) as process, threadpool_limits(1):  # fmt: skip
-        ours, other, lengths = [], [], set()
-        for _ in range(repeats):
-            process.stdin.write("go\n")
-            process.stdin.flush()
-            seconds, length = map(float, process.stdout.readline().split())
-            other.append(seconds)
-            begun = time.perf_counter()
-            tree = spanning_trees(X, 1)
-            ours.append(time.perf_counter() - begun)
-            lengths |= {round(length, 3), round(float(tree.distance.sum()), 3)}
-        process.stdin.close()
-    a, b = statistics.median(ours), statistics.median(other)
-    return [(f"one tree, {name}", a, b, b / a)], sorted(lengths)
+def compare_single_tree(name: str, X: np.ndarray, goal: float, repeats: int = 3):
+    """One tree of all rows against `mlpack.emst` in a process of its own, in turns; thread time, one thread
+    each. Then three orthogonal trees, against what mlpack takes for one."""
+    if importlib.util.find_spec("mlpack") is None:
+        raise Skipped("mlpack is not installed (pip install mlpack; it belongs to the extra 'bench')")
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    for trees in (1, 3):
+        spanning_trees(X[:2000], trees)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    ours: dict[int, list[float]] = {1: [], 3: []}
+    other = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.npy")
+        np.save(path, X)
+        with subprocess.Popen(
+            [sys.executable, "-c", MLPACK, path],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
+        ) as process:  # fmt: skip
+            for _ in range(repeats):
+                process.stdin.write("go\n")
+                process.stdin.flush()
+                seconds, length = json.loads(process.stdout.readline())
+                other.append(seconds)
+                for trees, spent in ours.items():
+                    begun = time.thread_time()
+                    found = spanning_trees(X, trees)
+                    spent.append(time.thread_time() - begun)
+                    own = found.distance[found.tree == 0].sum()
+                    if abs(own - length) > 1e-9 * length:
+                        raise AssertionError(f"{name}: our tree has length {own}, mlpack's {length}")
+            process.stdin.close()
+    theirs, one, three = map(statistics.median, (other, ours[1], ours[3]))
+    notes = {"repeats": repeats, "other_is": "mlpack.emst, one tree, same total length"}
+    return [
+        (f"one tree, {name}", one, theirs, theirs / one, {"goal": goal, **notes}),
+        (f"three trees against mlpack's one, {name}", three, theirs, theirs / three, notes),
+    ]
+
+
+def bench_tree_shuttle():
+    """Whole numbers, nearly all distances tied, rows along few lines: what mlpack's dual tree is best at."""
+    return compare_single_tree("shuttle, 58,000 x 9", load({"name": "shuttle"}).X, goal=1)
+
+
+def bench_tree_mixture():
+    """Six spherical Gaussians in nine dimensions: the rows fill the space, which dual trees are worst at."""
+    return compare_single_tree("mixture of Gaussians, 58,000 x 9", gaussian_mixture(), goal=10)
+
+
+def bench_tree_plane():
+    """The same in two dimensions: where dual trees are good."""
+    X = gaussian_mixture(d=2, components=60)
+    return compare_single_tree("mixture of Gaussians, 58,000 x 2", X, goal=1)
+
+
+MEMORY = """
+import resource, sys
+from threadpoolctl import threadpool_limits
+from confml.bayes_error import pairwise_bayes_error
+from confml.data import load
+def peak():
+    unit = 2**20 if sys.platform == "linux" else 2**30
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+data = load({"name": "mnist"})
+before = peak()
+with threadpool_limits(1):
+    pairwise_bayes_error(data.X, data.y, trees=3)
+print(before, peak(), data.X.nbytes / 2**30)
+"""
+
+
+def bench_mnist_memory():
+    """Peak memory (resident, GiB) of a process that estimates all 45 pairs of MNIST with 3 trees, beside that
+    of the largest pair's distance matrix in float64. Takes some minutes."""
+    data = load({"name": "mnist"})
+    largest = int(np.sort(np.unique(data.y, return_counts=True)[1])[-2:].sum())
+    output = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True).stdout
+    before, after, rows = map(float, output.split())
+    matrix = largest**2 * 8 / 2**30
+    notes = {
+        "unit": "GiB",
+        "loaded": before,
+        "rows": rows,
+        "other_is": "one matrix, largest pair",
+    }
+    return "peak memory, MNIST pairs", after, matrix, matrix / after, notes
 
 
 def bench_pairs():
-    """`compare_pairs` on real data."""
-    from confml.data import load
+    """Pairs and one-vs-rest with 3 trees against `straightforward`."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 20)), np.arange(400) % 3
+    for few in (4, 20):
+        bayes_errors(X[:, :few], y)
+    straightforward(X, y)
+    rows = []
+    for name, goal in {"satimage": 10, "texture": 10, "optdigits": 20, "letter": 20}.items():
+        data = load({"name": name})
+        rows.append(
+            paired(
+                f"Bayes errors, {name}", partial(bayes_errors, data.X, data.y),
+                partial(straightforward, data.X, data.y), goal=goal,
+            )
+        )  # fmt: skip
+    return rows
 
-    sets = (load({"name": name}) for name in ("satimage", "texture", "optdigits", "letter"))
-    return compare_pairs([(data.name, data.X, data.y) for data in sets])
 
-
-BENCHMARKS = (bench_pairs,)
+BENCHMARKS = (bench_pairs, bench_tree_shuttle, bench_tree_mixture, bench_tree_plane)
+WHEN_ASKED = (bench_mnist_memory,)
