@@ -64,8 +64,8 @@ class LinearMachines(PenaltyPath):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "C": C,
         "solver": Choice(
-            "LIBLINEAR's primal (-s 2) or dual (-s 1), or newton: confml's own, fastest for up to some "
-            "hundred attributes",
+            "LIBLINEAR's primal (-s 2) or dual (-s 1, which ends by -s 2 where 300 passes do not do), or "
+            "newton: confml's own, fastest for up to some hundred attributes",
             options=(*SOLVERS, "newton"),
         ),
         "tolerance": TOLERANCE,
