@@ -113,6 +113,12 @@ figure-absent-class: $(VENV)/installed
 	@$(RUN) configs/absent-class.yaml
 	@ls results/absent-class/figures/*.png
 
+# USPS, split conformal prediction around other classifiers beside TCM-NN: validity and efficiency (a minute).
+.PHONY: figure-inductive
+figure-inductive: $(VENV)/installed
+	@$(RUN) configs/usps-inductive.yaml
+	@ls results/usps-inductive/figures/*.png
+
 # USPS one example after another: errors at each level over time, and martingales against exchangeability, as
 # given, beginning with the test part, and shuffled (two minutes).
 .PHONY: figure-online

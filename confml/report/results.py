@@ -107,9 +107,14 @@ class RunResults:
             if label and entry.name == method:
                 for swept in entry.variants():
                     if {**entry.given, **swept} == dict(params):
-                        return " ".join([label, *(f"{name}={value_text(swept[name])}" for name in swept)])
+                        return " ".join([label, *(_said(name, swept[name]) for name in swept)])
         name = method.rpartition(".")[2] if method.startswith("sklearn.") else method
-        return " ".join([name, *(f"{name}={value_text(value)}" for name, value in params.items())])
+        return " ".join([name, *(_said(name, value) for name, value in params.items())])
+
+
+def _said(name: str, value: Any) -> str:
+    """A parameter and its value in a label; what is about a method's being conformal by its last word."""
+    return f"{name.removeprefix('conformal__')}={value_text(value)}"
 
 
 def cell_order(cell: Cell) -> tuple:
