@@ -6,8 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from confml.bayes_error.rates import WIDE_BAND
 from confml.report.bayes_error.document import selection_rows, transform_rows
 from confml.report.figures.style import (
+    BLACK,
     BLUE,
     COLUMN,
     GREY,
@@ -22,6 +24,7 @@ from confml.runner.bayes_error import Study
 
 WRITTEN = 12  # classes up to which the squares of a heat map hold numbers
 NAMED = 40  # classes up to which each has its name on an axis
+MARKED = 8  # points that have names where there are more classes than that
 LONG = 12  # characters of a class's name
 
 
@@ -54,7 +57,19 @@ def heat_map(study: Study):
         axes = figure.add_subplot(1, len(panels), place + 1)
         _square(figure, axes, values, label, study.classes.tolist(), whole=place == 1)
         axes.set_title((letter if len(panels) > 1 else "") + titles[place], loc="left")
+        if place == 0 and len(study.classes) <= NAMED:
+            _mark_ties(axes, study)
     return figure
+
+
+def _mark_ties(axes, study: Study) -> None:
+    """A dot in the corner of each pair whose estimate equal distances leave open."""
+    rates = study.assessment.errors.pairwise
+    with np.errstate(invalid="ignore"):
+        wide = np.argwhere(rates.estimate_max - rates.estimate_min > WIDE_BAND)
+    if len(wide):
+        axes.plot(wide[:, 1] + 0.32, wide[:, 0] - 0.32, ".", color=VERMILION, markersize=2)
+        axes.set_xlabel(f"class (dots: ties leave more than {WIDE_BAND:.0%} open)")
 
 
 def _square(figure, axes, values: np.ndarray, label: str, classes: list, whole: bool) -> None:
@@ -84,13 +99,11 @@ def _square(figure, axes, values: np.ndarray, label: str, classes: list, whole: 
 
 
 def _name_classes(axes, classes: list) -> None:
-    step = -(-len(classes) // NAMED)
+    step = 1 if len(classes) <= NAMED else -(-len(classes) // (NAMED // 2))
     places = np.arange(0, len(classes), step)
     names = [_short(classes[place]) for place in places]
-    longest = max(map(len, names))
-    crowded = longest * len(names) > 30
     size = 7 if len(names) <= 15 else 5
-    axes.set_xticks(places, names, rotation=90 if crowded and longest > 2 else 0, fontsize=size)
+    axes.set_xticks(places, names, rotation=90 if _upright(names, 30) else 0, fontsize=size)
     axes.set_yticks(places, names, fontsize=size)
 
 
@@ -104,7 +117,10 @@ def one_vs_rest(study: Study):
     classes = [_short(study.classes.tolist()[k]) for k in order]
     tried = study.test is not None
     many = len(classes) > NAMED
-    figure = new_figure(PAGE if tried or len(classes) > 12 else COLUMN, 2.6)
+    width = PAGE if tried or len(classes) > 12 else COLUMN
+    room = 55 if tried else (35 if width < PAGE else 100)  # characters on the axis of classes
+    upright = not many and _upright(classes, room)
+    figure = new_figure(width, 2.6 + 0.055 * max(map(len, classes)) * upright)
     grid = figure.add_gridspec(1, 2, width_ratios=(1.6, 1)) if tried else figure.add_gridspec(1, 1)
     axes = figure.add_subplot(grid[0, 0])
     places = np.arange(len(classes))
@@ -120,9 +136,17 @@ def one_vs_rest(study: Study):
             places, rate, "D", color=VERMILION, markersize=size, markerfacecolor="none", clip_on=False
         )
         labels.append(f"test errors, {study.test.classifier}")
-    _class_ticks(axes, classes)
+    if np.nanmax(rates.estimate_max - rates.estimate_min) > WIDE_BAND:
+        ends = (100 * (one * prior)[order] for one in (rates.estimate_min, rates.estimate_max))
+        handles.append(axes.vlines(places, *ends, color=BLACK, linewidth=0.7))
+        labels.append("what ties leave open (first tree)")
+    if many:
+        axes.set_xticks([])
+    else:
+        size = 7 if len(classes) <= 20 else 5
+        axes.set_xticks(places, classes, rotation=90 if upright else 0, fontsize=size)
     axes.set_xlabel("class, the largest estimate first")
-    axes.set_ylabel("one against the rest (% of all rows)")
+    axes.set_ylabel("one against the rest (%)")
     axes.set_ylim(bottom=0)
     axes.set_title(study.name if not tried else f"(a) {study.name}", loc="left")
     if tried:
@@ -152,6 +176,7 @@ def _scatter(axes, estimate: np.ndarray, rate: np.ndarray, classes: list[str]) -
 def _label_points(axes, x: np.ndarray, y: np.ndarray, names: list[str], top: float) -> None:
     """Names beside points where they meet no other name; the others stand in the left panel."""
     taken: list[tuple[float, float, float, float]] = []
+    most = NAMED if len(names) <= NAMED else MARKED
     height = 0.045 * top
     for place in np.argsort(-np.abs(y - x) - 0.5 * (x + y), kind="stable"):
         width = 0.022 * top * len(names[place]) + 0.01 * top
@@ -161,7 +186,7 @@ def _label_points(axes, x: np.ndarray, y: np.ndarray, names: list[str], top: flo
             box = left, bottom, left + width, bottom + height
             points = (x > box[0]) & (x < box[2]) & (y > box[1]) & (y < box[3])
             met = any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken)
-            if not met and not points.any() and box[2] < top and box[0] > -0.02 * top:
+            if len(taken) < most and not met and not points.any() and box[2] < top and box[0] > -0.02 * top:
                 right = dx < 0
                 axes.text(
                     left + (width if right else 0),
@@ -175,18 +200,10 @@ def _label_points(axes, x: np.ndarray, y: np.ndarray, names: list[str], top: flo
                 break
 
 
-def _class_ticks(axes, classes: list[str]) -> None:
-    if len(classes) > NAMED:
-        axes.set_xticks([])
-        return
-    longest = max(map(len, classes))
-    crowded = longest * len(classes) > 60
-    axes.set_xticks(
-        range(len(classes)),
-        classes,
-        rotation=90 if crowded and longest > 2 else 0,
-        fontsize=7 if len(classes) <= 20 else 5,
-    )
+def _upright(names: list[str], room: int) -> bool:
+    """Whether names on an axis have to stand upright: more characters than there is room for."""
+    longest = max(map(len, names))
+    return longest > 2 and longest * len(names) > room
 
 
 def selection(study: Study):
