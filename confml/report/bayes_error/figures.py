@@ -209,14 +209,15 @@ def _upright(names: list[str], room: int) -> bool:
 def selection(study: Study):
     """The criterion after each attribute of the forward selection."""
     rows = selection_rows(study)
-    figure = new_figure(COLUMN if len(rows) <= 15 else PAGE, 2.4)
+    names = [_short(row["attribute"], 2 * LONG) for row in rows]
+    upright = max(map(len, names)) if len(rows) <= NAMED and _upright(names, 35) else 0
+    figure = new_figure(COLUMN if len(rows) <= 15 else PAGE, 2.2 + 0.055 * upright)
     axes = figure.add_subplot()
     places = np.arange(1, len(rows) + 1)
     axes.plot(places, [row["criterion"] for row in rows], "o-", color=BLUE)
-    names = [_short(row["attribute"]) for row in rows]
     if len(rows) <= NAMED:
-        axes.set_xticks(places, names, rotation=90 if max(map(len, names)) > 3 else 0)
-    axes.set_ylim(bottom=0)
+        axes.set_xticks(places, names, rotation=90 if upright else 0)
+    axes.set_ylim(0, 1.08 * max(row["criterion"] for row in rows) or 1)
     axes.set_xlabel("attribute taken, in order")
     axes.set_ylabel(f"{study.request.criterion} estimate of the pairs")
     axes.set_title(f"{study.name}: forward selection", loc="left")
@@ -246,6 +247,6 @@ def transforms(study: Study):
     return figure
 
 
-def _short(name) -> str:
+def _short(name, most: int = LONG) -> str:
     text = str(name)
-    return text if len(text) <= LONG else f"{text[: LONG - 1]}…"
+    return text if len(text) <= most else f"{text[: most - 1]}…"
