@@ -166,3 +166,34 @@ def test_published_tables_say_where_their_numbers_are():
         entries = list(table.entries())
         assert len(entries) == {1: 15, 2: 165, 3: 38}[number]
         assert all(entry.ours is not None for entry in entries)
+
+
+def test_running_means_end_at_the_chains_own_estimates():
+    from confml.methods.bayes_knn import BayesKNN
+    from confml.report.figures.running_estimates import running_means
+
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 2))
+    y = (X[:, 0] + 0.5 * rng.normal(size=40) > 0).astype(int)
+    model = BayesKNN(inference="mcmc", chains=2, burn_in=200, samples=300, thin=2, random_state=0).fit(X, y)
+    new = np.array([[0.1, 0.0], [1.0, 0.3], [-2.0, 0.0]])
+    found, views = running_means(model, new, 1), model.confident_predict(new)
+    for view in ("reject", "envelope"):
+        assert found[view].shape == (2, 300, 3)
+        np.testing.assert_allclose(found[view][:, -1].mean(axis=0), views[view].scores[:, 1], atol=1e-9)
+
+
+def test_true_probability_is_known_of_made_data_and_of_ripleys():
+    from confml.data.generators import true_probability
+
+    point = np.array([[0.3, 0.3], [0.4, 0.7], [0.0, 0.5]])
+    ripley = true_probability({"name": "ripley-synth"})(point)
+    made = true_probability({"name": "x", "generate": "two-gaussians", "distance": 1.0, "n": 5})(point)
+    np.testing.assert_allclose([ripley.sum(axis=1), made.sum(axis=1)], 1.0)
+    assert ripley[0, 0] > 0.95 and ripley[1, 1] > 0.9
+    #                    distances to the four means, squared over 2 * 0.03
+    parts = [np.exp(-((0.0 - x) ** 2 + (0.5 - z) ** 2) / 0.06) for x, z in ((-0.7, 0.3), (0.3, 0.3))]
+    others = [np.exp(-((0.0 - x) ** 2 + (0.5 - z) ** 2) / 0.06) for x, z in ((-0.3, 0.7), (0.4, 0.7))]
+    assert ripley[2, 0] == pytest.approx(sum(parts) / (sum(parts) + sum(others)))
+    assert made[0, 1] == pytest.approx(1 / (1 + np.exp(-0.6 / np.sqrt(2))))
+    assert true_probability({"name": "pima"}) is None

@@ -90,6 +90,19 @@ def load_generated(spec: Mapping[str, Any]) -> DataSet:
     )
 
 
+def true_probability(spec: Mapping[str, Any]) -> Callable[[np.ndarray], np.ndarray] | None:
+    """The true class probabilities of a data set, (n, d) -> (n, c) in the order of its classes, where known.
+
+    That is, of a generated one, and of Ripley's own set. None for any other.
+    """
+    if spec.get("generate") is None:
+        known = str(spec.get("card") or spec.get("name")) == "ripley-synth"
+        return ripley_probability if known else None
+    generator, given = _checked(spec)
+    own = {name: value for name, value in given.items() if name in generator.parameters}
+    return lambda X: generator.bayes_probability(X, **own)
+
+
 def check_generated(spec: Mapping[str, Any]) -> None:
     """Raise ConfigError for an unknown generator, an unknown parameter or a wrong value; draws nothing."""
     _checked(spec)
@@ -158,7 +171,17 @@ def five_gaussians(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
 
 def five_gaussians_probability(X: np.ndarray) -> np.ndarray:
     """(n, 2) the true probabilities of classes 1 and 2 at X (n, 2)."""
-    joint = _five_gaussians_joint(np.asarray(X, dtype=np.float64))
+    return _shares(_five_gaussians_joint(np.asarray(X, dtype=np.float64)))
+
+
+def ripley_probability(X: np.ndarray) -> np.ndarray:
+    """(n, 2) the true probabilities of classes 0 and 1 of Ripley's set (1994): four equal round Gaussians."""
+    X = np.asarray(X, dtype=np.float64)
+    densities = [component.density(X) / component.weight for component in FIVE_GAUSSIANS[:4]]
+    return _shares(np.column_stack([densities[0] + densities[1], densities[2] + densities[3]]))
+
+
+def _shares(joint: np.ndarray) -> np.ndarray:
     total = joint.sum(axis=1, keepdims=True)
     # Far from everything both densities vanish: there the nearest thing to say is the prior.
     return np.divide(joint, total, out=np.full_like(joint, 0.5), where=total > 0)

@@ -6,12 +6,14 @@ not at hand, the figure is not drawn.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from confml._parameters import Integer
+from confml.data.generators import true_probability
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures._refit import data_at_hand, first_split
 from confml.report.figures.style import BLACK, COLUMN, PAGE, legend_below, new_figure
@@ -35,13 +37,14 @@ class Plane(NamedTuple):
 
 def draw(subject: Subject):
     chosen = _first_of_each(subject)
-    names, classes, planes = [], None, {}
+    names, classes, planes, truth = [], None, {}, None
     with data_at_hand(subject) as (data, folder):
         if data.X.shape[1] != 2 or (subject.results.config.noise or _NoNoise).irrelevant:
             raise NotApplicable(f"it has {data.X.shape[1]} attributes, not 2")
         names, classes = data.attributes, data.classes
         if len(classes) > len(COLOURS):
             raise NotApplicable(f"{len(classes)} classes are more than colours that can be told apart")
+        truth = true_boundary(subject)
         shown, title = subject.some_of(chosen, int(subject.option("panels", 6)))
         for label, variant in shown.items():
             planes[label] = fitted_plane(subject, variant, data, folder, int(subject.option("grid", 150)))
@@ -54,7 +57,7 @@ def draw(subject: Subject):
             axes.set_visible(False)
             continue
         label, plane = list(planes.items())[panel]
-        handles = _draw_plane(axes, plane, len(classes))
+        _draw_plane(axes, plane, len(classes), truth)
         axes.set_title(label, loc="left")
         if panel % columns == 0:
             axes.set_ylabel(names[1])
@@ -65,7 +68,10 @@ def draw(subject: Subject):
     steps = " + ".join(step.name for step in subject.results.config.steps)
     title = f"{title}, split {split}" + (f", after {steps}" if steps else "")
     figure.suptitle(title, x=0.01, ha="left", fontsize=8, fontweight="bold")
-    words = [str(label) for label in classes] + (["removed by a step"] if len(handles) > len(classes) else [])
+    words = [str(label) for label in classes]
+    words += ["removed by a step"] if any(not plane.kept.all() for plane in planes.values()) else []
+    words += ["true Bayes boundary"] if truth is not None else []
+    handles = max((_handles(plane, len(classes), truth) for plane in planes.values()), key=len)
     legend_below(figure, handles, words)
     return figure
 
@@ -86,10 +92,29 @@ def fitted_plane(subject: Subject, variant: Variant, data, folder: Path, places:
     return Plane(x, y, regions, X, np.searchsorted(data.classes, labels), kept)
 
 
-def _draw_plane(axes, plane: Plane, classes: int) -> list:
-    """Draw one panel; returns the handles of the classes and, where rows were removed, of these."""
+def true_boundary(subject: Subject) -> Callable[[np.ndarray], np.ndarray] | None:
+    """True class probabilities (n, 2) -> (n, c), where known and without noise on attributes, or None."""
+    (spec,) = [one for one in subject.results.config.datasets if one.name == subject.dataset]
+    noise = subject.results.config.noise
+    return None if noise is not None and noise.attributes else true_probability(spec.spec())
+
+
+def draw_truth(axes, x: np.ndarray, y: np.ndarray, truth: Callable[[np.ndarray], np.ndarray]) -> None:
+    """The lines on which the two most probable classes are equally so; x, y: places along the axes."""
+    over = np.column_stack([one.ravel() for one in np.meshgrid(x, y)])
+    probability = truth(over)
+    for code in range(probability.shape[1]):
+        others = np.delete(probability, code, axis=1).max(axis=1)
+        gap = (probability[:, code] - others).reshape(len(y), len(x))
+        if gap.min() < 0 < gap.max():
+            axes.contour(x, y, gap, levels=[0.0], colors=BLACK, linewidths=1.0, linestyles="dashed")
+        if probability.shape[1] == 2:
+            break
+
+
+def _draw_plane(axes, plane: Plane, classes: int, truth=None) -> None:
+    """Draw one panel."""
     from matplotlib.colors import ListedColormap
-    from matplotlib.lines import Line2D
 
     axes.imshow(
         plane.regions,
@@ -109,9 +134,19 @@ def _draw_plane(axes, plane: Plane, classes: int) -> list:
         axes.scatter(*plane.X[own].T, s=3, color=COLOURS[code], linewidths=0, rasterized=True)
         gone = ~plane.kept & (plane.codes == code)
         axes.scatter(*plane.X[gone].T, s=7, marker="x", color=COLOURS[code], linewidths=0.6, rasterized=True)
+    if truth is not None:
+        draw_truth(axes, plane.x, plane.y, truth)
+
+
+def _handles(plane: Plane, classes: int, truth) -> list:
+    """The legend's handles: of the classes, of rows that were removed, of the true boundary."""
+    from matplotlib.lines import Line2D
+
     handles = [Line2D([], [], color=COLOURS[code], marker="o", linestyle="") for code in range(classes)]
     if not plane.kept.all():
         handles.append(Line2D([], [], color=BLACK, marker="x", linestyle=""))
+    if truth is not None:
+        handles.append(Line2D([], [], color=BLACK, linestyle="--", linewidth=1.0))
     return handles
 
 
@@ -134,8 +169,8 @@ class _NoNoise:
 
 FIGURE = Figure(
     name="decision-boundary",
-    about="regions of predicted classes over two attributes, with the training examples of the first split; "
-    "fits again, so the data must be at hand",
+    about="regions of predicted classes over two attributes, with the training examples of the first split, "
+    "and the true boundary where it is known; fits again, so the data must be at hand",
     draw=draw,
     options={
         "panels": Integer("how many variants are shown at most, 6 unless given", low=1),
