@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from report_cases import entry, figure, make_config, make_run
+from sklearn.exceptions import ConvergenceWarning
 
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.prediction import Prediction
@@ -175,7 +176,9 @@ def test_running_means_end_at_the_chains_own_estimates():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(40, 2))
     y = (X[:, 0] + 0.5 * rng.normal(size=40) > 0).astype(int)
-    model = BayesKNN(inference="mcmc", chains=2, burn_in=200, samples=300, thin=2, random_state=0).fit(X, y)
+    settings = {"chains": 2, "burn_in": 200, "samples": 300, "thin": 2}
+    with pytest.warns(ConvergenceWarning):
+        model = BayesKNN(inference="mcmc", random_state=0, **settings).fit(X, y)
     new = np.array([[0.1, 0.0], [1.0, 0.3], [-2.0, 0.0]])
     found, views = running_means(model, new, 1), model.confident_predict(new)
     for view in ("reject", "envelope"):
@@ -190,7 +193,7 @@ def test_true_probability_is_known_of_made_data_and_of_ripleys():
     ripley = true_probability({"name": "ripley-synth"})(point)
     made = true_probability({"name": "x", "generate": "two-gaussians", "distance": 1.0, "n": 5})(point)
     np.testing.assert_allclose([ripley.sum(axis=1), made.sum(axis=1)], 1.0)
-    assert ripley[0, 0] > 0.95 and ripley[1, 1] > 0.9
+    assert ripley[0, 0] > 0.9 and ripley[1, 1] > 0.9
     #                    distances to the four means, squared over 2 * 0.03
     parts = [np.exp(-((0.0 - x) ** 2 + (0.5 - z) ** 2) / 0.06) for x, z in ((-0.7, 0.3), (0.3, 0.3))]
     others = [np.exp(-((0.0 - x) ** 2 + (0.5 - z) ** 2) / 0.06) for x, z in ((-0.3, 0.7), (0.4, 0.7))]

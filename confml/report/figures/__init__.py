@@ -164,7 +164,8 @@ def draw_figures(results: RunResults, folder: Path) -> tuple[list[Path], list[st
         figure = check_figure(spec.name, options)
         name = spec.name
         if named.count(name) > 1 and options:
-            name = safe_name(f"{name};{params_text(options)}")
+            told = {key: "-".join(value) if _is_words(value) else value for key, value in options.items()}
+            name = safe_name(f"{name};{params_text(told)}")
         for dataset, stem in ({"all data sets": ""} if figure.across else datasets).items():
             path = folder / "figures" / (f"{name}-{stem}" if stem else name)
             if any(other.stem == path.name for other in paths):
@@ -175,3 +176,7 @@ def draw_figures(results: RunResults, folder: Path) -> tuple[list[Path], list[st
             except NotApplicable as reason:
                 notes.append(f"figure {spec.name} of {dataset} is not drawn: {reason}")
     return paths, notes
+
+
+def _is_words(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)

@@ -95,7 +95,9 @@ def draw_all(subject: Subject):
     if len(views) == 1:
         columns = min(len(found), 3)
         figure, axes = _figure(-(-len(found) // columns), columns)
-        _draw_grid(figure, axes, [panels[views[0]] for panels in found.values()], list(found), subject)
+        _draw_grid(
+            figure, axes, [panels[views[0]] for panels in found.values()], list(found), subject, whole=False
+        )
         title = _title(subject, f"{views[0]}")
     else:
         figure, axes = _figure(len(found), len(views), share=True)
@@ -108,7 +110,8 @@ def draw_all(subject: Subject):
 
 def _figure(rows: int, columns: int, share: bool = False):
     """A figure and its axes (rows, columns); share: of one row the panels have one scale of errors."""
-    figure = new_figure(PAGE if columns > 1 else PAGE * 0.55, 0.3 + (2.1 if columns > 1 else 2.5) * rows)
+    height = 2.5 if columns == 1 else 2.1 if rows < 5 else 1.35
+    figure = new_figure(PAGE if columns > 1 else PAGE * 0.55, 0.3 + height * rows)
     return figure, figure.subplots(rows, columns, squeeze=False, sharey="row" if share else False)
 
 
@@ -120,9 +123,17 @@ def _title(subject: Subject, name: str) -> str:
 
 
 def _draw_grid(
-    figure, axes, cells: Sequence[Mapping[str, list[RejectionCurve]]], titles: Sequence[str], subject: Subject
+    figure,
+    axes,
+    cells: Sequence[Mapping[str, list[RejectionCurve]]],
+    titles: Sequence[str],
+    subject: Subject,
+    whole: bool = True,
 ) -> None:
-    """Fill the axes (rows, columns) in order, hide those that are left, put one legend below."""
+    """Fill the axes (rows, columns) in order, hide those that are left, put one legend below.
+
+    whole: rejection rates go to 100 % whether or not a curve does.
+    """
     limit = int(subject.option("lines", 7))
     names = list(dict.fromkeys(name for cell in cells for name in cell))
     shown = (
@@ -141,14 +152,23 @@ def _draw_grid(
                 handle = _draw_line(one, curves, what, lines[name], subject.option("band", "sd"))
                 handles.setdefault(name, handle)
         one.set_title(titles[place], loc="left", fontsize=7)
-        one.set_xlim(0, 100)
+        one.set_xlim(0, 100 if whole else None)
         one.set_ylim(bottom=0)
         if place % columns == 0:
             one.set_ylabel(y_label)
         if place + columns >= len(cells):
             one.set_xlabel(x_label)
     order = [name for name in shown if name in handles]
-    legend_below(figure, [handles[name] for name in order], order)
+    words = [f"{name}{_splits_of(name, cells)}" for name in order]
+    legend_below(figure, [handles[name] for name in order], words)
+
+
+def _splits_of(name: str, cells: Sequence[Mapping[str, list[RejectionCurve]]]) -> str:
+    """How many splits a line stands for, where it is fewer than another line of the same panel has."""
+    fewer = [
+        len(cell[name]) for cell in cells if name in cell and len(cell[name]) < max(map(len, cell.values()))
+    ]
+    return f" ({max(fewer)} splits)" if fewer else ""
 
 
 def _draw_line(axes, curves: Sequence[RejectionCurve], what: str, line: Mapping[str, str], kind: str):
