@@ -118,6 +118,23 @@ def test_one_vs_rest_is_at_most_the_sum_of_pairs():
         assert result.one_vs_rest.estimate[k] <= pairs + 0.01
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_theorem_3_holds_for_known_densities(seed):
+    """(27): integrals of four random mixtures on a grid, and equality where only one pair overlaps."""
+    rng = np.random.default_rng(seed)
+    x = np.linspace(-12, 12, 4001)
+    prior = rng.dirichlet(np.ones(4))
+    joint = np.array([p * norm.pdf(x, rng.normal(scale=2), rng.uniform(0.3, 2)) for p in prior])
+    for k in range(4):
+        rest = np.delete(joint, k, axis=0)
+        one_vs_rest = np.minimum(joint[k], rest.sum(axis=0)).sum()
+        pairs = np.minimum(joint[k], rest).sum()
+        assert np.minimum(joint[k], rest).sum(axis=1).max() - 1e-12 <= one_vs_rest <= pairs + 1e-12
+    apart = np.array([norm.pdf(x, c, 0.2) for c in (-10, -9.5, 0, 10)]) / 4
+    pairs = np.minimum(apart[0], apart[1:]).sum()
+    assert np.minimum(apart[0], apart[1:].sum(axis=0)).sum() == pytest.approx(pairs, rel=1e-9)
+
+
 def test_henze_penrose_bound_is_tighter_than_jensen_shannon():
     x = np.linspace(-15, 15, 20_001)
     for separation in (0.0, 0.3, 1.0, 2.0, 5.0):
@@ -260,6 +277,10 @@ def test_permutation_p_value():
     X, y = np.vstack([apart[0], apart[0][:30] + 9]), np.r_[apart[1], np.full(30, 2)]
     table = pairwise_p_values(X, y, rng, permutations=49)
     assert np.isnan(np.diag(table)).all() and table[0, 1] == table[1, 0] == 1 / 50
+    X[y == 2] -= 9.2  # a pair's value does not depend on the classes beside it
+    mixed = pairwise_p_values(X, y, rng, permutations=49)
+    alone = pairwise_p_values(X[y != 1], y[y != 1], rng, permutations=49)
+    assert 1 / 50 < mixed[0, 2] == alone[0, 1]
 
 
 @pytest.mark.real_data

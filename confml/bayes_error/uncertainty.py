@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import t as student
 
+from confml._seeds import derived_generator
 from confml.bayes_error._kernels_permutation import as_few_crossings
 from confml.bayes_error.forests import build_forest
 from confml.bayes_error.points import lay_out
@@ -121,13 +122,21 @@ def no_separation_p_value(X, y, rng, *, permutations: int = 999, trees: int = 3)
 
 
 def pairwise_p_values(X, y, rng, *, permutations: int = 999, trees: int = 3) -> np.ndarray:
-    """`no_separation_p_value` of each pair of classes: (K, K), symmetric, NaN diagonal."""
+    """`no_separation_p_value` of each pair of classes: (K, K), symmetric, NaN diagonal.
+
+    Not adjusted for the number of pairs. A pair's shuffles depend on the seed of rng and the names of its
+    classes, not on which other classes there are.
+    """
     X, classes, codes = check_problem(X, y, trees)
     found = np.full((classes.size, classes.size), np.nan)
     for a in range(classes.size):
         for b in range(a + 1, classes.size):
             rows = (codes == a) | (codes == b)
             found[a, b] = found[b, a] = no_separation_p_value(
-                X[rows], codes[rows], rng, permutations=permutations, trees=trees
+                X[rows],
+                codes[rows],
+                derived_generator(rng, str(classes[a]), str(classes[b])),
+                permutations=permutations,
+                trees=trees,
             )
     return found

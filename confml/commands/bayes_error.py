@@ -52,7 +52,8 @@ CRITERIA = ("mean", "worst")
 @click.option("--blocks", type=click.IntRange(2), default=20, show_default=True, help="Of the intervals.")
 @click.option(
     "--permutations", type=click.IntRange(1), metavar="N",
-    help="A p-value for each pair of classes: N shuffled labellings against no separation.",
+    help="A p-value for each pair of classes, not adjusted for their number: N shuffled labellings against "
+    "no separation.",
 )  # fmt: skip
 @click.option("--select", type=click.IntRange(1), metavar="N", help="Select N attributes, one after another.")
 @click.option(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from confml.errors import ConfigError, DataError
 
 SCALES = ("min-max", "standardise", "row-standardise", "none")
 PARTS = ("all", "train", "test")
+MANY_ROWS = 150_000
 COMPONENTS = (1, 2, 3, 5, 10, 20, 50, 100)
 
 
@@ -150,6 +150,10 @@ def study(
     options = {"trees": request.trees, "count": request.count, "correct_bias": request.correct_bias}
     shape = f"{len(labels)} rows, {used.shape[1]} columns, {len(classes)} classes"
     say(f"{data.name}: {shape}; {'; '.join(about)}")
+    if len(labels) > MANY_ROWS:
+        say(
+            f"neighbours of {len(labels)} rows take long, by the square of their number; --sample takes fewer"
+        )
     found = assess(used, labels, **options)
     warnings += _warnings(found.errors, labels)
     more: dict[str, Any] = {}
@@ -239,9 +243,10 @@ def _parts(data: DataSet, request: Request) -> tuple[np.ndarray, np.ndarray]:
         return named[request.part], every[:0]
     if data.train_rows is not None:
         return data.train_rows, data.test_rows
+    from confml.config.schema import Protocol
     from confml.runner.splits import Split, split_rows
 
-    protocol = SimpleNamespace(kind="holdout", test_size=request.test_size, stratify=True, folds=None)
+    protocol = Protocol(kind="holdout", test_size=request.test_size)
     return split_rows(data, protocol, Split("holdout"), request.seed)
 
 

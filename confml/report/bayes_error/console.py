@@ -110,7 +110,10 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 
 def _endings(study: Study) -> Sequence[str]:
-    lines = []
+    lines = [
+        "share: the estimate / the smaller prior, 0 (apart) to 1 (not to be told apart); ties: what equal",
+        "distances leave open of it, with the first tree; error %: the estimate; lower, upper: its bounds",
+    ]
     if study.test is not None:
         test = study.test
         total = int(test.confusion.sum())
