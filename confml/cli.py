@@ -15,6 +15,7 @@ from confml import __version__
 from confml.commands._options import InOrder
 from confml.commands.bayes_error import bayes_error
 from confml.commands.bayes_error_trials import bayes_error_trials
+from confml.commands.compare import compare
 from confml.commands.data import data
 from confml.commands.describe import describe
 from confml.commands.doctor import doctor
@@ -52,6 +53,7 @@ for command in (
     plan,
     status,
     report,
+    compare,
     bayes_error,
     bayes_error_trials,
     data,

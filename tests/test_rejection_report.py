@@ -11,6 +11,7 @@ import pytest
 from report_cases import entry, figure, make_config, make_run
 from sklearn.exceptions import ConvergenceWarning
 
+from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.prediction import Prediction
 from confml.measures.rejection import curve_of
@@ -26,7 +27,7 @@ CLASSES = np.array([0, 1])
 
 
 def prediction_of(seed: int, model: str) -> tuple[dict[str, Prediction], np.ndarray]:
-    rng = np.random.default_rng([seed, len(model)])
+    rng = np.random.default_rng([seed, *model.encode()])
     mean = np.clip(rng.normal(0.6, 0.2, 40), 0.02, 0.98)
     truth = (rng.random(40) > mean).astype(int)
     scores = np.column_stack([mean, 1 - mean])
@@ -200,3 +201,56 @@ def test_true_probability_is_known_of_made_data_and_of_ripleys():
     assert ripley[2, 0] == pytest.approx(sum(parts) / (sum(parts) + sum(others)))
     assert made[0, 1] == pytest.approx(1 / (1 + np.exp(-0.6 / np.sqrt(2))))
     assert true_probability({"name": "pima"}) is None
+
+
+def test_certified_points_keep_to_halves_and_say_what_they_need(tmp_path):
+    write_report(run_by_hand(), tmp_path)
+    rows = read(tmp_path / "certified.csv")
+    assert {row["risk"] for row in rows} == {"0.1", "0.05", "0.01"}
+    assert {(row["needed"], row["calibration_rows"]) for row in rows} == {
+        ("29", "20"), ("59", "20"), ("299", "20")
+    }  # fmt: skip
+    assert all(row["certified"] == "0" and row["coverage"] == "0.0" for row in rows)  # 20 cannot do it
+    write_report(run_by_hand(thresholds=()), tmp_path)
+    assert not (tmp_path / "certified.csv").exists()
+
+
+def test_perfect_predictions_are_certified(tmp_path):
+    scores = np.column_stack([np.linspace(0.5, 1, 400), np.linspace(0.5, 0, 400)])
+
+    def predict(cell):
+        views = {"reject": Prediction(CLASSES, scores, "probability")}
+        return CellResult(cell, np.zeros(400, dtype=int), np.arange(400), Views(views), None, 80, {})
+
+    info = {"easy": DatasetInfo("easy", 480, 2, 2, None, None, (), "ab")}
+    config = make_config([entry("knn")], thresholds=(0.8,), levels=())
+    write_report(make_run(config, predict, info, ["r0", "r1"]), tmp_path)
+    found = {row["risk"]: row for row in read(tmp_path / "certified.csv")}
+    assert found["0.05"]["certified"] == "2" and found["0.05"]["observed_risk"] == "0.0"
+    assert float(found["0.05"]["coverage"]) > 0.9
+    assert found["0.01"]["certified"] == "0"  # 200 are fewer than 299
+
+
+def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
+    import confml.report.compare as module
+
+    run = run_by_hand()
+    monkeypatch.setattr(module, "open_run", lambda folder: run)
+    rows, curves = module.compare(["run"], against="standard")
+    assert {(row.first, row.second) for row in rows} == {("adaptive", "standard")}
+    assert {row.view for row in rows} == {"reject", "envelope", "posterior"}
+    error = next(row for row in rows if (row.view, row.metric) == ("reject", "error"))
+    means = {row.variant: row.mean for row in run.summary if (row.view, row.metric) == ("reject", "error")}
+    assert error.difference == pytest.approx(means["model=adaptive"] - means["model=standard"])
+    assert error.low < error.difference < error.high and 0 < error.p_value < 1 and error.splits == 3
+    for pair, found in curves:
+        known = ~np.isnan(found.difference)
+        assert known.all() == (pair.view != "envelope")
+    paths = module.write_comparison(rows, curves, tmp_path)
+    assert {path.suffix for path in paths} == {".csv", ".svg", ".png"}
+    with pytest.raises(ConfmlError, match="called 'standrad'"):
+        module.compare(["run"], against="standrad")
+    with pytest.raises(ConfmlError, match="nothing to compare"):
+        module.compare(["run"], view="p-value")
+    same, _ = module.compare(["run", "run"])
+    assert {row.difference for row in same} == {0.0}

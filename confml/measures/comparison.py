@@ -86,13 +86,18 @@ def curve_difference(
     test_rows: float,
     confidence: float = 0.95,
 ) -> CurveDifference:
-    """The paired difference of curves; first[i] and second[i] must be of the same split."""
+    """The paired difference of curves; first[i] and second[i] must be of the same split.
+
+    NaN at rejection rates that one of the curves cannot reach (envelopes of 1 are always accepted).
+    """
     if len(first) != len(second) or not len(first):
         raise ValueError(f"curves must come in pairs, got {len(first)} and {len(second)}")
     grid = np.asarray(rejection_rates, dtype=np.float64)
     gaps = np.stack(
         [a.sure_incorrect_at(grid) - b.sure_incorrect_at(grid) for a, b in zip(first, second, strict=True)]
     )
+    reached = [min(a.most_rejected, b.most_rejected) for a, b in zip(first, second, strict=True)]
+    gaps[grid > np.array(reached)[:, None] + 1e-12] = np.nan
     points = [corrected_t(column, train_rows, test_rows, confidence) for column in gaps.T]
     areas = [a.augrc() - b.augrc() for a, b in zip(first, second, strict=True)]
     return CurveDifference(

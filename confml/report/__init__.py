@@ -12,6 +12,7 @@ from pathlib import Path
 
 from confml.errors import ConfmlError
 from confml.report._files import write_csv, write_file
+from confml.report.certified import write_certified
 from confml.report.class_coverage import write_class_coverage
 from confml.report.console import print_json, print_run
 from confml.report.dropped import write_dropped
@@ -56,6 +57,7 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
         *write_class_coverage(results, folder),
         *write_curves(results, folder),
         *write_matched(results, folder),
+        *write_certified(results, folder),
         *write_regions(results, folder),
         *write_online(results, folder),
         *write_dropped(results, folder),

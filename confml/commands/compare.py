@@ -1,0 +1,54 @@
+"""``confml compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from confml.commands._options import json_option
+
+
+@click.command()
+@click.argument("runs", metavar="RUN [RUN]", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--against", metavar="LABEL", help="The method to compare with.  [default: the first]")
+@click.option("--view", metavar="VIEW", help="Only this view of confidence.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write tables and figures there.",
+)
+@json_option
+def compare(runs: tuple[Path, ...], against: str | None, view: str | None, out: Path | None, as_json: bool):
+    """Compare methods on the same splits: those of a run with one of them, or the same methods of two runs.
+
+    Differences of error, areas under accuracy-rejection curves, and sure and unsure at the run's thresholds,
+    with the corrected resampled t test (Nadeau and Bengio). --out writes them as CSV, with the difference of
+    the curves at each rejection rate and a figure of it.
+
+    \b
+    confml compare results/pima --against standard
+    confml compare results/pima results/pima-noisy --view reject --out results/compared
+    """
+    import json
+
+    from confml.errors import ConfmlError
+    from confml.report.compare import compare as compare_runs
+    from confml.report.compare import comparison_table, write_comparison
+    from confml.report.console import print_table
+
+    if len(runs) > 2:
+        raise ConfmlError(f"expected one run or two, got {len(runs)}")
+    rows, curves = compare_runs(runs, against, view)
+    if as_json:
+        document = [
+            {key: None if value != value else value for key, value in row._asdict().items()} for row in rows
+        ]
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+    else:
+        headings, table = comparison_table(rows)
+        print_table(headings, table, title="First less second, means over splits", right=4)
+    if out is not None:
+        for path in write_comparison(rows, curves, out):
+            click.echo(f"wrote {path}", err=True)

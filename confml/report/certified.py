@@ -1,0 +1,73 @@
+"""Operating points whose risk is certified for new examples, and whether they keep it: ``certified.csv``.
+
+Each test part is cut in halves at random: one calibrates, the other stands for new examples. The thresholds
+that are tried come from the confidences of the latter, never from its labels, so that the calibrating half
+has no part in the grid (`confml.measures.certified`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confml._seeds import stable_generator
+from confml.measures.certified import certify, threshold_grid
+from confml.report._files import write_csv
+from confml.report.metrics import mean_and_sd
+
+if TYPE_CHECKING:
+    from confml.measures.prediction import Prediction
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+RISKS, DELTA = (0.1, 0.05, 0.01), 0.05
+
+
+def write_certified(results: RunResults, folder: Path) -> list[Path]:
+    """``certified.csv``, where the config has thresholds: one row a view and risk, over the splits.
+
+    certified: splits on which a threshold holds; coverage: accepted share of the other half, 0 where none
+    holds; observed_risk: errors of these; broken: of the certified splits, those whose observed risk is
+    higher than promised (a half of the test part is a small sample: not the promise itself); needed:
+    accepted calibration examples without an error that any certificate needs.
+    """
+    if not results.config.thresholds:
+        return []
+    header = ("dataset", "method", "params", "view", "risk", "delta", "splits", "certified", "coverage")
+    header += ("observed_risk", "broken", "needed", "calibration_rows")
+    found: dict[tuple, list[tuple]] = {}
+    for result in results.finished():
+        cell = result.cell
+        for view, prediction in result.views.items():
+            if len(prediction) >= 2 and not np.isnan(prediction.certainty).any():
+                for risk, *outcome in _outcomes(result, prediction):
+                    key = (cell.dataset, cell.method, cell.variant, view, risk)
+                    found.setdefault(key, []).append(tuple(outcome))
+    rows = []
+    for key, outcomes in found.items():
+        kept, coverage, observed, needed, size = zip(*outcomes, strict=True)
+        broken = sum(o > key[-1] for o in observed if o == o)
+        means = (mean_and_sd(values)[0] for values in (coverage, observed))
+        rows.append((*key, DELTA, len(kept), sum(kept), *means, broken, needed[0], min(size)))
+    return [write_csv(folder / "certified.csv", header, rows)] if rows else []
+
+
+def _outcomes(result: CellResult, prediction: Prediction) -> Iterator[tuple]:
+    """(risk, certified, coverage, observed risk, needed, calibration rows) of one view of one cell."""
+    correct = np.asarray(prediction.labels == result.truth)
+    rng = stable_generator("certified", result.cell.dataset, result.cell.split)
+    order = rng.permutation(len(correct))
+    half, rest = np.array_split(order, 2)
+    certainty = prediction.certainty
+    for risk in RISKS:
+        grid = threshold_grid(certainty[rest], len(half), risk, DELTA)
+        point = certify(certainty[half], correct[half], grid, risk, DELTA)
+        if point.threshold is None:
+            yield risk, False, 0.0, float("nan"), point.minimum, len(half)
+            continue
+        accepted = certainty[rest] >= point.threshold
+        wrong = np.mean(~correct[rest][accepted]) if accepted.any() else np.nan
+        yield risk, True, float(np.mean(accepted)), float(wrong), point.minimum, len(half)

@@ -1,0 +1,248 @@
+"""Two methods on the same splits: ``confml compare RUN [RUN]``.
+
+Differences of metrics with the corrected resampled t test, and of accuracy-rejection curves at each
+rejection rate (`confml.measures.comparison`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confml.errors import ConfmlError, did_you_mean
+from confml.measures.comparison import CurveDifference, corrected_t, curve_difference
+from confml.measures.rejection import RejectionCurve, curve_of, sureness
+from confml.report._files import safe_name, write_csv
+from confml.report.results import RunResults
+from confml.report.stored import open_run
+from confml.runner.results import CellResult
+
+RATES = np.arange(50) / 50  # rejection rates of curves' differences
+Splits = dict[str, CellResult]
+
+
+class Pair(NamedTuple):
+    """Two variants of one data set on the same splits, with one view each: (n of splits) results in order."""
+
+    dataset: str
+    view: str
+    first: str
+    second: str
+    results: list[tuple[CellResult, CellResult]]
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """Mean training and test rows."""
+        pairs = [(one.train_rows, len(one.truth)) for one, _ in self.results]
+        return tuple(float(size) for size in np.mean(pairs, axis=0))
+
+    def curves(self) -> tuple[list[RejectionCurve], list[RejectionCurve]]:
+        found = zip(*self.results, strict=True)
+        return tuple([curve_of(one.views[self.view], one.truth) for one in side] for side in found)
+
+
+class ComparisonRow(NamedTuple):
+    """One metric: means of both, mean difference first - second, its interval and two-sided p."""
+
+    dataset: str
+    view: str
+    first: str
+    second: str
+    metric: str
+    level: float | None
+    splits: int
+    mean_first: float
+    mean_second: float
+    difference: float
+    low: float
+    high: float
+    p_value: float
+
+
+def compare(
+    runs: Sequence[Path | str], against: str | None = None, view: str | None = None
+) -> tuple[list[ComparisonRow], list[tuple[Pair, CurveDifference]]]:
+    """Compare variants of one run with one of them (the first, or ``against``), or equal ones of two runs.
+
+    Raises ConfmlError where nothing can be paired: other splits, other data, no such method or view.
+    """
+    opened = [open_run(run) for run in runs]
+    pairs = _within(opened[0], against, view) if len(opened) == 1 else _between(opened, against, view)
+    if not pairs:
+        raise ConfmlError(
+            "there is nothing to compare: no two methods with a common view on the same splits",
+            hint="two methods in one run, or the same methods, data sets and splits in two",
+        )
+    thresholds = opened[0].config.thresholds
+    rows = [row for pair in pairs for row in _rows(pair, thresholds)]
+    curves = [(pair, curve_difference(*pair.curves(), RATES, *pair.sizes)) for pair in pairs]
+    return rows, curves
+
+
+def _variants(results: RunResults) -> dict[tuple[str, str], Splits]:
+    """By data set and label: finished cells by split."""
+    found: dict[tuple[str, str], Splits] = {}
+    for cell in results.cells:
+        if cell.key in results.results:
+            key = (cell.dataset, results.label(cell))
+            found.setdefault(key, {})[cell.split] = results.results[cell.key]
+    return found
+
+
+def _within(results: RunResults, against: str | None, view: str | None) -> list[Pair]:
+    variants = _variants(results)
+    labels = list(dict.fromkeys(label for _, label in variants))
+    if against is not None and against not in labels:
+        raise ConfmlError(f"no finished method is called '{against}'", hint=did_you_mean(against, labels))
+    baseline = against or (labels[0] if labels else "")
+    pairs = []
+    for (dataset, label), splits in variants.items():
+        if label != baseline and (dataset, baseline) in variants:
+            pairs += _paired(dataset, label, splits, baseline, variants[dataset, baseline], view)
+    return pairs
+
+
+def _between(opened: Sequence[RunResults], against: str | None, view: str | None) -> list[Pair]:
+    ours, theirs = map(_variants, opened)
+    names = [one.config.name for one in opened]
+    if names[0] == names[1]:
+        names = [f"{name} ({place})" for name, place in zip(names, ("first", "second"), strict=True)]
+    pairs = []
+    for (dataset, label), splits in ours.items():
+        if against in (None, label) and (dataset, label) in theirs:
+            words = [f"{label}, {name}" for name in names]
+            pairs += _paired(dataset, words[0], splits, words[1], theirs[dataset, label], view)
+    return pairs
+
+
+def _paired(
+    dataset: str, first: str, ours: Splits, second: str, theirs: Splits, view: str | None
+) -> list[Pair]:
+    common = [split for split in ours if split in theirs]
+    for split in common:
+        if not np.array_equal(ours[split].rows, theirs[split].rows) or not np.array_equal(
+            ours[split].truth, theirs[split].truth
+        ):
+            raise ConfmlError(
+                f"{dataset}, split {split}: {first} and {second} have other test examples",
+                hint="only results on the same splits of the same data can be compared",
+            )
+    found: dict[str, list[tuple[CellResult, CellResult]]] = {}
+    for split in common:
+        for name, prediction in ours[split].views.items():
+            if view in (None, name) and name in theirs[split].views and len(prediction):
+                found.setdefault(name, []).append((ours[split], theirs[split]))
+    return [Pair(dataset, name, first, second, results) for name, results in found.items()]
+
+
+def _rows(pair: Pair, thresholds: Sequence[float]) -> list[ComparisonRow]:
+    sides = [
+        [_numbers(one, pair.view, thresholds) for one in side] for side in zip(*pair.results, strict=True)
+    ]
+    rows = []
+    for metric, level in sides[0][0]:
+        values = np.array([[numbers[metric, level] for numbers in side] for side in sides])
+        values = values[:, ~np.isnan(values).any(axis=0)]
+        if values.shape[1] == 0:
+            continue
+        found = corrected_t(values[0] - values[1], *pair.sizes)
+        means = values.mean(axis=1).tolist()
+        outcome = (found.difference, found.low, found.high, found.p_value)
+        rows.append(ComparisonRow(*pair[:4], metric, level, values.shape[1], *means, *outcome))
+    return rows
+
+
+def _numbers(result: CellResult, view: str, thresholds: Sequence[float]) -> Mapping[tuple, float]:
+    prediction = result.views[view]
+    curve = curve_of(prediction, result.truth)
+    correct = prediction.labels == result.truth
+    found: dict[tuple[str, float | None], float] = {("error", None): curve.error_rate}
+    found |= {(name, None): curve.summary()[name] for name in ("augrc", "aurc", "auroc_correct")}
+    for threshold in thresholds:
+        sure = sureness(prediction.accepted(threshold), correct)
+        found |= {
+            ("sure_correct", threshold): sure.correct,
+            ("unsure", threshold): sure.unsure,
+            ("sure_incorrect", threshold): sure.incorrect,
+        }
+    return found
+
+
+def comparison_table(rows: Sequence[ComparisonRow]) -> tuple[list[str], list[list[Any]]]:
+    """Headings and cells for people."""
+    headings = ["data set", "view", "compared", "metric", "level", "first", "second", "difference"]
+    headings += ["95 % interval", "p", "splits"]
+    table: list[list[str]] = []
+    before: tuple = ()
+    for row in rows:
+        keys = (row.dataset, row.view, f"{row.first} - {row.second}")
+        shown = ["" if keys[: place + 1] == before[: place + 1] else key for place, key in enumerate(keys)]
+        before = keys
+        interval = "" if math.isnan(row.low) else f"{row.low:+.4f} to {row.high:+.4f}"
+        numbers = [f"{row.mean_first:.4f}", f"{row.mean_second:.4f}", f"{row.difference:+.4f}"]
+        p_value = "" if math.isnan(row.p_value) else f"{row.p_value:.3f}"
+        level = "" if row.level is None else f"{row.level!r}"
+        table.append([*shown, row.metric, level, *numbers, interval, p_value, str(row.splits)])
+    return headings, table
+
+
+def write_comparison(
+    rows: Sequence[ComparisonRow], curves: Sequence[tuple[Pair, CurveDifference]], folder: Path
+) -> list[Path]:
+    """``comparisons.csv``, ``curve-differences.csv``, and a figure of the latter for each data set."""
+    from confml.report.figures.style import save, style
+
+    header = ("dataset", "view", "first", "second", "rejection_rate", "difference", "low", "high")
+    points = [
+        (*pair[:4], *map(float, values))
+        for pair, found in curves
+        for values in zip(found.grid, found.difference, found.low, found.high, strict=True)
+    ]
+    paths = [
+        write_csv(folder / "comparisons.csv", ComparisonRow._fields, rows),
+        write_csv(folder / "curve-differences.csv", header, points),
+    ]
+    for dataset in dict.fromkeys(pair.dataset for pair, _ in curves):
+        own = [(pair, found) for pair, found in curves if pair.dataset == dataset]
+        with style():
+            paths += save(_draw(dataset, own), folder / "figures" / safe_name(f"curve-difference-{dataset}"))
+    return paths
+
+
+def _draw(dataset: str, curves: Sequence[tuple[Pair, CurveDifference]]):
+    """A panel a view: difference of SURE INCORRECT against UNSURE, below 0 where the first is better."""
+    from confml.report.figures.style import COLUMN, GREY, PAGE, legend_below, lines_of, new_figure
+
+    views = list(dict.fromkeys(pair.view for pair, _ in curves))
+    names = list(dict.fromkeys(f"{pair.first} - {pair.second}" for pair, _ in curves))
+    lines = dict(zip(names, lines_of(len(names)), strict=True))
+    columns = min(len(views), 3)
+    rows = -(-len(views) // columns)
+    figure = new_figure(COLUMN * 1.2 if columns == 1 else PAGE, 0.3 + 2.2 * rows)
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
+    handles: dict[str, Any] = {}
+    for place, axes in enumerate(grid.flat):
+        if place >= len(views):
+            axes.set_visible(False)
+            continue
+        axes.axhline(0.0, color=GREY, linewidth=0.6)
+        for pair, found in curves:
+            if pair.view == views[place]:
+                name = f"{pair.first} - {pair.second}"
+                x = 100 * found.grid
+                (handle,) = axes.plot(x, 100 * found.difference, **lines[name], markevery=7, linewidth=1.0)
+                handles.setdefault(name, handle)
+                axes.fill_between(
+                    x, 100 * found.low, 100 * found.high, color=lines[name]["color"], alpha=0.13, linewidth=0
+                )
+        axes.set_title(views[place], loc="left", fontsize=7)
+        axes.set_xlabel("UNSURE (%)")
+        if place % columns == 0:
+            axes.set_ylabel("difference of\nSURE INCORRECT (%)")
+    figure.suptitle(f"{dataset}; band: corrected 95 % interval at each rate", x=0.01, ha="left", fontsize=8)
+    legend_below(figure, list(handles.values()), list(handles))
+    return figure
