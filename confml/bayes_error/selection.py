@@ -51,6 +51,7 @@ def select_attributes(
     trees: int = 3,
     criterion: str = "mean",
     count: str = "all",
+    correct_bias: bool = True,
     said: Callable[[int, int], None] | None = None,
 ) -> Selection:
     """Forward selection: at each step the attribute that leaves the smallest pairwise Bayes error (section
@@ -74,7 +75,7 @@ def select_attributes(
         for a in left:
             columns = [column for attribute in (*taken, a) for column in groups[attribute]]
             pairs, _, _ = count_crossings(X[:, columns], codes, classes.size, trees, whole=False)
-            tried.append(criterion_of(rates(classes, pairs, count, True, True).estimate, criterion))
+            tried.append(criterion_of(rates(classes, pairs, count, correct_bias, True).estimate, criterion))
         best = int(np.argmin(tried))
         taken.append(left[best])
         values.append(tried[best])
@@ -97,7 +98,14 @@ def sample_by_class(y: np.ndarray, most: int | None, rng: np.random.Generator) -
 
 
 def rank_transforms(
-    X, y, transforms: Mapping[str, Callable], *, trees: int = 3, criterion: str = "mean", count: str = "all"
+    X,
+    y,
+    transforms: Mapping[str, Callable],
+    *,
+    trees: int = 3,
+    criterion: str = "mean",
+    count: str = "all",
+    correct_bias: bool = True,
 ) -> list[RankedTransform]:
     """Transforms of the rows from the smallest estimated Bayes error to the largest; equal ones in given
     order.
@@ -108,7 +116,7 @@ def rank_transforms(
     ranked = []
     for name, transform in transforms.items():
         made = transform(np.asarray(X, dtype=float))
-        errors = bayes_errors(made, y, trees=trees, count=count)
+        errors = bayes_errors(made, y, trees, count, correct_bias)
         value = criterion_of(errors.pairwise.estimate, criterion)
         ranked.append(RankedTransform(name, made.shape[1], value, errors))
     return sorted(ranked, key=lambda r: r.criterion)

@@ -300,6 +300,7 @@ def _select(used, labels, groups, names, request: Request, rng, say, about: list
         trees=request.trees,
         count=request.count,
         criterion=request.criterion,
+        correct_bias=request.correct_bias,
         said=lambda step, taken: say(f"selection: {step + 1}. {names[taken]}"),
     )
 
@@ -322,7 +323,13 @@ def _rank(raw, labels, request: Request, selection, groups, treat, say) -> list[
             transforms[f"select-{size}"] = lambda rows, columns=columns: treat(rows)[:, columns]
     say(f"transforms: {', '.join(transforms)}")
     return rank_transforms(
-        raw, labels, transforms, trees=request.trees, criterion=request.criterion, count=request.count
+        raw,
+        labels,
+        transforms,
+        trees=request.trees,
+        criterion=request.criterion,
+        count=request.count,
+        correct_bias=request.correct_bias,
     )
 
 
