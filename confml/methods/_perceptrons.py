@@ -24,8 +24,8 @@ from confml.methods._version_space import RangeSpace, VersionSpace, state_memory
 FOUR_PI = 4 * math.pi
 # Halvings of the median distance that sigma: auto tries.
 _HALVINGS = 12
-# Chains whose worst R-hat is above this are far from having met.
-_WORST_RHAT = 1.5
+# Chains whose worst R-hat is above this, or that are worth fewer independent draws, are far from having met.
+_WORST_RHAT, _LEAST_ESS = 1.5, 20.0
 WARM_ROWS = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
 _TEST_BLOCK = 256  # test examples at a time: their state stays in the processor's cache
 
@@ -45,12 +45,14 @@ class Perceptrons(Method):
     """
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        **KERNEL_PARAMETERS,
+        "kernel": KERNEL_PARAMETERS["kernel"],
         "sigma": AnyOf(
             "width of the kernel rbf; median: the median distance of two training rows; auto: that, halved "
             "until all training rows can be told apart without error",
             (SIGMA, MEDIAN, Choice("", ("auto",))),
         ),
+        "degree": KERNEL_PARAMETERS["degree"],
+        "coef0": KERNEL_PARAMETERS["coef0"],
         "lam": Number("added to the kernel's diagonal, so that training errors are allowed", 0.0),
         "sampler": Choice(
             "geodesic: billiard on great circles; chord: the paper's own rules (biased in few dimensions, "
@@ -138,15 +140,20 @@ class Perceptrons(Method):
             )
             for problem, space, seed in zip(problems, spaces, seeds, strict=True)
         )
-        worst = self.fit_metrics_.get("rhat", 1.0)
-        if worst > _WORST_RHAT and self.sampler == "geodesic":
+        if self.sampler == "geodesic":
+            self._warn_of_short_flights()
+        return self
+
+    def _warn_of_short_flights(self) -> None:
+        metrics = self.fit_metrics_
+        if metrics["bounces"] and (metrics["rhat"] > _WORST_RHAT or metrics["ess"] < _LEAST_ESS):
             warnings.warn(
                 f"{self.name}: the chains have not converged (the worst split R-hat of distances to walls is "
-                f"{worst:.1f}): raise n_bounces above {self.n_bounces}, or use sampler: ep",
+                f"{metrics['rhat']:.1f}, the flight is worth about {metrics['ess']:.0f} independent draws): "
+                f"raise n_bounces above {self.n_bounces}, or use sampler: ep",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
 
     def _version_spaces(
         self, X: np.ndarray, codes: np.ndarray, problems: list[BinaryProblem]

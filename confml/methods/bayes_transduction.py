@@ -70,9 +70,9 @@ class BayesTransduction(Perceptrons):
         burn_in: float = 0.1,
         refresh: float | None = FOUR_PI,
         chains: int = 4,
-        predictive: str = "span",
         multiclass: str = "ovr",
         random_state: int | None = None,
+        predictive: str = "span",
     ):
         common = (kernel, sigma, degree, coef0, lam, sampler, n_bounces, burn_in, refresh, chains)
         super().__init__(*common, multiclass, random_state)
