@@ -259,7 +259,8 @@ def _check_contradictions(X: np.ndarray, codes: np.ndarray, classes: np.ndarray)
         one, other = sorted(order[wrong[0] : wrong[0] + 2])
         raise ConfmlError(
             f"no version space: training rows {one} and {other} are identical and have different classes, "
-            f"{classes[codes[one]]} and {classes[codes[other]]} (rows count from 0; {len(wrong)} such pairs)",
+            f"{classes[codes[one]]} and {classes[codes[other]]} (rows of the training part, counted from 0; "
+            f"{len(wrong)} such pairs)",
             hint="allow training errors by lam above 0 (0.1 is a usual value), or remove such rows",
         )
 
