@@ -144,6 +144,8 @@ def test_mistakes_are_told():
     online = OnlineTCMNN([0, 1])
     with pytest.raises(ConfmlError, match="label .*2.* is none of the classes"):
         online.learn([[0.0], [1.0]], [0, 2])
+    with pytest.raises(ValueError, match="1d array"):
+        online.learn([[0.0]], [[0, 1]])
     with pytest.raises(ValueError, match="NaN"):
         online.predict([[np.nan]])
     online.learn([[0.0]], [0])

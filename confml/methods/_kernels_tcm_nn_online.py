@@ -2,7 +2,7 @@
 
 Arrays that hold the examples learnt have room for more; only their first ``n`` rows mean anything. ``same``,
 ``other`` (room, K) are an example's nearest distances to its own and to other classes, ascending, +inf where
-there are fewer, and ``alpha`` (room, q) its strangeness for each k of ``ks`` (q,), ascending and different,
+there are fewer, and ``alpha`` (q, room) its strangeness for each k of ``ks`` (q,), ascending and different,
 the last of them K. One step costs n distances, c n comparisons, and O(K) for each list that changes.
 """
 
@@ -39,45 +39,64 @@ def _alphas(same, other, ks, out):
 
 @kernel
 def alphas_of(same, other, ks, n, alpha):
-    """Fill alpha (room, q) of the first n examples from their lists."""
+    """Fill alpha (q, room) of the first n examples from their lists."""
     for t in range(n):
-        _alphas(same[t], other[t], ks, alpha[t])
+        _alphas(same[t], other[t], ks, alpha[:, t])
+
+
+@kernel
+def _recount(before, after, alpha):
+    """How an example whose strangeness goes from ``before`` to ``after`` changes (greater, equal) counts."""
+    return (
+        np.int64(after > alpha) - np.int64(before > alpha),
+        np.int64(after == alpha) - np.int64(before == alpha),
+    )
 
 
 @kernel
 def _count(distance, n, codes, same, other, alpha, ks, within, alphas, greater, equal):
-    """Count over n examples at these distances, for a new example with alphas (c, q) under each label."""
+    """Count over n examples at these distances, for a new example with alphas (c, q) under each label.
+
+    First with the strangeness that they have among themselves; then for those whose lists the new example
+    enters (their own class's under its label, the other under every other label) what that changes.
+    """
     classes, wanted = alphas.shape
     k_max = ks[-1]
-    flat = np.ascontiguousarray(alphas.T)
-    above, alike = np.zeros((wanted, classes), np.int64), np.zeros((wanted, classes), np.int64)
-    longer, as_own, as_other = np.empty(k_max), np.empty(wanted), np.empty(wanted)
+    for q in range(wanted):
+        values = alpha[q, :n]
+        for j in range(classes):
+            new, above, alike = alphas[j, q], 0, 1
+            if within:
+                for t in range(n):
+                    mine = codes[t] == j
+                    above += np.int64(mine & (values[t] > new))
+                    alike += np.int64(mine & (values[t] == new))
+            else:
+                for t in range(n):
+                    above += np.int64(values[t] > new)
+                    alike += np.int64(values[t] == new)
+            greater[j, q], equal[j, q] = above, alike
+    longer, changed = np.empty(k_max), np.empty(wanted)
     for t in range(n):
         z, gap = codes[t], distance[t]
-        own, others = alpha[t], alpha[t]
         if gap < same[t, k_max - 1]:
             longer[:] = same[t]
             _insert(longer, gap)
-            _alphas(longer, other[t], ks, as_own)
-            own = as_own
+            _alphas(longer, other[t], ks, changed)
+            for q in range(wanted):
+                above, alike = _recount(alpha[q, t], changed[q], alphas[z, q])
+                greater[z, q] += above
+                equal[z, q] += alike
         if not within and gap < other[t, k_max - 1]:
             longer[:] = other[t]
             _insert(longer, gap)
-            _alphas(same[t], longer, ks, as_other)
-            others = as_other
-        for q in range(wanted):
-            if not within:
-                value, row, more, as_many = others[q], flat[q], above[q], alike[q]
+            _alphas(same[t], longer, ks, changed)
+            for q in range(wanted):
                 for j in range(classes):
-                    more[j] += np.int64(value > row[j])
-                    as_many[j] += np.int64(value == row[j])
-                above[q, z] -= np.int64(value > row[z])
-                alike[q, z] -= np.int64(value == row[z])
-            above[q, z] += np.int64(own[q] > flat[q, z])
-            alike[q, z] += np.int64(own[q] == flat[q, z])
-    for j in range(classes):
-        for q in range(wanted):
-            greater[j, q], equal[j, q] = above[q, j], alike[q, j] + 1
+                    if j != z:
+                        above, alike = _recount(alpha[q, t], changed[q], alphas[j, q])
+                        greater[j, q] += above
+                        equal[j, q] += alike
 
 
 @kernel
@@ -89,7 +108,7 @@ def _learn(distance, n, code, codes, same, other, alpha, ks, nearest):
         values = same[t] if codes[t] == code else other[t]
         if gap < values[k_max - 1]:
             _insert(values, gap)
-            _alphas(same[t], other[t], ks, alpha[t])
+            _alphas(same[t], other[t], ks, alpha[:, t])
     codes[n] = code
     same[n] = nearest[code]
     other[n] = np.inf
@@ -99,7 +118,7 @@ def _learn(distance, n, code, codes, same, other, alpha, ks, nearest):
                 if not gap < other[n, k_max - 1]:
                     break
                 _insert(other[n], gap)
-    _alphas(same[n], other[n], ks, alpha[n])
+    _alphas(same[n], other[n], ks, alpha[:, n])
 
 
 @kernel

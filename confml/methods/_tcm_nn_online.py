@@ -88,5 +88,5 @@ class OnlinePass:
             lists.append(longer)
         self._columns, self._codes, self._ks = columns, codes, ks
         self._same, self._other = lists
-        self._alpha = np.empty((room, len(ks)))
+        self._alpha = np.empty((len(ks), room))
         kernels.alphas_of(self._same, self._other, ks, n, self._alpha)

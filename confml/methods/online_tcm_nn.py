@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_consistent_length
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from confml._parameters import check_parameters
 from confml.errors import ConfmlError
@@ -79,12 +79,12 @@ class OnlineTCMNN:
             raise ConfmlError(f"X has {X.shape[1]} attributes, expected {self._pass.attributes} as before")
         if y is None:
             return X, None
-        y = np.asarray(y)
+        y = column_or_1d(y)
         check_consistent_length(X, y)
         codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         unknown = y[self.classes_[codes] != y]
         if len(unknown):
             raise ConfmlError(
-                f"label {unknown[0]!r} is none of the classes", hint="name all that may come in classes"
+                f"label '{unknown[0]}' is none of the classes", hint="name all that may come in classes"
             )
         return X, codes
