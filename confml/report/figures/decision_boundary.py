@@ -6,6 +6,7 @@ not at hand, the figure is not drawn.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
