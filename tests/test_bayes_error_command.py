@@ -103,6 +103,8 @@ def test_everything_at_once_and_the_same_twice(table, tmp_path):
     ]
     out, messages = run(*table, *asked, "--out", tmp_path / "one")
     told = json.loads(out)
+    words, _ = run("iris", "--intervals", "--blocks", 3, "--permutations", 9)
+    assert "95% interval" in words and "its bias is not in them" in words and "not adjusted" in words
     assert json.loads(run(*table, *asked, "-q")[0]) == told and run(*table, *asked, "-q")[1] == ""
     assert "selection: 1. size" in messages or "selection: 1. colour" in messages
     assert {row["attribute"] for row in told["selection"]} <= {"noise", "colour", "size", "same"}

@@ -114,6 +114,13 @@ def _endings(study: Study) -> Sequence[str]:
         "share: the estimate / the smaller prior, 0 (apart) to 1 (not to be told apart); ties: what equal",
         "distances leave open of it, with the first tree; error %: the estimate; lower, upper: its bounds",
     ]
+    if study.intervals is not None:
+        lines.append(
+            f"intervals: of the share that the estimator has on average, by leaving out each of "
+            f"{study.intervals.blocks} blocks; its bias is not in them"
+        )
+    if study.p_values is not None:
+        lines.append("p-values: of one distribution for both classes, not adjusted for the number of pairs")
     if study.test is not None:
         test = study.test
         total = int(test.confusion.sum())
