@@ -284,6 +284,19 @@ def test_tiny_classes_and_one_class(kind, sizes):
 # ---- seeds, parameters, tuning
 
 
+def test_votes_with_margins_are_calibrated_by_the_margins():
+    X, y = blobs(5, 600, c=6)
+    X_test, _ = blobs(6, 200, c=6)
+
+    def p_values(score):
+        method = build("ovo-svm", {"conformal": "split", "conformal__score": score})
+        method.set_params(conformal__random_state=1).fit(X, y)
+        return method.confident_predict(X_test)["p-value"].scores
+
+    assert np.array_equal(p_values(None), p_values("margin"))
+    assert (p_values(None) > 0.1).sum() < (p_values("lac") > 0.1).sum()
+
+
 def test_seeds():
     X, y = blobs(3, 80)
     settings = {"conformal": "split", "conformal__score": "aps"}

@@ -35,7 +35,7 @@ KEY = "conformal"  # the parameter that makes a method conformal; the others sta
 PARAMETERS = {
     KEY: Choice("made conformal: by a calibration part, or by folds", options=("split", "cross")),
     f"{KEY}__score": AnyOf(
-        "nonconformity score; lac where there are probabilities or shares, else margin",
+        "nonconformity score; lac where there are probabilities, or shares and no margins, else margin",
         of=(Choice("a score", options=SCORES), Nothing("what fits the classifier")),
     ),
     f"{KEY}__calibration": Number(

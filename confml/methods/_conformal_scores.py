@@ -84,12 +84,14 @@ def _sum_of_nearest(distances: np.ndarray, k: int) -> np.ndarray:
 def values_for(views: Mapping[str, Prediction], score: str | None, name: str) -> tuple[str, Prediction]:
     """(score, the view that it is computed from); by default lac where there are shares, else margin.
 
+    Votes of machines with margins are no match for these: a winner's share of them is nearly always the same.
     Raises ConfmlError where the classifier has no such view.
     """
     shares = next((view for kind in SHARES for view in views.values() if view.kind == kind), None)
     margins = next((view for view in views.values() if view.kind == "margin"), None)
     if score is None:
-        score = "margin" if shares is None else "lac"
+        voted = shares is not None and shares.kind == "vote" and margins is not None
+        score = "margin" if shares is None or voted else "lac"
     if score in OF_SHARES and shares is None:
         raise ConfmlError(
             f"the score {score} needs probabilities, and {name} has none", hint="take the score margin"
