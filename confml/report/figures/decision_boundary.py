@@ -68,7 +68,7 @@ def draw(subject: Subject):
     split = next(iter(shown.values())).cells[0].split
     steps = " + ".join(step.name for step in subject.results.config.steps)
     title = f"{title}, split {split}" + (f", after {steps}" if steps else "")
-    title = textwrap.fill(title, 50 if columns == 1 else 100)
+    title = textwrap.fill(title, 50 if columns == 1 else 100, break_on_hyphens=False)
     figure.suptitle(title, x=0.01, ha="left", fontsize=8, fontweight="bold")
     words = [str(label) for label in classes]
     words += ["removed by a step"] if any(not plane.kept.all() for plane in planes.values()) else []
