@@ -15,6 +15,7 @@ from confml.bayes_error import (
     one_vs_rest_bayes_error,
     pairwise_bayes_error,
     points,
+    shared_trees,
     spanning_trees,
     warnings_about,
 )
@@ -46,10 +47,15 @@ WAYS = {
 }
 
 
+def without_searches(monkeypatch):
+    for module in (forests, shared_trees):
+        monkeypatch.setattr(module, "searches_pay", lambda X: False)
+
+
 @pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
     if request.param != "as it is":
-        monkeypatch.setattr(forests, "SEARCHED", 0)
+        without_searches(monkeypatch)
     for (module, name), value in WAYS[request.param].items():
         monkeypatch.setattr(module, name, value)
     return request.param
@@ -118,7 +124,7 @@ def test_larger_sets_agree_between_boxes_products_and_full_matrices(d, monkeypat
     y = rng.integers(0, 3, size=900)
     X[y == 2] *= 1.0 + 1e-6
     expected = bayes_errors(X, y)
-    monkeypatch.setattr(forests, "SEARCHED", 0)
+    without_searches(monkeypatch)
     boxes = bayes_errors(X, y)
     monkeypatch.setattr(points, "FEW_ATTRIBUTES", 12 if d > 12 else 0)
     other = bayes_errors(X, y)

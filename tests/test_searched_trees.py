@@ -11,7 +11,7 @@ from confml._jit import kernel
 from confml.bayes_error import bayes_errors, forests, spanning_trees
 from confml.bayes_error._kernels_prim import dense_trees
 from confml.bayes_error._kernels_searches import nearest_lists, smallest_ranks
-from confml.bayes_error.searched_trees import _groups, first_of_equals, searched_trees
+from confml.bayes_error.searched_trees import _groups, first_of_equals, searched_trees, searches_pay
 
 
 def layered_forests(X, layers):
@@ -109,17 +109,26 @@ def test_larger_sets_equal_prim_on_the_full_matrix(kind):
 
 def test_choice_of_method_does_not_change_crossings_and_bands(monkeypatch):
     rng = np.random.default_rng(4)
-    for X in (rng.integers(0, 9, size=(700, 4)).astype(float), rng.normal(size=(700, 20))):
+    one_hot = np.hstack([np.eye(15)[rng.integers(0, 15, 700)] for _ in range(3)])
+    for X in (rng.integers(0, 9, size=(700, 4)).astype(float), rng.normal(size=(700, 20)), one_hot):
         y = rng.integers(0, 3, size=700)
-        monkeypatch.setattr(forests, "SEARCHED", 64)
-        a = bayes_errors(X, y)
-        monkeypatch.setattr(forests, "SEARCHED", 0)
-        b = bayes_errors(X, y)
+        results = []
+        for pays in (True, False):
+            monkeypatch.setattr(forests, "searches_pay", lambda X, pays=pays: pays)
+            results.append(bayes_errors(X, y))
+        a, b = results
         for view in ("pairwise", "one_vs_rest"):
             for field in ("per_tree", "crossings_min", "crossings_max"):
                 np.testing.assert_array_equal(
                     getattr(getattr(a, view), field), getattr(getattr(b, view), field)
                 )
+
+
+def test_searches_are_chosen_where_boxes_rule_out_most_rows():
+    rng = np.random.default_rng(7)
+    assert searches_pay(rng.normal(size=(2000, 30)))
+    assert not searches_pay(rng.normal(size=(2000, 60)))
+    assert searches_pay(rng.normal(size=(2000, 2)) @ rng.normal(size=(2, 60)))
 
 
 def test_rows_that_are_left_out_among_equals():

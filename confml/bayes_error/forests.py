@@ -20,10 +20,8 @@ from confml.bayes_error._kernels_kruskal import crossing_trees, layered_kruskal,
 from confml.bayes_error._kernels_prim import bipartite_trees, dense_trees
 from confml.bayes_error.filters import MOST_WITNESSES, Side, edges_across
 from confml.bayes_error.points import LEAF, Points, halves
-from confml.bayes_error.searched_trees import searched_trees
+from confml.bayes_error.searched_trees import searched_trees, searches_pay
 
-SEARCHED = 64
-"""Attributes up to which one set's trees are searched, not joined from halves: the trees are the same."""
 MOST_SURVIVORS = 1 << 24
 """Edges that may pass the filter of one pair of sets; with more, Prim's algorithm does without a filter."""
 WITNESSES = 4
@@ -90,9 +88,10 @@ def build_forest(points: Points, k: int, layers: int) -> Forest:
     """The orthogonal trees of class k."""
     nodes = None if points.roots is None else (points.roots[k], points.roots[k + 1])
     start, stop = int(points.starts[k]), int(points.starts[k + 1])
-    if points.X.shape[1] > SEARCHED:
+    X = points.X[start:stop]
+    if not searches_pay(X):
         return _build(points, start, stop, layers, nodes)
-    u, v, *rest = searched_trees(points.X[start:stop], points.rank[start:stop], layers)
+    u, v, *rest = searched_trees(X, points.rank[start:stop], layers)
     return Forest(start, stop, layers, u + np.int32(start), v + np.int32(start), *rest, nodes)
 
 

@@ -4,14 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from confml._kernels_wide_tree import leaves_in_order, tree_order, wide_tree
+from confml._kernels_wide_tree import LEAF, leaves_in_order, tree_order, wide_tree
 from confml.bayes_error import _kernels_edges as edges
 from confml.bayes_error._kernels_boruvka import boruvka
 from confml.bayes_error._kernels_searches import nearest_lists, smallest_ranks
 
+FEW_ATTRIBUTES = 40
+"""Attributes up to which searches are the fastest whatever the rows are like."""
+PROBES = 16
+"""Rows at which it is tried out how much of the k-d tree a search must visit."""
+LARGEST_SHARE = 0.25
+"""Share of the leaves up to which searches pay for many attributes."""
 NEIGHBOURS = {1: 6}
 """Length of the neighbour lists by number of trees; `MORE_NEIGHBOURS` for other numbers."""
 MORE_NEIGHBOURS = 12
+
+
+def searches_pay(X: np.ndarray) -> bool:
+    """Whether `searched_trees` of rows X (n, d) is likely the fastest way: few attributes, or rows whose
+    boxes rule most of the others out. The choice changes no result."""
+    n, d = X.shape
+    if d <= FEW_ATTRIBUTES:
+        return True
+    if n <= LEAF * PROBES:
+        return False
+    ordered = X[tree_order(X)]
+    begins = np.arange(0, n, LEAF)
+    lows, highs = np.minimum.reduceat(ordered, begins), np.maximum.reduceat(ordered, begins)
+    shares = []
+    for x in ordered[np.linspace(0, n - 1, PROBES).astype(np.int64)]:
+        reach = np.partition(np.sum((ordered - x) ** 2, axis=1), NEIGHBOURS[1])[NEIGHBOURS[1]]
+        gaps = np.sum(np.maximum(0.0, np.maximum(lows - x, x - highs)) ** 2, axis=1)
+        shares.append(np.mean(gaps <= reach))
+    return float(np.mean(shares)) <= LARGEST_SHARE
 
 
 def searched_trees(X: np.ndarray, rank: np.ndarray, layers: int):

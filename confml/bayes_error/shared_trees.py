@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from confml.bayes_error import _kernels_edges as edges
-from confml.bayes_error import forests
 from confml.bayes_error._kernels_kruskal import layered_kruskal, pick
 from confml.bayes_error._kernels_one_vs_rest import class_crossings, class_tie_bands, total_tie_band
 from confml.bayes_error.forests import across, build_forest
 from confml.bayes_error.points import Points, check_rows, lay_out, to_unit
-from confml.bayes_error.searched_trees import searched_trees
+from confml.bayes_error.searched_trees import searched_trees, searches_pay
 from confml.errors import ConfigError, DataError
 
 
@@ -118,12 +117,12 @@ def spanning_trees(X, trees: int = 1) -> WholeTrees:
     """Orthogonal Euclidean minimal spanning trees of the rows of X (n, d); forests once no further tree
     exists."""
     X = check_rows(X)
-    if X.shape[1] <= forests.SEARCHED:
-        X, scale = to_unit(X)
-        i, j, d2, _, layer = searched_trees(X, np.arange(X.shape[0]), trees)
+    scaled, scale = to_unit(X)
+    if searches_pay(scaled):
+        i, j, d2, _, layer = searched_trees(scaled, np.arange(X.shape[0]), trees)
     else:
         points = lay_out(X, np.zeros(X.shape[0], dtype=np.int64), 1)
         forest = build_forest(points, 0, trees)
         i, j = points.rank[forest.u], points.rank[forest.v]
-        d2, layer, scale = forest.d2, forest.layer, points.scale
+        d2, layer = forest.d2, forest.layer
     return WholeTrees(np.minimum(i, j), np.maximum(i, j), np.sqrt(d2) * scale, layer)
