@@ -1,8 +1,9 @@
 """TCM-NN beside the floor of any dense method (a float32 matrix product), a dense scan, and other packages.
 
 The floor is the product alone, blocked: m x m for the training pairs and r x m for the test examples; no
-distance is formed, none compared. A ratio is the other's seconds over ours: 0.8 of the floor means that we
-take 1.25 times as long.
+distance is formed, none compared. (Ours computes half of the m x m, which is symmetric, and so can be faster
+than this floor.) A ratio is the other's seconds over ours: 0.8 of the floor means that we take 1.25 times as
+long.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def draw(subject: Subject):
     for begin in {rows for rows in begins.values() if rows > 0}:
         axes.axvline(begin, color=GREY, linewidth=0.8)
         axes.annotate(
-            "test part begins\n(as given) ",
+            "test part begins \n(as given) ",
             (begin, 1),
             xycoords=("data", "axes fraction"),
             ha="right",
