@@ -56,8 +56,8 @@ def leave_block_out_intervals(
     block: se^2 = (B - 1)/B sum (e_b - mean)^2, interval = estimate +- t_{B-1} se, cut to [0, 1]. It covers
     the estimate's own sampling variation, on the wide side (Efron and Stein 1981), and not its bias: the
     interval is one for the value that the estimator has on average. Classes of fewer than B rows lose nothing
-    in some of the blocks, but a class always keeps a row. errors: `bayes_errors` of the same rows and
-    options, where it is known.
+    in some of the blocks, but a class always keeps a row; the intervals of a class of one row are NaN.
+    errors: `bayes_errors` of the same rows and options, where it is known.
     """
     if blocks < 2 or not 0 < level < 1:
         raise ConfigError(
@@ -82,6 +82,8 @@ def leave_block_out_intervals(
     def interval(estimate, without):
         without = np.stack(without)
         se = np.sqrt((blocks - 1) / blocks * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+        single = np.bincount(codes) == 1
+        se[single if se.ndim == 1 else single[:, None] | single[None, :]] = np.nan
         return Interval(np.maximum(estimate - reach * se, 0.0), np.minimum(estimate + reach * se, 1.0), se)
 
     return ErrorIntervals(

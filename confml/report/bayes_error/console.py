@@ -104,7 +104,8 @@ def _headings(level: float | None, p_values: bool) -> list[str]:
 def _cells(row: dict[str, Any]) -> list[str]:
     cells = [_number(row["estimate"]), _band(row["estimate_min"], row["estimate_max"])]
     if "interval_low" in row:
-        cells.append(f"{_number(row['interval_low'])}-{_number(row['interval_high'])}")
+        low, high = row["interval_low"], row["interval_high"]
+        cells.append("-" if math.isnan(low) else f"{_number(low)}-{_number(high)}")
     cells += [_percent(row[name]) for name in ("bayes_error", "lower", "upper")]
     return [*cells, f"{row['p_value']:.3g}"] if "p_value" in row else cells
 
