@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics, effective_sample_size, split_rhat
+from confml.measures.rejection import exceeding
 from confml.methods import _kernels_bayes_knn as kernels
 from confml.methods import _kernels_bayes_knn_adaptive as adaptive
 from confml.methods._bayes_knn_posterior import Nodes, Training
@@ -592,3 +593,18 @@ def test_raw_wisconsin_is_full_of_ties(data_folder):
         moved[ties] = max(np.abs(first[view].scores - second[view].scores).max() for view in VIEWS)
     assert moved["average"] < 1e-9
     assert moved["index"] > 0.05
+
+
+def test_exceedance_view_accepts_what_the_papers_measure_accepts():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 2))
+    y = rng.integers(0, 3, 60)
+    model = BayesKNN(exceeding=0.4).fit(X, y)
+    new = rng.normal(size=(30, 2))
+    views = model.confident_predict(new)
+    assert list(views) == ["reject", "envelope", "posterior", "exceedance"]
+    above = model.exceedance(new, 0.4)
+    for s in (0.3, 0.8):
+        np.testing.assert_array_equal(views["exceedance"].accepted(s), exceeding(above, s))
+    none = above.max(axis=1) == 0  # nowhere above: the label is reject's
+    np.testing.assert_array_equal(views["exceedance"].labels[none], views["reject"].labels[none])

@@ -12,6 +12,7 @@ from confml.measures.chains import ChainDiagnostics
 from confml.methods import _kernels_bayes_knn as neighbours
 from confml.methods import _kernels_bayes_knn_mcmc as mcmc
 from confml.methods import _kernels_bayes_knn_posterior as kernels
+from confml.methods import _kernels_bayes_knn_predict as predictive
 
 
 class Summary(NamedTuple):
@@ -102,8 +103,8 @@ class NodePosterior(WritableArrays):
     """The posterior of the simple or the standard model.
 
     nodes: quadrature nodes, or draws of all chains. most_probable: (k, beta) of the largest posterior
-    density. log_evidence: (K,) log of p(D | k), where integrated. bounds (K, 2), cumulative (K, q): the
-    interval of beta at each k and the Legendre series of its distribution function, where integrated.
+    density. log_evidence: (K,) log of p(D | k), where integrated. bounds (K, 2), heights (K, q): the interval
+    of beta at each k and the density at its nodes (of which it has sizes (K,)), where integrated.
     by_chain: the draws of each chain. diagnostics: of chains.
     """
 
@@ -112,7 +113,8 @@ class NodePosterior(WritableArrays):
     most_probable: tuple[int, float]
     log_evidence: np.ndarray | None = None
     bounds: np.ndarray | None = None
-    cumulative: np.ndarray | None = None
+    heights: np.ndarray | None = None
+    sizes: np.ndarray | None = None
     by_chain: tuple[Nodes, ...] = ()
     diagnostics: ChainDiagnostics | None = None
 
@@ -147,15 +149,29 @@ class NodePosterior(WritableArrays):
     def exceedance(self, X: np.ndarray, threshold: float) -> np.ndarray:
         """(m, c) posterior probability that a class probability is above ``threshold``."""
         near = self.training.neighbours_of(X, self.depth)
-        if self.cumulative is None:
-            return kernels.exceedance_from_nodes(
+        if self.heights is None:
+            return predictive.exceedance_from_nodes(
                 *near, self.nodes.offsets, self.nodes.betas, self.nodes.masses, threshold
             )
-        return kernels.exceedance_from_series(*near, self.k_masses, self.bounds, self.cumulative, threshold)
+        return predictive.exceedance_from_series(
+            *near, self.k_masses, self.bounds, self.cumulative, threshold
+        )
+
+    @cached_property
+    def cumulative(self) -> np.ndarray:
+        """(K, q) Legendre series of beta's distribution function at each k; q = 0 where beta is fixed."""
+        depth, most = self.heights.shape
+        series = np.zeros((depth, most + 1 if most > 1 else 0))
+        if most > 1:
+            for size in np.unique(self.sizes):
+                rows = np.flatnonzero((self.sizes == size) & (self.k_masses > 0.0))
+                found = _distribution_series(self.heights[rows, :size], *_gauss_legendre(int(size)))
+                series[rows, : found.shape[1]] = found
+        return series
 
     @staticmethod
     def _predict(near, nodes: Nodes):
-        return kernels.predict_from_nodes(*near, nodes.offsets, nodes.betas, nodes.masses)
+        return predictive.predict_from_nodes(*near, nodes.offsets, nodes.betas, nodes.masses)
 
 
 def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: float | None) -> NodePosterior:
@@ -171,7 +187,6 @@ def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: flo
     )
     lengths = bounds[:, 1] - bounds[:, 0]
     abscissas, weights = np.zeros_like(density), np.zeros_like(density)
-    series = np.zeros((depth, 0 if simple else density.shape[1] + 1))
     for nodes, shares in rules:
         rows = np.flatnonzero(sizes == len(nodes))
         abscissas[rows, : len(nodes)], weights[rows, : len(nodes)] = nodes, shares
@@ -180,13 +195,9 @@ def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: flo
     scaled = np.exp(density - np.where(known, top, 0.0)[:, None])
     masses = scaled * weights
     if simple:
-        masses = scaled
+        masses = scaled.copy()
     else:
         masses *= 0.5 * lengths[:, None]
-        for nodes, shares in rules:
-            rows = np.flatnonzero(known & (sizes == len(nodes)))
-            found = _distribution_series(scaled[rows, : len(nodes)], nodes, shares)
-            series[rows, : found.shape[1]] = found
     sums = masses.sum(axis=1)
     log_evidence = np.full(depth, -np.inf)
     log_evidence[known] = np.log(sums[known]) + top[known]
@@ -205,7 +216,8 @@ def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: flo
         (k + 1, float(modes[k])),
         log_evidence,
         bounds,
-        series,
+        scaled,
+        sizes,
     )
 
 
