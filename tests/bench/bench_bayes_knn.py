@@ -136,8 +136,8 @@ def bench_adaptive() -> list[Result]:
 def bench_vehicle() -> list[Result]:
     """One proposal of the adaptive model on vehicle itself, 564 rows, beside the goal of 1.5 ms.
 
-    It starts at k = 10, near which the chains settle: time grows with k, and a thousand steps from the prior's
-    k would be mostly on the way there.
+    It starts at k = 10, near which the chains settle: time grows with k, and a thousand steps from a k of
+    the prior would be mostly on the way there.
     """
     from confml.data import load
 
