@@ -186,7 +186,13 @@ def _label_points(axes, x: np.ndarray, y: np.ndarray, names: list[str], top: flo
             box = left, bottom, left + width, bottom + height
             points = (x > box[0]) & (x < box[2]) & (y > box[1]) & (y < box[3])
             met = any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken)
-            if len(taken) < most and not met and not points.any() and box[2] < top and box[0] > -0.02 * top:
+            if (
+                len(taken) < most
+                and not met
+                and not points.any()
+                and box[2] < top
+                and min(box[:2]) > -0.02 * top
+            ):
                 right = dx < 0
                 axes.text(
                     left + (width if right else 0),
