@@ -260,6 +260,17 @@ def test_shards_make_the_whole(reference, tmp_path):
     assert tables(tmp_path / "out") == tables(reference)
 
 
+def test_the_same_cell_has_the_same_arrays_whatever_its_time(tmp_path):
+    """Or two runs that store it at once could leave the arrays of one beside the digest of the other."""
+    config, found = write_config(tmp_path, METHODS[:2]), []
+    for name in ("a", "b"):
+        run(config, tmp_path / name, "--jobs", "1")
+        cells = tmp_path / name / "cells"
+        found.append({path.name: path.read_bytes() for path in sorted(cells.glob("*.npz"))})
+        assert all("fit_seconds" in path.read_text() for path in cells.glob("*.json"))
+    assert found[0] == found[1] and found[0]
+
+
 def test_two_runs_in_one_folder_at_once(reference, tmp_path):
     config = write_config(tmp_path)
     command = [

@@ -57,7 +57,9 @@ class CellResult:
 
     def write(self, store: Store) -> None:
         """Keep the cell: from now on it is done."""
-        arrays = views_to_arrays(self.views)
+        # Without seconds: two runs that write the same cell at once then write the same arrays, whose digest
+        # fits the document of either.
+        arrays = views_to_arrays(Views(self.views, 0.0, 0.0, self.fit_metrics, self.fit_details))
         arrays |= {"truth": self.truth, "rows": self.rows, "dropped_rows": self.dropped_rows}
         document = {
             "cell": self.cell.as_dict(),
@@ -83,7 +85,7 @@ class CellResult:
                 cell=cell,
                 truth=arrays["truth"],
                 rows=arrays["rows"],
-                views=views_from_arrays(arrays),
+                views=_timed(views_from_arrays(arrays), document),
                 tuning=document["tuning"],
                 train_rows=document["train_rows"],
                 train_class_counts={label: n for label, n in document["train_class_counts"]},
@@ -92,6 +94,12 @@ class CellResult:
             )
         except (KeyError, ValueError, TypeError):
             return None
+
+
+def _timed(views: Views, document: Mapping[str, Any]) -> Views:
+    """The views with the seconds that the document of their cell says."""
+    views.fit_seconds, views.predict_seconds = document["fit_seconds"], document["predict_seconds"]
+    return views
 
 
 def views_to_arrays(views: Views) -> dict[str, np.ndarray]:
