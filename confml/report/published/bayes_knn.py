@@ -23,8 +23,8 @@ SPLITS = (
 )
 EXACT = (
     "The simple and the standard model are integrated exactly here; the paper's are single chains of 80,000 "
-    "steps whose starts it does not give. The adaptive model is sampled: what its chains say of themselves "
-    "stands in the notes of its run."
+    "steps whose starts it does not give. The adaptive model is sampled, and unless SCALE=full gives "
+    "it the paper's length its chains are too short to converge: the notes of its run say how far."
 )
 PIMA = (
     "pima: the paper's figures are multiples of 1/192, not of 1/256, the size of the test part that it names."
@@ -68,7 +68,7 @@ TABLE1 = PublishedTable(
     source=f"{SOURCE}, table 1; wine and vehicle from section 4.3",
     keys={"dataset": "data set", "variant": "variant"},
     columns={"predictors": "predictors", "correct_percent": "correct"},
-    unit="numbers of predictors, per cent correct",
+    unit="per cent correct; predictors are counted",
     ours=_table1,
     beside=_beside1,
     notes=(SPLITS, EXACT, PIMA, WISCONSIN, VEHICLE, SYNTHETIC),
