@@ -196,6 +196,18 @@ def test_scale_does_not_matter(scale):
     )
 
 
+def test_the_largest_and_the_smallest_numbers_there_are():
+    rng = np.random.default_rng(7)
+    X, y = rng.uniform(-1, 1, size=(40, 1)), rng.integers(0, 2, size=40)
+    X[:2, 0] = -1, 1
+    expected = bayes_errors(X, y).pairwise.per_tree
+    np.testing.assert_array_equal(bayes_errors(X * np.finfo(float).max, y).pairwise.per_tree, expected)
+    X = np.round(X * 1000)
+    expected = bayes_errors(X, y).pairwise.per_tree
+    beside = np.column_stack([X * 2.0**-1040, np.ones(40)])  # a constant that must not overflow
+    np.testing.assert_array_equal(bayes_errors(beside, y).pairwise.per_tree, expected)
+
+
 def test_small_differences_far_from_the_origin():
     rng = np.random.default_rng(6)
     X, y = 2.0**40 + rng.integers(0, 1000, size=(60, 2)) * 2.0**-10, rng.integers(0, 2, size=60)
@@ -280,6 +292,8 @@ def test_estimate_with_gamma_crossings_is_the_smaller_prior():
         ([[1.0], [2.0]], [0, 0], {}, DataError, "two classes"),
         ([[1.0], [2.0]], [0, 1, 1], {}, DataError, "one label a row"),
         ([1.0, 2.0], [0, 1], {}, DataError, "shape"),
+        ([["red"], ["blue"]], [0, 1], {}, DataError, "table of numbers"),
+        ([[1.0], [2.0, 3.0]], [0, 1], {}, DataError, "table of numbers"),
         ([[1.0], [2.0]], [0, 1], {"trees": 0}, ConfigError, "trees"),
         ([[1.0], [2.0]], [0, 1], {"count": "nontrival"}, ConfigError, "nontrivial"),
     ],
@@ -287,6 +301,12 @@ def test_estimate_with_gamma_crossings_is_the_smaller_prior():
 def test_mistakes_are_named(X, y, options, error, words):
     with pytest.raises(error, match=words):
         pairwise_bayes_error(X, y, **options)
+
+
+@pytest.mark.parametrize("trees", [0, 101, 1.5, True])
+def test_numbers_of_trees_that_there_cannot_be(trees):
+    with pytest.raises(ConfigError, match="from 1 to 100"):
+        spanning_trees([[0.0], [1.0]], trees)
 
 
 def test_read_only_and_float32_input():

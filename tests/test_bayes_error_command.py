@@ -142,6 +142,23 @@ def test_points_that_are_all_equal_are_told(tmp_path):
     assert "equal distances leave 1 estimate open" in messages and "-1.000" in out
 
 
+def test_files_of_an_earlier_study_do_not_stay(table, tmp_path):
+    run(*table, "--out", tmp_path, "--select", 1, "--transforms", "-q")
+    (tmp_path / "figures" / "mine.png").write_text("not of the command")
+    written = {path.name for path in tmp_path.rglob("*.*")}
+    assert {"selection.csv", "transforms.png", "transforms-of-pairs.csv"} <= written
+    run(*table, "--out", tmp_path, "-q")
+    left = {path.name for path in tmp_path.rglob("*.*")}
+    assert not [name for name in left if "selection" in name or "transforms" in name]
+    assert {"mine.png", "pairs.csv", "heat-map.svg", "one-vs-rest.png"} <= left
+
+
+def test_what_is_selected_does_not_depend_on_what_else_is_asked_for(table):
+    asked = [*table, "--select", 3, "--select-rows", 20, "--json", "-q"]
+    alone = json.loads(run(*asked)[0])["selection"]
+    assert json.loads(run(*asked, "--intervals", "--blocks", 3)[0])["selection"] == alone
+
+
 def test_made_data_show_their_true_error():
     out, _ = run("two-gaussians", "--one-vs-rest")
     assert "true Bayes error of two-gaussians: 15.87 %" in out
@@ -157,6 +174,9 @@ def test_made_data_show_their_true_error():
         (["iris", "--components", "2,x"], "whole numbers with commas"),
         (["iris", "--components", "9"], "expected 1 to 4, the columns"),
         (["iris", "--param", "k=1"], "--classifier METHOD"),
+        (["iris", "--blocks", 5], "it is for --intervals"),
+        (["iris", "--test-size", 0.5, "--intervals"], "it is for --classifier"),
+        (["iris", "--criterion", "worst"], "--select or --transforms or --components"),
         (["iris", "--classifier", "knn", "--param", "k"], "NAME=VALUE"),
         (["iris", "--classifier", "knn", "--param", "kk=1"], "did you mean 'k'"),
         (["iris", "--classifier", "kn"], "did you mean 'knn'"),
@@ -273,9 +293,24 @@ def test_the_step_reads_codes_as_categories():
     step = build_step("select-by-bayes-error", {"attributes": 1})
     step.nominal = np.array([True, False])
     assert step.fit(X, y).kept_columns_.tolist() == [0]
+    order = sample_by_class(y, None, np.random.default_rng(0))  # the three codes are equally far apart
+    dummies = (X[order][:, [0]] == [0, 1, 2]).astype(float)
     assert step.criterion_ == pytest.approx(
-        select_attributes((X[:, [0]] == [0, 1, 2]).astype(float), y, 1, groups=[[0, 1, 2]]).criterion[0]
+        select_attributes(dummies, y[order], 1, groups=[[0, 1, 2]]).criterion[0]
     )
+
+
+def test_rows_sorted_by_class_do_not_decide_ties_in_the_step():
+    """A useless attribute of two values: the tree joins equal rows to the first of them, so with the larger
+    class first only rows of the smaller one cross, always; in random order either may come first."""
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], [150, 50])
+    X = np.column_stack([rng.integers(0, 2, size=200), np.zeros(200)])
+    as_given = select_attributes(X, y, 1).criterion[0]
+    step = build_step("select-by-bayes-error", {"attributes": 1})
+    found = [step.fit(X, y, np.random.default_rng(seed)).criterion_ for seed in range(12)]
+    assert min(found) < 0.95 and max(found) > as_given + 0.05
+    assert step.favours_training  # it looks at the labels of the training examples
 
 
 def test_class_weights_grow_with_the_estimate():
@@ -295,6 +330,8 @@ def test_trials_are_the_estimates_of_the_library_and_independent_of_jobs():
     assert (found.bhattacharyya >= found.truth - 1e-12).all()
     with pytest.raises(ConfigError, match="fewer than 2 rows"):
         gaussian_trials([0.01], [1.0], [1], rows=60, trials=2)
+    with pytest.raises(ConfigError, match="finite"):
+        gaussian_trials([0.5], [np.nan], [1], rows=60, trials=2)
     with pytest.raises(ConfigError, match="orthogonal"):
         gaussian_trials([0.5], [1.0], [5], rows=4, trials=2)
 
@@ -316,6 +353,8 @@ def test_trials_from_the_command_line(tmp_path):
         "variance.png",
     }
     assert _numbers("--x", "0:1:0.1")[-1] == 1.0 and len(_numbers("--x", "0:1:0.1")) == 11
-    for wrong in ("1:0:1", "a", "0:1", "0:1:0"):
+    run(*arguments[:4], *arguments[6:], "-q", command=bayes_error_trials)  # one number of trees
+    assert not (tmp_path / "figures" / "variance.png").exists()
+    for wrong in ("1:0:1", "a", "0:1", "0:1:0", "nan", "0,inf", "0:nan:1"):
         with pytest.raises(ConfigError, match="from:to:step"):
             _numbers("--x", wrong)

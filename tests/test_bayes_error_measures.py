@@ -160,6 +160,12 @@ def test_complexity_measures_of_a_line_by_hand():
     assert found["C2"].value == pytest.approx(1 - 1 / (0.5 * (2 / 3 + 3 / 2)))
 
 
+def test_a_row_alone_in_its_class_counts_for_neither_sum_of_n2():
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0], [5.5], [50.0]]), np.array(list("aabbbc"))
+    same, other = 1 + 1 + 1 + 1 + 1.5, 3 + 2 + 2 + 3 + 4.5
+    assert complexity_measures(X, y)["N2"].value == pytest.approx((same / other) / (1 + same / other))
+
+
 def test_ties_make_bands():
     X, y = np.zeros((6, 1)), np.array([0, 0, 0, 1, 1, 1])
     found = complexity_measures(X, y)
@@ -255,13 +261,28 @@ def test_transforms_are_ranked():
 def test_intervals_cover_the_value_that_the_estimator_has_on_average():
     rng = np.random.default_rng(7)
     problems = [gaussian_classes(150, 150, 1.5, rng) for _ in range(40)]
-    target = np.mean([pairwise_bayes_error(X, y).estimate[0, 1] for X, y in problems])
-    hits = 0
+    values = [pairwise_bayes_error(X, y).estimate[0, 1] for X, y in problems]
+    target, hits, errors = np.mean(values), 0, []
     for X, y in problems:
         found = leave_block_out_intervals(X, y, rng, blocks=10)
         hits += found.pairwise.low[0, 1] <= target <= found.pairwise.high[0, 1]
         assert found.one_vs_rest.low.shape == (2,)
+        errors.append(found.pairwise.standard_error[0, 1])
     assert hits >= 33  # 95 % of 40 is 38
+    # not by being wide: the standard error is that of the estimates, or somewhat more
+    assert 0.8 < np.mean(errors) / np.std(values, ddof=1) < 2
+
+
+def test_intervals_hold_uncorrected_estimates_above_one():
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(200, 2)), np.repeat([0, 1], [20, 180])
+    found = leave_block_out_intervals(X, y, rng, blocks=5, correct_bias=False)
+    for view in ("pairwise", "one_vs_rest"):
+        estimate, interval = getattr(found.errors, view).estimate, getattr(found, view)
+        known = ~np.isnan(estimate)
+        assert estimate[known].min() > 1
+        assert (interval.low < estimate)[known].all() and (estimate < interval.high)[known].all()
+        assert interval.high[known].max() <= 5  # 1/2 over the smaller prior
 
 
 def test_permutation_p_value():

@@ -72,7 +72,7 @@ def measures_of(codes: np.ndarray, n_classes: int, near: Neighbours, whole: Whol
     n = codes.size
     found = tree_measures(codes, whole)
     alone = np.isinf(near.own)
-    same, foreign = near.own[~alone].sum(), near.other.sum()
+    same, foreign = near.own[~alone].sum(), near.other[~alone].sum()
     ratio = same / foreign if foreign > 0 else (np.inf if same > 0 else np.nan)
     n2 = 1.0 if np.isinf(ratio) else ratio / (1 + ratio)
     found["N2"] = Measure(n2, n2, n2)

@@ -44,7 +44,10 @@ class Points:
 
 def check_rows(X) -> np.ndarray:
     """X as a two-dimensional float64 array of finite numbers; DataError otherwise."""
-    X = np.ascontiguousarray(X, dtype=np.float64)
+    try:
+        X = np.ascontiguousarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"expected a table of numbers, rows and attributes: {error}") from None
     if X.ndim != 2 or X.shape[0] == 0 or X.shape[1] == 0:
         raise DataError(f"expected a table with rows and attributes, got an array of shape {X.shape}")
     if not np.isfinite(X).all():
@@ -82,6 +85,8 @@ def to_unit(X: np.ndarray) -> tuple[np.ndarray, float]:
     # halved before subtracting, so that the span of the largest numbers there are does not overflow
     reach = float((X.max(axis=0) / 2 - X.min(axis=0) / 2).max())
     exponent = -math.frexp(reach)[1] if reach > 0 else 0
+    # neither the largest number nor the way back may overflow
+    exponent = max(min(exponent, 1023 - math.frexp(float(np.abs(X).max()))[1]), -1023)
     return np.ascontiguousarray(np.ldexp(X, exponent)), math.ldexp(1.0, -exponent)
 
 

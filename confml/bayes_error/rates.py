@@ -70,6 +70,9 @@ def pairwise_bayes_error(
     classes or more; trees: orthogonal minimal spanning trees to average over (those that exist); count: "all"
     edges between two classes, or "nontrivial", one less, as one edge always is there; correct_bias: equations
     (7) and (8); normalise: equation (9). Equations of van den Burg and Hero (2017), see `estimates`.
+
+    Among equal distances the rows that come first decide: equal rows are all joined to the first of them.
+    Where there are many, shuffle rows that are sorted by class, or that order decides.
     """
     X, classes, codes = check(X, y, trees, count)
     pairs, _, _ = count_crossings(X, codes, classes.size, trees, whole=False)

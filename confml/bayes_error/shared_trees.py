@@ -49,8 +49,7 @@ class WholeTrees:
 
 def check_problem(X, y, trees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """X, the classes (K,) and class codes (n,); DataError or ConfigError for what cannot be estimated."""
-    if isinstance(trees, bool) or not isinstance(trees, (int, np.integer)) or not 1 <= trees <= 100:
-        raise ConfigError(f"trees: expected a whole number from 1 to 100, got {trees!r}")
+    _check_trees(trees)
     X = check_rows(X)
     y = np.asarray(y)
     if y.shape != (X.shape[0],):
@@ -59,6 +58,11 @@ def check_problem(X, y, trees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     if classes.size < 2:
         raise DataError(f"expected two classes or more, got only {classes[0]!r}")
     return X, classes, codes
+
+
+def _check_trees(trees: int) -> None:
+    if isinstance(trees, bool) or not isinstance(trees, (int, np.integer)) or not 1 <= trees <= 100:
+        raise ConfigError(f"trees: expected a whole number from 1 to 100, got {trees!r}")
 
 
 def count_crossings(
@@ -116,6 +120,7 @@ def _whole_set(points: Points, pool: list, counts: np.ndarray, trees: int) -> tu
 def spanning_trees(X, trees: int = 1) -> WholeTrees:
     """Orthogonal Euclidean minimal spanning trees of the rows of X (n, d); forests once no further tree
     exists."""
+    _check_trees(trees)
     X = check_rows(X)
     scaled, scale = to_unit(X)
     if searches_pay(scaled):

@@ -62,6 +62,8 @@ def gaussian_trials(
     """
     if trials < 2:
         raise ConfigError(f"expected two trials or more, got {trials}")
+    if not np.isfinite([*priors, *separations, *trees]).all():
+        raise ConfigError("expected finite priors, separations and numbers of trees")
     sizes = [round(prior * rows) for prior in priors]
     for prior, m in zip(priors, sizes, strict=True):
         if not 2 <= m <= rows - 2:

@@ -9,6 +9,7 @@ from scipy.stats import t as student
 
 from confml._seeds import derived_generator
 from confml.bayes_error._kernels_permutation import as_few_crossings
+from confml.bayes_error.estimates import bayes_error_from_crossings
 from confml.bayes_error.forests import build_forest
 from confml.bayes_error.points import lay_out
 from confml.bayes_error.rates import BayesErrors, bayes_errors
@@ -53,9 +54,10 @@ def leave_block_out_intervals(
     """Leave-block-out (grouped jackknife) intervals of the estimates for pairs and one-vs-rest.
 
     The rows of each class are dealt into `blocks` random blocks, and the estimates repeated without each
-    block: se^2 = (B - 1)/B sum (e_b - mean)^2, interval = estimate +- t_{B-1} se, cut to [0, 1]. It covers
-    the estimate's own sampling variation, on the wide side (Efron and Stein 1981), and not its bias: the
-    interval is one for the value that the estimator has on average. Classes of fewer than B rows lose nothing
+    block: se^2 = (B - 1)/B sum (e_b - mean)^2, interval = estimate +- t_{B-1} se, cut to what an
+    estimate can be, from 0 to its value where every edge crosses. It covers the estimate's own sampling
+    variation, on the wide side (Efron and Stein 1981), and not its bias: the interval is one for the value
+    that the estimator has on average. Classes of fewer than B rows lose nothing
     in some of the blocks, but a class always keeps a row; the intervals of a class of one row are NaN.
     errors: `bayes_errors` of the same rows and options, where it is known.
     """
@@ -78,18 +80,20 @@ def leave_block_out_intervals(
         pairs.append(part.pairwise.estimate)
         rest.append(part.one_vs_rest.estimate)
     reach = student.ppf(0.5 + level / 2, blocks - 1)
+    counts = np.bincount(codes)
 
-    def interval(estimate, without):
+    def interval(estimate, without, m, n):
         without = np.stack(without)
         se = np.sqrt((blocks - 1) / blocks * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
-        single = np.bincount(codes) == 1
+        single = counts == 1
         se[single if se.ndim == 1 else single[:, None] | single[None, :]] = np.nan
-        return Interval(np.maximum(estimate - reach * se, 0.0), np.minimum(estimate + reach * se, 1.0), se)
+        most = bayes_error_from_crossings(m + n, m, n, correct_bias=correct_bias, normalise=normalise)[0]
+        return Interval(np.maximum(estimate - reach * se, 0.0), np.minimum(estimate + reach * se, most), se)
 
     return ErrorIntervals(
         errors=whole,
-        pairwise=interval(whole.pairwise.estimate, pairs),
-        one_vs_rest=interval(whole.one_vs_rest.estimate, rest),
+        pairwise=interval(whole.pairwise.estimate, pairs, counts[:, None], counts[None, :]),
+        one_vs_rest=interval(whole.one_vs_rest.estimate, rest, counts, codes.size - counts),
         level=level,
         blocks=blocks,
     )

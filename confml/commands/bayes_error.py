@@ -12,6 +12,14 @@ from confml.commands._options import json_option, quiet_option, say
 
 SCALES = ("min-max", "standardise", "row-standardise", "none")
 CRITERIA = ("mean", "worst")
+PARTNERS = {
+    "level": ("intervals",),
+    "blocks": ("intervals",),
+    "select_rows": ("select",),
+    "criterion": ("select", "transforms", "components"),
+    "test_size": ("classifier",),
+}
+"""Options that say how something is done, and those that ask for it."""
 
 
 @click.command("bayes-error")
@@ -103,6 +111,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
     from confml.errors import ConfigError
     from confml.runner.bayes_error import Request, study
 
+    _check_partners(options)
     params = dict(_parameter(text) for text in options["params"])
     if params and options["classifier"] is None:
         raise ConfigError("--param is of a method", hint="name it: --classifier METHOD")
@@ -143,6 +152,18 @@ def bayes_error(dataset: str, **options: Any) -> None:
         print_study(found, every=options["every"], pairs=not options["one_vs_rest"])
     for text in found.warnings:
         tell(f"warning: {text}")
+
+
+def _check_partners(options: dict[str, Any]) -> None:
+    """ConfigError for an option of something that was not asked for."""
+    from confml.errors import ConfigError
+
+    context = click.get_current_context()
+    for name, partners in PARTNERS.items():
+        given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if given and not any(options[partner] for partner in partners):
+            words = " or ".join(f"--{partner}" for partner in partners)
+            raise ConfigError(f"--{name.replace('_', '-')} does nothing here", hint=f"it is for {words}")
 
 
 def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float | None]:

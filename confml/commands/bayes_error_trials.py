@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import click
@@ -86,7 +87,10 @@ def _numbers(option: str, text: str) -> list[float]:
 
     try:
         if ":" not in text:
-            return list(dict.fromkeys(float(part) for part in text.split(",")))
+            numbers = list(dict.fromkeys(float(part) for part in text.split(",")))
+            if all(map(math.isfinite, numbers)):
+                return numbers
+            raise ValueError
         first, last, step = (float(part) for part in text.split(":"))
         if step > 0 and first <= last and (last - first) / step < 10_000:
             return [round(first + place * step, 12) for place in range(int((last - first) / step + 1e-9) + 1)]

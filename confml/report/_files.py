@@ -32,6 +32,14 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
     return write_file(path, "\n".join(lines) + "\n")
 
 
+def remove_earlier(folder: Path, names: Iterable[str], written: Iterable[Path]) -> None:
+    """Remove those of the named files that an earlier command wrote into the folder and this one did not."""
+    kept = set(written)
+    for name in names:
+        if folder / name not in kept:
+            (folder / name).unlink(missing_ok=True)
+
+
 def write_columns(path: Path, header: Sequence[str], columns: Sequence[Sequence[str]]) -> Path:
     """Write columns of finished fields, all of one length: for tables of many rows."""
     lines = [",".join(map(field, header)), *map(",".join, zip(*columns, strict=True))]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from confml._seeds import stable_generator
+from confml._seeds import derived_generator, stable_generator
 from confml.bayes_error.assessment import Assessment, assess
 from confml.bayes_error.rates import BayesErrors, warnings_about
 from confml.bayes_error.selection import (
@@ -160,7 +160,13 @@ def study(
     if request.intervals is not None:
         say(f"intervals: the estimates again without each of {request.blocks} blocks of rows")
         more["intervals"] = leave_block_out_intervals(
-            used, labels, rng, blocks=request.blocks, level=request.intervals, errors=found.errors, **options
+            used,
+            labels,
+            derived_generator(rng, "intervals"),
+            blocks=request.blocks,
+            level=request.intervals,
+            errors=found.errors,
+            **options,
         )
         short = classes[rows < request.blocks]
         if len(short):
@@ -289,7 +295,7 @@ def _warnings(errors: BayesErrors, labels: np.ndarray) -> list[str]:
 def _select(used, labels, groups, names, request: Request, rng, say, about: list[str]) -> Selection:
     rows = np.arange(len(labels))
     if len(labels) > request.select_rows:
-        rows = sample_by_class(labels, request.select_rows, rng)
+        rows = sample_by_class(labels, request.select_rows, derived_generator(rng, "selection"))
         about.append(f"attributes selected on a random sample of {len(rows)} rows")
     say(f"selection: {request.select} of {len(names)} attributes, on {len(rows)} rows")
     return select_attributes(

@@ -30,6 +30,8 @@ class SelectByBayesError(Step):
     """
 
     name: ClassVar[str] = "select-by-bayes-error"
+    version: ClassVar[int] = 2
+    favours_training: ClassVar[bool] = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "attributes": Integer("how many are kept", low=1),
         "criterion": Choice("of the pairs' estimates: their mean, or the worst", options=CRITERIA),
@@ -54,10 +56,8 @@ class SelectByBayesError(Step):
         self._kept, self.criterion_ = np.arange(X.shape[1]), float("nan")
         if X.shape[1] <= self.attributes or len(np.unique(y)) < 2:
             return self
-        rows = np.arange(len(y))
-        if self.rows is not None and self.rows < len(y):
-            rng = np.random.default_rng(0) if rng is None else rng
-            rows = sample_by_class(y, self.rows, rng)
+        # in random order in any case, so that ties are not decided by rows that are sorted by class
+        rows = sample_by_class(y, self.rows, np.random.default_rng(0) if rng is None else rng)
         columns, groups = _dummies(X[rows], self._coded(X))
         found = select_attributes(
             columns, y[rows], self.attributes, groups=groups, trees=self.trees, criterion=self.criterion

@@ -11,7 +11,7 @@ import numpy as np
 
 from confml.bayes_error.complexity import FORMULAS
 from confml.bayes_error.selection import best_transform_of_pairs
-from confml.report._files import write_csv, write_file
+from confml.report._files import remove_earlier, write_csv, write_file
 from confml.runner.bayes_error import Study
 
 ESTIMATES = ("estimate", "estimate_min", "estimate_max")
@@ -184,8 +184,11 @@ def study_document(study: Study) -> dict[str, Any]:
 
 
 def write_study(study: Study, folder: Path) -> list[Path]:
-    """Write CSV and JSON files and the figures below a folder; returns their paths."""
-    from confml.report.bayes_error.figures import draw_study
+    """Write CSV and JSON files and the figures below a folder; returns their paths.
+
+    What an earlier study left there, and this one has not, is removed.
+    """
+    from confml.report.bayes_error.figures import FIGURES, draw_study
 
     tables = {
         "pairs": pair_rows(study),
@@ -201,7 +204,9 @@ def write_study(study: Study, folder: Path) -> list[Path]:
         if rows
     ]
     text = json.dumps(study_document(study), indent=1, ensure_ascii=False)
-    return [*paths, write_file(folder / "bayes-error.json", text + "\n"), *draw_study(study, folder)]
+    paths += [write_file(folder / "bayes-error.json", text + "\n"), *draw_study(study, folder)]
+    remove_earlier(folder, [*(f"{name}.csv" for name in tables), *FIGURES], paths)
+    return paths
 
 
 def _values(rates, prior: np.ndarray, place) -> dict[str, float]:

@@ -26,6 +26,12 @@ WRITTEN = 12  # classes up to which the squares of a heat map hold numbers
 NAMED = 40  # classes up to which each has its name on an axis
 MARKED = 8  # points that have names where there are more classes than that
 LONG = 12  # characters of a class's name
+FIGURES = tuple(
+    f"figures/{name}.{ending}"
+    for name in ("heat-map", "one-vs-rest", "selection", "transforms")
+    for ending in ("png", "svg")
+)
+"""What there may be below the folder of a study."""
 
 
 def draw_study(study: Study, folder: Path) -> list[Path]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from confml.bayes_error.trials import Trials
-from confml.report._files import write_csv, write_file
+from confml.report._files import remove_earlier, write_csv, write_file
 from confml.report.console import print_table
 from confml.report.figures.style import (
     BLACK,
@@ -104,6 +104,7 @@ def write_trials(trials: Trials, folder: Path) -> list[Path]:
     if len(trials.trees) > 1:
         with style():
             paths += save(draw_variance(trials), folder / "figures" / "variance")
+    remove_earlier(folder, ["figures/variance.png", "figures/variance.svg"], paths)
     return paths
 
 
@@ -128,9 +129,8 @@ def draw_bias(trials: Trials):
         handles += axes.plot(x, 100 * trials.truth[place], "-", color=BLACK)
         handles += axes.plot(x, 100 * trials.bhattacharyya[place], "--", color=GREY)
         axes.set_ylim(bottom=0)
-        axes.set_title(
-            f"({'abcdefghijklmnopqrstuvwxyz'[place % 26]}) smaller prior {_prior(trials, place)}", loc="left"
-        )
+        letter = f"({'abcdefghijklmnopqrstuvwxyz'[place % 26]}) " if count > 1 else ""
+        axes.set_title(f"{letter}smaller prior {_prior(trials, place)}", loc="left")
         if place >= count - columns:
             axes.set_xlabel("distance between the means (sd)")
             axes.tick_params(labelbottom=True)
