@@ -147,6 +147,25 @@ def test_the_variance_is_that_of_two_samples():
     assert tail == pytest.approx(kolmogorov((root + 0.12 + 0.11 / root) * statistic))
 
 
+def test_classes_of_one_size_are_counted_apart_where_label_conditional():
+    """Ten classes of 40 vary as 10 samples of 40 do, not as one: else the test would never find anything."""
+    rng = np.random.default_rng(3)
+    classes, size, tests = 10, 40, 400
+    low, alike = 0, 0
+    for _ in range(300):
+        truth = rng.integers(0, classes, tests)
+        greater = np.zeros((tests, classes), dtype=np.int64)
+        for label in range(classes):
+            mine = np.flatnonzero(truth == label)
+            greater[mine, label] = np.sum(rng.random(size) > rng.random((len(mine), 1)), axis=1)
+        extra = {"n_greater": greater, "n_equal": np.ones_like(greater)}
+        prediction = Prediction(np.arange(classes), (greater + 1) / (size + 1), "p-value", extra=extra)
+        low += uniformity(Case(prediction, truth, context=Context(params={"mondrian": True})))[1] < 0.1
+        alike += uniformity(Case(prediction, truth))[1] < 0.1
+    assert 15 <= low <= 46  # of 300 at 10 %, binomial: outside has probability 0.3 %
+    assert alike == 0, "as if all were counted among the same 40"
+
+
 @pytest.mark.parametrize("params", [{"k": 1}, {"k": 5}, {"k": 3, "mondrian": True}, {"smoothed": True}])
 def test_exchangeable_examples_are_called_so(params):
     """Of 60 tests at 10 %, binomial: more than 14 has probability 0.1 %."""

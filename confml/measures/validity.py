@@ -42,13 +42,17 @@ def smoothed_p_values(case: Case) -> np.ndarray | None:
     return np.where(case.true_columns >= 0, p, 0.0)
 
 
-def kolmogorov_smirnov(p: np.ndarray, counted: np.ndarray) -> tuple[float, float]:
+def kolmogorov_smirnov(
+    p: np.ndarray, counted: np.ndarray, apart: np.ndarray | None = None
+) -> tuple[float, float]:
     """(statistic, p-value) of the Kolmogorov-Smirnov test that (n,) p-values are uniform on [0, 1].
 
     counted: (n,) how many examples each p-value was counted among. The p-values of one test part are ranks
     among the same examples, so their distribution varies as that of two samples does: 1/n + 1/N instead of
     1/n (sums over the groups that are counted by themselves), without which a test part as large as the
-    training part is called not uniform twice as often and more. The tail is Kolmogorov's with Stephens'
+    training part is called not uniform twice as often and more. apart: (n,) whole numbers that differ where
+    p-values were counted among different examples, as label-conditional ones are for each class, though these
+    may be as many; by default equal numbers are the same examples. The tail is Kolmogorov's with Stephens'
     correction for small samples (1970). NaN without p-values.
     """
     from scipy.special import kolmogorov
@@ -59,8 +63,9 @@ def kolmogorov_smirnov(p: np.ndarray, counted: np.ndarray) -> tuple[float, float
     ranked = np.sort(p)
     steps = np.arange(n + 1) / n
     statistic = max(np.max(steps[1:] - ranked), np.max(ranked - steps[:-1]))
-    groups, sizes = np.unique(counted, return_counts=True)
-    variance = 1 / n + math.fsum((sizes / n) ** 2 / np.maximum(groups - 1, 1))
+    apart = np.zeros(n, dtype=np.int64) if apart is None else apart
+    groups, sizes = np.unique(np.stack([counted, apart]), axis=1, return_counts=True)
+    variance = 1 / n + math.fsum((sizes / n) ** 2 / np.maximum(groups[0] - 1, 1))
     root = math.sqrt(1 / variance)
     return float(statistic), float(kolmogorov((root + 0.12 + 0.11 / root) * statistic))
 
@@ -70,7 +75,7 @@ def uniformity(case: Case) -> tuple[float, float]:
     p = smoothed_p_values(case)
     if p is None:
         return math.nan, math.nan
-    return kolmogorov_smirnov(p, _counted(case))
+    return kolmogorov_smirnov(p, _counted(case), case.true_columns if _by_class(case) else None)
 
 
 def class_coverage(case: Case, level: float) -> dict:
@@ -98,11 +103,15 @@ def _counted(case: Case) -> np.ndarray:
         whole = np.divide(counts, p, out=np.ones(len(p)), where=p > 0)  # 0 / 0 where a tau was drawn as 0
         counted = np.rint(whole).astype(np.int64)
     else:
-        by_class = any(name.endswith("mondrian") and value for name, value in context.params.items())
-        rows = context.train_class_counts
+        by_class, rows = _by_class(case), context.train_class_counts
         sizes = [rows.get(label, 0) if by_class else context.train_rows for label in case.truth.tolist()]
         counted = np.array(sizes, dtype=np.int64) + 1
     return np.where(case.true_columns >= 0, counted, np.iinfo(np.int64).max)
+
+
+def _by_class(case: Case) -> bool:
+    """Whether p-values are label-conditional, as far as the config tells."""
+    return any(name.endswith("mondrian") and value for name, value in case.context.params.items())
 
 
 def _compute(case: Case) -> Iterator[Row]:
