@@ -14,12 +14,8 @@ from confml.config import Config, json_schema
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods._base import Method
-from confml.methods._conformal import (
-    ConformalMethod,
-    calibration_rows,
-    choose,
-    fold_numbers,
-)
+from confml.methods._conformal import ConformalMethod, choose
+from confml.methods._conformal_parts import calibration_groups, calibration_rows, fold_numbers
 from confml.methods._conformal_scores import (
     aps_scores,
     knn_ratio_scores,
@@ -419,8 +415,8 @@ def test_a_sweep_shares_its_calibration_part_and_its_fit(monkeypatch):
     X, y = blobs(11, 90)
     found, fitted = {}, ConformalMethod._fitted
 
-    def kept(self, X, y, number):
-        part = fitted(self, X, y, number)
+    def kept(self, X, y, number, groups):
+        part = fitted(self, X, y, number, groups)
         found.setdefault(self.score, []).append((X, part.method.predict_proba(X)))
         return part
 
@@ -516,3 +512,98 @@ figures: [validity, efficiency]
     assert (tmp_path / "a" / "figures" / "validity-two-gaussians.svg").is_file()
     document = json.loads((tmp_path / "a" / "summary.json").read_text())
     assert document["cells"] == {"planned": 8, "done": 8, "failed": 0}
+
+
+# ---- groups
+
+
+def near_duplicates(groups, rng):
+    """Groups of six rows that hardly differ, with a random label each: X (n, 2), y (n,), groups (n,)."""
+    centres, labels = rng.normal(size=(groups, 2)), rng.integers(0, 2, groups)
+    numbers = np.repeat(np.arange(groups), 6)
+    return centres[numbers] + 1e-3 * rng.normal(size=(len(numbers), 2)), labels[numbers], numbers
+
+
+@pytest.mark.parametrize("settings", [{"conformal": "split"}, {"conformal": "cross"}])
+def test_groups_are_kept_back_whole(settings):
+    params = {"k": 1, **settings, "conformal__score": "knn-ratio", "conformal__random_state": 1}
+    errors = {True: [], False: []}
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y, groups = near_duplicates(60, rng)
+        X_test, y_test, _ = near_duplicates(60, rng)
+        for told, found in errors.items():
+            method = build("knn", params)
+            if told:
+                method.set_params(conformal__groups=np.array([f"g{one}" for one in groups]))
+            view = method.fit(X, y).confident_predict(X_test)["p-value"]
+            found.append(np.mean(view.scores[np.arange(len(y_test)), y_test] <= 0.2))
+            if told:
+                for part in method.fitted_:
+                    inside = {tuple(row) for row in part.X.tolist()}
+                    shares = [
+                        np.mean([tuple(row) in inside for row in X[groups == g].tolist()]) for g in range(60)
+                    ]
+                    assert set(shares) == {0.0, 1.0}
+    assert np.mean(errors[True]) < 0.25
+    assert np.mean(errors[False]) > 0.4, "copies of what the classifier knows look too ordinary"
+
+
+def test_groups_leave_every_class_to_learn_from():
+    codes = np.array([0] * 6 + [1] * 4 + [2] * 2 + [0, 1] * 4)
+    groups = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5] + [6] * 8)
+    for seed in range(20):
+        rows = calibration_groups(codes, groups, 0.3, np.random.default_rng(seed))
+        assert not set(groups[rows]) & set(np.delete(groups, rows)) and 10 not in rows
+        assert set(np.delete(codes, rows)) == {0, 1, 2} and 2 <= len(rows) <= 10
+        numbers = fold_numbers(codes, 3, np.random.default_rng(seed), groups=groups)
+        for fold in range(3):
+            assert set(codes[numbers != fold]) == {0, 1, 2}
+        assert all(len(set(numbers[groups == group])) == 1 for group in range(7))
+        assert set(numbers[groups == 5]) == {-1}, "all that there is of class 2"
+    alone = np.zeros(len(codes), dtype=np.int64)
+    assert len(calibration_groups(codes, alone, 0.3, np.random.default_rng(0))) == 0
+
+
+def test_a_run_keeps_groups_together(tmp_path):
+    X, y, groups = near_duplicates(80, np.random.default_rng(4))
+    lines = [f"{a},{b},{label},{group}" for (a, b), label, group in zip(X, y, groups, strict=True)]
+    (tmp_path / "mine.csv").write_text("\n".join(["a,b,label,site", *lines]) + "\n")
+    text = """
+name: made
+datasets: [{name: mine, csv: mine.csv, label: label, groups: site}]
+steps: [standardise]
+methods: [{name: knn, conformal: {kind: split, score: knn-ratio}, tune: {k: [1, 3]}}]
+protocol: {kind: holdout, repeats: 8, test-size: 0.5, inner-folds: 3}
+levels: [0.2]
+"""
+    values, _, _ = run_of(tmp_path, text)
+    (variant,) = {variant for variant, _, _ in values}
+    assert np.mean(list(values[variant, "coverage", "0.2"].values())) > 0.7
+
+
+def test_notes_count_what_calibrates(tmp_path):
+    text = """
+name: made
+datasets: [{generate: two-gaussians, n: 80}]
+methods: [{name: knn, k: 3, conformal: {kind: split, mondrian: true}}]
+protocol: {kind: holdout, test-size: 0.25}
+levels: [0.05]
+"""
+    _, notes, _ = run_of(tmp_path, text)  # 30 rows of a class in training, 9 of them to calibrate on
+    assert "class 1 has 9 rows: level 0.05 cannot exclude it (needs 19)" in notes
+
+
+def test_it_is_described():
+    from click.testing import CliRunner
+
+    from confml.cli import cli
+
+    told = CliRunner().invoke(cli, ["describe", "conformal"])
+    assert told.exit_code == 0
+    for name, default in [("kind", "split"), ("score", "null"), ("calibration", 0.3), ("k_reg", 1)]:
+        assert f"\n  {name}: " in told.output and f"[default: {default}]" in told.output
+    assert (
+        "random_state" not in told.output
+        and "describe conformal" in CliRunner().invoke(cli, ["methods"]).output
+    )

@@ -15,6 +15,8 @@ from confml.commands._options import json_option
 def describe(name: str, as_json: bool) -> None:
     """Explain one method or step: what it is, its views and its parameters.
 
+    'conformal' is what any classifier can be made.
+
     \b
     confml describe tcm-nn
     confml describe sklearn.ensemble.RandomForestClassifier

@@ -35,3 +35,6 @@ def methods(as_json: bool) -> None:
     for name, error in broken_methods().items():
         click.echo(f"  {name}  cannot be used: {error}")
     click.echo("Any scikit-learn classifier by its dotted name; confml describe NAME explains one.")
+    click.echo(
+        "conformal: split, or cross, gives any of these classifiers p-values: confml describe conformal."
+    )

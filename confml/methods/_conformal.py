@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import statistics
 import time
@@ -19,6 +20,7 @@ from confml.errors import ConfigError, ConfmlError
 from confml.measures.point import adjusted_rand_index
 from confml.measures.prediction import Prediction
 from confml.methods._base import Method
+from confml.methods._conformal_parts import calibration_groups, calibration_rows, fold_numbers
 from confml.methods._conformal_scores import (
     OF_SHARES,
     RANDOMISED,
@@ -54,7 +56,8 @@ PARAMETERS = {
 }
 TUNE, INNER = f"{KEY}__tune", f"{KEY}__inner"  # what the runner hands in: a grid, and how to choose of it
 STEPS = f"{KEY}__steps"  # the run's steps, which are learnt on what the classifier is fitted to
-OWN = (*PARAMETERS, TUNE, INNER, STEPS)
+GROUPS = f"{KEY}__groups"  # the group of each training example, where the data set has groups
+OWN = (*PARAMETERS, TUNE, INNER, STEPS, GROUPS)
 # Settings that say nothing unless another one has one of these values.
 ONLY_FOR = {
     f"{KEY}__calibration": (KEY, ("split",)),
@@ -75,16 +78,28 @@ class ConformalMethod(Method):
     If calibration and test examples are exchangeable, the true label's p-value is at most any level with at
     most that probability. ``cross`` (Vovk 2015) does so with each of ``folds`` parts in turn, the classifier
     fitted to the others, and counts over all of them: ``(sum of the folds' counts + 1) / (m + 1)``. It wastes
-    no example; its validity is approximate (proven only at twice the level).
+    no example; its validity is approximate (proven only at about twice the level).
 
-    score: what makes a label strange (`_conformal_scores`). mondrian: only calibration examples of label j
-    are counted for j, valid for each class by itself. smoothed: equal scores count tau ~ U[0, 1), one an
-    example. A class of one example is never calibrated on, so that the classifier always knows every class.
+    In a config it stands on a method, as ``conformal: split`` or ``conformal: {kind: split, score: aps}``; a
+    sweep names a setting ``conformal__score``.
+
+    score: what makes a label strange. ``lac``: 1 less its share (probability or votes). ``aps``: the shares
+    of all likelier labels and u times its own, u ~ U[0, 1) one an example (1 unless ``randomised``).
+    ``raps``: that, and ``penalty`` for each place behind the ``k_reg``-th. ``margin``: the largest value of
+    another label less its own. ``knn-ratio``: the ``k`` nearest distances to examples of the label over those
+    to others, as in TCM-NN.
+
+    mondrian: only calibration examples of label j are counted for j, valid for each class by itself.
+    smoothed: equal scores count tau ~ U[0, 1), one an example. A class of one example is never calibrated
+    on, so that the classifier always knows every class.
     tune: points of a grid, of which inner cross-validation on the examples that are not kept back chooses one
     (``split`` only): a choice that saw the calibration part would make its examples look too ordinary.
 
     Steps of a run are learnt on what the classifier is fitted to, of each fold anew: the examples kept back
     are treated like test ones, and none of them is taken out, which would make them more ordinary than these.
+
+    Where the data set has groups, whole groups are kept back, as whole groups are tested on: examples of a
+    group that the classifier knows would look more ordinary than those of a new one.
 
     The one view is ``p-value`` with ``extra``: ``n_greater``, ``n_equal`` (n, c), calibration scores that
     exceed and equal the label's (the new example is among the equal), ``score`` (n, c; of cross, the mean),
@@ -94,7 +109,7 @@ class ConformalMethod(Method):
     """
 
     name = KEY
-    version = 2
+    version = 3
     views = ("p-value",)
 
     def __init__(
@@ -114,6 +129,7 @@ class ConformalMethod(Method):
         tune=(),
         inner=None,
         steps=None,
+        groups=None,
     ):
         self.method = method
         self.kind, self.score = kind, score
@@ -123,7 +139,8 @@ class ConformalMethod(Method):
         self.random_state = random_state
         self.tune = tune
         self.inner = inner  # of tune: {"folds": 10, "stratify": True, "select_by": "accuracy"}
-        self.steps = steps  # what stands ahead of the classifier: learn(X, y, part) gives (chain, X, y)
+        self.steps = steps  # ahead of the classifier: learn(X, y, part) gives (chain, X, y, rows kept)
+        self.groups = groups  # (m,) of the examples of fit, or None
 
     # ---- parameters are the classifier's, with ours beside them
 
@@ -154,10 +171,15 @@ class ConformalMethod(Method):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         rng = self._generator("fit")
-        if self.kind == "split":
+        groups = None if self.groups is None else np.unique(self.groups, return_inverse=True)[1]
+        if groups is not None and len(groups) != len(codes):
+            raise ValueError(f"expected the groups of {len(codes)} examples, got {len(groups)}")
+        if self.kind == "split" and groups is None:
             kept_back = [calibration_rows(codes, self.calibration, rng)]
+        elif self.kind == "split":
+            kept_back = [calibration_groups(codes, groups, self.calibration, rng)]
         else:
-            numbers = fold_numbers(codes, self.folds, rng)
+            numbers = fold_numbers(codes, self.folds, rng, groups=groups)
             kept_back = [np.flatnonzero(numbers == fold) for fold in range(self.folds)]
             kept_back = [rows for rows in kept_back if len(rows)] or [np.empty(0, dtype=np.intp)]
         u = rng.random(len(y))
@@ -165,12 +187,13 @@ class ConformalMethod(Method):
         self.fitted_, self.scores_, counts = [], [], np.zeros(len(self.classes_), dtype=np.int64)
         for number, rows in enumerate(kept_back):
             rest = np.setdiff1d(np.arange(len(y)), rows)
-            part = self._fitted(X[rest], y[rest], number)
+            part = self._fitted(X[rest], y[rest], number, None if groups is None else groups[rest])
             self.fitted_.append(part)
             scores = self._scores(part, X[rows], u[rows])[np.arange(len(rows)), codes[rows]]
-            groups = [scores[codes[rows] == code] for code in range(len(self.classes_))]
-            self.scores_.append([np.sort(group) for group in (groups if self.mondrian else [scores])])
+            by_class = [scores[codes[rows] == code] for code in range(len(self.classes_))]
+            self.scores_.append([np.sort(group) for group in (by_class if self.mondrian else [scores])])
             counts += np.bincount(codes[rows], minlength=len(counts))
+        self.calibration_counts_ = counts  # (c,) rows of each class
         self.counted_ = (counts if self.mondrian else np.full(len(counts), counts.sum())) + 1
         return self
 
@@ -215,7 +238,10 @@ class ConformalMethod(Method):
 
     @property
     def fit_details_(self) -> dict[str, Any]:
-        return {} if self.tuning_ is None else {"tuning": self.tuning_}
+        """``calibration_rows``: [label, rows calibrated on] of each class; ``tuning``: what was chosen."""
+        counts = zip(self.classes_.tolist(), self.calibration_counts_.tolist(), strict=True)
+        details = {"calibration_rows": [list(pair) for pair in counts]}
+        return details if self.tuning_ is None else details | {"tuning": self.tuning_}
 
     # ---- parts of it
 
@@ -230,16 +256,19 @@ class ConformalMethod(Method):
         rng = np.random.default_rng(self.random_state)
         return rng if self.random_state is None else derived_generator(rng, KEY, purpose)
 
-    def _fitted(self, X: np.ndarray, y: np.ndarray, number: int) -> _Part:
+    def _fitted(self, X: np.ndarray, y: np.ndarray, number: int, groups: np.ndarray | None) -> _Part:
         """Steps and classifier fitted to (X, y), with the best point of the tune grid on these alone."""
         method, chain = clone(self.method), None
         if self.steps is not None:
-            chain, X, y = self.steps.learn(X, y, number)
+            chain, X, y, kept = self.steps.learn(X, y, number)
+            groups = None if groups is None else groups[kept]
             if method.takes_nominal:
                 method.set_params(nominal=np.flatnonzero(chain.nominal_).tolist())
         if self.tune:
             inner = {"folds": 10, "stratify": True, "select_by": "accuracy"} | dict(self.inner or {})
-            self.tuning_ = choose(method, X, y, self.tune, rng=self._generator("tune"), **inner)
+            self.tuning_ = choose(
+                method, X, y, self.tune, rng=self._generator("tune"), groups=groups, **inner
+            )
             method.set_params(**self.tuning_["chosen"])
         return _Part(method.fit(X, y), X, np.searchsorted(self.classes_, y), chain)
 
@@ -277,41 +306,6 @@ class _Part(NamedTuple):
         return {} if self.chain is None else self.chain.fit_metrics_
 
 
-def calibration_rows(codes: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Rows to calibrate on, sorted: of a class of n examples the nearest number to ``share`` n, and not all.
-
-    What rounding leaves over is decided class by class, largest remainder first, so that the whole has its
-    share too; of equal remainders earlier classes first.
-    """
-    sizes = np.bincount(codes)
-    exact = share * sizes
-    taken = np.floor(exact).astype(np.int64)
-    missing = round(float(exact.sum())) - int(taken.sum())
-    for code in np.argsort(-(exact - taken), kind="stable")[: max(missing, 0)]:
-        taken[code] += 1
-    taken = np.minimum(taken, np.maximum(sizes - 1, 0))
-    rows = [rng.permutation(np.flatnonzero(codes == code))[: taken[code]] for code in range(len(sizes))]
-    return np.sort(np.concatenate(rows))
-
-
-def fold_numbers(
-    codes: np.ndarray, folds: int, rng: np.random.Generator, stratify: bool = True
-) -> np.ndarray:
-    """(m,) the fold of each row: classes spread evenly, one behind the other; -1 for a class of one row.
-
-    Such a row stands in no fold, so that every training part has all classes. Without ``stratify`` all rows
-    are one class.
-    """
-    groups = codes if stratify else np.zeros_like(codes)
-    numbers, start = np.full(len(codes), -1), 0
-    for code in range(int(groups.max()) + 1):
-        rows = rng.permutation(np.flatnonzero(groups == code))
-        if len(rows) > 1:
-            numbers[rows] = (start + np.arange(len(rows))) % folds
-            start += len(rows)
-    return numbers
-
-
 def choose(
     method: Method,
     X: np.ndarray,
@@ -321,6 +315,7 @@ def choose(
     stratify: bool,
     select_by: str,
     rng: np.random.Generator,
+    groups: np.ndarray | None = None,
 ) -> dict[str, Any]:
     """What inner cross-validation chooses of a grid: ``chosen``, ``select_by``, ``scores`` and ``seconds``.
 
@@ -329,7 +324,7 @@ def choose(
     """
     started = time.thread_time()
     _, codes = np.unique(y, return_inverse=True)
-    numbers = fold_numbers(codes, folds, rng, stratify)
+    numbers = fold_numbers(codes, folds, rng, stratify, groups)
     values: list[list[float | None]] = [[] for _ in grid]
     problems = set()
     for fold in np.unique(numbers[numbers >= 0]).tolist():
@@ -392,6 +387,27 @@ def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str])
     for setting, (other, wanted) in ONLY_FOR.items():
         if setting in settings and settings.get(other) not in wanted:
             raise ConfigError(f"{setting} is for {other}: {' or '.join(wanted)}")
+
+
+def describe() -> dict[str, Any]:
+    """What ``conformal`` is in words, as plain data, with the keys that it can have in a config."""
+    cls, signature = ConformalMethod, inspect.signature(ConformalMethod).parameters
+    text = inspect.cleandoc(cls.__doc__ or "")
+    parameters = [
+        {"name": "kind" if name == KEY else name.removeprefix(f"{KEY}__"), "about": rule.about}
+        | {"expected": rule.expected(), "default": signature[_field(name)].default}
+        for name, rule in PARAMETERS.items()
+        if name != f"{KEY}__random_state"  # a run has its seed
+    ]
+    return {
+        "name": KEY,
+        "summary": text.partition("\n")[0],
+        "text": text,
+        "source": "confml",
+        "version": cls.version,
+        "views": list(cls.views),
+        "parameters": parameters,
+    }
 
 
 def make(method: Method, settings: Mapping[str, Any]) -> ConformalMethod:

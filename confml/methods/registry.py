@@ -86,8 +86,10 @@ def describe(name: str) -> dict[str, Any]:
 
     name, summary (one line), text, source (``confml``, or the package that offers it, with its version),
     version, views (of the method with its default parameters), parameters (each with name, about, expected
-    and, where it has one, default).
+    and, where it has one, default). ``conformal`` is what any classifier can be made.
     """
+    if name == _conformal.KEY:
+        return _conformal.describe()
     cls = method_class(name)
     if cls is not SklearnMethod:
         return methods.describe(name) | {"views": views_of(cls)}

@@ -32,7 +32,9 @@ def notes_of(results: RunResults) -> list[str]:
         name = result.cell.dataset
         if _is_label_conditional(result.cell.params):
             counts = by_class.setdefault(name, {})
-            for label, rows in result.train_class_counts.items():
+            # A conformal method's are counted among the examples that it calibrates on alone.
+            own = result.fit_details.get("calibration_rows")
+            for label, rows in result.train_class_counts.items() if own is None else own:
                 counts[label] = min(rows, counts.get(label, rows))
         else:
             rows = int(result.fit_metrics.get("calibration_rows", result.train_rows))

@@ -14,7 +14,7 @@ from confml.data.dataset import DataSet
 from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
 from confml.errors import ConfmlError
 from confml.methods._base import Method
-from confml.methods._conformal import KEY, STEPS
+from confml.methods._conformal import GROUPS, KEY, STEPS
 from confml.methods._nominal import nominal_mask
 from confml.methods.registry import build, method_class
 from confml.runner.splits import inner_folds, split_identity, split_rows
@@ -67,8 +67,13 @@ class Parts:
         return cls(setting, data, train, test, rows, grid)
 
     def method(self, point: Mapping[str, Any]) -> Method:
-        """The method with the parameters of a point; a conformal one gets the steps, to learn them itself."""
+        """The method with the parameters of a point.
+
+        A conformal one gets the steps, to learn them itself, and the groups, to keep them together.
+        """
         method = build(self.setting.method, point)
+        if self._defers and self.data.groups is not None:
+            method.set_params(**{GROUPS: np.asarray(self.data.groups)[self.train_rows]})
         if self._defers and self.setting.steps:
             raw = self._raw["X"].shape[1]
             method.set_params(
@@ -237,11 +242,13 @@ class _Deferred:
     nominal: np.ndarray
     rng: np.random.Generator
 
-    def learn(self, X: np.ndarray, y: np.ndarray, part: int) -> tuple[Chain, np.ndarray, np.ndarray]:
-        """Learn from X (m, d), y (m,), and treat them: (chain, X (m', d'), y (m',))."""
+    def learn(
+        self, X: np.ndarray, y: np.ndarray, part: int
+    ) -> tuple[Chain, np.ndarray, np.ndarray, np.ndarray]:
+        """Learn from X (m, d), y (m,), and treat them: (chain, X (m', d'), y (m',), rows kept (m',))."""
         chain = build_chain(self.steps)
-        X, y, _ = chain.fit_training(X, y, derived_generator(self.rng, part), self.nominal)
-        return chain, X, y
+        X, y, kept = chain.fit_training(X, y, derived_generator(self.rng, part), self.nominal)
+        return chain, X, y, kept
 
 
 def _nominal_of(method: str, grid: Sequence[Mapping[str, Any]]) -> str | tuple[int, ...] | None:
