@@ -1,10 +1,9 @@
 """Splits depend on the seed, the data and the repeat alone; groups stay together; odd classes do no harm."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
+from confml.config.schema import Protocol
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError
 from confml.runner.splits import Split, inner_folds, outer_splits, split_rows
@@ -19,7 +18,7 @@ def data_of(y, groups=None, train_rows=None, test_rows=None, shift=0.0):
 
 def protocol(kind="holdout", **more):
     given = {"repeats": 1, "test_size": 0.3, "folds": 5, "inner_folds": 3, "stratify": True} | more
-    return SimpleNamespace(kind=kind, **given)
+    return Protocol(kind=kind, **given)
 
 
 def rows_of(data, rules, seed=1):

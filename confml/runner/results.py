@@ -67,6 +67,7 @@ class CellResult:
             "train_class_counts": [[_plain(label), int(n)] for label, n in self.train_class_counts.items()],
             "fit_seconds": self.fit_seconds,
             "predict_seconds": self.predict_seconds,
+            "prepare_seconds": self.prepare_seconds,
             "fit_metrics": self.fit_metrics,
             "tuning": self.tuning,
             "dropped_attributes": list(self.dropped_attributes),
@@ -99,6 +100,7 @@ class CellResult:
 def _timed(views: Views, document: Mapping[str, Any]) -> Views:
     """The views with the seconds that the document of their cell says."""
     views.fit_seconds, views.predict_seconds = document["fit_seconds"], document["predict_seconds"]
+    views.prepare_seconds = document.get("prepare_seconds", 0.0)
     return views
 
 
