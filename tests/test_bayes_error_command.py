@@ -16,6 +16,7 @@ from confml.commands.bayes_error import bayes_error
 from confml.commands.bayes_error_trials import _numbers, bayes_error_trials
 from confml.data import load
 from confml.errors import ConfigError, ConfmlError, DataError
+from confml.report.bayes_error import figures
 from confml.runner.bayes_error import ClassifierErrors, attribute_groups
 from confml.steps.registry import build_step
 
@@ -159,6 +160,29 @@ def test_what_is_selected_does_not_depend_on_what_else_is_asked_for(table):
     assert json.loads(run(*asked, "--intervals", "--blocks", 3)[0])["selection"] == alone
 
 
+def test_estimates_that_are_nothing_but_class_sizes_are_told(tmp_path):
+    rng = np.random.default_rng(0)
+    kinds = np.repeat(["a", "b", "c"], [60, 30, 15])
+    lines = [f"{u:.4f},{kind}" for u, kind in zip(rng.normal(size=105), kinds, strict=True)]
+    (tmp_path / "noise.csv").write_text("\n".join(["u,y", *lines]) + "\n")
+    _, messages = run(tmp_path / "noise.csv", "--label", "y")
+    assert "classes the estimate is the smaller prior, the most it can be" in messages
+    assert "the most it can be" not in run("iris")[1]
+
+
+def test_the_figure_tells_what_class_sizes_alone_explain(tmp_path):
+    sizes, errors = np.array([1.0, 2.0, 4.0, 8.0]), np.array([1.0, 2.1, 3.9, 8.1])
+    assert figures._correlations(sizes, errors) == ("0.999", "1.00")  # 1.00 is for 1 alone
+    assert figures._correlations(sizes, np.ones(4)) is None
+    run("iris", "--classifier", "knn", "--out", tmp_path, "-q")
+    text = (tmp_path / "figures" / "one-vs-rest.svg").read_text()
+    assert "class sizes alone" not in text  # they are equal
+    rows = [f"{u:.3f},k{min(i % 7, 3)}" for i, u in enumerate(np.random.default_rng(1).normal(size=140))]
+    (tmp_path / "four.csv").write_text("\n".join(["u,y", *rows]) + "\n")
+    run(tmp_path / "four.csv", "--label", "y", "--classifier", "knn", "--out", tmp_path, "-q")
+    assert "class sizes alone" in (tmp_path / "figures" / "one-vs-rest.svg").read_text()
+
+
 def test_made_data_show_their_true_error():
     out, _ = run("two-gaussians", "--one-vs-rest")
     assert "true Bayes error of two-gaussians: 15.87 %" in out
@@ -258,7 +282,12 @@ def test_a_sample_has_every_class_with_its_share():
     rows = sample_by_class(y, 100, np.random.default_rng(0))
     assert len(set(rows.tolist())) == len(rows)
     labels, counts = np.unique(y[rows], return_counts=True)
-    assert counts.tolist() == [70, 29, 2, 1] and labels.size == 4
+    assert counts.tolist() == [69, 28, 2, 1] and labels.size == 4
+    thirds = np.repeat([0, 1, 2], 50)
+    for most in range(6, 150):  # never more, and never far from the shares
+        counts = np.bincount(thirds[sample_by_class(thirds, most, np.random.default_rng(most))])
+        assert counts.sum() == most and np.ptp(counts) <= 1
+    assert len(sample_by_class(thirds, 2, np.random.default_rng(0))) == 6
     assert sorted(sample_by_class(y, None, np.random.default_rng(0)).tolist()) == list(range(1000))
 
 

@@ -85,15 +85,21 @@ def select_attributes(
 
 
 def sample_by_class(y: np.ndarray, most: int | None, rng: np.random.Generator) -> np.ndarray:
-    """At most ``most`` rows in random order, each class with its share and at least one row, two if it
-    can."""
+    """At most ``most`` rows in random order, each class with its share, and with two rows where it has them.
+
+    More than ``most`` only where two rows of each class are more.
+    """
     order = rng.permutation(len(y))
     if most is None or most >= len(y):
         return order
-    taken = []
-    for label in np.unique(y):
-        own = order[y[order] == label]
-        taken.append(own[: max(min(2, len(own)), round(most * len(own) / len(y)))])
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    share, least = most * counts / len(y), np.minimum(counts, 2)
+    sizes = np.maximum(np.floor(share).astype(int), least)
+    while sizes.sum() < most:  # the one that is furthest below its share, and after it above
+        sizes[np.argmax(np.where(sizes < counts, share - sizes, -np.inf))] += 1
+    while sizes.sum() > most and (sizes > least).any():
+        sizes[np.argmax(np.where(sizes > least, sizes - share, -np.inf))] -= 1
+    taken = [order[codes[order] == k][: sizes[k]] for k in range(classes.size)]
     return rng.permutation(np.concatenate(taken))
 
 

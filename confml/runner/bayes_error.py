@@ -289,6 +289,13 @@ def _warnings(errors: BayesErrors, labels: np.ndarray) -> list[str]:
     """Wide tie bands of both kinds of estimates, and classes of few rows."""
     of_pairs, of_classes = warnings_about(errors.pairwise), warnings_about(errors.one_vs_rest)
     few = warnings_about(errors.pairwise, labels)[len(of_pairs) :]
+    rest = errors.one_vs_rest
+    largest = int(np.sum(rest.estimate > 1 - 1e-9))
+    if rest.correct_bias and largest >= max(2, rest.classes.size / 2):
+        few.append(
+            f"one-vs-rest: for {largest} of {rest.classes.size} classes the estimate is the smaller prior, "
+            "the most it can be: it tells their sizes apart, and not how hard they are"
+        )
     return [*(f"pairs: {text}" for text in of_pairs), *(f"one-vs-rest: {text}" for text in of_classes), *few]
 
 

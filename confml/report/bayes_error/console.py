@@ -71,7 +71,7 @@ def _print_pairs(study: Study, every: bool, stream: IO[str]) -> None:
         right=2,
         stream=stream,
     )
-    _cut(len(rows), most, "pairs", stream)
+    _cut(len(rows) - most, "pair", "pairs", stream)
 
 
 def _print_classes(study: Study, every: bool, stream: IO[str]) -> None:
@@ -85,7 +85,7 @@ def _print_classes(study: Study, every: bool, stream: IO[str]) -> None:
             line += [_percent(row["test_confusion_rate"]), _percent(row["test_class_error"])]
     title = f"{study.name}: each class against all others, the hardest first"
     print_table(headings, cells, title=title, right=1, stream=stream)
-    _cut(len(rows), most, "classes", stream)
+    _cut(len(rows) - most, "class", "classes", stream)
 
 
 def _headings(level: float | None, p_values: bool) -> list[str]:
@@ -118,8 +118,11 @@ def _endings(study: Study) -> Sequence[str]:
     if study.intervals is not None:
         lines.append(
             f"intervals: of the share that the estimator has on average, by leaving out each of "
-            f"{study.intervals.blocks} blocks; its bias is not in them"
+            f"{study.intervals.blocks} blocks; its bias is not in them,\nand classes that stay apart "
+            "whatever block is left out have an interval of no width"
         )
+    if study.ranked and study.selection is not None:
+        lines.append("select-N: taken on these rows for their small estimates, which are on the low side so")
     if study.p_values is not None:
         lines.append("p-values: of one distribution for both classes, not adjusted for the number of pairs")
     if study.test is not None:
@@ -132,9 +135,11 @@ def _endings(study: Study) -> Sequence[str]:
     return lines
 
 
-def _cut(there: int, shown: int, what: str, stream: IO[str]) -> None:
-    if there > shown:
-        stream.write(f"... and {there - shown} more {what} (--all prints them, --out writes them)\n\n")
+def _cut(left: int, one: str, several: str, stream: IO[str]) -> None:
+    if left > 0:
+        stream.write(
+            f"... and {left} more {one if left == 1 else several} (--all prints them, --out writes them)\n\n"
+        )
 
 
 def _band(least: float | None, most: float | None) -> str:

@@ -58,7 +58,8 @@ def heat_map(study: Study):
     figure = new_figure((PAGE if len(panels) > 1 else side + 0.75), side)
     titles = [f"{study.name}: estimates"]
     if study.test is not None:
-        titles.append(f"{study.test.classifier}: {study.test.errors} errors")
+        total = int(study.test.confusion.sum())
+        titles.append(f"{study.test.classifier}: {study.test.errors} errors in {total} rows")
     for place, (values, label, letter) in enumerate(panels):
         axes = figure.add_subplot(1, len(panels), place + 1)
         _square(figure, axes, values, label, study.classes.tolist(), whole=place == 1)
@@ -156,14 +157,13 @@ def one_vs_rest(study: Study):
     axes.set_ylim(bottom=0)
     axes.set_title(study.name if not tried else f"(a) {study.name}", loc="left")
     if tried:
-        _scatter(figure.add_subplot(grid[0, 1]), percent, rate, classes)
+        _scatter(figure.add_subplot(grid[0, 1]), percent, rate, prior[order], classes)
     legend_below(figure, handles, labels)
     return figure
 
 
-def _scatter(axes, estimate: np.ndarray, rate: np.ndarray, classes: list[str]) -> None:
-    from scipy.stats import pearsonr, spearmanr
-
+def _scatter(axes, estimate: np.ndarray, rate: np.ndarray, prior: np.ndarray, classes: list[str]) -> None:
+    """Test errors against estimates, and how far the sizes of the classes alone go."""
     axes.plot(estimate, rate, "o", color=VERMILION, markersize=2.5)
     top = 1.12 * max(estimate.max(), rate.max(), 1e-9)
     axes.plot([0, top], [0, top], color=GREY, linewidth=0.7, linestyle="--", zorder=0)
@@ -171,12 +171,30 @@ def _scatter(axes, estimate: np.ndarray, rate: np.ndarray, classes: list[str]) -
     axes.set_ylim(-0.02 * top, top)
     axes.set_aspect("equal")
     _label_points(axes, estimate, rate, classes, top)
-    told = "(b)"
-    if len(classes) > 2 and np.ptp(estimate) > 0 and np.ptp(rate) > 0:
-        told += f" r = {pearsonr(estimate, rate)[0]:.2f}, rank r = {spearmanr(estimate, rate)[0]:.2f}"
-    axes.set_title(told, loc="left")
+    told = _correlations(estimate, rate)
+    title = "(b)"
+    if told:
+        title += f" r = {told[0]}, rank r = {told[1]}"
+        sizes = _correlations(prior, rate)
+        title += f"\nclass sizes alone: {sizes[0]}, {sizes[1]}" if sizes else ""
+    axes.set_title(title, loc="left")
     axes.set_xlabel("estimated Bayes error (%)")
     axes.set_ylabel("test errors (%)")
+
+
+def _correlations(x: np.ndarray, y: np.ndarray) -> tuple[str, str] | None:
+    """Pearson's and Spearman's correlation; None where they say nothing."""
+    from scipy.stats import pearsonr, spearmanr
+
+    if len(x) <= 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    found = float(pearsonr(x, y)[0]), float(spearmanr(x, y)[0])
+    return tuple(map(_correlation, found))
+
+
+def _correlation(r: float) -> str:
+    """In two decimals; 1.00 for what is 1 alone."""
+    return f"{r:.2f}" if not 0.995 <= abs(r) < 1 - 1e-9 else f"{np.copysign(min(abs(r), 0.999), r):.3f}"
 
 
 def _label_points(axes, x: np.ndarray, y: np.ndarray, names: list[str], top: float) -> None:
@@ -190,7 +208,9 @@ def _label_points(axes, x: np.ndarray, y: np.ndarray, names: list[str], top: flo
             left = x[place] + dx * top - (width if dx < 0 else 0)
             bottom = y[place] + dy * top
             box = left, bottom, left + width, bottom + height
-            points = (x > box[0]) & (x < box[2]) & (y > box[1]) & (y < box[3])
+            # with room for the markers; the name's own point is further away
+            near = 0.014 * top
+            points = (x > box[0] - near) & (x < box[2] + near) & (y > box[1] - near) & (y < box[3] + near)
             met = any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken)
             if (
                 len(taken) < most
