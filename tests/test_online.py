@@ -81,6 +81,16 @@ def test_smoothed_p_values_of_exchangeable_examples_are_uniform():
     assert values["ks_p_value"] == pytest.approx(kolmogorov_smirnov(p, 1 + np.arange(600))[1], abs=1e-9)
 
 
+def test_examples_that_are_not_learnt_make_no_martingale():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
+    online = OnlineTCMNN([0, 1]).learn(X[:20], y[:20])
+    told = {row.metric for row in evaluate(online.predict(X[20:]), y[20:])}
+    assert "ks_p_value" in told and not any("martingale" in metric for metric in told)
+    steps = {row.metric for row in evaluate(online.predict_then_learn(X[20:], y[20:]), y[20:])}
+    assert "log10_power_martingale" in steps
+
+
 # ---- from a config to its files
 
 

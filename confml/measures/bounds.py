@@ -8,7 +8,8 @@ import math
 def sparse_svm_bound(train_rows: int, support_vectors: int, delta: float = 1.0) -> float:
     """Littlestone and Warmuth's bound on the error of a two-class SVM, true with probability 1 - delta.
 
-    ``(d ln(e l / d) + ln(l / delta)) / (l - d)``, with l training examples and d support vectors. Source:
+    ``(d ln(e l / d) + ln(l / delta)) / (l - d)``, with l training examples, none of which the machine errs
+    on (a hard margin), and d support vectors. Source:
     Cristianini, Shawe-Taylor (2000), quoted by Proedrou et al. (2002), who leave the second term out for
     USPS: 274 ln(7291 e / 274) / (7291 - 274) = 0.17 for one of ten machines. inf where d = l. Raises
     ValueError for numbers that cannot be such.

@@ -70,8 +70,12 @@ def _positive(p: np.ndarray) -> np.ndarray:
 
 
 def is_online(case: Case) -> bool:
-    """Whether each example was predicted from all before it, so that the p-values make a martingale."""
-    return case.prediction.kind == "p-value" and "learnt" in case.prediction.extra
+    """Whether each example was predicted from all before it, so that the p-values make a martingale.
+
+    Examples that were predicted one by one and not learnt in between are ranks among the same ones: no game.
+    """
+    learnt = case.prediction.extra.get("learnt")
+    return case.prediction.kind == "p-value" and learnt is not None and bool(np.all(np.diff(learnt) == 1))
 
 
 def _compute(case: Case) -> Iterator[Row]:

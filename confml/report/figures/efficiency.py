@@ -53,6 +53,8 @@ def log_axis(axis, set_scale) -> None:
 
 
 def draw(subject: Subject):
+    from matplotlib.lines import Line2D
+
     top = float(subject.option("max_level", 0.2))
     levels = np.linspace(0, top, STEPS + 1)
     found = {label: region_sizes(subject, variant, levels) for label, variant in subject.variants.items()}
@@ -65,7 +67,8 @@ def draw(subject: Subject):
     handles = []
     places = np.arange(len(CRITERIA))
     for number, ((label, sizes), line) in enumerate(zip(curves.items(), lines_of(len(curves)), strict=True)):
-        handles += left.plot(100 * levels[1:], sizes[1:], **(line | {"marker": ""}))
+        left.plot(100 * levels[1:], sizes[1:], **(line | {"marker": ""}))
+        handles.append(Line2D([], [], **line))  # the line of the left and the marker of the right
         values = list(criteria(subject, subject.variants[label]).values())
         shift = 0.6 * ((number + 0.5) / len(curves) - 0.5)
         style = {"color": line["color"], "marker": line["marker"], "linestyle": ""}

@@ -8,7 +8,7 @@ from confml._parameters import Number
 from confml.measures import Case
 from confml.measures.martingales import is_online
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.style import BLACK, COLUMN, PAGE, PALETTE, legend_below, new_figure
+from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, PALETTE, legend_below, new_figure
 
 PANELS = 6
 MOST = 1500  # points of a line, which is as many as a page can show
@@ -27,6 +27,7 @@ def error_rates(subject: Subject, variant, levels: np.ndarray) -> list[np.ndarra
 
 
 def draw(subject: Subject):
+    from matplotlib.patches import Patch
     from scipy.stats import binom
 
     levels = np.array(sorted(map(float, subject.results.config.levels)))
@@ -50,7 +51,7 @@ def draw(subject: Subject):
         for place, level in enumerate(levels):
             colour = PALETTE[place % (len(PALETTE) - 1)]
             low, high = (binom.ppf(quantile, steps, level) / steps for quantile in (0.025, 0.975))
-            band = axes.fill_between(steps, 100 * low, 100 * high, color=colour, alpha=0.18, linewidth=0)
+            axes.fill_between(steps, 100 * low, 100 * high, color=colour, alpha=0.18, linewidth=0)
             axes.axhline(100 * level, color=BLACK, linewidth=0.5, linestyle=":")
             for one in splits:
                 (line,) = axes.plot(
@@ -60,10 +61,10 @@ def draw(subject: Subject):
                     linewidth=1.2 if len(splits) == 1 else 0.7,
                 )
             handles.setdefault(f"level {100 * level:g} %", line)
-        handles.setdefault("95 % binomial band", band)
         axes.set_xlim(0, n)
         axes.set_ylim(0, top)
         axes.set_title(name, loc="left", fontsize=7)
+    handles["95 % binomial band"] = Patch(color=GREY, alpha=0.35, linewidth=0)  # each in its line's colour
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
     for axes in list(grid.flat)[max(len(panels) - columns, 0) : len(panels)]:
