@@ -250,7 +250,44 @@ def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
     assert {path.suffix for path in paths} == {".csv", ".svg", ".png"}
     with pytest.raises(ConfmlError, match="called 'standrad'"):
         module.compare(["run"], against="standrad")
-    with pytest.raises(ConfmlError, match="nothing to compare"):
-        module.compare(["run"], view="p-value")
+    with pytest.raises(ConfmlError, match="called 'standrad'.*did you mean 'standard'"):
+        module.compare(["run", "run"], against="standrad")
+    with pytest.raises(ConfmlError, match="view 'rejct'.*did you mean 'reject'"):
+        module.compare(["run"], view="rejct")
     same, _ = module.compare(["run", "run"])
     assert {row.difference for row in same} == {0.0}
+
+
+def test_methods_without_a_common_view_are_compared(tmp_path, monkeypatch):
+    import confml.report.compare as module
+
+    def predict(cell):
+        views, truth = prediction_of(int(cell.split[1:]), cell.method)
+        if cell.method == "tcm-nn":
+            views = {"p-value": Prediction(CLASSES, views["reject"].scores, "p-value")}
+        else:
+            views["posterior"] = Prediction(CLASSES, np.full((40, 2), np.nan), "probability")
+        return CellResult(cell, truth, np.arange(40), Views(views), None, 80, {})
+
+    config = make_config([entry("bayes-knn"), entry("tcm-nn")], thresholds=(0.8,), levels=())
+    info = {"wine": DatasetInfo("wine", 120, 2, 2, None, None, (), "ab")}
+    run = make_run(config, predict, info, ["r0", "r1", "r2"])
+    monkeypatch.setattr(module, "open_run", lambda folder: run)
+    rows, curves = module.compare(["run"])
+    # A confidence that is NaN has no place in an order.
+    assert list(dict.fromkeys(row.view for row in rows)) == ["p-value - reject", "p-value - envelope"]
+    means = {(row.view, row.metric): row.mean for row in run.summary}
+    found = next(row for row in rows if (row.view, row.metric) == ("p-value - reject", "augrc"))
+    assert found.mean_first == pytest.approx(means["p-value", "augrc"])
+    assert found.mean_second == pytest.approx(means["reject", "augrc"])
+    assert found.difference == pytest.approx(found.mean_first - found.mean_second)
+    assert {row.view for row in module.compare(["run"], view="envelope")[0]} == {"p-value - envelope"}
+    assert all(path.exists() for path in module.write_comparison(rows, curves, tmp_path))
+
+
+def test_small_p_values_are_not_shown_as_zero():
+    from confml.report.compare import ComparisonRow, comparison_table
+
+    row = ComparisonRow("wine", "reject", "a", "b", "error", None, 5, 0.1, 0.2, -0.1, -0.11, -0.09, 1e-5)
+    assert comparison_table([row])[1][0][-2] == "<0.001"
+    assert comparison_table([row._replace(p_value=0.0312)])[1][0][-2] == "0.031"

@@ -12,7 +12,7 @@ from confml.commands._options import json_option
 @click.command()
 @click.argument("runs", metavar="RUN [RUN]", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--against", metavar="LABEL", help="The method to compare with.  [default: the first]")
-@click.option("--view", metavar="VIEW", help="Only this view of confidence.")
+@click.option("--view", metavar="VIEW", help="Only comparisons with this view of confidence.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -24,8 +24,9 @@ def compare(runs: tuple[Path, ...], against: str | None, view: str | None, out: 
     """Compare methods on the same splits: those of a run with one of them, or the same methods of two runs.
 
     Differences of error, areas under accuracy-rejection curves, and sure and unsure at the run's thresholds,
-    with the corrected resampled t test (Nadeau and Bengio). --out writes them as CSV, with the difference of
-    the curves at each rejection rate and a figure of it.
+    with the corrected resampled t test (Nadeau and Bengio). Each common view is compared; where two methods
+    have none (reject and p-value, say), each view of the one with each of the other. --out writes them as
+    CSV, with the difference of the curves at each rejection rate and a figure of it.
 
     \b
     confml compare results/pima --against standard

@@ -46,7 +46,7 @@ def effective_sample_size(draws) -> float:
         return float(total)
     within = halves.var(axis=1, ddof=1).mean()
     if within == 0.0:
-        return float(chains)
+        return chains / 2  # the limit of what follows: a stuck chain tells as much as one draw
     covariances = _autocovariances(halves).mean(axis=0)
     pooled = (length - 1) / length * within + halves.mean(axis=1).var(ddof=1)
     correlations = 1.0 - (within - covariances * length / (length - 1)) / pooled

@@ -89,7 +89,10 @@ class BayesKNN(Method):
         "start_k": AnyOf(
             "k at which every chain starts; null: drawn from the prior", (Integer("", 1), Nothing(""))
         ),
-        "n_jobs": AnyOf("threads for the chains; the results are the same", (Integer(""), Nothing(""))),
+        "n_jobs": AnyOf(
+            "threads for the chains, -1: all; the results are the same",
+            (Integer("", 1), Integer("", None, -1), Nothing("")),
+        ),
         "random_state": AnyOf(
             "seed of the chains; null: another one each time", (Integer("", 0, 2**32 - 1), Nothing(""))
         ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,13 +27,17 @@ Splits = dict[str, CellResult]
 
 
 class Pair(NamedTuple):
-    """Two variants of one data set on the same splits, with one view each: (n of splits) results in order."""
+    """Two variants of one data set on the same splits, with one view each: (n of splits) results in order.
+
+    view: the common view, or both of different ones: ``reject - p-value``. views: the two by name.
+    """
 
     dataset: str
     view: str
     first: str
     second: str
     results: list[tuple[CellResult, CellResult]]
+    views: tuple[str, str]
 
     @property
     def sizes(self) -> tuple[float, float]:
@@ -41,8 +46,8 @@ class Pair(NamedTuple):
         return tuple(float(size) for size in np.mean(pairs, axis=0))
 
     def curves(self) -> tuple[list[RejectionCurve], list[RejectionCurve]]:
-        found = zip(*self.results, strict=True)
-        return tuple([curve_of(one.views[self.view], one.truth) for one in side] for side in found)
+        found = zip(self.views, zip(*self.results, strict=True), strict=True)
+        return tuple([curve_of(one.views[view], one.truth) for one in side] for view, side in found)
 
 
 class ComparisonRow(NamedTuple):
@@ -68,13 +73,21 @@ def compare(
 ) -> tuple[list[ComparisonRow], list[tuple[Pair, CurveDifference]]]:
     """Compare variants of one run with one of them (the first, or ``against``), or equal ones of two runs.
 
-    Raises ConfmlError where nothing can be paired: other splits, other data, no such method or view.
+    Each common view is compared; of methods without one, each view of the first with each of the second.
+    ``view``: only pairs with this one. Raises ConfmlError where nothing can be paired: other splits, other
+    data, no such method or view.
     """
     opened = [open_run(run) for run in runs]
+    for name, what, known in ((against, "method", _labels(opened)), (view, "view", _views(opened))):
+        if name is not None and name not in known:
+            raise ConfmlError(
+                f"no finished method {'is called' if what == 'method' else 'has the view'} '{name}'",
+                hint=did_you_mean(name, known),
+            )
     pairs = _within(opened[0], against, view) if len(opened) == 1 else _between(opened, against, view)
     if not pairs:
         raise ConfmlError(
-            "there is nothing to compare: no two methods with a common view on the same splits",
+            "there is nothing to compare: no two methods have finished the same splits",
             hint="two methods in one run, or the same methods, data sets and splits in two",
         )
     thresholds = opened[0].config.thresholds
@@ -93,11 +106,18 @@ def _variants(results: RunResults) -> dict[tuple[str, str], Splits]:
     return found
 
 
+def _labels(opened: Sequence[RunResults]) -> list[str]:
+    return list(dict.fromkeys(label for results in opened for _, label in _variants(results)))
+
+
+def _views(opened: Sequence[RunResults]) -> list[str]:
+    found = (result.views for results in opened for result in results.results.values())
+    return list(dict.fromkeys(view for views in found for view in views))
+
+
 def _within(results: RunResults, against: str | None, view: str | None) -> list[Pair]:
     variants = _variants(results)
     labels = list(dict.fromkeys(label for _, label in variants))
-    if against is not None and against not in labels:
-        raise ConfmlError(f"no finished method is called '{against}'", hint=did_you_mean(against, labels))
     baseline = against or (labels[0] if labels else "")
     pairs = []
     for (dataset, label), splits in variants.items():
@@ -131,17 +151,37 @@ def _paired(
                 f"{dataset}, split {split}: {first} and {second} have other test examples",
                 hint="only results on the same splits of the same data can be compared",
             )
-    found: dict[str, list[tuple[CellResult, CellResult]]] = {}
+    found: dict[tuple[str, str], list[tuple[CellResult, CellResult]]] = {}
     for split in common:
-        for name, prediction in ours[split].views.items():
-            if view in (None, name) and name in theirs[split].views and len(prediction):
-                found.setdefault(name, []).append((ours[split], theirs[split]))
-    return [Pair(dataset, name, first, second, results) for name, results in found.items()]
+        for views in _pairs_of_views(ours[split], theirs[split]):
+            if view is None or view in views:
+                found.setdefault(views, []).append((ours[split], theirs[split]))
+    return [
+        Pair(dataset, views[0] if views[0] == views[1] else " - ".join(views), first, second, results, views)
+        for views, results in found.items()
+    ]
+
+
+def _pairs_of_views(ours: CellResult, theirs: CellResult) -> list[tuple[str, str]]:
+    """The common views of two results, or every pair where they have none; only those that have an order."""
+    one, other = (
+        [
+            name
+            for name, prediction in result.views.items()
+            if len(prediction) and not np.isnan(prediction.certainty).any()
+        ]
+        for result in (ours, theirs)
+    )
+    common = [(name, name) for name in one if name in theirs.views]
+    if common:
+        return [views for views in common if views[1] in other]
+    return list(product(one, other))
 
 
 def _rows(pair: Pair, thresholds: Sequence[float]) -> list[ComparisonRow]:
     sides = [
-        [_numbers(one, pair.view, thresholds) for one in side] for side in zip(*pair.results, strict=True)
+        [_numbers(one, view, thresholds) for one in side]
+        for view, side in zip(pair.views, zip(*pair.results, strict=True), strict=True)
     ]
     rows = []
     for metric, level in sides[0][0]:
@@ -184,7 +224,7 @@ def comparison_table(rows: Sequence[ComparisonRow]) -> tuple[list[str], list[lis
         before = keys
         interval = "" if math.isnan(row.low) else f"{row.low:+.4f} to {row.high:+.4f}"
         numbers = [f"{row.mean_first:.4f}", f"{row.mean_second:.4f}", f"{row.difference:+.4f}"]
-        p_value = "" if math.isnan(row.p_value) else f"{row.p_value:.3f}"
+        p_value = "" if math.isnan(row.p_value) else f"{row.p_value:.3f}" if row.p_value >= 5e-4 else "<0.001"
         level = "" if row.level is None else f"{row.level!r}"
         table.append([*shown, row.metric, level, *numbers, interval, p_value, str(row.splits)])
     return headings, table

@@ -214,6 +214,8 @@ def where_files_are(folder: Path) -> list[str]:
         "metrics.csv": "every number, one a row",
         "summary.csv": "means over the splits",
         "rejection-curves.csv": "errors against rejection rate",
+        "certified.csv": "thresholds whose risk is certified for new examples",
+        "matched.csv": "reject and posterior at the envelope's proportions",
         "tables": "the paper's numbers beside ours",
         "figures": "as SVG and PNG",
         "regions": "every single prediction",
