@@ -211,6 +211,7 @@ def test_certified_points_keep_to_halves_and_say_what_they_need(tmp_path):
         ("29", "20"), ("59", "20"), ("299", "20")
     }  # fmt: skip
     assert all(row["certified"] == "0" and row["coverage"] == "0.0" for row in rows)  # 20 cannot do it
+    assert all(row["threshold"] == "" for row in rows)
     write_report(run_by_hand(thresholds=()), tmp_path)
     assert not (tmp_path / "certified.csv").exists()
 
@@ -228,6 +229,7 @@ def test_perfect_predictions_are_certified(tmp_path):
     found = {row["risk"]: row for row in read(tmp_path / "certified.csv")}
     assert found["0.05"]["certified"] == "2" and found["0.05"]["observed_risk"] == "0.0"
     assert float(found["0.05"]["coverage"]) > 0.9
+    assert 0.5 <= float(found["0.05"]["threshold"]) < 0.55  # it accepts what the coverage says
     assert found["0.01"]["certified"] == "0"  # 200 are fewer than 299
 
 

@@ -29,15 +29,16 @@ RISKS, DELTA = (0.1, 0.05, 0.01), 0.05
 def write_certified(results: RunResults, folder: Path) -> list[Path]:
     """``certified.csv``, where the config has thresholds: one row a view and risk, over the splits.
 
-    certified: splits on which a threshold holds; coverage: accepted share of the other half, 0 where none
+    certified: splits on which a threshold holds; threshold: its mean over these (accept confidences at least
+    as large; of a posterior the multiple of its sd); coverage: accepted share of the other half, 0 where none
     holds; observed_risk: errors of these; broken: of the certified splits, those whose observed risk is
     higher than promised (a half of the test part is a small sample: not the promise itself); needed:
     accepted calibration examples without an error that any certificate needs.
     """
     if not results.config.thresholds:
         return []
-    header = ("dataset", "method", "params", "view", "risk", "delta", "splits", "certified", "coverage")
-    header += ("observed_risk", "broken", "needed", "calibration_rows")
+    header = ("dataset", "method", "params", "view", "risk", "delta", "splits", "certified", "threshold")
+    header += ("coverage", "observed_risk", "broken", "needed", "calibration_rows")
     found: dict[tuple, list[tuple]] = {}
     for result in results.finished():
         cell = result.cell
@@ -48,15 +49,17 @@ def write_certified(results: RunResults, folder: Path) -> list[Path]:
                     found.setdefault(key, []).append(tuple(outcome))
     rows = []
     for key, outcomes in found.items():
-        kept, coverage, observed, needed, size = zip(*outcomes, strict=True)
+        thresholds, coverage, observed, needed, size = zip(*outcomes, strict=True)
+        kept = [threshold for threshold in thresholds if threshold is not None]
         broken = sum(o > key[-1] for o in observed if o == o)
-        means = (mean_and_sd(values)[0] for values in (coverage, observed))
-        rows.append((*key, DELTA, len(kept), sum(kept), *means, broken, needed[0], min(size)))
+        threshold = float(np.mean(kept)) if kept else float("nan")  # it may be infinite: an sd of 0
+        means = (threshold, *(mean_and_sd(values)[0] for values in (coverage, observed)))
+        rows.append((*key, DELTA, len(outcomes), len(kept), *means, broken, needed[0], min(size)))
     return [write_csv(folder / "certified.csv", header, rows)] if rows else []
 
 
 def _outcomes(result: CellResult, prediction: Prediction) -> Iterator[tuple]:
-    """(risk, certified, coverage, observed risk, needed, calibration rows) of one view of one cell."""
+    """(risk, threshold or None, coverage, observed risk, needed, calibration rows) of a view of a cell."""
     correct = np.asarray(prediction.labels == result.truth)
     rng = stable_generator("certified", result.cell.dataset, result.cell.split)
     order = rng.permutation(len(correct))
@@ -66,8 +69,8 @@ def _outcomes(result: CellResult, prediction: Prediction) -> Iterator[tuple]:
         grid = threshold_grid(certainty[rest], len(half), risk, DELTA)
         point = certify(certainty[half], correct[half], grid, risk, DELTA)
         if point.threshold is None:
-            yield risk, False, 0.0, float("nan"), point.minimum, len(half)
+            yield risk, None, 0.0, float("nan"), point.minimum, len(half)
             continue
         accepted = certainty[rest] >= point.threshold
         wrong = np.mean(~correct[rest][accepted]) if accepted.any() else np.nan
-        yield risk, True, float(np.mean(accepted)), float(wrong), point.minimum, len(half)
+        yield risk, point.threshold, float(np.mean(accepted)), float(wrong), point.minimum, len(half)
