@@ -239,6 +239,11 @@ def test_two_rows_have_one_tree():
     assert result.pairwise.per_tree[:, 0, 1].tolist()[:1] == [1.0]
     assert np.isnan(result.pairwise.per_tree[1:, 0, 1]).all()
     assert result.pairwise.estimate[0, 1] == 1.0
+    assert warnings_about(result.pairwise) == [
+        "1 estimate is made of fewer than 3 orthogonal trees (1 at the least), as no more exist"
+    ]
+    assert len(warnings_about(result.one_vs_rest)) == 1
+    assert warnings_about(pairwise_bayes_error([[0.0], [1.0]], [0, 1], trees=1)) == []
 
 
 def test_hundreds_of_classes():

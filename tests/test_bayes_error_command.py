@@ -141,6 +141,9 @@ def test_points_that_are_all_equal_are_told(tmp_path):
     (tmp_path / "same.csv").write_text("u,y\n" + "1,a\n1,b\n" * 10)
     out, messages = run(tmp_path / "same.csv", "--label", "y")
     assert "equal distances leave 1 estimate open" in messages and "-1.000" in out
+    told = json.loads(run(tmp_path / "same.csv", "--label", "y", "--json", "-q")[0])
+    near = {row["measure"]: (row["least"], row["most"]) for row in told["measures"]}
+    assert near["1-NN upper bound"] == (0.0, 1.0) and near["1-NN lower bound"] == (0.0, 0.5)
 
 
 def test_files_of_an_earlier_study_do_not_stay(table, tmp_path):

@@ -122,7 +122,7 @@ def rates(
 
 
 def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
-    """What a reader of the estimates should know, in words: wide tie bands and classes with few rows."""
+    """What a reader of the estimates should know, in words: wide tie bands, missing trees, few rows."""
     width = np.nan_to_num(result.estimate_max - result.estimate_min)
     found = []
     if width.max() > WIDE_BAND:
@@ -133,6 +133,14 @@ def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
             f"equal distances leave {wide} estimate{'s' if wide != 1 else ''} open by more than {WIDE_BAND}: "
             f"at worst {result.estimate_min[place]:.3f} to {result.estimate_max[place]:.3f} for {what}; "
             "another order of the same rows gives another value"
+        )
+    there = (~np.isnan(result.per_tree)).sum(axis=0)
+    fewer = ~np.isnan(result.estimate) & (there < len(result.per_tree))
+    if fewer.any():
+        number = int(np.sum(np.triu(fewer) if fewer.ndim == 2 else fewer))
+        found.append(
+            f"{number} estimate{'s are' if number != 1 else ' is'} made of fewer than {len(result.per_tree)} "
+            f"orthogonal trees ({there[fewer].min()} at the least), as no more exist"
         )
     if y is not None:
         classes, counts = np.unique(np.asarray(y), return_counts=True)

@@ -142,8 +142,8 @@ def _cut(left: int, one: str, several: str, stream: IO[str]) -> None:
         )
 
 
-def _band(least: float | None, most: float | None) -> str:
-    if least is None or most is None or math.isnan(least) or math.isnan(most):
+def _band(least: float, most: float) -> str:
+    if math.isnan(least) or math.isnan(most):
         return ""
     low, high = _number(least), _number(most)
     return "" if low == high else f"{low}-{high}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from confml.bayes_error.complexity import FORMULAS
+from confml.bayes_error.complexity import FORMULAS, cover_hart_bound
 from confml.bayes_error.selection import best_transform_of_pairs
 from confml.report._files import remove_earlier, write_csv, write_file
 from confml.runner.bayes_error import Study
@@ -87,8 +87,8 @@ def measure_rows(study: Study) -> list[dict[str, Any]]:
         {
             "measure": "1-NN lower bound",
             "value": near.lower,
-            "least": None,
-            "most": None,
+            "least": cover_hart_bound(near.least, len(study.classes)),
+            "most": cover_hart_bound(near.most, len(study.classes)),
             "formula": "(K-1)/K (1 - sqrt(1 - K/(K-1) e)), at most that error (Cover and Hart 1967)",
         },
     ]
