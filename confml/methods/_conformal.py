@@ -81,7 +81,8 @@ class ConformalMethod(Method):
     no example; its validity is approximate (proven only at about twice the level).
 
     In a config it stands on a method, as ``conformal: split`` or ``conformal: {kind: split, score: aps}``; a
-    sweep names a setting ``conformal__score``.
+    sweep names a setting ``conformal__score``. From Python:
+    ``confml.methods.registry.build("knn", {"k": 3, "conformal": "split", "conformal__score": "aps"})``.
 
     score: what makes a label strange. ``lac``: 1 less its share (probability or votes). ``aps``: the shares
     of all likelier labels and u times its own, u ~ U[0, 1) one an example (1 unless ``randomised``).

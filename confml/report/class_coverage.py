@@ -21,7 +21,8 @@ class ClassRow(NamedTuple):
 
     rows: different test examples of the class. coverage: share of their regions that hold the label, all
     splits together. low, high: where the coverage of p-values that are valid for this class lies with
-    probability 95 %: quantiles of the binomial distribution of ``rows`` trials.
+    probability 95 %: quantiles of the binomial distribution of ``rows`` trials. p-values of one batch are
+    counted among the same N examples, and vary 1 + rows/N times as much: the band is a little narrow then.
     """
 
     dataset: str
