@@ -67,7 +67,7 @@ def draw(subject: Subject):
             axes.tick_params(labelbottom=True)
     split = next(iter(shown.values())).cells[0].split
     steps = " + ".join(step.name for step in subject.results.config.steps)
-    title = f"{title}, split {split}" + (f", after {steps}" if steps else "")
+    title = f"{title}, split {split}" + (f", steps: {steps}" if steps else "")
     title = textwrap.fill(title, 50 if columns == 1 else 100, break_on_hyphens=False)
     figure.suptitle(title, x=0.01, ha="left", fontsize=8, fontweight="bold")
     words = [str(label) for label in classes]
