@@ -52,7 +52,7 @@ class WideTree(NamedTuple):
 def tree_order(X):
     """An order (n,) of rows X (n, d), finite, whose runs of LEAF rows are leaves near each other."""
     order = np.arange(len(X))
-    _sort_into_leaves(X, order)
+    sort_into_leaves(X, order)
     return order
 
 
@@ -75,7 +75,7 @@ def one_part_leaves(X, part, parts):
     leaf = begin = 0
     for c in range(parts):
         own = order[begin : ends[c]]
-        _sort_into_leaves(X, own)
+        sort_into_leaves(X, own)
         for i in range(len(own)):
             members[leaf + i // LEAF, i % LEAF] = own[i]
         leaf += (len(own) + LEAF - 1) // LEAF
@@ -155,7 +155,7 @@ def _split(X, order, begin, stop, at, attribute):
 
 
 @kernel
-def _sort_into_leaves(X, order):
+def sort_into_leaves(X, order):
     """Permute order (n,): cut across the widest attribute, again and again, at powers of two of leaves."""
     waiting = np.empty((DEPTH, 2), np.int64)
     waiting[0, 0], waiting[0, 1] = 0, order.size

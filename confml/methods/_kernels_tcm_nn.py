@@ -17,8 +17,8 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
+from confml._kernels_wide_tree import DEPTH, FAN, LEAF, gaps_to_children, lowest_bit, squares_to_rows
 from confml.methods._kernels_tcm_nn_lists import hit_room, squared_distance
-from confml.methods._kernels_tcm_nn_tree import DEPTH, FAN, LEAF, gaps_to_children, squares_to_rows
 
 REACH, ALPHA, OTHER_REACH, SUM, OTHER_PART = range(5)
 _TIGHT = 1.0 - 1e-9  # below any rounding of a sum of k distances, a product or a root
@@ -322,7 +322,7 @@ def revise_by_trees(
     roots to highs: the trees, see `_kernels_tcm_nn_tree`; owner (roots,): the class whose examples each
     holds; nodes: their nodes' bounds. same, other, bounds: in the trees' order.
     """
-    leaves = len(first)
+    leaves, last = len(first), len(ks) - 1
     waiting, squares = np.empty(DEPTH, np.int64), np.empty(LEAF)
     for r in range(len(Q)):
         for tree in range(len(roots)):
@@ -335,7 +335,7 @@ def revise_by_trees(
                 node = waiting[held]
                 if node >= leaves:
                     group = node - leaves
-                    gaps_to_children(Q, r, lows, highs, group, squares)
+                    gaps_to_children(Q, Q, r, lows, highs, group, np.inf, squares)
                     for place in range(FAN):
                         under = child[group, place]
                         if under >= 0:
@@ -344,8 +344,15 @@ def revise_by_trees(
                                 waiting[held] = under
                                 held += 1
                     continue
-                squares_to_rows(Q, r, rows, node, squares)
-                for e in range(count[node]):
+                # At the farthest reach of its rows and beyond, a leaf's rows change nothing (`may_cross`).
+                reach = nodes[node, REACH, last]
+                reach = max(reach, nodes[node, OTHER_REACH, last]) if others else reach
+                mask = squares_to_rows(Q, r, rows, node, reach * reach * _ABOVE_ONE, squares)
+                while mask != 0:
+                    e = lowest_bit(mask)
+                    mask &= mask - 1
+                    if e >= count[node]:
+                        break
                     t, distance = first[node] + e, np.sqrt(squares[e])
                     if may_cross(bounds, t, distance, alphas_z, lowest_z, others):
                         revise(

@@ -1,14 +1,8 @@
-"""Compiled search trees, one for each class, for data with few attributes.
+"""Compiled searches in trees of the kind of `_kernels_wide_tree`, one for each class or part of one.
 
-The rows of a class are ordered by splitting them in two again and again across the widest attribute, such
-that each run of `LEAF` rows is a leaf; `FAN` neighbouring leaves, and then `FAN` neighbouring groups, form a
-group. A group stores its children's boxes, and a leaf its rows, side by side for each attribute, so that the
-gaps to all of them are computed together in vector registers: that is what makes such a tree fast.
-
-Gaps and distances are summed in attribute order like every other here, and rounding is monotone: the computed
-gap to a box is never above the computed distance of any row in it, so that pruning needs no allowance.
-
-Nodes are numbered: first all leaves, then all groups, parents after their children.
+All trees share their arrays: nodes are numbered with the leaves of all first, then all groups, parents after
+their children. Gaps and distances are summed in attribute order like every other here, so that pruning needs
+no allowance for rounding.
 """
 
 from __future__ import annotations
@@ -16,64 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-
-LEAF = 16
-FAN = 8
-DEPTH = 256  # entries of a search's stack: FAN for each level
-
-
-@kernel
-def _split(X, order, begin, stop, at, attribute):
-    """Reorder order[begin:stop] so that no value of an attribute before ``at`` exceeds one after it."""
-    lo, hi = begin, stop - 1
-    while lo < hi:
-        pivot = X[order[(lo + hi) // 2], attribute]
-        i, j = lo, hi
-        while i <= j:
-            while X[order[i], attribute] < pivot:
-                i += 1
-            while X[order[j], attribute] > pivot:
-                j -= 1
-            if i <= j:
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if at <= j:
-            hi = j
-        elif at >= i:
-            lo = i
-        else:
-            break
-
-
-@kernel
-def sort_into_leaves(X, order, starts):
-    """Permute order (m,) within each class, so that runs of `LEAF` rows, and powers of two of them, are near
-    each other. X (m, d); starts (c + 1,): where the classes begin in order."""
-    waiting = np.empty((DEPTH, 2), np.int64)
-    for z in range(len(starts) - 1):
-        waiting[0] = starts[z], starts[z + 1]
-        held = 1
-        while held > 0:
-            held -= 1
-            begin, stop = waiting[held]
-            if stop - begin <= LEAF:
-                continue
-            widest, width = 0, -1.0
-            for a in range(X.shape[1]):
-                lowest = highest = X[order[begin], a]
-                for e in range(begin + 1, stop):
-                    value = X[order[e], a]
-                    lowest, highest = min(lowest, value), max(highest, value)
-                if highest - lowest > width:
-                    widest, width = a, highest - lowest
-            run = LEAF  # the largest power of two of leaves that leaves something over
-            while 2 * run < stop - begin:
-                run *= 2
-            _split(X, order, begin, stop, begin + run, widest)
-            waiting[held] = begin, begin + run
-            waiting[held + 1] = begin + run, stop
-            held += 2
+from confml._kernels_wide_tree import DEPTH, FAN, LEAF, gaps_to_children, lowest_bit, squares_to_rows
 
 
 @kernel
@@ -105,32 +42,6 @@ def fill(X, first, count, child, rows, lows, highs):
 
 
 @kernel
-def gaps_to_children(Q, r, lows, highs, group, out):
-    """out (FAN,) = squared distances from Q[r] to the boxes of a group's children, +inf for none."""
-    for e in range(FAN):
-        out[e] = 0.0
-    for a in range(Q.shape[1]):
-        x = Q[r, a]
-        for e in range(FAN):
-            below, above = lows[group, a, e] - x, x - highs[group, a, e]
-            gap = below if below > above else above
-            gap = gap if gap > 0.0 else 0.0
-            out[e] += gap * gap
-
-
-@kernel
-def squares_to_rows(Q, r, rows, leaf, out):
-    """out (LEAF,) = squared distances from Q[r] to the rows of a leaf, +inf for none."""
-    for e in range(LEAF):
-        out[e] = 0.0
-    for a in range(Q.shape[1]):
-        x = Q[r, a]
-        for e in range(LEAF):
-            difference = x - rows[leaf, a, e]
-            out[e] += difference * difference
-
-
-@kernel
 def _search(Q, r, skip, root, first, count, child, rows, lows, highs, best, nodes, gaps, squares):
     """Lower best (k,), ascending squared distances from Q[r], by the rows under a root; ``skip`` is left out.
 
@@ -145,8 +56,10 @@ def _search(Q, r, skip, root, first, count, child, rows, lows, highs, best, node
         if gaps[held] >= best[k - 1]:
             continue
         if node < leaves:
-            squares_to_rows(Q, r, rows, node, squares)
-            for e in range(count[node]):
+            mask = squares_to_rows(Q, r, rows, node, best[k - 1], squares)
+            while mask != 0:
+                e = lowest_bit(mask)
+                mask &= mask - 1
                 square = squares[e]
                 if square < best[k - 1] and first[node] + e != skip:
                     at = k - 1
@@ -156,9 +69,11 @@ def _search(Q, r, skip, root, first, count, child, rows, lows, highs, best, node
                     best[at] = square
             continue
         group = node - leaves
-        gaps_to_children(Q, r, lows, highs, group, squares)
+        mask = gaps_to_children(Q, Q, r, lows, highs, group, best[k - 1], squares)
         bottom = held
-        for place in range(FAN):
+        while mask != 0:
+            place = lowest_bit(mask)
+            mask &= mask - 1
             gap = squares[place]
             if gap < best[k - 1]:
                 at = held
@@ -182,7 +97,7 @@ def nearest_of_training(X, code, roots, first, count, child, rows, lows, highs, 
             X, i, i, roots[own], first, count, child, rows, lows, highs, nearest[i, 0], nodes, gaps, squares
         )
         for z in range(len(roots)):
-            gaps_to_children(X, i, lows, highs, roots[z] - leaves, squares)
+            gaps_to_children(X, X, i, lows, highs, roots[z] - leaves, np.inf, squares)
             gap_of_class[z] = min(squares[:FAN])
         for z in np.argsort(gap_of_class):  # near classes first: they exclude the far ones
             if z != own and gap_of_class[z] < nearest[i, 1, -1]:

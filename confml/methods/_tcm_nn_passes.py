@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confml import _kernels_wide_tree as wide_tree
 from confml.methods import _kernels_tcm_nn as kernels
 from confml.methods import _kernels_tcm_nn_lists as lists_kernels
 from confml.methods import _kernels_tcm_nn_tree as tree_kernels
@@ -256,14 +257,14 @@ def _by_reach(reach: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.nda
     parts, owner = [], []
     for z, (first, last) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
         cuts = np.unique(first + (np.array([0.0, 0.5, 0.9, 0.98]) * (last - first)).astype(np.int64))
-        cuts = cuts if last - first >= 20 * tree_kernels.LEAF else cuts[:1]
+        cuts = cuts if last - first >= 20 * wide_tree.LEAF else cuts[:1]
         parts.append(cuts)
         owner += [z] * len(cuts)
     return order, np.append(np.concatenate(parts), starts[-1]), np.array(owner)
 
 
 class _Trees:
-    """One search tree a class over X (m, d), sorted by class; see `_kernels_tcm_nn_tree`.
+    """One search tree a class over X (m, d), sorted by class; see `_kernels_wide_tree`.
 
     order: (m,) the rows leaf by leaf; X: these rows. first, count: (leaves,) the rows of X in each leaf.
     child: (groups, FAN) the nodes under each group, -1 for none. arrays: all that the kernels want.
@@ -271,9 +272,10 @@ class _Trees:
 
     def __init__(self, X: np.ndarray, starts: np.ndarray):
         self.order = np.arange(len(X))
-        tree_kernels.sort_into_leaves(X, self.order, starts)
+        for first, last in zip(starts[:-1], starts[1:], strict=True):
+            wide_tree.sort_into_leaves(X, self.order[first:last])
         self.X = X[self.order]
-        leaf, fan = tree_kernels.LEAF, tree_kernels.FAN
+        leaf, fan = wide_tree.LEAF, wide_tree.FAN
         self.first = np.concatenate(
             [np.arange(*ends, leaf) for ends in zip(starts[:-1], starts[1:], strict=True)]
         )
