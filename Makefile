@@ -26,8 +26,8 @@ table-tcm-nn: $(VENV)/installed
 	@$(CONFML) report $(addprefix results/,usps satellite shuttle segment) --out results/reference/tcm-nn \
 	  --table tcm-nn-table1 --table tcm-nn-table2 --table tcm-nn-table3
 
-# van den Burg & Hero 2017, tables 1 to 4 and figure 7. SCALE=small: sets under 6,000 rows, shorter grids: 39 minutes of
-# one core in all, so 20 on 2; SCALE=full: everything, for a cluster (configs/smartsvm.yaml says what it costs).
+# van den Burg & Hero 2017, tables 1 to 4 and figure 7. SCALE=small: sets under 6,000 rows, shorter grids: 19 minutes on
+# 2 cores; SCALE=full: everything, for a cluster (configs/smartsvm.yaml says what it costs).
 SCALE ?= small
 STUDY := smartsvm$(if $(filter small,$(SCALE)),-small)
 .PHONY: table-smartsvm
