@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from confml._parameters import Parameter, check_parameters
 from confml._seeds import derived_generator
+from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 
 
@@ -152,7 +153,10 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         As `evaluate_path` otherwise. classes: (c,) all labels that may come, sorted; some may not have come
         when an example is predicted, and (X, y) may be empty. Only of methods with ``learns_online``.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not learn one example at a time")
+        raise ConfmlError(
+            f"{type(self).__name__} does not learn one example at a time",
+            hint="protocol: {kind: online} is for methods that do, such as tcm-nn",
+        )
 
     @classmethod
     def warm(cls) -> None:
