@@ -36,8 +36,9 @@ def cache_dir() -> Path:
         return Path(given)
     sources = hashlib.sha256(f"{sys.version_info[:2]} {metadata.version('numba')}".encode())
     package = Path(__file__).parent
-    for file in sorted([Path(__file__), *package.rglob("_kernels*.py")]):
-        sources.update(file.read_bytes())
+    for source in sorted(file.read_bytes() for file in package.rglob("*.py")):
+        if b"confml._jit import" in source or b"Path(__file__).parent" in source and b"def kernel(" in source:
+            sources.update(source)
     folder = f"kernels-{sources.hexdigest()[:12]}"
     temporary = Path(tempfile.gettempdir()) / f"confml-{os.getuid() if hasattr(os, 'getuid') else 0}"
     for parent in (cache_folder(), temporary):

@@ -10,13 +10,16 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "confml"
 # Each floor may import itself and what stands before it.
 FLOORS = [
-    {"errors", "_cache", "_jit", "_seeds", "_parameters", "_kernels_wide_tree", "__init__"},
-    {"measures", "data", "bayes_error"},
+    {"errors", "_cache", "_jit", "_seeds", "__init__"},
+    {"plugins"},
+    {"measures", "data", "neighbours"},
+    {"bayes_error"},
     {"methods"},
     {"steps"},
     {"config"},
     {"runner"},
     {"report"},
+    {"studies"},
     {"commands"},
     {"cli"},
     {"__main__"},

@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml._kernels_wide_tree import DEPTH, FAN, FAR, LEAF, one_part_leaves, wide_tree
 from confml.bayes_error._kernels_disjoint_set import find, unite
 from confml.bayes_error._kernels_edges import edge_key
 from confml.bayes_error._kernels_searches import LAST, is_used, nearest_outside, smallest_ranks
+from confml.neighbours.wide_tree import DEPTH, FAN, FAR, LEAF, one_part_leaves, wide_tree
 
 SPLIT = 32
 """Rows a part, on average, from which on the tree is built anew such that no leaf has rows of two parts."""

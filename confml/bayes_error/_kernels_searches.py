@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml._kernels_wide_tree import (
+from confml.bayes_error._kernels_edges import edge_key
+from confml.neighbours.wide_tree import (
     DEPTH,
     FAN,
     FAR,
@@ -21,7 +22,6 @@ from confml._kernels_wide_tree import (
     lowest_bit,
     squares_to_rows,
 )
-from confml.bayes_error._kernels_edges import edge_key
 
 LAST = np.int64(0x7FFFFFFFFFFFFFFF)
 

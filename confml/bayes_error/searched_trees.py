@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from confml._kernels_wide_tree import LEAF, leaves_in_order, tree_order, wide_tree
 from confml.bayes_error import _kernels_edges as edges
 from confml.bayes_error._kernels_boruvka import boruvka
 from confml.bayes_error._kernels_searches import nearest_lists, smallest_ranks
+from confml.neighbours.wide_tree import LEAF, leaves_in_order, tree_order, wide_tree
 
 FEW_ATTRIBUTES = 40
 """Attributes up to which searches are the fastest whatever the rows are like."""

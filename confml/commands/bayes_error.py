@@ -109,7 +109,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
     confml bayes-error segment --select 10 --transforms --intervals --permutations 999
     """
     from confml.errors import ConfigError
-    from confml.runner.bayes_error import Request, study
+    from confml.studies.bayes_error.study import Request, study
 
     _check_partners(options)
     params = dict(_parameter(text) for text in options["params"])
@@ -141,7 +141,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
     tell = (lambda text: None) if options["quiet"] else say
     found = study(load(spec), request, tell, true_error)
 
-    from confml.report.bayes_error import print_study, study_document, write_study
+    from confml.studies.bayes_error import print_study, study_document, write_study
 
     if options["out"] is not None:
         paths = write_study(found, options["out"])

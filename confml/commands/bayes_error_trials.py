@@ -57,7 +57,7 @@ def bayes_error_trials(
 
     from confml.bayes_error.trials import gaussian_trials
     from confml.errors import ConfigError
-    from confml.report.bayes_error.trials import print_trials, trial_document, write_trials
+    from confml.studies.bayes_error.trials import print_trials, trial_document, write_trials
 
     if any(count != int(count) for count in counts):
         raise ConfigError(f"--trees expects whole numbers, got '{trees}'")

@@ -59,8 +59,8 @@ def _check_card(checker: Checker, dataset: DatasetSpec, place: tuple) -> None:
 
 
 def _check_generator(checker: Checker, dataset: DatasetSpec, place: tuple) -> None:
-    from confml._parameters import check_parameters
     from confml.data.generators import COMMON, GENERATORS
+    from confml.plugins.parameters import check_parameters
 
     name = dataset.generate
     if name not in GENERATORS:

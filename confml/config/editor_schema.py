@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from confml._parameters import Parameter
 from confml.config import grids
 from confml.config.part import hyphenated
 from confml.config.schema import (
@@ -19,6 +18,7 @@ from confml.config.schema import (
     StepSpec,
 )
 from confml.config.values import parameter_schema
+from confml.plugins.parameters import Parameter
 
 GRID = {
     "description": "Values: a list, a..b, or a series {range | log2 | log10: [from, to, step]}.",
@@ -108,7 +108,7 @@ def _suggest(part: dict[str, Any], key: str, names: Iterable[str], *, in_list: b
 
 def _with_parameters(part: dict[str, Any], key: str, known: Mapping[str, Mapping[str, Parameter]]) -> None:
     """The parameters of each method (step, generator, figure), where its name is given, and no others."""
-    from confml.methods._conformal import PARAMETERS as conformal
+    from confml.methods.conformal.conformal import PARAMETERS as conformal
 
     part["additionalProperties"] = True  # scikit-learn's classifiers have parameters that are not listed
     own = list(part["properties"])

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from pydantic_core import PydanticCustomError, core_schema
 
-from confml._parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
 from confml.errors import did_you_mean
+from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
 
 
 @dataclass(frozen=True)

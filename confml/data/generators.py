@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from confml._parameters import Choice, Integer, Number, Parameter, check_parameters
 from confml._seeds import stable_generator
 from confml.data import concepts
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError, ConfmlError, DataError, did_you_mean
+from confml.plugins.parameters import Choice, Integer, Number, Parameter, check_parameters
 
 COMMON: Mapping[str, Parameter] = {
     "n": Integer("examples; the training part where test-n is given", low=2),

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from confml._parameters import Integer, Number, Parameter, check_parameters
 from confml.data.dataset import DataSet
 from confml.errors import ConfmlError
+from confml.plugins.parameters import Integer, Number, Parameter, check_parameters
 
 VERSION = 2  # raised whenever results change
 NOISE: Mapping[str, Parameter] = {

@@ -1,5 +1,5 @@
 """Methods: one file each. `Method` is the contract, for other packages' methods too; see ``_template.py``."""
 
-from confml.methods._base import Method, Views
+from confml.methods.base import Method, Views
 
 __all__ = ["Method", "Views"]

@@ -18,9 +18,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml._parameters import Integer, Parameter
 from confml.measures.prediction import Prediction
-from confml.methods._base import Method
+from confml.methods.base import Method
+from confml.plugins.parameters import Integer, Parameter
 
 
 class NearestMean(Method):

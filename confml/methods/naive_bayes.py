@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import logsumexp
 
-from confml._parameters import AnyOf, Choice, Integer, Number, Parameter
 from confml.measures.prediction import Prediction
-from confml.methods._base import Method
-from confml.methods._nominal import NOMINAL, nominal_mask
+from confml.methods.base import Method
+from confml.methods.nominal import NOMINAL, nominal_mask
+from confml.plugins.parameters import AnyOf, Choice, Integer, Number, Parameter
 
 _BLOCK = 4_000_000  # differences between test values and bells at a time
 

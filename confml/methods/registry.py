@@ -9,11 +9,11 @@ from typing import Any
 import sklearn
 
 from confml.errors import ConfigError, ConfmlError
-from confml.methods import _conformal
-from confml.methods._base import Method
-from confml.methods._discovery import Catalogue, required_parameters
-from confml.methods._sklearn import SklearnMethod, new_classifier, view_of
-from confml.methods._sklearn_names import describe_parameters, dotted_name, find_classifier, plain
+from confml.methods.base import Method
+from confml.methods.conformal import conformal
+from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
+from confml.methods.sklearn.sklearn_method import SklearnMethod, new_classifier, view_of
+from confml.plugins.registry import Catalogue, required_parameters
 
 methods = Catalogue("method", "confml.methods", Method, "confml.methods")
 
@@ -49,25 +49,25 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
 
     Those of any method may say ``conformal``, and what stands behind ``conformal__``.
     """
-    settings, params = _conformal.settings_of(params or {})
+    settings, params = conformal.settings_of(params or {})
     if method_class(name) is SklearnMethod:
         views = [view_of(new_classifier(name, params))]
     else:
         methods.check(name, params)
         views = views_of(method_class(name))
     if settings:
-        _conformal.check_settings(name, settings, views)
+        conformal.check_settings(name, settings, views)
 
 
 def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
     """A method that is not fitted yet. Raises ConfigError as `check` does."""
     check(name, params)
-    settings, params = _conformal.settings_of(params or {})
+    settings, params = conformal.settings_of(params or {})
     if method_class(name) is SklearnMethod:
         method = SklearnMethod(new_classifier(name, params))
     else:
         method = method_class(name)(**params)
-    return _conformal.make(method, settings) if settings else method
+    return conformal.make(method, settings) if settings else method
 
 
 def version_of(name: str, params: Mapping[str, Any] | None = None) -> int | str:
@@ -77,8 +77,8 @@ def version_of(name: str, params: Mapping[str, Any] | None = None) -> int | str:
     """
     cls = method_class(name)
     version = f"{cls.version}, scikit-learn {sklearn.__version__}" if cls is SklearnMethod else cls.version
-    settings, _ = _conformal.settings_of(params or {})
-    return f"{version}, conformal {_conformal.ConformalMethod.version}" if settings else version
+    settings, _ = conformal.settings_of(params or {})
+    return f"{version}, conformal {conformal.ConformalMethod.version}" if settings else version
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -88,8 +88,8 @@ def describe(name: str) -> dict[str, Any]:
     version, views (of the method with its default parameters), parameters (each with name, about, expected
     and, where it has one, default). ``conformal`` is what any classifier can be made.
     """
-    if name == _conformal.KEY:
-        return _conformal.describe()
+    if name == conformal.KEY:
+        return conformal.describe()
     cls = method_class(name)
     if cls is not SklearnMethod:
         return methods.describe(name) | {"views": views_of(cls)}

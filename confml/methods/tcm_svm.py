@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 from sklearn.svm import SVC
 
-from confml._parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
-from confml.methods._base import Method
-from confml.methods._conformal_scores import margin_scores
-from confml.methods._tcm_nn_passes import Counts
-from confml.methods.tcm_nn import prediction_of
+from confml.methods.base import Method
+from confml.methods.conformal.scores import margin_scores
+from confml.methods.tcm_nn.passes import Counts
+from confml.methods.tcm_nn.tcm_nn import prediction_of
+from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
 
 _PAIRS = 2e10  # of examples, over all machines: about a quarter of an hour
 _SECONDS = 5e-8  # a pair takes, as measured on sets of 200 to 1000 examples

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from confml.errors import ConfmlError
-from confml.report._files import write_csv, write_file
 from confml.report.certified import write_certified
 from confml.report.class_coverage import write_class_coverage
 from confml.report.console import print_json, print_run
 from confml.report.dropped import write_dropped
 from confml.report.figures import check_figure, draw_figures, known_figures
+from confml.report.files import write_csv, write_file
 from confml.report.linked import read_linked, write_linked
 from confml.report.matched import matched_rows, write_matched
 from confml.report.metrics import (

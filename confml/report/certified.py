@@ -15,7 +15,7 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.measures.certified import certify, threshold_grid
-from confml.report._files import write_csv
+from confml.report.files import write_csv
 from confml.report.metrics import mean_and_sd
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from confml.measures import Case
 from confml.measures.validity import class_coverage
-from confml.report._files import write_csv
+from confml.report.files import write_csv
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

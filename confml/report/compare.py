@@ -17,7 +17,7 @@ import numpy as np
 from confml.errors import ConfmlError, did_you_mean
 from confml.measures.comparison import CurveDifference, corrected_t, curve_difference
 from confml.measures.rejection import RejectionCurve, curve_of, sureness
-from confml.report._files import safe_name, write_csv
+from confml.report.files import safe_name, write_csv
 from confml.report.results import RunResults
 from confml.report.stored import open_run
 from confml.runner.results import CellResult

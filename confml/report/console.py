@@ -177,7 +177,7 @@ def sureness_table(results: RunResults) -> tuple[list[str], list[list[str]]]:
 
 def example_regions(results: RunResults, folder: Path) -> tuple[Path, list[str], list[list[str]]] | None:
     """(path, headings, rows) of the first rows of one region table: the config's first that has regions."""
-    from confml.report._files import safe_name
+    from confml.report.files import safe_name
     from confml.report.regions import region_paths
 
     paths = region_paths(results)

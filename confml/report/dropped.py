@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confml.report._files import write_csv
+from confml.report.files import write_csv
 from confml.report.regions import region_paths
 
 if TYPE_CHECKING:

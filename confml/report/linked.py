@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures.rejection import RejectionCurve, rejection_curve
-from confml.report._files import write_csv
 from confml.report.figures import Subject, Variant
+from confml.report.files import write_csv
 from confml.report.metrics import SummaryRow, mean_and_sd
 
 if TYPE_CHECKING:

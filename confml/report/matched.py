@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures.rejection import Match, curve_of, match, sureness
-from confml.report._files import write_csv
+from confml.report.files import write_csv
 from confml.report.metrics import SummaryRow, mean_and_sd
 
 if TYPE_CHECKING:

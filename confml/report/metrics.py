@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confml.measures import Context, evaluate
-from confml.report._files import field, params_text, write_csv, write_file
+from confml.report.files import field, params_text, write_csv, write_file
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

@@ -11,7 +11,7 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.martingales import is_online, power_martingale, simple_mixture
 from confml.measures.validity import smoothed_p_values
-from confml.report._files import field, numbers, safe_name, write_columns
+from confml.report.files import field, numbers, safe_name, write_columns
 from confml.report.regions import region_paths
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures.ranks import RankComparison, compare_ranks
-from confml.report._files import safe_name, write_csv, write_file
+from confml.report.files import safe_name, write_csv, write_file
 from confml.report.metrics import training_times
 from confml.report.tables import default_params, published_table
 

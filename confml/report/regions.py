@@ -10,7 +10,7 @@ import numpy as np
 
 from confml.measures.prediction import Prediction
 from confml.measures.regions import reasons
-from confml.report._files import field, numbers, quoted, safe_name, safe_names, write_columns
+from confml.report.files import field, numbers, quoted, safe_name, safe_names, write_columns
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

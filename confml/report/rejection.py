@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures.rejection import RejectionCurve, band, curve_of
-from confml.report._files import write_csv
+from confml.report.files import write_csv
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

@@ -8,7 +8,7 @@ from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from confml.report._files import natural, value_text
+from confml.report.files import natural, value_text
 
 if TYPE_CHECKING:
     from confml.config import Config

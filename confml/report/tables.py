@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from confml.errors import ConfigError, did_you_mean
-from confml.report._files import write_csv, write_file
+from confml.report.files import write_csv, write_file
 from confml.report.metrics import SummaryRow
 from confml.report.published import Entry, Ours, PublishedTable, known_tables
 
@@ -107,8 +107,8 @@ def find(ours: Ours, datasets: Sequence[str], summary: Iterable[SummaryRow]) -> 
 def default_params(method: str) -> dict[str, Any]:
     """The default parameters of a method; empty where it is not known."""
     from confml.errors import ConfmlError
-    from confml.methods._discovery import default_parameters
     from confml.methods.registry import method_class
+    from confml.plugins.registry import default_parameters
 
     try:
         return default_parameters(method_class(method))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confml.methods._class_tree import tree_text
-from confml.report._files import safe_name, write_file
+from confml.methods.svm.class_tree import tree_text
+from confml.report.files import safe_name, write_file
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

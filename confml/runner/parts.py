@@ -13,9 +13,9 @@ from confml._seeds import derived_generator, stable_generator
 from confml.data.dataset import DataSet
 from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
 from confml.errors import ConfmlError
-from confml.methods._base import Method
-from confml.methods._conformal import GROUPS, KEY, STEPS
-from confml.methods._nominal import nominal_mask
+from confml.methods.base import Method
+from confml.methods.conformal.conformal import GROUPS, KEY, STEPS
+from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
 from confml.runner.splits import inner_folds, split_identity, split_rows
 from confml.runner.workspace import open_dataset

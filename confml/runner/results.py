@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from confml.measures.prediction import Prediction
-from confml.methods._base import Views
+from confml.methods.base import Views
 from confml.runner.plan import Cell
 from confml.runner.store import Store
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from confml.config import Config
 from confml.errors import ConfmlError
-from confml.methods._base import Method
+from confml.methods.base import Method
 from confml.methods.registry import method_class
 from confml.runner.engines import make_engine
 from confml.runner.graph import Schedule, make_tasks
@@ -20,7 +20,7 @@ from confml.runner.provenance import now
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, run_task
 from confml.runner.workspace import Workspace
-from confml.steps._base import Step
+from confml.steps.base import Step
 from confml.steps.registry import step_class
 
 

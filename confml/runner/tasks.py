@@ -17,7 +17,7 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.errors import ConfmlError
-from confml.methods._base import Views
+from confml.methods.base import Views
 from confml.methods.registry import build
 from confml.runner.parts import Parts
 from confml.runner.plan import Cell

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.steps._base import Step
+from confml.steps.base import Step
 
 
 class Chain:

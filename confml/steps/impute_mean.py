@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml.steps._base import Step
+from confml.steps.base import Step
 
 
 class ImputeMean(Step):

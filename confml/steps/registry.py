@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from confml.methods._discovery import Catalogue
-from confml.steps._base import Step
+from confml.plugins.registry import Catalogue
+from confml.steps.base import Step
 from confml.steps.chain import Chain
 
 steps = Catalogue("step", "confml.steps", Step, "confml.steps")

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml.steps._base import Step
 from confml.steps._columns import complete
+from confml.steps.base import Step
 
 
 class RowStandardise(Step):

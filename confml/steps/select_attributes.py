@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confml._parameters import Integer, Parameter
 from confml.methods.registry import build, method_class, methods
-from confml.steps._base import Step
+from confml.plugins.parameters import Integer, Parameter
 from confml.steps._columns import complete
+from confml.steps.base import Step
 
 
 class MethodName(Parameter):

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml._parameters import AnyOf, Choice, Integer, Nothing, Parameter
 from confml.bayes_error.selection import CRITERIA, sample_by_class, select_attributes
-from confml.steps._base import Step
+from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Parameter
 from confml.steps._columns import complete
+from confml.steps.base import Step
 
 
 class SelectByBayesError(Step):

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml.methods._mixed_neighbours import nominal_first
 from confml.methods.knn import KNN
+from confml.neighbours.mixed_rows import nominal_first
 from confml.steps import _kernels_pairs as kernels
-from confml.steps._base import Step
 from confml.steps._columns import complete
+from confml.steps.base import Step
 
 
 class SelectExamples(Step):

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml._parameters import Flag, Parameter
-from confml.methods._mixed_neighbours import nearest_rows, nominal_first
 from confml.methods.knn import KNN
+from confml.neighbours.mixed_rows import nearest_rows, nominal_first
+from confml.plugins.parameters import Flag, Parameter
 from confml.steps import _kernels_pairs as kernels
-from confml.steps._base import Step
 from confml.steps._columns import complete
+from confml.steps.base import Step
 
 
 class TomekLinks(Step):

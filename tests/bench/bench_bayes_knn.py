@@ -180,7 +180,7 @@ def bench_chains() -> list[Result]:
 
 def _counts(training) -> np.ndarray:
     """(200, n, c) class counts among the k = 1 .. 200 nearest of each training example."""
-    from confml.methods._kernels_bayes_knn import all_counts
+    from confml.methods.bayes_knn._kernels import all_counts
 
     return all_counts(*training.neighbours_of(None, 200))
 

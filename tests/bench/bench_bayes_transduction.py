@@ -17,10 +17,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from confml.measures.chains import effective_sample_size
-from confml.methods._billiard import Table, play
-from confml.methods._kernel_functions import KernelFunction
-from confml.methods._version_space import RangeSpace, VersionSpace
-from confml.methods.bayes_transduction import BayesTransduction
+from confml.methods.version_space.bayes_transduction import BayesTransduction
+from confml.methods.version_space.billiard import Table, play
+from confml.methods.version_space.kernel_functions import KernelFunction
+from confml.methods.version_space.version_space import RangeSpace, VersionSpace
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 import naive_bayes_transduction as naive  # noqa: E402

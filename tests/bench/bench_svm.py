@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from confml.data import load
-from confml.methods._newton_svm import DenseExamples
-from confml.methods.gen_svm import GenSVM
-from confml.methods.ovo_svm import OvOSVM
-from confml.methods.ovr_svm import OvRSVM
-from confml.methods.smart_svm import SmartSVM
+from confml.methods.svm.gen_svm import GenSVM
+from confml.methods.svm.newton_svm import DenseExamples
+from confml.methods.svm.ovo_svm import OvOSVM
+from confml.methods.svm.ovr_svm import OvRSVM
+from confml.methods.svm.smart_svm import SmartSVM
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 CS = [2.0**power for power in range(-18, 19, 2)]

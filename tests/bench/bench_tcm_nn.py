@@ -18,8 +18,8 @@ from _pairs import Row, Skipped, paired, seconds_of
 
 from confml.data import load
 from confml.errors import ConfmlError
-from confml.methods._kernels_tcm_nn_lists import minus_squared_distances
 from confml.methods.tcm_nn import TCMNN
+from confml.methods.tcm_nn._kernels_lists import minus_squared_distances
 
 BLOCK = 512
 

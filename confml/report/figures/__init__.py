@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confml._parameters import Parameter, check_parameters
 from confml.errors import ConfigError, ConfmlError, did_you_mean
-from confml.report._files import digest, params_text, safe_name, safe_names
+from confml.plugins.parameters import Parameter, check_parameters
+from confml.report.files import digest, params_text, safe_name, safe_names
 
 if TYPE_CHECKING:
     import numpy as np

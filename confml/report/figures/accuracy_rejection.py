@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from confml._parameters import Choice, Integer, Parameter
 from confml.measures.rejection import RejectionCurve, band, curve_of
+from confml.plugins.parameters import Choice, Integer, Parameter
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
 from confml.report.figures.style import PAGE, legend_below, lines_of, new_figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confml._parameters import Integer
+from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import PAGE, lines_of, new_figure
 

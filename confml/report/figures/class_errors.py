@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from confml._parameters import Integer
+from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.style import BLUE, PAGE, VERMILION, legend_below, new_figure
 

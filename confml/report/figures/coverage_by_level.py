@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from confml._parameters import Flag, Integer, Number
 from confml._seeds import stable_generator
 from confml.measures import Case
+from confml.plugins.parameters import Flag, Integer, Number
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.style import BLACK, COLUMN, GREY, legend_below, legend_beside, lines_of, new_figure
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confml._parameters import Integer
 from confml.data.generators import true_probability
+from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures._refit import data_at_hand, first_split
 from confml.report.figures.style import BLACK, COLUMN, PAGE, legend_below, new_figure

@@ -7,7 +7,7 @@ import statistics
 
 import numpy as np
 
-from confml._parameters import Number
+from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.style import GREY, PAGE, legend_below, lines_of, new_figure
 

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from confml._parameters import Number
 from confml.measures import Case
 from confml.measures.martingales import POWER, is_online, power_martingale, simple_mixture
 from confml.measures.validity import smoothed_p_values
+from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import (
     BLACK,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numbers import Real
 
-from confml._parameters import Flag
+from confml.plugins.parameters import Flag
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures._curves import Point, draw_curves
 from confml.report.figures.error_against import Word

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from confml._parameters import Number
 from confml.measures import Case
 from confml.measures.martingales import is_online
+from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, PALETTE, legend_below, new_figure
 

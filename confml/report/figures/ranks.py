@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confml._parameters import Number
+from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
 from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, new_figure

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from confml._parameters import Integer, Parameter
+from confml.plugins.parameters import Integer, Parameter
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures._refit import data_at_hand, first_split
 from confml.report.figures.decision_boundary import COLOURS, draw_truth, true_boundary
@@ -39,7 +39,7 @@ def running_means(model, points: np.ndarray, code: int) -> dict[str, np.ndarray]
 
     model: fitted by chains. (chains, draws, p) each.
     """
-    from confml.methods._kernels_bayes_knn import all_counts
+    from confml.methods.bayes_knn._kernels import all_counts
 
     traces = model.diagnostics_.traces
     ks, betas = traces["k"].astype(np.int64), traces["beta"]

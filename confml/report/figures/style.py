@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from confml.report._files import write_file
+from confml.report.files import write_file
 
 COLUMN, PAGE = 3.4, 7.0  # widths in inches of a paper's column and page
 

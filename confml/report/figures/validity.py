@@ -7,8 +7,8 @@ import statistics
 
 import numpy as np
 
-from confml._parameters import Integer, Number
 from confml.measures import Case
+from confml.plugins.parameters import Integer, Number
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, legend_below, lines_of, new_figure
 

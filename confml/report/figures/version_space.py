@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confml._parameters import Integer
-from confml.methods._joint_labelling import JointLabelling
+from confml.methods.version_space.joint_labelling import JointLabelling
+from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures._refit import data_at_hand, first_split
 from confml.report.figures.style import (

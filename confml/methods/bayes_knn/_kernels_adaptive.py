@@ -1,0 +1,414 @@
+"""Kernels of adaptive Bayesian k-NN: class counts in a changing metric M = Q Lambda Q^T, and its chain.
+
+Distances in the metric M are Euclidean between the rows of Z = X Q Lambda^(1/2). Matrix products are plain
+loops in a fixed order: equal rows of X give equal rows of Z to the last bit, which no BLAS promises, and
+equal distances decide ties.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._jit import kernel
+from confml.methods.bayes_knn._kernels import TIE, select, squared_distances_to_all
+from confml.methods.bayes_knn._kernels_mcmc import TARGET as BETA_TARGET
+from confml.methods.bayes_knn._kernels_mcmc import propose_k_beta
+
+TARGET = 0.25  # acceptance rate of metric moves that burn-in tunes their step for
+SCALE_RATIO = 4.0  # step in log lambda over step in angle
+K_MOVES = 0.25  # share of the steps that move (k, beta); the others move the metric, and then beta
+K_JUMPS = 0.1  # share of those that draw k uniformly
+SLACK = 1.1  # small moves change the k-th distance by less than this as a rule
+
+
+@kernel
+def transform_columns(columns, transform, out):
+    """out (r, n) = transform^T (r, d) times columns (d, n): examples as columns in the new metric."""
+    d, n = columns.shape
+    for row in range(transform.shape[1]):
+        target = out[row]
+        for j in range(n):
+            target[j] = 0.0
+        for attribute in range(d):
+            factor = transform[attribute, row]
+            source = columns[attribute]
+            for j in range(n):
+                target[j] += factor * source[j]
+
+
+@kernel
+def _add_squares(value, column, out):
+    """out (n,) += (value - column)^2."""
+    for j in range(out.size):
+        difference = value - column[j]
+        out[j] += difference * difference
+
+
+@kernel
+def _add_four_squares(a, b, c, d, column_a, column_b, column_c, column_d, out):
+    """The same for four attributes in order: a quarter of the memory traffic, the same sums."""
+    for j in range(out.size):
+        difference = a - column_a[j]
+        total = out[j] + difference * difference
+        difference = b - column_b[j]
+        total += difference * difference
+        difference = c - column_c[j]
+        total += difference * difference
+        difference = d - column_d[j]
+        out[j] = total + difference * difference
+
+
+@kernel
+def pair_distances(z, out):
+    """out (n, n) = squared distances between the columns of z (d, n); infinite on the diagonal."""
+    d, n = z.shape
+    for i in range(n):
+        behind = i + 1
+        row = out[i, behind:]
+        row[:] = 0.0
+        a = 0
+        while a + 4 <= d:
+            _add_four_squares(
+                z[a, i], z[a + 1, i], z[a + 2, i], z[a + 3, i],
+                z[a, behind:], z[a + 1, behind:], z[a + 2, behind:], z[a + 3, behind:], row,
+            )  # fmt: skip
+            a += 4
+        while a < d:
+            _add_squares(z[a, i], z[a, behind:], row)
+            a += 1
+        out[i, i] = np.inf
+    block = 32
+    for top in range(0, n, block):  # the mirror image, block by block for the processor's cache
+        for left in range(top, n, block):
+            for i in range(top, min(top + block, n)):
+                for j in range(max(left, i + 1), min(left + block, n)):
+                    out[j, i] = out[i, j]
+
+
+@kernel
+def counts_among_nearest(distances, k, codes, by_index, warm, counts, values, scratch, chosen):
+    """counts (c,) of the classes among the k nearest, by one row of distances (n,); the k-th distance.
+
+    warm: a guess at least as large as the k-th distance saves time, any other costs some; it never changes
+    the result. Equal distances at the last place share it, or go by row (by_index). values, scratch,
+    chosen: work space of n + 1.
+    """
+    n = distances.size
+    size = 0
+    for _ in range(4):
+        if warm == np.inf or size >= k:
+            break
+        size = 0
+        for j in range(n):  # without a branch: about twice as fast
+            values[size] = distances[j]
+            chosen[size] = j
+            size += distances[j] <= warm
+        if size < k:
+            warm *= 1.25
+    if size < k:
+        size = n
+        for j in range(n):
+            values[j] = distances[j]
+            chosen[j] = j
+    for s in range(size):
+        scratch[s] = values[s]
+    kth = select(scratch, size, k - 1)
+    low = kth - TIE * kth
+    high = kth + TIE * kth
+    if high > warm and size < n:
+        # Some of those equal to the k-th may lie just beyond the guess.
+        size = n
+        for j in range(n):
+            values[j] = distances[j]
+            chosen[j] = j
+    for j in range(counts.size):
+        counts[j] = 0.0
+    below = 0
+    equal = 0
+    for s in range(size):
+        if values[s] < low:
+            below += 1
+            counts[codes[chosen[s]]] += 1.0
+        elif values[s] <= high:
+            equal += 1
+    free = k - below
+    if equal <= free or by_index:
+        for s in range(size):
+            if low <= values[s] <= high and free > 0:
+                counts[codes[chosen[s]]] += 1.0
+                free -= 1
+    else:
+        for s in range(size):
+            if low <= values[s] <= high:
+                counts[codes[chosen[s]]] += free / equal
+    return kth
+
+
+@kernel
+def all_counts_among_nearest(distances, k, codes, by_index, warm, slack, counts, kth):
+    """`counts_among_nearest` for every row of distances (m, n): fills counts (m, c) and kth (m,).
+
+    warm (m,): guesses at the k-th distances, times ``slack``.
+    """
+    m, n = distances.shape
+    values, scratch, chosen = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
+    for i in range(m):
+        kth[i] = counts_among_nearest(
+            distances[i], k, codes, by_index, warm[i] * slack, counts[i], values, scratch, chosen
+        )
+
+
+@kernel
+def counts_log_likelihood(k, beta, counts, codes):
+    """log L(D | beta, k) from the class counts (n, c) among the k nearest of each training example."""
+    n, classes = counts.shape
+    total = 0.0
+    for i in range(n):
+        own = counts[i, codes[i]]
+        if own == k:
+            total -= np.log1p((classes - 1.0) * np.exp(-beta))
+            continue
+        top = 0.0
+        for j in range(classes):
+            top = max(top, counts[i, j] - own)
+        sum_of_powers = 0.0
+        for j in range(classes):
+            sum_of_powers += np.exp(beta * (counts[i, j] - own - top) / k)
+        total -= beta * top / k + np.log(sum_of_powers)
+    return total
+
+
+@kernel
+def run_adaptive_chain(
+    columns,
+    codes,
+    depth,
+    scale,
+    by_index,
+    burn_in,
+    thin,
+    numbers,
+    rotation,
+    logs,
+    current,
+    other,
+    counts,
+    kth,
+    uniforms,
+    normals,
+    kept,
+    kept_transforms,
+    accepted,
+):
+    """The improved sampler over (M, k, beta) for len(uniforms) steps, going on from the state given.
+
+    A step proposes either (k, beta) by the mixture of `propose_k_beta`, or a metric (one random plane of Q
+    turned by an angle, one log lambda moved; prior: Q uniform, the lambdas independent Exp(1), so that their
+    shares are uniform on the simplex) and then, at little cost, beta alone.
+
+    numbers (6,): k, beta, log likelihood, metric step, beta step, steps done. rotation (d, d) Q; logs (d,)
+    log lambda; current and other (n, n) distances; counts (2, n, c) and kth (2, n): of the current state
+    and of a proposal. uniforms (T, 8), normals (T, 3). kept (s, 3 + d): k, beta, log posterior density,
+    and the attributes' shares of M's diagonal; kept_transforms (s, d, d): Q Lambda^(1/2). accepted (3, 2):
+    accepted and proposed after burn-in of metric moves, small (k, beta) steps, and (k, beta) jumps.
+    """
+    d, n = columns.shape
+    k, beta, height = int(numbers[0]), numbers[1], numbers[2]
+    metric_step, beta_step, done = numbers[3], numbers[4], int(numbers[5])
+    z = np.empty((d, n))
+    transform = np.empty((d, d))
+    turned = np.empty((2, d))
+    everything = np.full(n, np.inf)
+    _fill_transform(rotation, logs, transform)
+    transform_columns(columns, transform, z)
+    if done == 0:
+        pair_distances(z, current)
+        all_counts_among_nearest(current, k, codes, by_index, everything, 1.0, counts[0], kth[0])
+        height = counts_log_likelihood(k, beta, counts[0], codes)
+    for t in range(uniforms.shape[0]):
+        draw, normal = uniforms[t], normals[t]
+        done += 1
+        burning = done <= burn_in
+        gain = done**-0.6  # of the tuning: it fades, and ends with burn-in
+        new_k, new_beta, ratio, small, slot = k, abs(beta + beta_step * normal[2]), 0.0, True, 0
+        if draw[7] < K_MOVES:
+            new_k, new_beta, ratio, small = propose_k_beta(
+                k, beta, depth, False, K_JUMPS, beta_step, draw[4:6], normal[2:3]
+            )
+            if new_k != k:
+                slot = 1
+                # A guess at the new k-th distances: squared, they grow slower than the root of k as a rule.
+                slack = SLACK * np.sqrt(new_k / k) if new_k > k else 1.0
+                all_counts_among_nearest(current, new_k, codes, by_index, kth[0], slack, counts[1], kth[1])
+        else:
+            first, second = 0, 0
+            cosine, sine = 1.0, 0.0
+            if d > 1:
+                first = min(d - 1, int(draw[0] * d))
+                second = (first + 1 + min(d - 2, int(draw[1] * (d - 1)))) % d
+                angle = metric_step * normal[0]
+                cosine, sine = np.cos(angle), np.sin(angle)
+            moved = min(d - 1, int(draw[2] * d))
+            before = logs[moved]
+            logs[moved] = before + SCALE_RATIO * metric_step * normal[1]
+            for a in range(d):
+                turned[0, a], turned[1, a] = rotation[a, first], rotation[a, second]
+                if d > 1:
+                    rotation[a, first] = cosine * turned[0, a] + sine * turned[1, a]
+                    rotation[a, second] = cosine * turned[1, a] - sine * turned[0, a]
+            _fill_transform(rotation, logs, transform)
+            transform_columns(columns, transform, z)
+            pair_distances(z, other)
+            all_counts_among_nearest(other, k, codes, by_index, kth[0], SLACK, counts[1], kth[1])
+            proposed = counts_log_likelihood(k, beta, counts[1], codes)
+            # Exp(1) prior of lambda, as a density of log lambda: log lambda - lambda.
+            prior = logs[moved] - np.exp(logs[moved]) - before + np.exp(before)
+            taken = draw[3] < np.exp(min(0.0, proposed - height + prior))
+            if taken:
+                height = proposed
+                current, other = other, current
+                counts[0] = counts[1]
+                kth[0] = kth[1]
+            else:
+                logs[moved] = before
+                for a in range(d):
+                    rotation[a, first], rotation[a, second] = turned[0, a], turned[1, a]
+            if burning:
+                metric_step *= np.exp(gain * ((1.0 if taken else 0.0) - TARGET))
+                metric_step = min(max(metric_step, 1e-4), 1.0)
+            else:
+                accepted[0, 1] += 1
+                accepted[0, 0] += taken
+        proposed = counts_log_likelihood(new_k, new_beta, counts[slot], codes)
+        change = proposed - height - 0.5 * (new_beta**2 - beta**2) / scale**2
+        taken = draw[6] < np.exp(min(0.0, change + ratio))
+        if taken:
+            k, beta, height = new_k, new_beta, proposed
+            if slot == 1:
+                counts[0] = counts[1]
+                kth[0] = kth[1]
+        if burning:
+            if small:
+                beta_step *= np.exp(gain * ((1.0 if taken else 0.0) - BETA_TARGET))
+                beta_step = min(max(beta_step, 1e-3), 1e3)
+            continue
+        row = 1 if small else 2
+        accepted[row, 1] += 1
+        accepted[row, 0] += taken
+        if (done - burn_in) % thin == 0:
+            place = (done - burn_in) // thin - 1
+            if place < kept.shape[0]:
+                _fill_transform(rotation, logs, transform)
+                kept_transforms[place] = transform
+                kept[place, 0], kept[place, 1] = k, beta
+                density = height - 0.5 * (beta / scale) ** 2
+                trace = 0.0
+                for a in range(d):
+                    density -= np.exp(logs[a])
+                    diagonal = 0.0
+                    for b in range(d):
+                        diagonal += transform[a, b] ** 2
+                    kept[place, 3 + a] = diagonal
+                    trace += diagonal
+                for a in range(d):
+                    kept[place, 3 + a] /= trace
+                kept[place, 2] = density
+    numbers[0], numbers[1], numbers[2] = k, beta, height
+    numbers[3], numbers[4], numbers[5] = metric_step, beta_step, done
+    return current, other
+
+
+@kernel
+def _fill_transform(rotation, logs, transform):
+    """transform (d, d) = Q Lambda^(1/2)."""
+    d = logs.size
+    for b in range(d):
+        factor = np.exp(0.5 * logs[b])
+        for a in range(d):
+            transform[a, b] = rotation[a, b] * factor
+
+
+@kernel
+def metric_log_likelihood(columns, transform, k, beta, codes, by_index, z, distances, warm, counts, kth):
+    """log L(D | beta, k, M) for M = transform transform^T; fills the work space as it goes."""
+    transform_columns(columns, transform, z)
+    pair_distances(z, distances)
+    all_counts_among_nearest(distances, k, codes, by_index, warm, SLACK, counts, kth)
+    return counts_log_likelihood(k, beta, counts, codes)
+
+
+@kernel
+def predict_from_metrics(columns, codes, classes, queries, ks, betas, transforms, by_index):
+    """Mean, variance and envelope (m, c each) of m test examples over kept states (s) of one chain.
+
+    columns (d, n) training, queries (d, m) test examples as columns; transforms (s, d, d).
+    """
+    d, n = columns.shape
+    m = queries.shape[1]
+    mean = np.zeros((m, classes))
+    spread = np.zeros((m, classes))
+    envelope = np.zeros((m, classes))
+    z = np.empty((d, n))
+    point = np.empty((d, m))
+    row = np.empty(d)
+    distances = np.empty(n)
+    values, scratch = np.empty(n + 1), np.empty(n + 1)
+    chosen = np.empty(n + 1, dtype=np.int64)
+    counts = np.empty(classes)
+    warm = np.full(m, np.inf)
+    for s in range(ks.size):
+        k = ks[s]
+        transform_columns(columns, transforms[s], z)
+        transform_columns(queries, transforms[s], point)
+        for i in range(m):
+            for a in range(d):
+                row[a] = point[a, i]
+            squared_distances_to_all(row, z, distances)
+            warm[i] = counts_among_nearest(
+                distances, k, codes, by_index, 1.3 * warm[i], counts, values, scratch, chosen
+            )
+            large = counts.max()
+            total = 0.0
+            tied = 0
+            for j in range(classes):
+                total += np.exp(betas[s] * (counts[j] - large) / k)
+                tied += counts[j] >= large - 1e-9
+            for j in range(classes):
+                p = np.exp(betas[s] * (counts[j] - large) / k) / total
+                if counts[j] >= large - 1e-9:
+                    envelope[i, j] += 1.0 / tied
+                difference = p - mean[i, j]
+                mean[i, j] += difference / (s + 1)
+                spread[i, j] += difference * (p - mean[i, j])
+    return mean, spread / ks.size, envelope / ks.size
+
+
+@kernel
+def exceedance_from_metrics(columns, codes, classes, queries, ks, betas, transforms, by_index, threshold):
+    """(m, c) share of the kept states at which a class probability is above ``threshold``."""
+    d, n = columns.shape
+    m = queries.shape[1]
+    share = np.zeros((m, classes))
+    z = np.empty((d, n))
+    point = np.empty((d, m))
+    row = np.empty(d)
+    distances = np.empty(n)
+    values, scratch = np.empty(n + 1), np.empty(n + 1)
+    chosen = np.empty(n + 1, dtype=np.int64)
+    counts = np.empty(classes)
+    for s in range(ks.size):
+        k = ks[s]
+        transform_columns(columns, transforms[s], z)
+        transform_columns(queries, transforms[s], point)
+        for i in range(m):
+            for a in range(d):
+                row[a] = point[a, i]
+            squared_distances_to_all(row, z, distances)
+            counts_among_nearest(distances, k, codes, by_index, np.inf, counts, values, scratch, chosen)
+            large = counts.max()
+            total = 0.0
+            for j in range(classes):
+                total += np.exp(betas[s] * (counts[j] - large) / k)
+            for j in range(classes):
+                share[i, j] += np.exp(betas[s] * (counts[j] - large) / k) / total > threshold
+    return share / ks.size

@@ -1,0 +1,153 @@
+"""Kernels of Bayesian k-NN: one Markov chain over (k, beta), the metric being fixed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._jit import kernel
+from confml.methods.bayes_knn._kernels import advance_counts, begin_counts
+from confml.methods.bayes_knn._kernels_posterior import log_density, log_likelihood, term_rows
+
+JUMPS = 0.2  # share of the improved moves that draw k uniformly; the others are small steps
+REACH = 3  # small steps change k by at most this
+TARGET = 0.35  # acceptance rate of small steps that burn-in tunes the step in beta for
+
+
+@kernel
+def reflect(k, depth):
+    """k inside 1..depth, mirrored at 1/2 and depth + 1/2 as often as need be (symmetric proposals)."""
+    while k < 1 or k > depth:
+        k = 1 - k if k < 1 else 2 * depth + 1 - k
+    return k
+
+
+@kernel
+def term_rows_of_all(labels, ends, last, codes):
+    """`term_rows` of every k, one behind the other: (offsets (K + 1,), weights, starts, values, multiples).
+
+    The rows of k are offsets[k - 1] : offsets[k]; starts[row + k - 1] : starts[row + k] are their terms.
+    """
+    n, depth = labels.shape
+    classes = last.shape[1]
+    space = n + depth + 2
+    one_weights = np.empty(space)
+    one_starts = np.empty(space + 1, dtype=np.int64)
+    one_values = np.empty(space * classes)
+    one_multiples = np.empty(space * classes)
+    offsets = np.zeros(depth + 1, dtype=np.int64)
+    terms = 0
+    weights = np.empty(0)
+    starts = np.empty(0, dtype=np.int64)
+    values = np.empty(0)
+    multiples = np.empty(0)
+    for sweep in range(2):  # the first counts, the second copies
+        counts, whole, group, places = begin_counts(n, classes)
+        terms = 0
+        for k in range(1, depth + 1):
+            advance_counts(k, labels, ends, last, counts, whole, group, places)
+            rows = term_rows(k, counts, codes, one_weights, one_starts, one_values, one_multiples)
+            if sweep == 1:
+                at = offsets[k - 1]
+                weights[at : at + rows] = one_weights[:rows]
+                for r in range(rows + 1):
+                    starts[at + k - 1 + r] = terms + one_starts[r]
+                values[terms : terms + one_starts[rows]] = one_values[: one_starts[rows]]
+                multiples[terms : terms + one_starts[rows]] = one_multiples[: one_starts[rows]]
+            offsets[k] = offsets[k - 1] + rows
+            terms += one_starts[rows]
+        if sweep == 0:
+            weights = np.empty(offsets[depth])
+            starts = np.empty(offsets[depth] + depth, dtype=np.int64)
+            values = np.empty(terms)
+            multiples = np.empty(terms)
+    return offsets, weights, starts, values, multiples
+
+
+@kernel
+def _height(k, beta, scale, fixed, offsets, weights, starts, values, multiples):
+    """Log posterior density at (k, beta) but for constants."""
+    first, behind = offsets[k - 1], offsets[k]
+    rows = behind - first
+    begin = starts[first + k - 1 : behind + k]
+    if fixed:
+        return log_likelihood(beta, rows, weights[first:behind], begin, values, multiples)
+    return log_density(beta, scale, rows, weights[first:behind], begin, values, multiples)
+
+
+@kernel
+def propose_k_beta(k, beta, depth, fixed, jumps, step, uniforms, normals):
+    """A proposal (k', beta', log Hastings ratio, whether it is a small step).
+
+    jumps: the share of proposals that draw k uniformly, half of which also multiply beta by a log-normal
+    factor; the others are small steps. ``fixed``: beta stays. uniforms (2,), normals (1,): draws.
+    """
+    kind = uniforms[0]
+    if kind < jumps:
+        other = 1 + min(depth - 1, int(uniforms[1] * depth))
+        if fixed or kind < 0.5 * jumps:
+            return other, beta, 0.0, False
+        # beta' = beta exp(z) has density 1 / beta' under a symmetric z: the ratio is beta' / beta.
+        return other, beta * np.exp(normals[0]), normals[0], False
+    span = 2 * REACH + 1
+    other = reflect(k + min(span - 1, int(uniforms[1] * span)) - REACH, depth)
+    if fixed:
+        return other, beta, 0.0, True
+    return other, abs(beta + step * normals[0]), 0.0, True
+
+
+@kernel
+def run_chain(
+    state,
+    burn_in,
+    thin,
+    scale,
+    fixed,
+    jumps,
+    uniforms,
+    normals,
+    offsets,
+    weights,
+    starts,
+    values,
+    multiples,
+    kept,
+    accepted,
+):
+    """Metropolis-Hastings over (k, beta) for len(normals) steps, going on from ``state``.
+
+    state (5,): k, beta, log density, step in beta, steps done so far; changed in place.
+    uniforms (T, 3), normals (T, 1): the draws. kept (s, 3): k, beta and log density of every ``thin``-th
+    state behind burn-in; the next free row is found from the steps done. accepted (2, 2): accepted and
+    proposed after burn-in, of small steps and of jumps.
+    """
+    depth = offsets.size - 1
+    k, beta, height, step, done = int(state[0]), state[1], state[2], state[3], int(state[4])
+    if done == 0:
+        height = _height(k, beta, scale, fixed, offsets, weights, starts, values, multiples)
+    for t in range(normals.shape[0]):
+        other, other_beta, ratio, small = propose_k_beta(
+            k, beta, depth, fixed, jumps, step, uniforms[t], normals[t]
+        )
+        other_height = height
+        if other != k or other_beta != beta:
+            other_height = _height(
+                other, other_beta, scale, fixed, offsets, weights, starts, values, multiples
+            )
+        taken = uniforms[t, 2] < np.exp(min(0.0, other_height - height + ratio))
+        if taken:
+            k, beta, height = other, other_beta, other_height
+        done += 1
+        if done <= burn_in:
+            if small and jumps > 0.0:
+                step *= np.exp(((1.0 if taken else 0.0) - TARGET) / done**0.6)
+                step = min(max(step, 1e-3), 1e3)
+        else:
+            row = 0 if small else 1
+            accepted[row, 1] += 1
+            if taken:
+                accepted[row, 0] += 1
+            if (done - burn_in) % thin == 0:
+                place = (done - burn_in) // thin - 1
+                if place < kept.shape[0]:
+                    kept[place, 0], kept[place, 1], kept[place, 2] = k, beta, height
+    state[0], state[1], state[2], state[3], state[4] = k, beta, height, step, done

@@ -1,0 +1,269 @@
+"""Kernels of Bayesian k-NN: likelihood and exact posterior over (k, beta).
+
+With a_j of the k nearest in class j, f_j = a_j / k and u_j = f_j - f_own, one training example adds
+``-log(1 + sum_{j != own} exp(beta u_j))`` to the log likelihood (section 3.3 of the paper). Training
+examples with the same counts are summed once: in two classes there are at most k + 1 different ones.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._jit import kernel
+from confml.methods.bayes_knn._kernels import advance_counts, begin_counts
+
+NODES = 48  # Gauss-Legendre nodes over beta for each k: errors of 1e-15 where the mode lies well above 0
+MANY_NODES = 96  # where beta = 0 cuts a wide density off: 48 leave 1e-8 for classes that separate perfectly
+DEPTH = 37.0  # the density is integrated down to exp(-DEPTH) = 1e-16 of its largest value
+NEGLIGIBLE = 50.0  # k whose posterior mass is surely below exp(-NEGLIGIBLE) gets none
+
+
+@kernel
+def term_rows(k, counts, codes, weights, starts, values, multiples):
+    """Write the different likelihood terms at k: row r has weight weights[r] and the numbers u of
+    values[starts[r]:starts[r + 1]], each counted multiples[...] times. Returns the number of rows.
+
+    counts: (n, c) class counts among the k nearest; codes: (n,) own classes. Space: n + k + 2 rows of c.
+    """
+    n, classes = counts.shape
+    rows = 0
+    fill = 0
+    alike = np.zeros(k + 1)  # examples whose neighbours lie in their own and at most one other class
+    for i in range(n):
+        own = counts[i, codes[i]]
+        others = 0
+        for j in range(classes):
+            if j != codes[i] and counts[i, j] > 0.0:
+                others += 1
+        if others <= 1 and own == np.floor(own):
+            alike[int(own)] += 1.0
+            continue
+        starts[rows] = fill
+        weights[rows] = 1.0
+        for j in range(classes):
+            if j != codes[i] and counts[i, j] > 0.0:
+                values[fill] = (counts[i, j] - own) / k
+                multiples[fill] = 1.0
+                fill += 1
+        if others < classes - 1:
+            values[fill] = -own / k
+            multiples[fill] = classes - 1 - others
+            fill += 1
+        rows += 1
+    for own in range(k + 1):
+        if alike[own] > 0.0:
+            starts[rows] = fill
+            weights[rows] = alike[own]
+            if own < k:
+                values[fill] = (k - own - own) / k
+                multiples[fill] = 1.0
+                fill += 1
+            absent = classes - 1 if own == k else classes - 2
+            if absent > 0:
+                values[fill] = -own / k
+                multiples[fill] = absent
+                fill += 1
+            rows += 1
+    starts[rows] = fill
+    return rows
+
+
+@kernel
+def _power(base, exponent):
+    """base to a small whole power, by squaring."""
+    result = 1.0
+    while exponent > 0:
+        if exponent & 1:
+            result *= base
+        base *= base
+        exponent >>= 1
+    return result
+
+
+@kernel
+def log_likelihood(beta, rows, weights, starts, values, multiples):
+    """log L(D | beta, k) from the rows of `term_rows`.
+
+    The sums of exponentials are multiplied up and one logarithm is taken of many: twice as fast.
+    """
+    total = 0.0
+    product = 1.0
+    for r in range(rows):
+        first, behind = starts[r], starts[r + 1]
+        weight = weights[r]
+        if behind - first == 1 and multiples[first] == 1.0:
+            v = beta * values[first]
+            total -= weight * max(v, 0.0)
+            power_sum = 1.0 + np.exp(-abs(v))
+        else:
+            top = 0.0
+            for t in range(first, behind):
+                top = max(top, beta * values[t])
+            power_sum = np.exp(-top)
+            for t in range(first, behind):
+                power_sum += multiples[t] * np.exp(beta * values[t] - top)
+            total -= weight * top
+        if weight == 1.0:
+            product *= power_sum
+        elif weight * power_sum < 150.0:  # then the power is below exp(150 / e)
+            product *= _power(power_sum, int(weight))
+        else:
+            total -= weight * np.log(power_sum)
+        if product > 1e200:
+            total -= np.log(product)
+            product = 1.0
+    return total - np.log(product)
+
+
+@kernel
+def log_likelihood_slopes(beta, rows, weights, starts, values, multiples):
+    """First and second derivative of the log likelihood by beta; the second is never positive."""
+    first_derivative = 0.0
+    second_derivative = 0.0
+    for r in range(rows):
+        first, behind = starts[r], starts[r + 1]
+        top = 0.0
+        for t in range(first, behind):
+            top = max(top, beta * values[t])
+        total = np.exp(-top)
+        one = 0.0
+        two = 0.0
+        for t in range(first, behind):
+            e = multiples[t] * np.exp(beta * values[t] - top)
+            total += e
+            one += e * values[t]
+            two += e * values[t] * values[t]
+        one /= total
+        two /= total
+        first_derivative -= weights[r] * one
+        second_derivative -= weights[r] * (two - one * one)
+    return first_derivative, second_derivative
+
+
+@kernel
+def log_density(beta, scale, rows, weights, starts, values, multiples):
+    """log L - beta^2 / (2 scale^2): the posterior density of beta given k but for constants."""
+    return log_likelihood(beta, rows, weights, starts, values, multiples) - 0.5 * (beta / scale) ** 2
+
+
+@kernel
+def find_mode(start, scale, rows, weights, starts, values, multiples):
+    """Damped Newton to the largest log density over beta >= 0: (beta, log density, slope, curvature)."""
+    precision = 1.0 / (scale * scale)
+    beta = start
+    height = log_density(beta, scale, rows, weights, starts, values, multiples)
+    for _ in range(200):
+        one, two = log_likelihood_slopes(beta, rows, weights, starts, values, multiples)
+        one -= beta * precision
+        two -= precision
+        if beta == 0.0 and one <= 0.0:
+            break
+        target = max(0.0, beta - one / two)
+        other = log_density(target, scale, rows, weights, starts, values, multiples)
+        while other < height - 1e-12 * abs(height) and abs(target - beta) > 1e-9 * (1.0 + beta):
+            target = 0.5 * (target + beta)
+            other = log_density(target, scale, rows, weights, starts, values, multiples)
+        step = abs(target - beta)
+        beta, height = target, other
+        if step <= 1e-6 * (1.0 + beta):  # convergence is quadratic: the next step would be 1e-12
+            break
+    one, two = log_likelihood_slopes(beta, rows, weights, starts, values, multiples)
+    return beta, height, one - beta * precision, two - precision
+
+
+@kernel
+def find_end(mode, height, slope, curvature, direction, scale, rows, weights, starts, values, multiples):
+    """The beta on one side of the mode where the log density has fallen by about `DEPTH` (0 at least)."""
+    steep = max(0.0, -slope * direction)  # only a mode at beta = 0 has a slope
+    length = 2.0 * DEPTH / (steep + np.sqrt(steep * steep - 2.0 * curvature * DEPTH))
+    wide = False
+    narrow = False
+    for _ in range(200):
+        end = mode + direction * length
+        if direction < 0.0 and end <= 0.0:
+            fall = height - log_density(0.0, scale, rows, weights, starts, values, multiples)
+            if fall <= DEPTH + 12.0:
+                return 0.0
+            end = 0.0
+        fall = height - log_density(end, scale, rows, weights, starts, values, multiples)
+        if fall < DEPTH:
+            if wide:
+                break
+            narrow = True
+            length *= 1.25
+        elif fall > DEPTH + 12.0:
+            if narrow:
+                break
+            wide = True
+            length = min(length, mode) * 0.85 if direction < 0.0 else length * 0.85
+        else:
+            break
+    return max(0.0, mode + direction * length)
+
+
+@kernel
+def exact_posterior(labels, ends, last, codes, scale, fixed_beta, few, many):
+    """The posterior over k and beta on a grid of Gauss-Legendre nodes.
+
+    scale: of beta's half-normal prior; fixed_beta: beta itself where it is positive (no integration).
+    few (p,), many (q,): nodes on [-1, 1], the latter for densities cut off at beta = 0.
+    Returns log_modes (K,) the largest log posterior density at each k and modes (K,) its beta; bounds (K, 2)
+    the interval of beta that holds all but 1e-16 of the mass; density (K, q) the log density at the nodes,
+    -inf where k is negligible and behind p where few are used; sizes (K,) p or q. The constants of the
+    priors are left out.
+    """
+    n, depth = labels.shape
+    classes = last.shape[1]
+    space = n + depth + 2
+    weights = np.empty(space)
+    starts = np.empty(space + 1, dtype=np.int64)
+    values = np.empty(space * classes)
+    multiples = np.empty(space * classes)
+    log_modes = np.empty(depth)
+    modes = np.empty(depth)
+    slopes = np.empty((depth, 2))
+    bounds = np.zeros((depth, 2))
+    density = np.full((depth, many.size), -np.inf)
+    sizes = np.full(depth, few.size)
+    counts, whole, group, places = begin_counts(n, classes)
+    beta = 1.0
+    for k in range(1, depth + 1):
+        advance_counts(k, labels, ends, last, counts, whole, group, places)
+        rows = term_rows(k, counts, codes, weights, starts, values, multiples)
+        if fixed_beta > 0.0:
+            modes[k - 1] = fixed_beta
+            log_modes[k - 1] = log_likelihood(fixed_beta, rows, weights, starts, values, multiples)
+            bounds[k - 1] = fixed_beta
+            density[k - 1] = log_modes[k - 1]
+            continue
+        beta, height, one, two = find_mode(beta, scale, rows, weights, starts, values, multiples)
+        modes[k - 1], log_modes[k - 1] = beta, height
+        slopes[k - 1, 0], slopes[k - 1, 1] = one, two
+    if fixed_beta > 0.0:
+        return log_modes, modes, bounds, density, sizes
+    # The log density lies between parabolas: its second derivative is at most -1 / scale^2 and at least
+    # -(n + 1 / scale^2), its first at most n in size. So the mass of k is at most exp(mode) scale sqrt(2 pi),
+    # and that of the best k at least exp(mode) / (2 (n + 1 + 1 / scale)).
+    least = log_modes.max() - np.log(2.0 * (n + 1.0 + 1.0 / scale)) - NEGLIGIBLE
+    most = np.log(scale * np.sqrt(2.0 * np.pi))
+    counts, whole, group, places = begin_counts(n, classes)
+    for k in range(1, depth + 1):
+        advance_counts(k, labels, ends, last, counts, whole, group, places)
+        if log_modes[k - 1] + most < least:
+            continue
+        rows = term_rows(k, counts, codes, weights, starts, values, multiples)
+        mode, height = modes[k - 1], log_modes[k - 1]
+        one, two = slopes[k - 1, 0], slopes[k - 1, 1]
+        low = 0.0
+        if mode > 0.0:
+            low = find_end(mode, height, 0.0, two, -1.0, scale, rows, weights, starts, values, multiples)
+        slope = one if mode == 0.0 else 0.0
+        high = find_end(mode, height, slope, two, 1.0, scale, rows, weights, starts, values, multiples)
+        bounds[k - 1, 0], bounds[k - 1, 1] = low, high
+        # The likelihood has its nearest poles at +- i pi: short intervals are easy, wherever they begin.
+        abscissas = many if low == 0.0 and high > np.pi else few
+        sizes[k - 1] = abscissas.size
+        for q in range(abscissas.size):
+            node = low + 0.5 * (abscissas[q] + 1.0) * (high - low)
+            density[k - 1, q] = log_density(node, scale, rows, weights, starts, values, multiples)
+    return log_modes, modes, bounds, density, sizes

@@ -1,0 +1,325 @@
+"""Posteriors of Bayesian k-NN over (k, beta): integrated, sampled, or one point of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from confml.measures.chains import ChainDiagnostics
+from confml.methods.bayes_knn import _kernels as neighbours
+from confml.methods.bayes_knn import _kernels_mcmc as mcmc
+from confml.methods.bayes_knn import _kernels_posterior as kernels
+from confml.methods.bayes_knn import _kernels_predict as predictive
+
+
+class Summary(NamedTuple):
+    """Posterior mean and standard deviation of the class probabilities, and their envelope: (m, c) each.
+
+    error: (m, c) Monte Carlo standard error of the mean between chains, or None.
+    """
+
+    mean: np.ndarray
+    sd: np.ndarray
+    envelope: np.ndarray
+    error: np.ndarray | None = None
+
+
+class WritableArrays:
+    """Unpickled with arrays of its own: for arrays mapped read-only every kernel would be compiled anew."""
+
+    def __setstate__(self, state: dict) -> None:
+        for name, value in state.items():
+            mapped = isinstance(value, np.ndarray) and not value.flags.writeable
+            self.__dict__[name] = np.array(value) if mapped else value
+
+
+class Training(WritableArrays):
+    """Training examples, ready for the kernels.
+
+    X: (n, d); codes: (n,) class codes below ``classes``. Attributes whose ranges are so large or small that
+    squares would leave the range of doubles are scaled by one power of two, which changes no comparison.
+    """
+
+    def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int, by_index: bool):
+        self.codes, self.classes, self.by_index = codes, classes, by_index
+        half_range = np.max(0.5 * X.max(axis=0) - 0.5 * X.min(axis=0))
+        self._factor = 1.0
+        if half_range > 0.0 and not 1e-50 < half_range < 1e50:
+            self._factor = 2.0 ** np.clip(-np.frexp(half_range)[1], -1000, 1000)
+        self.centre = 0.5 * X.max(axis=0) + 0.5 * X.min(axis=0) if self._factor != 1.0 else None
+        self.X = self.queries(X)
+        self.columns = np.ascontiguousarray(self.X.T)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def queries(self, X: np.ndarray) -> np.ndarray:
+        """Examples (m, d) on the scale of the training examples; what is 1e100 times as far is cut there."""
+        if self.centre is not None:
+            with np.errstate(over="ignore"):
+                X = (X - self.centre) * self._factor
+        return np.ascontiguousarray(np.clip(X, -1e100, 1e100))
+
+    def neighbours_of(self, X: np.ndarray | None, depth: int) -> tuple[np.ndarray, ...]:
+        """`sorted_neighbours` of new examples (m, d), or of the training examples themselves (None)."""
+        own = X is None
+        queries = self.X if own else self.queries(X)
+        return neighbours.sorted_neighbours(
+            queries, self.columns, self.codes, self.classes, depth, own, self.by_index
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes(WritableArrays):
+    """A discrete distribution over (k, beta): betas[offsets[k-1]:offsets[k]] belong to k; masses sum to 1."""
+
+    offsets: np.ndarray
+    betas: np.ndarray
+    masses: np.ndarray
+
+    @classmethod
+    def of_draws(cls, ks: np.ndarray, betas: np.ndarray, depth: int) -> Nodes:
+        """Equal masses on draws of k and beta (s,) each."""
+        order = np.argsort(ks, kind="stable")
+        offsets = np.searchsorted(ks[order], np.arange(depth + 1), side="right")
+        return cls(offsets, np.ascontiguousarray(betas[order]), np.full(len(ks), 1.0 / len(ks)))
+
+    @property
+    def k_masses(self) -> np.ndarray:
+        """(K,) the posterior of k."""
+        return np.array(
+            [
+                self.masses[first:last].sum()
+                for first, last in zip(self.offsets, self.offsets[1:], strict=False)
+            ]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class NodePosterior(WritableArrays):
+    """The posterior of the simple or the standard model.
+
+    nodes: quadrature nodes, or draws of all chains. most_probable: (k, beta) of the largest posterior
+    density. log_evidence: (K,) log of p(D | k), where integrated. bounds (K, 2), heights (K, q): the interval
+    of beta at each k and the density at its nodes (of which it has sizes (K,)), where integrated.
+    by_chain: the draws of each chain. diagnostics: of chains.
+    """
+
+    training: Training
+    nodes: Nodes
+    most_probable: tuple[int, float]
+    log_evidence: np.ndarray | None = None
+    bounds: np.ndarray | None = None
+    heights: np.ndarray | None = None
+    sizes: np.ndarray | None = None
+    by_chain: tuple[Nodes, ...] = ()
+    diagnostics: ChainDiagnostics | None = None
+
+    @cached_property
+    def depth(self) -> int:
+        return len(self.nodes.offsets) - 1
+
+    @property
+    def k_masses(self) -> np.ndarray:
+        return self.nodes.k_masses
+
+    @property
+    def beta_mean(self) -> float:
+        return float(self.nodes.masses @ self.nodes.betas)
+
+    def at_most_probable(self) -> NodePosterior:
+        """All the mass on the most probable (k, beta)."""
+        k, beta = self.most_probable
+        offsets = (np.arange(self.depth + 1) >= k).astype(np.int64)
+        return NodePosterior(self.training, Nodes(offsets, np.array([beta]), np.ones(1)), (k, beta))
+
+    def summary(self, X: np.ndarray) -> Summary:
+        """What the posterior says of new examples (m, d)."""
+        near = self.training.neighbours_of(X, self.depth)
+        mean, variance, envelope = self._predict(near, self.nodes)
+        error = None
+        if len(self.by_chain) > 1:
+            means = np.stack([self._predict(near, nodes)[0] for nodes in self.by_chain])
+            error = means.std(axis=0, ddof=1) / np.sqrt(len(means))
+        return Summary(mean, np.sqrt(variance), envelope, error)
+
+    def exceedance(self, X: np.ndarray, threshold: float) -> np.ndarray:
+        """(m, c) posterior probability that a class probability is above ``threshold``."""
+        near = self.training.neighbours_of(X, self.depth)
+        if self.heights is None:
+            return predictive.exceedance_from_nodes(
+                *near, self.nodes.offsets, self.nodes.betas, self.nodes.masses, threshold
+            )
+        return predictive.exceedance_from_series(
+            *near, self.k_masses, self.bounds, self.cumulative, threshold
+        )
+
+    @cached_property
+    def cumulative(self) -> np.ndarray:
+        """(K, q) Legendre series of beta's distribution function at each k; q = 0 where beta is fixed."""
+        depth, most = self.heights.shape
+        series = np.zeros((depth, most + 1 if most > 1 else 0))
+        if most > 1:
+            for size in np.unique(self.sizes):
+                rows = np.flatnonzero((self.sizes == size) & (self.k_masses > 0.0))
+                found = _distribution_series(self.heights[rows, :size], *_gauss_legendre(int(size)))
+                series[rows, : found.shape[1]] = found
+        return series
+
+    @staticmethod
+    def _predict(near, nodes: Nodes):
+        return predictive.predict_from_nodes(*near, nodes.offsets, nodes.betas, nodes.masses)
+
+
+def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: float | None) -> NodePosterior:
+    """The exact posterior: k summed over 1..depth, beta integrated by Gauss-Legendre quadrature at each k.
+
+    beta_scale: of the half-normal prior; fixed_beta: beta itself, for the simple model.
+    """
+    near = training.neighbours_of(None, depth)
+    simple = fixed_beta is not None
+    rules = [_gauss_legendre(q) for q in ((1, 1) if simple else (kernels.NODES, kernels.MANY_NODES))]
+    log_modes, modes, bounds, density, sizes = kernels.exact_posterior(
+        *near, training.codes, beta_scale, fixed_beta if simple else -1.0, rules[0][0], rules[1][0]
+    )
+    lengths = bounds[:, 1] - bounds[:, 0]
+    abscissas, weights = np.zeros_like(density), np.zeros_like(density)
+    for nodes, shares in rules:
+        rows = np.flatnonzero(sizes == len(nodes))
+        abscissas[rows, : len(nodes)], weights[rows, : len(nodes)] = nodes, shares
+    top = density.max(axis=1)
+    known = np.isfinite(top)
+    scaled = np.exp(density - np.where(known, top, 0.0)[:, None])
+    masses = scaled * weights
+    if simple:
+        masses = scaled.copy()
+    else:
+        masses *= 0.5 * lengths[:, None]
+    sums = masses.sum(axis=1)
+    log_evidence = np.full(depth, -np.inf)
+    log_evidence[known] = np.log(sums[known]) + top[known]
+    if not simple:
+        log_evidence += 0.5 * np.log(2.0 / np.pi) - np.log(beta_scale)
+    k_masses = np.exp(log_evidence - log_evidence.max())
+    k_masses /= k_masses.sum()
+    masses *= np.divide(k_masses, sums, out=np.zeros(depth), where=known)[:, None]
+    betas = bounds[:, :1] + 0.5 * (abscissas + 1.0) * lengths[:, None]
+    used = (k_masses > 0.0)[:, None] & (np.arange(density.shape[1]) < sizes[:, None])
+    offsets = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
+    k = int(np.argmax(log_modes))
+    return NodePosterior(
+        training,
+        Nodes(offsets, betas[used], masses[used]),
+        (k + 1, float(modes[k])),
+        log_evidence,
+        bounds,
+        scaled,
+        sizes,
+    )
+
+
+@cache
+def _gauss_legendre(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes on [-1, 1] and their weights; a millisecond to make."""
+    return np.polynomial.legendre.leggauss(size)
+
+
+def _distribution_series(density: np.ndarray, abscissas: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Legendre series on [-1, 1] of the distribution functions of densities (K, q) given at the nodes.
+
+    The density itself is the polynomial through its nodes, whose coefficients Gauss-Legendre quadrature
+    gives; it is integrated term by term from -1, and divided by its whole.
+    """
+    size = len(abscissas)
+    basis = np.polynomial.legendre.legvander(abscissas, size - 1)
+    coefficients = (density * weights) @ basis * (np.arange(size) + 0.5)
+    series = np.polynomial.legendre.legint(coefficients, lbnd=-1, axis=1)
+    return series / (density * weights).sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How the chains run: burn_in steps, then samples * thin steps of which every thin-th is kept.
+
+    improved: the mixture proposal, or small steps only. start_k: of every chain, or None for prior draws.
+    """
+
+    chains: int
+    burn_in: int
+    samples: int
+    thin: int
+    improved: bool
+    start_k: int | None
+    seed: int
+    n_jobs: int | None
+
+    @property
+    def steps(self) -> int:
+        return self.burn_in + self.samples * self.thin
+
+    def run(self, chain) -> list:
+        """``chain(generator)`` for every chain, each with a generator of its own: the same for any n_jobs."""
+        generators = [np.random.default_rng(s) for s in np.random.SeedSequence(self.seed).spawn(self.chains)]
+        if self.n_jobs in (None, 1) or self.chains == 1:
+            return [chain(generator) for generator in generators]
+        from joblib import Parallel, delayed
+
+        # Threads do: the kernels let go of the interpreter's lock.
+        return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(chain)(one) for one in generators)
+
+    def start(self, rng: np.random.Generator, depth: int, beta_scale: float) -> tuple[int, float]:
+        """(k, beta) at which a chain starts: from the prior, far more spread than the posterior is."""
+        k = int(rng.integers(1, depth + 1))
+        beta = abs(float(rng.normal(0.0, beta_scale)))
+        return (k if self.start_k is None else min(self.start_k, depth)), beta
+
+
+def sample(
+    training: Training, depth: int, beta_scale: float, fixed_beta: float | None, sampler: Sampler
+) -> NodePosterior:
+    """The posterior by Metropolis-Hastings over (k, beta), as in the paper, with several chains."""
+    simple = fixed_beta is not None
+    jumps = mcmc.JUMPS if sampler.improved else 0.0
+    terms = mcmc.term_rows_of_all(*training.neighbours_of(None, depth), training.codes)
+
+    def chain(rng: np.random.Generator):
+        k, beta = sampler.start(rng, depth, beta_scale)
+        state = np.array([k, fixed_beta if simple else beta, 0.0, 1.0, 0.0])
+        kept = np.empty((sampler.samples, 3))
+        accepted = np.zeros((2, 2), dtype=np.int64)
+        for first in range(0, sampler.steps, 10_000):  # blocks: Ctrl-C works, and draws need little memory
+            steps = min(10_000, sampler.steps - first)
+            uniforms, normals = rng.random((steps, 3)), rng.standard_normal((steps, 1))
+            mcmc.run_chain(
+                state, sampler.burn_in, sampler.thin, beta_scale, simple, jumps, uniforms, normals, *terms,
+                kept, accepted,
+            )  # fmt: skip
+        return kept, accepted
+
+    results = sampler.run(chain)
+    draws = np.stack([kept for kept, _ in results])
+    traces = {"k": draws[..., 0]} | ({} if simple else {"beta": draws[..., 1]})
+    traces["log posterior"] = draws[..., 2]
+    moves = ("small", "jump") if sampler.improved else ("small",)
+    rates = acceptance_rates(moves, [counts for _, counts in results])
+    diagnostics = ChainDiagnostics.of(traces, rates, rare=("jump",))
+    best = draws.reshape(-1, 3)[np.argmax(draws[..., 2])]
+    ks = draws[..., 0].astype(np.int64)
+    return NodePosterior(
+        training,
+        Nodes.of_draws(ks.ravel(), draws[..., 1].ravel(), depth),
+        (int(best[0]), float(best[1])),
+        by_chain=tuple(Nodes.of_draws(one, beta, depth) for one, beta in zip(ks, draws[..., 1], strict=True)),
+        diagnostics=diagnostics,
+    )
+
+
+def acceptance_rates(moves: tuple[str, ...], counts: list[np.ndarray]) -> dict[str, np.ndarray]:
+    """By kind of move, (chains,) accepted over proposed; NaN where none was proposed."""
+    counts = np.stack(counts).astype(np.float64)
+    rates = np.full(counts.shape[:2], np.nan)
+    np.divide(counts[..., 0], counts[..., 1], out=rates, where=counts[..., 1] > 0)
+    return {move: rates[:, i] for i, move in enumerate(moves)}

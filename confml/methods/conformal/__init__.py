@@ -1,0 +1,1 @@
+"""Conformal prediction for any classifier, by a calibration part (split) or by folds (cross)."""

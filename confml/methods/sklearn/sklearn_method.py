@@ -1,0 +1,210 @@
+"""`SklearnMethod`: a classifier of scikit-learn as a method, with the kind of confidence that it has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from confml.errors import ConfigError, ConfmlError, did_you_mean
+from confml.measures.prediction import Prediction
+from confml.methods.base import Method
+from confml.methods.sklearn.names import find_classifier
+from confml.plugins.registry import required_parameters
+
+
+class SklearnMethod(Method):
+    """A classifier of scikit-learn; its parameters are the classifier's own.
+
+    It has one view, the first of these that the classifier offers:
+
+    - ``probability``: the columns of ``predict_proba``;
+    - ``margin``: the columns of ``decision_function``. Of two classes, whose decision value f is one number,
+      the columns are -f/2 and f/2, so that the confidence, the largest less the second largest, is |f|;
+    - ``vote``: 1 for the predicted class and 0 for the others.
+
+    Labels are those of the classifier's own ``predict``, which are not always the class of the largest score.
+    A parameter that takes a classifier is given one by its dotted name, as ``sklearn.svm.LinearSVC``, and
+    that one's parameters behind two underscores, as ``estimator__C``. A ``random_state`` that is not given,
+    at any depth, is seeded by the run.
+    """
+
+    version: ClassVar[int] = 1
+    # Parameters are checked by `new_classifier`, not by rules of confml's own.
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    # Parameters and copies are the classifier's: a grid names its parameters, not the wrapper's.
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        return self.estimator.get_params(deep)
+
+    def set_params(self, **params) -> SklearnMethod:
+        """Raises ConfigError for a parameter that the classifier does not have; `fit` checks values."""
+        _set_params(self.estimator, params)
+        return self
+
+    def __sklearn_clone__(self) -> SklearnMethod:
+        return SklearnMethod(clone(self.estimator))
+
+    def __sklearn_tags__(self):
+        return self.estimator.__sklearn_tags__()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimator_")
+
+    def __repr__(self) -> str:
+        return f"SklearnMethod({self.estimator!r})"
+
+    def fit(self, X, y) -> SklearnMethod:
+        """Fit a copy of the classifier, `estimator_`, to X (m, d), y (m,)."""
+        check_values(self.estimator)
+        fitted = clone(self.estimator).fit(X, y)
+        self.estimator_, self.classes_ = fitted, np.asarray(fitted.classes_)
+        return self
+
+    def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
+        """The classifier's one view of X (n, d)."""
+        check_is_fitted(self)
+        fitted, c = self.estimator_, len(self.classes_)
+        labels = np.asarray(fitted.predict(X))
+        view = view_of(fitted)
+        if view == "probability":
+            scores = self._checked("predict_proba", fitted.predict_proba(X))
+        elif view == "margin":
+            scores = self._checked("decision_function", fitted.decision_function(X))
+        else:
+            scores = (labels[:, None] == self.classes_).astype(np.float64)
+        if scores.shape != (len(labels), c):
+            raise ConfmlError(f"{self!r} gives scores of shape {scores.shape}, expected {(len(labels), c)}")
+        return {view: Prediction(self.classes_, scores, view, labels)}
+
+    @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "predict_proba"))
+    def predict_proba(self, X) -> np.ndarray:
+        """(n, c) the classifier's own."""
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "decision_function"))
+    def decision_function(self, X) -> np.ndarray:
+        """(n, c), or (n,) of two classes: the classifier's own."""
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    @property
+    def n_features_in_(self) -> int:
+        return self.estimator_.n_features_in_
+
+    def _checked(self, function: str, scores) -> np.ndarray:
+        """Finite float64 scores, a column a class."""
+        scores = np.asarray(scores, dtype=np.float64)
+        if scores.ndim == 1:
+            scores = (
+                np.column_stack([-scores / 2, scores / 2]) if len(self.classes_) == 2 else scores[:, None]
+            )
+        wrong = ~np.isfinite(scores).all(axis=1)
+        if wrong.any():
+            raise ConfmlError(
+                f"{function} of {type(self.estimator).__name__} gives numbers that are not finite for "
+                f"{wrong.sum()} of {len(scores)} examples"
+            )
+        return scores
+
+
+def new_classifier(name: str, params: Mapping[str, Any]) -> Any:
+    """A classifier of scikit-learn that is not fitted yet, by dotted name.
+
+    Raises ConfigError for a name that is no classifier's, a parameter that it does not have, lacks or cannot
+    have with this value.
+    """
+    cls = find_classifier(name)
+    first = {key: value for key, value in params.items() if "__" not in key}
+    known = cls._get_param_names()
+    for key in first:
+        if key not in known:
+            _unknown(cls.__name__, key, known)
+    for missing in sorted(required_parameters(cls) - set(first)):
+        hint = (
+            f"give one, as {missing}: sklearn.linear_model.LogisticRegression"
+            if missing.endswith("estimator")
+            else None
+        )
+        raise ConfigError(f"{cls.__name__} needs a parameter '{missing}'", hint=hint)
+    estimator = cls(**{key: _as_value(value) for key, value in first.items()})
+    _set_params(estimator, {key: value for key, value in params.items() if key not in first})
+    check_values(estimator)
+    if not is_classifier(estimator):
+        raise ConfigError(f"{name} with these parameters is not a classifier")
+    return estimator
+
+
+def check_values(estimator: Any, prefix: str = "") -> None:
+    """Raise ConfigError for a parameter value that scikit-learn does not accept, at any depth."""
+    if hasattr(estimator, "_validate_params"):
+        try:
+            estimator._validate_params()
+        except ValueError as error:
+            raise _reworded(str(error), prefix) from None
+    values = estimator.get_params(deep=False)
+    if values.get("decision_function_shape") == "ovo":
+        raise ConfigError(
+            f"{prefix}decision_function_shape must be 'ovr', got 'ovo': a margin needs one column a class"
+        )
+    for name, value in values.items():
+        if hasattr(value, "get_params") and not isinstance(value, type):
+            check_values(value, f"{prefix}{name}__")
+
+
+def view_of(estimator: Any) -> str:
+    """Which view a classifier has, as it is set up."""
+    if hasattr(estimator, "predict_proba"):
+        return "probability"
+    return "margin" if hasattr(estimator, "decision_function") else "vote"
+
+
+def _set_params(estimator: Any, params: Mapping[str, Any]) -> None:
+    """scikit-learn's ``set_params`` with our messages; shorter names first, as values they belong to."""
+    for key in sorted(params, key=lambda name: name.count("__")):
+        known = estimator.get_params()
+        if key not in known:
+            owner, _, inner = key.rpartition("__")
+            if owner and known.get(owner, inner) is None:
+                raise ConfigError(
+                    f"{key} needs the parameter '{owner}', which is not given",
+                    hint=f"name a classifier as {owner}",
+                )
+            _unknown(type(estimator).__name__, key, known)
+        estimator.set_params(**{key: _as_value(params[key])})
+
+
+def _as_value(value: Any) -> Any:
+    """A classifier for its dotted name; everything else as it is."""
+    if isinstance(value, str) and value.startswith("sklearn."):
+        return new_classifier(value, {})
+    return value
+
+
+def _unknown(owner: str, key: str, known) -> None:
+    outer = key.partition("__")[0]
+    hint = did_you_mean(key if outer in known else outer, known)
+    raise ConfigError(f"{owner} has no parameter '{key}'", hint=hint)
+
+
+def _reworded(text: str, prefix: str) -> ConfigError:
+    """scikit-learn's "The 'C' parameter of SVC must be a ... Got -1 instead." in our words."""
+    form = re.fullmatch(r"The '(\w+)' parameter of \w+ must be (.*)\. Got (.*) instead\.", text, re.DOTALL)
+    if not form:
+        return ConfigError(text)
+    name, must, got = form.groups()
+    words = re.findall(r"'([^']*)'", " ".join(re.findall(r"a str among \{.*?\}", must)))
+    must = re.sub(r"a str among \{.*?\}", "one of " + ", ".join(sorted(words)), must).replace(
+        "an instance of ", ""
+    )
+    hint = did_you_mean(got.strip("'"), words, list_all=False)
+    return ConfigError(f"{prefix}{name} must be {must}, got {got}", hint=hint)

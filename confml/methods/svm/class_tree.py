@@ -1,0 +1,137 @@
+"""`ClassTree`: classes parted into two groups, again and again, until each stands alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confml.methods.svm.graph_cuts import CUTS, cut_value
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTree:
+    """A binary tree with c classes as its leaves and c - 1 inner nodes, numbered from the root.
+
+    classes: (c,) labels. left, right: (c - 1,) children: the number of a node, or -1 - k for class number k.
+    cut: (c - 1,) what the split of a node costs, by the kind of cut. The left part of a node holds its first
+    class.
+    """
+
+    classes: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    cut: np.ndarray
+
+    @classmethod
+    def of_weights(cls, classes: np.ndarray, weights: np.ndarray, cut: str = "minimum") -> ClassTree:
+        """The tree of recursive cuts of the complete graph over the classes with edge ``weights`` (c, c)."""
+        left, right, costs = [], [], []
+
+        def grow(members: np.ndarray) -> int:
+            if len(members) == 1:
+                return -1 - int(members[0])
+            part = weights[np.ix_(members, members)]
+            side = CUTS[cut](part)
+            number = len(costs)
+            costs.append(float(cut_value(part, side, cut)))
+            left.append(0), right.append(0)
+            left[number], right[number] = grow(members[~side]), grow(members[side])
+            return number
+
+        grow(np.arange(len(classes)))
+        return cls(classes, np.array(left, np.int64), np.array(right, np.int64), np.array(costs))
+
+    def __len__(self) -> int:
+        """Inner nodes."""
+        return len(self.left)
+
+    def leaves(self, child: int) -> np.ndarray:
+        """Class numbers below a child (of `left` or `right`), sorted."""
+        if child < 0:
+            return np.array([-1 - child])
+        return np.sort(np.concatenate([self.leaves(self.left[child]), self.leaves(self.right[child])]))
+
+    def sides(self, node: int) -> tuple[np.ndarray, np.ndarray]:
+        """Class numbers on the left and on the right of a node, each sorted."""
+        return self.leaves(int(self.left[node])), self.leaves(int(self.right[node]))
+
+    @property
+    def depth(self) -> int:
+        """Machines on the longest way from the root to a class."""
+
+        def below(child: int) -> int:
+            return 0 if child < 0 else 1 + max(below(int(self.left[child])), below(int(self.right[child])))
+
+        return below(0) if len(self) else 0
+
+    def only(self, classes: np.ndarray) -> ClassTree:
+        """The same tree without the classes that are not among these (sorted labels, all in the tree)."""
+        kept = np.isin(self.classes, classes)
+        if kept.all():
+            return self
+        number = np.cumsum(kept) - 1
+        left, right, costs = [], [], []
+
+        def copy(child: int) -> int | None:
+            if child < 0:
+                return -1 - int(number[-1 - child]) if kept[-1 - child] else None
+            if not (kept[self.leaves(self.left[child])].any() and kept[self.leaves(self.right[child])].any()):
+                one = copy(int(self.left[child]))
+                return copy(int(self.right[child])) if one is None else one
+            place = len(costs)
+            costs.append(self.cut[child])
+            left.append(0), right.append(0)
+            left[place], right[place] = copy(int(self.left[child])), copy(int(self.right[child]))
+            return place
+
+        if len(self):
+            copy(0)
+        new = (np.array(left, np.int64), np.array(right, np.int64), np.array(costs, dtype=np.float64))
+        return ClassTree(self.classes[kept], *new)
+
+    # ---- other forms
+
+    def to_dict(self, child: int | None = None) -> dict[str, Any]:
+        """Plain data: ``{"class": c}`` for a leaf, ``{"classes", "cut", "left", "right"}`` for a node."""
+        if child is None:
+            child = 0 if len(self) else -1
+        if child < 0:
+            return {"class": self.classes[-1 - child].item()}
+        return {
+            "classes": self.classes[self.leaves(child)].tolist(),
+            "cut": float(self.cut[child]),
+            "left": self.to_dict(int(self.left[child])),
+            "right": self.to_dict(int(self.right[child])),
+        }
+
+    def __str__(self) -> str:
+        """The tree in lines of text, the root first."""
+        return tree_text(self.to_dict())
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """As named arrays; `from_arrays` undoes it."""
+        return {"classes": self.classes, "left": self.left, "right": self.right, "cut": self.cut}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> ClassTree:
+        return cls(*(np.asarray(arrays[name]) for name in ("classes", "left", "right", "cut")))
+
+
+def tree_text(tree: Mapping[str, Any], beside: Callable[[Mapping[str, Any]], str] | None = None) -> str:
+    """A tree of `ClassTree.to_dict` in lines of text; ``beside`` gives more to say about an inner node."""
+    lines: list[str] = []
+
+    def draw(node: Mapping[str, Any], first: str, others: str) -> None:
+        if "class" in node:
+            lines.append(f"{first}{node['class']}")
+            return
+        more = f", {beside(node)}" if beside else ""
+        lines.append(f"{first}{{{' '.join(map(str, node['classes']))}}}  cut {node['cut']:.4g}{more}")
+        draw(node["left"], f"{others}├── ", f"{others}│   ")
+        draw(node["right"], f"{others}└── ", f"{others}    ")
+
+    draw(tree, "", "")
+    return "\n".join(lines)

@@ -1,0 +1,267 @@
+"""`smart-svm`: a tree of binary classifiers that parts the classes where they are easiest to tell apart."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+
+from confml.bayes_error import pairwise_bayes_error
+from confml.measures.prediction import Prediction
+from confml.methods.multiclass import BinaryProblem
+from confml.methods.svm.class_tree import ClassTree
+from confml.methods.svm.graph_cuts import CUTS
+from confml.methods.svm.linear_machines import LinearMachines
+from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Parameter
+
+LARGE = 40_000  # rows above which ``trees: by-size`` makes do with one spanning tree
+
+
+class BaseLearner(Parameter):
+    """None, the name of a method (or of a scikit-learn classifier), or a classifier itself."""
+
+    def expected(self) -> str:
+        return "null, the name of a method, or a classifier with fit and predict"
+
+    def accepts(self, value: Any) -> bool:
+        if isinstance(value, str):
+            from confml.errors import ConfmlError
+            from confml.methods.registry import method_class
+
+            try:
+                return method_class(value) is not None
+            except ConfmlError:
+                return False
+        # scikit-learn's clone, and with it every grid, needs get_params.
+        parts = ("fit", "predict", "get_params")
+        return value is None or (not isinstance(value, type) and all(hasattr(value, one) for one in parts))
+
+
+class Settings(Parameter):
+    """Parameters of another method by name, or None."""
+
+    def expected(self) -> str:
+        return "null, or parameters with their values"
+
+    def accepts(self, value: Any) -> bool:
+        return value is None or (isinstance(value, Mapping) and all(isinstance(name, str) for name in value))
+
+
+class SmartSVM(LinearMachines):
+    """A tree of linear support vector machines, cut where the classes' Bayes errors are least.
+
+    The classes are the vertices of a complete graph whose edges weigh the estimated Bayes error of the two
+    classes, from orthogonal minimal spanning trees, with the bias corrected (eq. 7), divided by the smaller
+    prior (eq. 9). A minimum cut parts them into two groups, each group is cut again, and so on; each node of
+    the tree is a binary problem between its two groups, and an example walks down from the root. A decision
+    value of 0 goes left, where the first class is.
+
+    View ``margin``: 0 for the class where an example ends, and for any other minus the absolute decision
+    value of the node that parts the two; the largest less the second is then the smallest decision value
+    along the way. metrics: ``machines``, ``machine_rows`` (training examples of all nodes together),
+    ``depth``. The tree stands in ``tree_``, the weights in ``bayes_error_``.
+
+    Any binary classifier may stand at the nodes (``estimator``); C, solver, tolerance and class_weight are
+    those of the linear machine that stands there otherwise.
+
+    Source: van den Burg & Hero, Fast meta-learning for adaptive hierarchical classifier design (2017),
+    section 4.
+    """
+
+    name: ClassVar[str] = "smart-svm"
+    version: ClassVar[int] = 1
+    views: ClassVar[tuple[str, ...]] = ("margin",)
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        **LinearMachines.parameters,
+        "trees": AnyOf(
+            "orthogonal spanning trees that the Bayes errors are a mean over; by-size: 3, and 1 for more "
+            f"than {LARGE} training rows (so the paper's two largest sets)",
+            of=(Integer("", low=1), Choice("", options=("by-size",))),
+        ),
+        "count": Choice(
+            "edges between two classes: all (the paper's), or nontrivial, one fewer",
+            options=("all", "nontrivial"),
+        ),
+        "cut": Choice(
+            "minimum (the paper's), or one for groups of like weight (normalised) or size (balanced)",
+            options=tuple(CUTS),
+        ),
+        "estimator": BaseLearner("the binary classifier at the nodes; null for a linear SVM"),
+        "estimator_params": Settings("the parameters of an estimator that is given by name"),
+        "share_tree": Flag(
+            "inner cross-validation takes the tree of the whole outer training part, as the paper does: "
+            "faster, and the tree has seen the labels of the rows that it is scored on"
+        ),
+    }
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        solver: str = "primal",
+        tolerance: float = 0.001,
+        class_weight: str | Mapping[Any, float] | None = None,
+        random_state: int | None = None,
+        trees: int | str = 3,
+        count: str = "all",
+        cut: str = "minimum",
+        estimator=None,
+        estimator_params: Mapping[str, Any] | None = None,
+        share_tree: bool = False,
+    ):
+        super().__init__(C, solver, tolerance, class_weight, random_state)
+        self.trees = trees
+        self.count = count
+        self.cut = cut
+        self.estimator = estimator
+        self.estimator_params = estimator_params
+        self.share_tree = share_tree
+
+    # ---- the tree
+
+    def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray] | None:
+        """The trees of the grid's points, where inner folds are to share them."""
+        state: dict[str, np.ndarray] = {}
+        for point in grid or [{}]:
+            method = clone(self).set_params(**point)
+            if method.share_tree and f"{method._tree_key()}|left" not in state:
+                X_checked, codes = method._check_fit(X, y)
+                method._grow(X_checked, codes, None)
+                arrays = {**method.tree_.to_arrays(), "weights": method.bayes_error_}
+                state |= {f"{method._tree_key()}|{name}": array for name, array in arrays.items()}
+        return state or None
+
+    def subset_state(self, state: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
+        """The trees as they are: whoever asks for ``share_tree`` wants just that."""
+        return dict(state)
+
+    def _tree_key(self) -> str:
+        return f"{self.trees},{self.count},{self.cut}"
+
+    def _grow(self, X, codes: np.ndarray, state: Mapping[str, np.ndarray] | None) -> None:
+        """Set ``tree_`` and ``bayes_error_`` (c, c), NaN on the diagonal."""
+        prefix = f"{self._tree_key()}|"
+        if self.share_tree and state and f"{prefix}left" in state:
+            arrays = {name.removeprefix(prefix): array for name, array in state.items()}
+            whole = ClassTree.from_arrays(arrays)
+            kept = np.isin(whole.classes, self.classes_)
+            self.tree_, self.bayes_error_ = whole.only(self.classes_), arrays["weights"][np.ix_(kept, kept)]
+            return
+        c = len(self.classes_)
+        self.bayes_error_ = np.full((c, c), np.nan)
+        if c > 1:
+            X = X.toarray() if hasattr(X, "toarray") else X
+            trees = (1 if len(codes) > LARGE else 3) if self.trees == "by-size" else self.trees
+            rates = pairwise_bayes_error(X, codes, trees=trees, count=self.count)
+            self.bayes_error_ = np.asarray(rates.estimate)
+        self.tree_ = ClassTree.of_weights(self.classes_, self.bayes_error_, self.cut)
+
+    def _problems(self, X, codes, state) -> list[BinaryProblem]:
+        """One problem a node; the right side is the positive one."""
+        started = time.thread_time()
+        self._grow(X, codes, state)
+        self._prepare_seconds = time.thread_time() - started
+        problems = []
+        for node in range(len(self.tree_)):
+            left, right = self.tree_.sides(node)
+            rows = np.flatnonzero(np.isin(codes, np.concatenate([left, right])))
+            targets = np.where(np.isin(codes[rows], right), 1.0, -1.0)
+            problems.append(BinaryProblem(rows, targets, int(right[0]), int(left[0])))
+        return problems
+
+    # ---- other classifiers at the nodes
+
+    def _fit_path(self, X, y, Cs, state) -> tuple[float, dict[float, float]]:
+        if self.estimator is None:
+            return super()._fit_path(X, y, Cs, state)
+        started = time.thread_time()
+        X, codes = self._check_fit(X, y)
+        problems = self._problems(X, codes, state)
+        seeds = np.random.default_rng(self.random_state).integers(2**31, size=len(problems))
+        learners = [
+            self._learner(int(seed)).fit(X[problem.rows], (problem.targets > 0).astype(np.int64))
+            for problem, seed in zip(problems, seeds, strict=True)
+        ]
+        self.path_ = dict.fromkeys(Cs, learners)
+        self.machine_rows_ = sum(len(problem.rows) for problem in problems)
+        return time.thread_time() - started, dict.fromkeys(Cs, 0.0)
+
+    def _seed_counts(self) -> bool:
+        return self.estimator is not None or super()._seed_counts()
+
+    def _learner(self, seed: int):
+        """A binary classifier that is not fitted; one without a seed of its own gets this one."""
+        from confml.methods.registry import build
+
+        if isinstance(self.estimator, str):
+            learner = build(self.estimator, dict(self.estimator_params or {}))
+        else:
+            learner = clone(self.estimator)
+        unseeded = [
+            name
+            for name, value in learner.get_params().items()
+            if name.rpartition("__")[2] == "random_state" and value is None
+        ]
+        return learner.set_params(**dict.fromkeys(unseeded, seed))
+
+    # ---- predicting
+
+    def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
+        """The view ``margin`` of X (n, d)."""
+        if self.estimator is None:
+            return super().confident_predict(X, rng)
+        X = self._check_predict(X)
+        return self._walk(X.shape[0], lambda node, rows: node_values(self.weights_[node], X[rows]))
+
+    def _views(self, values: np.ndarray) -> dict[str, Prediction]:
+        return self._walk(len(values), lambda node, rows: values[rows, node])
+
+    def _walk(self, n: int, decide: Callable[[int, np.ndarray], np.ndarray]) -> dict[str, Prediction]:
+        """Take n examples down the tree; ``decide`` gives the decision values of a node for some of them."""
+        scores, ends = np.zeros((n, len(self.classes_))), np.zeros(n, dtype=np.int64)
+        at = [(0, np.arange(n))] if len(self.tree_) and n else []
+        while at:
+            node, rows = at.pop()
+            decided = decide(node, rows)
+            goes_right = decided > 0
+            left, right = self.tree_.sides(node)
+            ways = ((self.tree_.left, ~goes_right, right), (self.tree_.right, goes_right, left))
+            for children, chosen, lost in ways:
+                here, child = rows[chosen], int(children[node])
+                scores[np.ix_(here, lost)] = -np.abs(decided[chosen])[:, None]
+                if child < 0:
+                    ends[here] = -1 - child
+                elif len(here):
+                    at.append((child, here))
+        return {"margin": Prediction(self.classes_, scores, "margin", self.classes_[ends])}
+
+    @property
+    def fit_details_(self) -> dict[str, Any]:
+        """``tree``: `ClassTree.to_dict`."""
+        return {"tree": self.tree_.to_dict()}
+
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        return {**super().fit_metrics_, "depth": float(self.tree_.depth)}
+
+
+def node_values(learner, X) -> np.ndarray:
+    """(n,) how far a fitted binary classifier is for its second class; its sign is what it predicts.
+
+    The decision value, or the difference of the two classes' scores (probabilities, votes, p-values), or +-1.
+    """
+    second = np.asarray(learner.predict(X)) == 1
+    if hasattr(learner, "decision_function"):
+        size = np.abs(np.asarray(learner.decision_function(X), dtype=np.float64)).reshape(len(second), -1)
+        size = size[:, 0] if size.shape[1] == 1 else np.abs(size[:, 1] - size[:, 0])
+    elif hasattr(learner, "confident_predict"):
+        scores = next(iter(learner.confident_predict(X).values())).scores
+        size = np.abs(scores[:, 1] - scores[:, 0])
+    elif hasattr(learner, "predict_proba"):
+        scores = np.asarray(learner.predict_proba(X))
+        size = np.abs(scores[:, 1] - scores[:, 0])
+    else:
+        size = np.ones(len(second))
+    return np.where(second, np.maximum(size, np.finfo(float).tiny), -size)

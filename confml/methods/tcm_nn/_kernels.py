@@ -1,0 +1,361 @@
+"""Compiled counts of TCM-NN: how many strangeness values stand above, and how many equal, a new example's.
+
+Source: Proedrou, Nouretdinov, Vovk, Gammerman, Transductive Confidence Machines for Pattern Recognition,
+ECML 2002, equations (2) and (3). ``ks`` (q,) holds the wanted k in ascending order; whatever has an axis of
+length q holds one entry for each.
+
+A training example's alpha changes under a completion (x, j) only if x enters one of its two lists: the list
+of its own class where that is j (alpha falls), or the other list where it is not (alpha rises, and by the
+same amount for all such j). So a count starts from the sorted alphas of the training set alone and is put
+right for the few examples whose change can matter. ``bounds`` (examples, 5, q) decides that: reach of the own
+list (its k-th distance), alpha, reach of the other list, sum of the own list, sum of the other list's first
+k - 1. A node of a tree has bounds too: the largest of its rows', of the last entry the smallest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._jit import kernel
+from confml.methods.tcm_nn._kernels_lists import hit_room, squared_distance
+from confml.neighbours.wide_tree import DEPTH, FAN, LEAF, gaps_to_children, lowest_bit, squares_to_rows
+
+REACH, ALPHA, OTHER_REACH, SUM, OTHER_PART = range(5)
+_TIGHT = 1.0 - 1e-9  # below any rounding of a sum of k distances, a product or a root
+_ABOVE_ONE = 1.0 + 1e-6
+
+
+@kernel
+def strangeness(same, other):
+    """Equation (2) from its two sums: +inf where the own class is too small, x/0 = +inf, and 0/0 = 1."""
+    if same == np.inf:
+        return np.inf
+    if other == 0.0:
+        return 1.0 if same == 0.0 else np.inf
+    return same / other
+
+
+@kernel
+def base_bounds(same, other, ks, bounds):
+    """Fill bounds (m, 5, q) from the lists same, other (m, K), whose distances ascend."""
+    for t in range(len(same)):
+        own = others = part = 0.0
+        q = 0
+        for e in range(ks[-1]):
+            own += same[t, e]
+            part = others
+            others += other[t, e]
+            if e + 1 == ks[q]:
+                entry = bounds[t]
+                entry[REACH, q], entry[OTHER_REACH, q] = same[t, e], other[t, e]
+                entry[SUM, q], entry[OTHER_PART, q] = own, part
+                entry[ALPHA, q] = strangeness(own, others)
+                q += 1
+
+
+@kernel
+def matters_within(bounds, others, distances):
+    """Fill distances (2, m): new examples at these or beyond change no count through example t.
+
+    distances[0] is the farther reach. distances[1] holds if all alphas that it might overtake exceed 1: no
+    rise of alpha_t comes above 1 unless the distance is below the difference of its two sums.
+    """
+    last = bounds.shape[2] - 1
+    for t in range(len(bounds)):
+        own, other = bounds[t, REACH, last], bounds[t, OTHER_REACH, last] if others else 0.0
+        difference = 0.0
+        for q in range(last + 1):
+            rise = bounds[t, SUM, q] / _TIGHT - bounds[t, OTHER_PART, q] * _TIGHT
+            if not rise <= difference:  # NaN, of two infinite sums, included
+                difference = rise if rise == rise else np.inf
+        distances[0, t] = max(own, other)
+        distances[1, t] = max(own, min(other, difference))
+
+
+@kernel
+def new_alphas(nearest, ks, alphas, lowest):
+    """Strangeness of new examples under each label, and the lowest under all labels but one.
+
+    nearest (b, c, K): distances to the K nearest of each class. alphas (b, c, q). lowest[r, z] (q,) is the
+    smallest of alphas[r, j] over j != z, +inf with one class.
+    """
+    rows, classes, k_max = nearest.shape
+    length = min(2 * k_max, classes * k_max)  # a class has at most K of them, so K of other classes remain
+    merged, owner = np.empty(length), np.empty(length, np.int64)
+    heads = np.empty(classes, np.int64)
+    for r in range(rows):
+        heads[:] = 0
+        for e in range(length):
+            best = -1
+            for z in range(classes):
+                if heads[z] < k_max and (best < 0 or nearest[r, z, heads[z]] < nearest[r, best, heads[best]]):
+                    best = z
+            merged[e], owner[e] = nearest[r, best, heads[best]], best
+            heads[best] += 1
+        for j in range(classes):
+            own = others = 0.0
+            at = q = 0
+            for e in range(ks[-1]):
+                own += nearest[r, j, e]
+                while at < length and owner[at] == j:
+                    at += 1
+                others += merged[at] if at < length else np.inf
+                at += 1
+                if e + 1 == ks[q]:
+                    alphas[r, j, q] = strangeness(own, others)
+                    q += 1
+        for q in range(len(ks)):
+            first = second = np.inf
+            where = -1
+            for j in range(classes):
+                alpha = alphas[r, j, q]
+                if where < 0 or alpha < first:
+                    first, second, where = alpha, first, j
+                elif alpha < second:
+                    second = alpha
+            for z in range(classes):
+                lowest[r, z, q] = second if z == where else first
+
+
+@kernel
+def base_counts(ranked, starts, within, alphas, greater, equal):
+    """Count the training alphas above, and equal to, each new one.
+
+    ranked (q, m): alphas in ascending order, of each class by itself where ``within``, else of all.
+    """
+    rows, classes, wanted = alphas.shape
+    for r in range(rows):
+        for j in range(classes):
+            first, last = (starts[j], starts[j + 1]) if within else (0, ranked.shape[1])
+            for q in range(wanted):
+                values, alpha = ranked[q], alphas[r, j, q]
+                lo, hi = first, last
+                while lo < hi:
+                    middle = (lo + hi) // 2
+                    if values[middle] < alpha:
+                        lo = middle + 1
+                    else:
+                        hi = middle
+                below = lo
+                if lo < last and values[lo] == alpha:
+                    hi = last
+                    while lo < hi:
+                        middle = (lo + hi) // 2
+                        if values[middle] <= alpha:
+                            lo = middle + 1
+                        else:
+                            hi = middle
+                greater[r, j, q], equal[r, j, q] = last - lo, lo - below
+
+
+@kernel
+def may_change(bounds, t, gap, alphas, lowest, others):
+    """Whether a new example at a distance of ``gap`` or more can change a count through example (or node) t.
+
+    bounds (examples, 5, q); alphas (q,): the new example's under the class of t; lowest (q,): its lowest
+    under the other labels; others: whether the other labels count at all. Comparisons are put such that NaN
+    (0 times infinity) says yes.
+    """
+    for q in range(bounds.shape[2] - 1, -1, -1):
+        inside = gap < bounds[t, REACH, q]
+        if inside and bounds[t, ALPHA, q] >= alphas[q]:
+            return True
+        if others and gap < bounds[t, OTHER_REACH, q]:
+            if not bounds[t, SUM, q] < lowest[q] * (bounds[t, OTHER_PART, q] + gap) * _TIGHT:
+                return True
+        elif not inside:  # nor is it for a smaller k, whose reach is smaller
+            return False
+    return False
+
+
+@kernel
+def may_cross(bounds, t, gap, alphas, lowest, others):
+    """As `may_change`, of one example: a fall of its alpha must also go as far as the new example's."""
+    for q in range(bounds.shape[2] - 1, -1, -1):
+        reach, other_reach = bounds[t, REACH, q], bounds[t, OTHER_REACH, q]
+        total, part = bounds[t, SUM, q], bounds[t, OTHER_PART, q]
+        inside = gap < reach
+        if inside and bounds[t, ALPHA, q] >= alphas[q]:
+            fallen = (total * _TIGHT - reach / _TIGHT + gap) * _TIGHT  # the own sum with x in it, at least
+            if not fallen > alphas[q] * (part + other_reach):
+                return True
+        if others and gap < other_reach:
+            if not total < lowest[q] * (part + gap) * _TIGHT:
+                return True
+        elif not inside:
+            return False
+    return False
+
+
+@kernel
+def _recount(before, after, alpha, greater, equal):
+    """Counts after an example's strangeness went from ``before`` to ``after``."""
+    greater += np.int64(after > alpha) - np.int64(before > alpha)
+    equal += np.int64(after == alpha) - np.int64(before == alpha)
+    return greater, equal
+
+
+@kernel
+def revise(distance, z, same, other, bounds, ks, alphas, lowest, others, greater, equal):
+    """Put the counts of one new example right for one training example of class z at a known distance.
+
+    same, other (K,) and bounds (5, q): the example's; alphas, greater, equal (c, q) and lowest (q,): the new
+    example's.
+    Sums are added afresh in ascending order.
+    """
+    k_max = ks[-1]
+    if distance < same[k_max - 1]:
+        own = rest = 0.0
+        q = e = 0
+        entered = False
+        for place in range(k_max):
+            if not entered and distance < same[e]:
+                own += distance
+                entered = True
+            else:
+                own += same[e]
+                e += 1
+            rest += other[place]
+            if place + 1 == ks[q]:
+                if entered:
+                    greater[z, q], equal[z, q] = _recount(
+                        bounds[ALPHA, q], strangeness(own, rest), alphas[z, q], greater[z, q], equal[z, q]
+                    )
+                q += 1
+    if others and distance < other[k_max - 1]:
+        rest = 0.0
+        q = e = 0
+        entered = False
+        for place in range(k_max):
+            if not entered and distance < other[e]:
+                rest += distance
+                entered = True
+            else:
+                rest += other[e]
+                e += 1
+            if place + 1 == ks[q]:
+                if entered:
+                    before, after = bounds[ALPHA, q], strangeness(bounds[SUM, q], rest)
+                    for j in range(len(alphas) if after >= lowest[q] else 0):
+                        if j != z:
+                            greater[j, q], equal[j, q] = _recount(
+                                before, after, alphas[j, q], greater[j, q], equal[j, q]
+                            )
+                q += 1
+
+
+@kernel
+def revise_by_scan(
+    block, norms, slack, usable, factor, unit, low, reach, X, Q, starts, same, other, bounds, ks,
+    alphas, lowest, others, greater, equal,
+):  # fmt: skip
+    """Put the base counts of a block of new examples right, by a scan over their closeness to all examples.
+
+    block (b, m); norms, slack (b,): squared lengths of the new examples in the filter's units, and their
+    share of its error; usable (b,); factor, unit: see the filter; low (m,); reach (2, m): what closeness,
+    less a term of the new example, must exceed for that to matter, in general and where all other labels'
+    alphas exceed 1 (`matters_within`). Q (b, d), X (m, d).
+    """
+    hits, words = hit_room(block.shape[1])
+    for r in range(block.shape[0]):
+        if not usable[r]:
+            continue
+        shift = block.dtype.type((norms[r] - slack[r]) / factor)
+        for z in range(len(starts) - 1):
+            alphas_z, lowest_z = alphas[r, z], lowest[r, z]
+            strange = 1
+            for q in range(len(ks)):
+                if not lowest[r, z, q] > _ABOVE_ONE:
+                    strange = 0
+            g, reaches = block[r, starts[z] : starts[z + 1]], reach[strange, starts[z] : starts[z + 1]]
+            words[(len(g) - 1) // 8] = 0
+            for e in range(len(g)):
+                hits[e] = np.uint8(g[e] - shift > reaches[e])
+            for word in range((len(g) + 7) // 8):
+                if words[word] == 0:
+                    continue
+                for e in range(8 * word, min(8 * word + 8, len(g))):
+                    if hits[e] == 0:
+                        continue
+                    t = starts[z] + e
+                    square = norms[r] - slack[r] - factor * (np.float64(g[e]) - np.float64(low[t]))
+                    gap = np.sqrt(max(square, 0.0)) * unit * _TIGHT
+                    if may_cross(bounds, t, gap, alphas_z, lowest_z, others):
+                        distance = np.sqrt(squared_distance(Q, r, X, t))
+                        revise(
+                            distance, z, same[t], other[t], bounds[t], ks, alphas[r], lowest_z, others,
+                            greater[r], equal[r],
+                        )  # fmt: skip
+
+
+@kernel
+def node_bounds(bounds, first, count, child, nodes):
+    """Fill nodes (leaves and groups, 5, q), the bounds of every node, from those of the examples."""
+    leaves = len(first)
+    nodes[:] = -np.inf
+    nodes[:, OTHER_PART] = np.inf
+    for leaf in range(leaves):
+        for e in range(count[leaf]):
+            _widen(nodes[leaf], bounds[first[leaf] + e])
+    for group in range(len(child)):
+        for node in child[group]:
+            if node >= 0:
+                _widen(nodes[leaves + group], nodes[node])
+
+
+@kernel
+def _widen(entry, by):
+    """Make a node's bounds hold for an example or a child with bounds ``by`` (5, q) too."""
+    for q in range(entry.shape[1]):
+        for field in range(OTHER_PART):
+            entry[field, q] = max(entry[field, q], by[field, q])
+        entry[OTHER_PART, q] = min(entry[OTHER_PART, q], by[OTHER_PART, q])
+
+
+@kernel
+def revise_by_trees(
+    Q, owner, roots, first, count, child, rows, lows, highs, nodes, same, other, bounds, ks,
+    alphas, lowest, others, greater, equal,
+):  # fmt: skip
+    """Put the base counts of new examples Q (b, d) right, visiting only boxes where a change can matter.
+
+    roots to highs: the trees, see `_kernels_tcm_nn_tree`; owner (roots,): the class whose examples each
+    holds; nodes: their nodes' bounds. same, other, bounds: in the trees' order.
+    """
+    leaves, last = len(first), len(ks) - 1
+    waiting, squares = np.empty(DEPTH, np.int64), np.empty(LEAF)
+    for r in range(len(Q)):
+        for tree in range(len(roots)):
+            z = owner[tree]
+            alphas_z, lowest_z = alphas[r, z], lowest[r, z]
+            waiting[0] = roots[tree]
+            held = 1
+            while held > 0:
+                held -= 1
+                node = waiting[held]
+                if node >= leaves:
+                    group = node - leaves
+                    gaps_to_children(Q, Q, r, lows, highs, group, np.inf, squares)
+                    for place in range(FAN):
+                        under = child[group, place]
+                        if under >= 0:
+                            gap = np.sqrt(squares[place]) * _TIGHT
+                            if may_change(nodes, under, gap, alphas_z, lowest_z, others):
+                                waiting[held] = under
+                                held += 1
+                    continue
+                # At the farthest reach of its rows and beyond, a leaf's rows change nothing (`may_cross`).
+                reach = nodes[node, REACH, last]
+                reach = max(reach, nodes[node, OTHER_REACH, last]) if others else reach
+                mask = squares_to_rows(Q, r, rows, node, reach * reach * _ABOVE_ONE, squares)
+                while mask != 0:
+                    e = lowest_bit(mask)
+                    mask &= mask - 1
+                    if e >= count[node]:
+                        break
+                    t, distance = first[node] + e, np.sqrt(squares[e])
+                    if may_cross(bounds, t, distance, alphas_z, lowest_z, others):
+                        revise(
+                            distance, z, same[t], other[t], bounds[t], ks, alphas[r], lowest_z, others,
+                            greater[r], equal[r],
+                        )  # fmt: skip

@@ -1,0 +1,90 @@
+"""`OnlineTCMNN`: TCM-NN on examples that come one at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+
+from confml.errors import ConfmlError
+from confml.measures.prediction import Prediction
+from confml.methods.tcm_nn.online_pass import OnlinePass
+from confml.methods.tcm_nn.tcm_nn import TCMNN, prediction_of
+from confml.plugins.parameters import check_parameters
+
+
+class OnlineTCMNN:
+    """TCM-NN that predicts an example from all before it, and then learns it.
+
+    Its p-values are those of ``TCMNN(...).fit(X_before, y_before).predict_p_values(X)``, to the last bit, at
+    the cost of n distances and c n comparisons a step, n being the examples learnt and c the classes. It
+    starts without any. If the examples are exchangeable, the smoothed p-values of the true labels are
+    independent and uniform (Vovk, Gammerman, Shafer 2005, theorem 8.1), so that errors at a level are coin
+    tosses, and `confml.measures.martingales` can bet against it.
+
+    classes: (c,) all labels that may come: one that has not come yet has a p-value too, by the definition
+    (its example would be alone in its class: alpha is +inf). k, smoothed, mondrian, random_state: as of
+    `TCMNN`; smoothed p-values take one tau an example, in the order of the predictions.
+
+    ::
+
+        online = OnlineTCMNN(classes=[0, 1], k=1)
+        for x, label in stream:
+            view = online.predict_then_learn([x], [label])  # or predict now, and learn later
+            view.scores, view.region(0.05), view.labels
+    """
+
+    def __init__(self, classes, k=1, smoothed=False, mondrian=False, random_state=None):
+        given = {"k": k, "smoothed": smoothed, "mondrian": mondrian, "random_state": random_state}
+        check_parameters(type(self).__name__, TCMNN.parameters, given)
+        self.classes_ = np.unique(np.asarray(classes))
+        if len(self.classes_) == 0:
+            raise ConfmlError("OnlineTCMNN: classes must name at least one label, got none")
+        self.k, self.smoothed, self.mondrian = k, smoothed, mondrian
+        self._rng = np.random.default_rng(random_state)
+        self._pass: OnlinePass | None = None
+
+    @property
+    def learnt(self) -> int:
+        """How many examples it has learnt."""
+        return 0 if self._pass is None else self._pass.learnt
+
+    def predict_then_learn(self, X, y) -> Prediction:
+        """The view ``p-value`` of examples X (r, d), each predicted before it is learnt with its label in y
+        (r,), and after all before it. ``extra`` is `TCMNN`'s and ``learnt`` (r,), how many came before."""
+        X, codes = self._checked(X, y)
+        return self._view(X, codes)
+
+    def predict(self, X) -> Prediction:
+        """The same of examples X (r, d) whose labels are not known: none is learnt."""
+        X, _ = self._checked(X, None)
+        return self._view(X, None)
+
+    def learn(self, X, y) -> OnlineTCMNN:
+        """Learn examples X (r, d) with labels y (r,) in their order."""
+        X, codes = self._checked(X, y)
+        self._pass.step(X, codes, predicts=False)
+        return self
+
+    def _view(self, X: np.ndarray, codes: np.ndarray | None) -> Prediction:
+        learnt = np.full(len(X), self.learnt) if codes is None else self.learnt + np.arange(len(X))
+        counts, counted = self._pass.step(X, codes, predicts=True)
+        tau = self._rng.random(len(X)) if self.smoothed else None
+        return prediction_of(self.classes_, counts, 0, counted, tau, learnt)
+
+    def _checked(self, X, y) -> tuple[np.ndarray, np.ndarray | None]:
+        X = check_array(X, dtype=np.float64, order="C", input_name="X")
+        if self._pass is None:
+            self._pass = OnlinePass(X.shape[1], len(self.classes_), (self.k,), self.mondrian)
+        elif X.shape[1] != self._pass.attributes:
+            raise ConfmlError(f"X has {X.shape[1]} attributes, expected {self._pass.attributes} as before")
+        if y is None:
+            return X, None
+        y = column_or_1d(y)
+        check_consistent_length(X, y)
+        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        unknown = y[self.classes_[codes] != y]
+        if len(unknown):
+            raise ConfmlError(
+                f"label '{unknown[0]}' is none of the classes", hint="name all that may come in classes"
+            )
+        return X, codes

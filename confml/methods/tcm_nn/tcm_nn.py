@@ -1,0 +1,255 @@
+"""TCM-NN: the transductive confidence machine with nearest neighbours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from confml._seeds import derived_generator
+from confml.measures.prediction import Prediction
+from confml.methods.base import Method, Views
+from confml.methods.tcm_nn.online_pass import OnlinePass
+from confml.methods.tcm_nn.passes import ENGINES, Counts, Passes, Room
+from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, check_parameters
+
+_BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of work
+
+
+class TCMNN(Method):
+    """Conformal p-values from nearest-neighbour distances, computed exactly and transductively.
+
+    A test example x is added to the m training examples under each label j in turn, and every example i gets
+    a strangeness ``alpha_i``: the sum of its k nearest distances to its own class over the sum of its k
+    nearest distances to other classes (Euclidean; eq. 2). Then ``p_j = #{alpha_i >= alpha_new} / (m + 1)``,
+    the new example counted (eq. 3). If training and test examples are exchangeable, the true label's p-value
+    is at most any given level with at most that probability. Prediction: the label of the largest p-value;
+    confidence: 1 - the second largest; credibility: the largest; region at a level: labels whose p-value
+    exceeds it.
+
+    Where the paper leaves a choice: neighbours that a class lacks are at distance +inf, and a same-class sum
+    of +inf gives alpha = +inf; x/0 = +inf and 0/0 = 1; squared differences are added in attribute order in
+    float64, sums of distances in ascending order, comparisons are exact; of labels that share the largest
+    p-value the one with the smaller alpha_new is predicted, then the first in class order.
+
+    smoothed: ``(#{alpha_i > alpha_new} + tau #{alpha_i = alpha_new}) / (m + 1)`` with one tau ~ U[0, 1) for
+    each test example, which makes the true label's p-value exactly uniform. mondrian: only examples of label
+    j are counted for j, and divided by m_j + 1, which makes p-values valid for each class by itself.
+
+    The one view is ``p-value``, with ``extra``: ``n_greater``, ``n_equal`` (n, c), the examples whose
+    strangeness exceeds and equals the new one's (the new one is among the equal), ``alpha`` (n, c), and
+    ``tau`` (n,) where smoothed.
+
+    Under ``protocol: online`` each example is predicted from all before it, then learnt, with the p-values
+    that a fit to those before it would give (`online_tcm_nn`).
+
+    Cost: distances m^2/2 + r m (a matrix product as filter, or k-d trees), memory O(m (d + k)). Every k of a
+    grid comes from the same pass.
+
+    Source: Proedrou, Nouretdinov, Vovk, Gammerman, Transductive Confidence Machines for Pattern Recognition,
+    ECML 2002; smoothed and label-conditional p-values: Vovk, Gammerman, Shafer, Algorithmic Learning in a
+    Random World, 2005.
+    """
+
+    name = "tcm-nn"
+    version = 1
+    learns_online = True
+    parameters = {
+        "k": Integer("number of nearest neighbours", low=1),
+        "smoothed": Flag("break ties between strangeness values at random"),
+        "mondrian": Flag("count only examples of the label in question (label-conditional p-values)"),
+        "random_state": AnyOf(
+            "seed of smoothed p-values where no generator is given",
+            of=(Integer("a seed", low=0), Nothing("drawn anew")),
+        ),
+    }
+
+    _engine: str | None = None  # one of ENGINES; by default what is fastest for the sizes
+    _room: Room | None = None
+
+    def __init__(self, k=1, smoothed=False, mondrian=False, random_state=None):
+        self.k = k
+        self.smoothed = smoothed
+        self.mondrian = mondrian
+        self.random_state = random_state
+
+    # ---- scikit-learn's interface
+
+    def fit(self, X, y) -> TCMNN:
+        """Find every training example's neighbours. X: (m, d) finite numbers; y: (m,) labels."""
+        X, codes = self._check_fit(X, y)
+        self.passes_ = Passes(X, codes, self._engine, self._room)
+        self.lists_ = self.passes_.lists(_useful(self.k, len(X)))
+        return self
+
+    def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
+        """The view ``p-value`` of test examples X (n, d); ``rng`` goes before ``random_state``."""
+        X = self._check_predict(X)
+        passes = self.passes_
+        fitted_k = self.lists_[0].shape[1]  # whatever k was set to since
+        counts = passes.counts(*self.lists_, X, [fitted_k], self.mondrian)
+        return self._views(passes, self.classes_, counts, 0, rng)
+
+    def predict_p_values(self, X) -> np.ndarray:
+        """(n, c) p-values of test examples X (n, d), columns in the order of ``classes_``."""
+        return self.confident_predict(X)["p-value"].scores.copy()
+
+    def _views(
+        self, passes: Passes, classes: np.ndarray, counts: Counts, q: int, rng: np.random.Generator | None
+    ) -> dict[str, Prediction]:
+        sizes = np.diff(passes.starts)
+        counted = (sizes if self.mondrian else sizes.sum()) + 1
+        number = len(counts.alpha)
+        tau = (rng or np.random.default_rng(self.random_state)).random(number) if self.smoothed else None
+        return {"p-value": prediction_of(classes, counts, q, counted, tau)}
+
+    # ---- one pass for a whole grid
+
+    def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray]:
+        """Neighbour distances of every training example, enough for every k of the grid.
+
+        ``same``, ``other`` (m, K): to the K nearest of its own and of other classes, ascending, +inf where
+        there are fewer; rows in the order of X.
+        """
+        X, codes = clone(self)._check_fit(X, y)
+        largest = max([point.get("k", self.k) for point in grid], default=self.k)
+        same, other = Passes(X, codes, self._engine, self._room).lists(_useful(largest, len(X)))
+        return {"same": same, "other": other}
+
+    def evaluate_path(
+        self,
+        X,
+        y,
+        X_test,
+        grid: Sequence[Mapping[str, Any]],
+        rng: np.random.Generator | None = None,
+        state: Mapping[str, np.ndarray] | None = None,
+    ) -> Iterator[tuple[dict[str, Any], Views]]:
+        """As in the contract. All k share one pass over the training pairs and one over the test examples (a
+        second one if ``mondrian`` takes both values); each point's seconds are an equal share of theirs."""
+        methods = [clone(self).set_params(**point) for point in grid]
+        for method in methods:
+            check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
+        if not methods:
+            return
+        started = time.thread_time()
+        fitted = methods[0]
+        X, codes = fitted._check_fit(X, y)
+        T = fitted._check_predict(X_test)
+        passes = Passes(X, codes, self._engine, self._room)
+        ks = [_useful(method.k, len(X)) for method in methods]
+        lists = _lists_of(state, len(X), max(ks)) or passes.lists(max(ks))
+        trained = time.thread_time()
+        wanted, counts = {}, {}
+        for within in {method.mondrian for method in methods}:
+            wanted[within] = sorted(
+                {k for k, method in zip(ks, methods, strict=True) if method.mondrian == within}
+            )
+            counts[within] = passes.counts(*lists, T, wanted[within], within)
+        tested = time.thread_time()
+        for point, method, k in zip(grid, methods, ks, strict=True):
+            within = method.mondrian
+            point_rng = None if rng is None else derived_generator(rng, point)
+            if point_rng is not None and method.random_state is None:  # drawn first, as in the default loop
+                method.random_state = int(point_rng.integers(2**31))
+            views = method._views(passes, fitted.classes_, counts[within], wanted[within].index(k), point_rng)
+            yield dict(point), Views(views, (trained - started) / len(ks), (tested - trained) / len(ks))
+
+    # ---- one example at a time
+
+    def evaluate_online(
+        self,
+        X,
+        y,
+        X_new,
+        y_new,
+        classes: np.ndarray,
+        grid: Sequence[Mapping[str, Any]],
+        rng: np.random.Generator | None = None,
+    ) -> Iterator[tuple[dict[str, Any], Views]]:
+        """As in the contract, each example predicted from all before it; ``extra`` has ``learnt`` (n,) too,
+        how many these were. All k share one pass (a second one if ``mondrian`` takes both values)."""
+        methods = [clone(self).set_params(**point) for point in grid]
+        for method in methods:
+            check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
+        X, X_new = (np.ascontiguousarray(part, dtype=np.float64) for part in (X, X_new))
+        codes, new_codes = (np.searchsorted(classes, labels) for labels in (y, y_new))
+        found, seconds = {}, {}
+        for within in dict.fromkeys(method.mondrian for method in methods):
+            ks = sorted({method.k for method in methods if method.mondrian == within})
+            started = time.thread_time()
+            online = OnlinePass(X_new.shape[1], len(classes), ks, within, len(X) + len(X_new))
+            online.step(X, codes, predicts=False)
+            learnt = time.thread_time()
+            found[within] = ks, *online.step(X_new, new_codes, predicts=True)
+            share = sum(method.mondrian == within for method in methods)
+            seconds[within] = (learnt - started) / share, (time.thread_time() - learnt) / share
+        for point, method in zip(grid, methods, strict=True):
+            ks, counts, counted = found[method.mondrian]
+            point_rng = None if rng is None else derived_generator(rng, point)
+            if point_rng is not None and method.random_state is None:
+                method.random_state = int(point_rng.integers(2**31))
+            tau = None
+            if method.smoothed:
+                tau = (point_rng or np.random.default_rng(method.random_state)).random(len(X_new))
+            before = len(X) + np.arange(len(X_new))
+            view = prediction_of(classes, counts, ks.index(method.k), counted, tau, before)
+            yield dict(point), Views({"p-value": view}, *seconds[method.mondrian])
+
+    def test_block(self, train_rows: int, test_rows: int) -> int | None:
+        """Blocks of some seconds' work; None where the whole test part takes no longer."""
+        if train_rows * test_rows <= _BLOCK_PAIRS:
+            return None
+        return max(200, _BLOCK_PAIRS // train_rows)
+
+    @classmethod
+    def warm(cls) -> None:
+        """Compile the kernels of every engine."""
+        rng = np.random.default_rng(0)
+        X, codes = rng.random((60, 2)), np.repeat([0, 1], 30)
+        for engine in ENGINES:
+            passes = Passes(X, codes, engine)
+            passes.counts(*passes.lists(2), X, [1, 2])
+        OnlinePass(2, 2, [1, 2]).step(X, codes, predicts=True)
+
+
+def prediction_of(
+    classes: np.ndarray,
+    counts: Counts,
+    q: int,
+    counted: np.ndarray | int,
+    tau: np.ndarray | None,
+    learnt: np.ndarray | None = None,
+) -> Prediction:
+    """The view ``p-value`` out of the counts of r new examples, for the value of k at place ``q``.
+
+    counted: by how many examples each p-value is divided, of a shape that fits (r, c). tau: (r,) for smoothed
+    p-values. learnt: (r,) of an online pass, how many examples were learnt before each.
+    """
+    greater, equal, alpha = (np.ascontiguousarray(array[:, :, q]) for array in counts)
+    extra = {"n_greater": greater, "n_equal": equal, "alpha": alpha}
+    if tau is None:
+        scores = (greater + equal) / counted
+    else:
+        scores = (greater + tau[:, None] * equal) / counted
+        extra["tau"] = tau
+    if learnt is not None:
+        extra["learnt"] = learnt
+    tied = np.where(scores == scores.max(axis=1, keepdims=True), alpha, np.nan)
+    columns = np.argmax(tied == np.nanmin(tied, axis=1, keepdims=True), axis=1)
+    return Prediction(classes, scores, "p-value", classes[columns], extra)
+
+
+def _useful(k: int, m: int) -> int:
+    """A smaller k with the same p-values: with k > m + 1 some neighbour is missing just as with k = m + 1."""
+    return min(k, m + 1)
+
+
+def _lists_of(state: Mapping[str, np.ndarray] | None, m: int, k: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """The lists in a state made by ``prepare``; None where they are too short."""
+    if not state or state["same"].shape[0] != m or state["same"].shape[1] < k:
+        return None
+    return state["same"], state["other"]

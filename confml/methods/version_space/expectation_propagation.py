@@ -1,0 +1,114 @@
+"""`GaussianVersionSpace`: a Gaussian in place of the uniform distribution on version space."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from scipy.special import ndtr
+from sklearn.exceptions import ConvergenceWarning
+
+from confml.methods.version_space._kernels_ep import pass_through
+from confml.methods.version_space._kernels_gram import products
+from confml.methods.version_space.billiard import Shares
+from confml.methods.version_space.version_space import VersionSpace
+
+_TOLERANCE = 1e-6
+_SWEEPS = 500
+_BLOCK = 128  # walls between two updates of the whole covariance
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianVersionSpace:
+    """The Gaussian whose moments expectation propagation finds for a version space.
+
+    A perceptron's length does not matter for signs, so that the uniform distribution on the part of the
+    sphere may be exchanged for a standard normal one on the cone above it (Minka, A family of algorithms for
+    approximate Bayesian inference, 2001, chapter 5). mean (r,); root (r, r): root @ root.T is the covariance;
+    sweeps: passes over the walls; bounces, arc: none.
+    """
+
+    version_space: VersionSpace
+    mean: np.ndarray
+    root: np.ndarray
+    sweeps: int
+
+    @classmethod
+    def of(cls, space: VersionSpace) -> GaussianVersionSpace:
+        """Propagate until no level moves by more than 1e-6 standard deviations; warns after 500 passes."""
+        walls = space.walls / np.sqrt(space.squared)[:, None]
+        n, r = walls.shape
+        precision, shift = np.zeros(n), np.zeros(n)
+        mean, covariance = np.zeros(r), np.eye(r)
+        damping, before = 1.0, np.inf
+        sweeps = 0
+        while True:
+            sweeps += 1
+            change = _sweep(walls, mean, covariance, precision, shift, damping)
+            # Anew, so that rounding errors do not add up.
+            factor = scipy.linalg.cholesky(np.eye(r) + (walls.T * precision) @ walls, lower=True)
+            mean = scipy.linalg.cho_solve((factor, True), walls.T @ shift)
+            if change < _TOLERANCE:
+                break
+            if sweeps == _SWEEPS:
+                warnings.warn(
+                    f"expectation propagation has not converged: levels still move by {change:.2g} standard "
+                    "deviations; use sampler: geodesic",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
+                break
+            if change > before:
+                damping = max(0.7 * damping, 0.1)
+            before = change
+            covariance = scipy.linalg.lapack.dpotri(factor, lower=True)[0]
+            covariance = np.tril(covariance) + np.tril(covariance, -1).T
+        root = scipy.linalg.solve_triangular(factor, np.eye(r), lower=True, trans="T")
+        return cls(space, mean, root, sweeps)
+
+    def centre(self) -> np.ndarray:
+        """(r,) the mean, of length 1: the Bayes point."""
+        return self.mean / np.linalg.norm(self.mean)
+
+    def shares(self, kernel_block: np.ndarray, own: np.ndarray | None = None) -> Shares:
+        """As `Flight.shares`, without diagnostics."""
+        coordinates = self.version_space.space.coordinates(kernel_block)
+        level = products(self.mean[None, :], coordinates)[0]
+        spread = products(np.ascontiguousarray(self.root.T), coordinates)
+        variance = np.zeros_like(level)
+        for row in spread:
+            variance += row * row
+        if own is not None:
+            inside = np.zeros_like(level)
+            for row in coordinates:
+                inside += row * row
+            variance += np.maximum(own - inside, 0.0)
+        level = np.divide(level, np.sqrt(variance), out=np.zeros_like(level), where=variance > 0)
+        return Shares(ndtr(level))
+
+
+def _sweep(walls, mean, covariance, precision, shift, damping) -> float:
+    """One pass over all walls (n, r), one at a time; returns the largest change of a level in sds.
+
+    mean (r,), covariance (r, r), precision and shift (n,) are updated. What the walls of one block do to each
+    other goes through the covariance of their levels only; the whole one is put right once a block, by
+    products of matrices.
+    """
+    largest = 0.0
+    for start in range(0, len(walls), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        across = walls[block] @ covariance
+        levels, own = walls[block] @ mean, across @ walls[block].T
+        old_levels, old_own = levels.copy(), own.copy()
+        old_precision, old_shift = precision[block].copy(), shift[block].copy()
+        change = pass_through(levels, own, precision[block], shift[block], damping)
+        largest = max(largest, change)
+        gained = precision[block] - old_precision
+        # Woodbury: (C^-1 + A'DA)^-1 = C - (AC)' (I + D ACA')^-1 D AC
+        middle = np.linalg.solve(np.eye(len(gained)) + gained[:, None] * old_own, np.diag(gained))
+        moved = shift[block] - old_shift - gained * old_levels
+        mean += across.T @ (moved - middle @ (old_own @ moved))
+        covariance -= across.T @ (middle @ across)
+    return largest

@@ -1,0 +1,75 @@
+"""`KernelFunction`: the kernels of the methods that live in a kernel's feature space, and the width sigma."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from confml.errors import ConfmlError
+from confml.methods.version_space import _kernels_gram as kernels
+from confml.plugins.parameters import AnyOf, Choice, Integer, Number, Parameter
+
+KERNELS = {"linear": kernels.LINEAR, "poly": kernels.POLY, "rbf": kernels.RBF}
+
+# The median of distances is taken over at most this many training rows, evenly spread.
+_MEDIAN_ROWS = 2000
+
+KERNEL_PARAMETERS: Mapping[str, Parameter] = {
+    "kernel": Choice(
+        "rbf: exp(-|x - z|^2 / 2 sigma^2); linear: <x, z>, without a bias; poly: (<x, z> + coef0)^degree",
+        ("rbf", "linear", "poly"),
+    ),
+    "degree": Integer("degree of the kernel poly", 1, 20),
+    "coef0": Number("what the kernel poly adds to <x, z>", 0.0),
+}
+SIGMA = Number("", 0.0, low_open=True)
+MEDIAN = Choice("", ("median",))
+WIDTH = AnyOf("width of the kernel rbf; median: the median distance of two training rows", (SIGMA, MEDIAN))
+
+
+@dataclass(frozen=True)
+class KernelFunction:
+    """k(x, z) of one kind: ``linear``, ``poly`` or ``rbf`` with width sigma."""
+
+    kind: str
+    sigma: float = 1.0
+    degree: int = 2
+    coef0: float = 1.0
+
+    def __call__(self, X, Z) -> np.ndarray:
+        """(n, m) k(x, z) of X (n, d) and Z (m, d); an element depends on its own two rows only.
+
+        Raises ConfmlError for numbers that are not finite.
+        """
+        out = np.empty((len(X), len(Z)))
+        kernels.gram(X, Z, KERNELS[self.kind], float(self.sigma), int(self.degree), float(self.coef0), out)
+        if not np.isfinite(out).all():
+            raise ConfmlError(
+                f"the {self.kind} kernel gives numbers that are not finite",
+                hint="scale the attributes (steps: [standardise]), or choose a smaller degree",
+            )
+        return out
+
+    def of_itself(self, X) -> np.ndarray:
+        """(n,) k(x, x)."""
+        if self.kind == "rbf":
+            return np.ones(len(X))
+        squares = np.einsum("ij,ij->i", X, X)
+        return squares if self.kind == "linear" else (squares + self.coef0) ** self.degree
+
+
+def median_distance(X) -> float:
+    """The median of the distances between two rows of X (n, d), those that are 0 left out.
+
+    Of more than 2000 rows, 2000 evenly spread ones count. 1 where no two rows differ.
+    """
+    if len(X) > _MEDIAN_ROWS:
+        X = X[np.arange(_MEDIAN_ROWS) * len(X) // _MEDIAN_ROWS]
+    squares = np.empty((len(X), len(X)))
+    kernels.squared_distances(X, X, squares)
+    squares = squares[np.triu_indices(len(X), 1)]
+    squares = squares[squares > 0]
+    median = float(np.sqrt(np.median(squares))) if len(squares) else 1.0
+    return median if np.isfinite(median) and median > 0 else 1.0

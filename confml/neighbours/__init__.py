@@ -1,0 +1,1 @@
+"""Exact nearest-neighbour search, for every package that needs it."""

@@ -1,0 +1,1 @@
+"""Plug-ins: classes that a config names, found by name, and the declarations of their parameters."""

@@ -1,0 +1,175 @@
+"""Bias and variance of estimated Bayes errors: table, files, and figures 1 and 2 of the paper."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from confml.bayes_error.trials import Trials
+from confml.report.console import print_table
+from confml.report.figures.style import (
+    BLACK,
+    BLUE,
+    COLUMN,
+    GREY,
+    ORANGE,
+    PAGE,
+    legend_below,
+    lines_of,
+    new_figure,
+    save,
+    style,
+)
+from confml.report.files import remove_earlier, write_csv, write_file
+
+
+def trial_rows(trials: Trials) -> list[dict[str, Any]]:
+    """A row for each prior, separation and number of trees."""
+    return [
+        {
+            "prior": float(prior),
+            "separation": float(separation),
+            "trees": int(trees),
+            "true_bayes_error": float(trials.truth[p, s]),
+            "estimate": float(trials.estimate[p, s, t].mean()),
+            "bias": float(trials.bias[p, s, t]),
+            "variance": float(trials.variance[p, s, t]),
+            "uncorrected": float(trials.uncorrected[p, s, t].mean()),
+            "bhattacharyya": float(trials.bhattacharyya[p, s]),
+        }
+        for p, prior in enumerate(trials.priors)
+        for s, separation in enumerate(trials.separations)
+        for t, trees in enumerate(trials.trees)
+    ]
+
+
+def trial_document(trials: Trials) -> dict[str, Any]:
+    """The rows, and what they were made of."""
+    count = trials.estimate.shape[3]
+    return {
+        "rows": trials.rows,
+        "attributes": trials.attributes,
+        "trials": count,
+        "points": trial_rows(trials),
+    }
+
+
+def print_trials(trials: Trials, stream: IO[str] | None = None) -> None:
+    """Print means over the trials, in per cent, with the most trees there are; variances for each."""
+    stream = stream or sys.stdout
+    most, count = int(trials.trees[-1]), trials.estimate.shape[3]
+    rows = [row for row in trial_rows(trials) if row["trees"] == most]
+    print_table(
+        ["prior", "separation", "true", "estimate", "bias", "uncorrected", "Bhattacharyya"],
+        [
+            [
+                f"{row['prior']:g}",
+                f"{row['separation']:g}",
+                *(
+                    f"{100 * row[key]:.2f}"
+                    for key in ("true_bayes_error", "estimate", "bias", "uncorrected", "bhattacharyya")
+                ),
+            ]
+            for row in rows
+        ],
+        title=f"Bayes error of two Gaussians (%): {count} trials of {trials.rows} rows, trees: {most}",
+        right=0,
+        stream=stream,
+    )
+    if len(trials.trees) > 1:
+        print_table(
+            ["prior", "separation", *(f"{count} trees" if count > 1 else "1 tree" for count in trials.trees)],
+            [
+                [f"{prior:g}", f"{separation:g}", *(f"{1e5 * value:.2f}" for value in trials.variance[p, s])]
+                for p, prior in enumerate(trials.priors)
+                for s, separation in enumerate(trials.separations)
+            ],
+            title="Variance of the estimate, times 100,000",
+            right=0,
+            stream=stream,
+        )
+
+
+def write_trials(trials: Trials, folder: Path) -> list[Path]:
+    """Write ``trials.csv``, ``trials.json`` and the figures below a folder."""
+    rows = trial_rows(trials)
+    paths = [
+        write_csv(folder / "trials.csv", list(rows[0]), [list(row.values()) for row in rows]),
+        write_file(folder / "trials.json", json.dumps(trial_document(trials), indent=1) + "\n"),
+    ]
+    with style():
+        paths += save(draw_bias(trials), folder / "figures" / "bias")
+    if len(trials.trees) > 1:
+        with style():
+            paths += save(draw_variance(trials), folder / "figures" / "variance")
+    remove_earlier(folder, ["figures/variance.png", "figures/variance.svg"], paths)
+    return paths
+
+
+def draw_bias(trials: Trials):
+    """Figure 1: true Bayes error, Bhattacharyya bound, and the estimates with and without correction."""
+    count = len(trials.priors)
+    columns = min(count, 3)
+    lines = -(-count // columns)
+    figure = new_figure(COLUMN if columns == 1 else PAGE, 0.2 + 2.3 * lines)
+    grid = figure.subplots(lines, columns, sharex=True, squeeze=False)
+    x = trials.separations
+    for place, axes in enumerate(grid.flat):
+        if place >= count:
+            axes.set_visible(False)
+            continue
+        handles = []
+        for values, colour, width in ((trials.uncorrected, ORANGE, 2.4), (trials.estimate, BLUE, 1.2)):
+            here = 100 * values[place, :, -1]
+            mean, sd = here.mean(axis=1), here.std(axis=1, ddof=1)
+            handles += axes.plot(x, mean, "o-", color=colour, markersize=2 * width**0.5, linewidth=width)
+            axes.fill_between(x, mean - sd, mean + sd, color=colour, alpha=0.2, linewidth=0)
+        handles += axes.plot(x, 100 * trials.truth[place], "-", color=BLACK)
+        handles += axes.plot(x, 100 * trials.bhattacharyya[place], "--", color=GREY)
+        axes.set_ylim(bottom=0)
+        letter = f"({'abcdefghijklmnopqrstuvwxyz'[place % 26]}) " if count > 1 else ""
+        axes.set_title(f"{letter}smaller prior {_prior(trials, place)}", loc="left")
+        if place >= count - columns:
+            axes.set_xlabel("distance between the means (sd)")
+            axes.tick_params(labelbottom=True)
+        if place % columns == 0:
+            axes.set_ylabel("Bayes error (%)")
+    labels = [
+        "estimate, uncorrected (± 1 sd)",
+        "estimate, bias corrected (± 1 sd)",
+        "true",
+        "Bhattacharyya bound",
+    ]
+    legend_below(figure, handles, labels)
+    return figure
+
+
+def draw_variance(trials: Trials):
+    """Figure 2: variance of the estimate against the separation, a line for each number of trees."""
+    count = len(trials.priors)
+    figure = new_figure(COLUMN if count == 1 else PAGE, 2.5)
+    grid = figure.subplots(1, count, sharey=True, squeeze=False)[0]
+    top = float(trials.variance.max()) or 1.0
+    power = 0
+    while top * 10**power < 1:
+        power += 1
+    for place, axes in enumerate(grid):
+        handles = [
+            axes.plot(trials.separations, 10**power * trials.variance[place, :, t], **line)[0]
+            for t, line in enumerate(lines_of(len(trials.trees)))
+        ]
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("distance between the means (sd)")
+        axes.set_title(f"smaller prior {_prior(trials, place)}, {trials.rows} rows", loc="left")
+    superscript = "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(power))
+    grid[0].set_ylabel(f"variance of the estimate (10⁻{superscript})")
+    names = [f"{number} trees" if number > 1 else "1 tree" for number in trials.trees]
+    legend_below(figure, handles, names)
+    return figure
+
+
+def _prior(trials: Trials, place: int) -> str:
+    prior = float(trials.priors[place])
+    return f"{min(prior, 1 - prior):g}"

@@ -1,0 +1,326 @@
+"""Spanning trees and Bayes error rates against literal versions: full graphs, all trees of tiny ones."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from reference import bayes_error as naive
+
+from confml.bayes_error import (
+    bayes_errors,
+    filters,
+    forests,
+    one_vs_rest_bayes_error,
+    pairwise_bayes_error,
+    points,
+    shared_trees,
+    spanning_trees,
+    warnings_about,
+)
+from confml.bayes_error.estimates import bayes_error_from_crossings, largest_crossings
+from confml.errors import ConfigError, DataError
+
+# Ways through the code that a small set would not take by itself: each is a set of replaced constants.
+WAYS = {
+    "as it is": {},
+    "joined": {},
+    "dense": {(points, "FEW_ATTRIBUTES"): 0},
+    "many joins": {(points, "FEW_ATTRIBUTES"): 0, (points, "LEAF"): 3, (forests, "LEAF"): 3},
+    "many joins of boxes": {(points, "LEAF"): 24, (forests, "LEAF"): 24},
+    "tiles": {(points, "FEW_ATTRIBUTES"): 0, (filters, "HELD"): 0, (filters, "TILE"): 32},
+    "prim fallback": {(forests, "MOST_SURVIVORS"): -1, (points, "FEW_ATTRIBUTES"): 0},
+    "many parts": {
+        (points, "LEAF"): 24,
+        (forests, "LEAF"): 24,
+        (forests, "MANY_ROWS"): 8,
+        (forests, "PARTS"): 4,
+    },
+    "many parts, dense": {
+        (points, "FEW_ATTRIBUTES"): 0,
+        (points, "LEAF"): 5,
+        (forests, "LEAF"): 5,
+        (forests, "MANY_ROWS"): 8,
+    },  # fmt: skip
+    "one witness": {(forests, "WITNESSES"): 1, (points, "LEAF"): 24, (forests, "LEAF"): 24},
+}
+
+
+def without_searches(monkeypatch):
+    for module in (forests, shared_trees):
+        monkeypatch.setattr(module, "searches_pay", lambda X: False)
+
+
+@pytest.fixture(params=WAYS)
+def way(request, monkeypatch):
+    if request.param != "as it is":
+        without_searches(monkeypatch)
+    for (module, name), value in WAYS[request.param].items():
+        monkeypatch.setattr(module, name, value)
+    return request.param
+
+
+def random_problem(seed):
+    """Rows with and without ties, in several scales, and labels of 2 to 5 classes."""
+    rng = np.random.default_rng(seed)
+    n, d, k = rng.integers(4, 45), rng.integers(1, 5), rng.integers(2, 6)
+    X = rng.normal(size=(n, d)) if seed % 2 else rng.integers(0, 3, size=(n, d)).astype(float)
+    y = rng.integers(0, k, size=n)
+    y[:2] = 0, 1
+    return X * (1.0, 1e-12, 1e12)[seed % 3], y, int(rng.integers(1, 5))
+
+
+def check_against_naive(X, y, trees):
+    result = bayes_errors(X, y, trees=trees)
+    classes = np.unique(y)
+    for a, b in itertools.combinations(range(classes.size), 2):
+        rows = (y == classes[a]) | (y == classes[b])
+        expected = naive.crossings(X[rows], y[rows] == classes[a], trees)
+        found = result.pairwise.per_tree[:, a, b]
+        assert found[~np.isnan(found)].tolist() == expected
+        assert (result.pairwise.crossings_min[a, b], result.pairwise.crossings_max[a, b]) == (
+            naive.greedy_tie_band(X[rows], y[rows] == classes[a])
+        )
+        values = naive.bayes_error(np.mean(expected), np.sum(y == classes[a]), np.sum(y == classes[b]))
+        got = [getattr(result.pairwise, field)[a, b] for field in ("estimate", "lower", "upper")]
+        np.testing.assert_allclose(got, values, rtol=1e-12, atol=1e-15)
+    for a, label in enumerate(classes):
+        expected = naive.crossings(X, y == label, trees)
+        found = result.one_vs_rest.per_tree[:, a]
+        assert found[~np.isnan(found)].tolist() == expected
+        assert (result.one_vs_rest.crossings_min[a], result.one_vs_rest.crossings_max[a]) == (
+            naive.greedy_tie_band(X, y == label)
+        )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_crossings_and_estimates_equal_kruskal_on_the_full_graph(way, seed):
+    check_against_naive(*random_problem(seed))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_tie_band_equals_all_spanning_trees(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 7))
+    X = rng.integers(0, 2 + seed % 2, size=(n, 1 + seed % 2)).astype(float)
+    y = np.array([0, 1, 2, 0, 1, 0])[rng.permutation(n)] if seed % 3 else np.arange(n) % 2
+    if np.unique(y).size < 2:
+        y[0] = 1 - min(y[0], 1)
+    result = bayes_errors(X, y)
+    for k, label in enumerate(result.pairwise.classes):
+        band = naive.tie_band(X, y == label)
+        assert (result.one_vs_rest.crossings_min[k], result.one_vs_rest.crossings_max[k]) == band
+        assert band[0] <= result.one_vs_rest.per_tree[0, k] <= band[1]
+    if result.pairwise.classes.size == 2:
+        band = naive.tie_band(X, y == y[0])
+        assert (result.pairwise.crossings_min[0, 1], result.pairwise.crossings_max[0, 1]) == band
+
+
+@pytest.mark.parametrize("d", [2, 20])
+def test_larger_sets_agree_between_boxes_products_and_full_matrices(d, monkeypatch):
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(900, d)) + 1e6
+    y = rng.integers(0, 3, size=900)
+    X[y == 2] *= 1.0 + 1e-6
+    expected = bayes_errors(X, y)
+    without_searches(monkeypatch)
+    boxes = bayes_errors(X, y)
+    monkeypatch.setattr(points, "FEW_ATTRIBUTES", 12 if d > 12 else 0)
+    other = bayes_errors(X, y)
+    monkeypatch.setattr(points, "LEAF", 2000)
+    monkeypatch.setattr(forests, "LEAF", 2000)
+    monkeypatch.setattr(forests, "MOST_SURVIVORS", -1)
+    full = bayes_errors(X, y)
+    for result in (boxes, other, full):
+        for view in ("pairwise", "one_vs_rest"):
+            for field in ("per_tree", "crossings_min", "crossings_max"):
+                np.testing.assert_array_equal(
+                    getattr(getattr(result, view), field), getattr(getattr(expected, view), field)
+                )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_trees_are_orthogonal_minimal_and_spanning(way, seed):
+    X, _, trees = random_problem(seed)
+    found = spanning_trees(X, trees)
+    expected = naive.orthogonal_trees(X, trees)
+    pairs = list(zip(found.u.tolist(), found.v.tolist(), strict=True))
+    assert len(set(pairs)) == len(pairs)
+    for t, tree in enumerate(expected):
+        assert {p for p, layer in zip(pairs, found.tree, strict=True) if layer == t} == {
+            (i, j) for _, i, j in tree
+        }
+        np.testing.assert_allclose(
+            np.sort(found.distance[found.tree == t]), np.sqrt([w for w, _, _ in tree]), rtol=1e-12
+        )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_trees_of_a_union_use_only_the_trees_of_its_parts_inside_them(seed):
+    X, y, trees = random_problem(seed)
+
+    def edges(rows):
+        number = np.flatnonzero(rows)
+        found = spanning_trees(X[rows], trees)
+        return {(number[i], number[j]) for i, j in zip(found.u, found.v, strict=True)}
+
+    whole = edges(np.ones(y.size, bool))
+    classes = np.unique(y)
+    pairs = set()
+    for a, b in itertools.combinations(classes, 2):
+        of_pair = edges((y == a) | (y == b))
+        pairs |= of_pair
+        for k in (a, b):
+            inside = {(i, j) for i, j in of_pair if y[i] == k and y[j] == k}
+            assert inside <= edges(y == k)
+    assert whole <= pairs
+
+
+def test_result_does_not_depend_on_the_order_of_rows_without_ties():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(300, 5)), rng.integers(0, 4, size=300)
+    order = rng.permutation(300)
+    a, b = bayes_errors(X, y), bayes_errors(X[order], y[order])
+    np.testing.assert_array_equal(a.pairwise.per_tree, b.pairwise.per_tree)
+    np.testing.assert_array_equal(a.one_vs_rest.per_tree, b.one_vs_rest.per_tree)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-12, 3.0, 1e12, 1e300])
+def test_scale_does_not_matter(scale):
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(-50, 50, size=(200, 3)).astype(float), rng.integers(0, 3, size=200)
+    X += rng.normal(size=X.shape)
+    np.testing.assert_array_equal(
+        bayes_errors(X * scale, y).pairwise.per_tree, bayes_errors(X, y).pairwise.per_tree
+    )
+
+
+def test_the_largest_and_the_smallest_numbers_there_are():
+    rng = np.random.default_rng(7)
+    X, y = rng.uniform(-1, 1, size=(40, 1)), rng.integers(0, 2, size=40)
+    X[:2, 0] = -1, 1
+    expected = bayes_errors(X, y).pairwise.per_tree
+    np.testing.assert_array_equal(bayes_errors(X * np.finfo(float).max, y).pairwise.per_tree, expected)
+    X = np.round(X * 1000)
+    expected = bayes_errors(X, y).pairwise.per_tree
+    beside = np.column_stack([X * 2.0**-1040, np.ones(40)])  # a constant that must not overflow
+    np.testing.assert_array_equal(bayes_errors(beside, y).pairwise.per_tree, expected)
+
+
+def test_small_differences_far_from_the_origin():
+    rng = np.random.default_rng(6)
+    X, y = 2.0**40 + rng.integers(0, 1000, size=(60, 2)) * 2.0**-10, rng.integers(0, 2, size=60)
+    check_against_naive(X, y, 3)
+
+
+@pytest.mark.parametrize("d", [1, 30])
+def test_all_points_equal(d):
+    X, y = np.full((400, d), 7.0), np.repeat([0, 1, 2], [100, 250, 50])
+    result = bayes_errors(X, y)
+    assert result.pairwise.crossings_min[0, 1] == 1
+    assert result.pairwise.crossings_max[0, 1] == 349
+    assert result.one_vs_rest.crossings_min.tolist() == [1, 1, 1]
+    assert result.one_vs_rest.crossings_max.tolist() == [399, 399, 399]
+    assert any("equal distances leave" in text for text in warnings_about(result.pairwise))
+
+
+def test_duplicates_and_a_class_of_one_row():
+    X = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [5.0]])
+    y = np.array(["a", "a", "b", "b", "b", "c"])
+    check_against_naive(X, y, 3)
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(12, 3)), 5, axis=0)
+    check_against_naive(X, np.r_[np.zeros(30), np.ones(29), 2].astype(int), 2)
+
+
+def test_two_rows_have_one_tree():
+    result = bayes_errors([[0.0], [1.0]], [0, 1], trees=3)
+    assert result.pairwise.per_tree[:, 0, 1].tolist()[:1] == [1.0]
+    assert np.isnan(result.pairwise.per_tree[1:, 0, 1]).all()
+    assert result.pairwise.estimate[0, 1] == 1.0
+    assert warnings_about(result.pairwise) == [
+        "1 estimate is made of fewer than 3 orthogonal trees (1 at the least), as no more exist"
+    ]
+    assert len(warnings_about(result.one_vs_rest)) == 1
+    assert warnings_about(pairwise_bayes_error([[0.0], [1.0]], [0, 1], trees=1)) == []
+
+
+def test_hundreds_of_classes():
+    rng = np.random.default_rng(8)
+    centres = rng.normal(scale=20, size=(150, 6))
+    y = np.repeat(np.arange(150), 4)
+    X = centres[y] + rng.normal(size=(600, 6))
+    result = bayes_errors(X, y, trees=1)
+    for a, b in [(0, 1), (17, 149), (80, 81)]:
+        rows = (y == a) | (y == b)
+        assert result.pairwise.crossings[a, b] == naive.crossings(X[rows], y[rows] == a, 1)[0]
+
+
+def test_fields_shapes_and_options():
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(90, 2)), np.repeat(["x", "y", "z"], [50, 30, 10])
+    pairs, rest = pairwise_bayes_error(X, y), one_vs_rest_bayes_error(X, y)
+    assert pairs.classes.tolist() == ["x", "y", "z"]
+    for field in ("estimate", "lower", "upper", "crossings", "crossings_min", "crossings_max"):
+        values = getattr(pairs, field)
+        assert values.shape == (3, 3) and np.isnan(np.diag(values)).all()
+        np.testing.assert_array_equal(values, values.T)
+        assert getattr(rest, field).shape == (3,)
+    assert pairs.per_tree.shape == (3, 3, 3) and rest.per_tree.shape == (3, 3)
+    nontrivial = pairwise_bayes_error(X, y, count="nontrivial")
+    np.testing.assert_allclose(nontrivial.crossings, pairs.crossings - 1)
+    np.testing.assert_array_equal(nontrivial.crossings_max, pairs.crossings_max - 1)
+    plain = pairwise_bayes_error(X, y, normalise=False)
+    np.testing.assert_array_equal(plain.lower, pairs.lower)
+    np.testing.assert_allclose(plain.estimate[0, 2] / (10 / 60), pairs.estimate[0, 2])
+    np.testing.assert_allclose(plain.estimate, (plain.lower + plain.upper) / 2)
+    raw = pairwise_bayes_error(X, y, correct_bias=False)
+    assert (raw.estimate[0, 1] >= pairs.estimate[0, 1]) and (pairs.estimate[0, 1] <= 1)
+
+
+def test_estimate_with_gamma_crossings_is_the_smaller_prior():
+    m, n = np.array([5, 50, 30.0]), np.array([95, 50, 3.0])
+    pm = np.minimum(m, n) / (m + n)
+    gamma = largest_crossings(m + n, pm)
+    estimate, lower, upper = bayes_error_from_crossings(gamma * 1.5, m, n, normalise=False)
+    np.testing.assert_allclose(estimate, pm)
+    assert (upper / pm).max() < 4 / 3 and (upper >= pm - 1e-12).all() and (lower <= pm + 1e-12).all()
+    estimate, lower, upper = bayes_error_from_crossings(40, 20, 20, correct_bias=False, normalise=False)
+    assert (estimate, lower, upper) == (0.5, 0.5, 0.5)  # u is clipped at 0
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "error", "words"),
+    [
+        ([[1.0], [np.nan]], [0, 1], {}, DataError, "row 1, attribute 0"),
+        ([[1.0], [2.0]], [0, 0], {}, DataError, "two classes"),
+        ([[1.0], [2.0]], [0, 1, 1], {}, DataError, "one label a row"),
+        ([1.0, 2.0], [0, 1], {}, DataError, "shape"),
+        ([["red"], ["blue"]], [0, 1], {}, DataError, "table of numbers"),
+        ([[1.0], [2.0, 3.0]], [0, 1], {}, DataError, "table of numbers"),
+        ([[1.0], [2.0]], [0, 1], {"trees": 0}, ConfigError, "trees"),
+        ([[1.0], [2.0]], [0, 1], {"count": "nontrival"}, ConfigError, "nontrivial"),
+    ],
+)
+def test_mistakes_are_named(X, y, options, error, words):
+    with pytest.raises(error, match=words):
+        pairwise_bayes_error(X, y, **options)
+
+
+@pytest.mark.parametrize("trees", [0, 101, 1.5, True])
+def test_numbers_of_trees_that_there_cannot_be(trees):
+    with pytest.raises(ConfigError, match="from 1 to 100"):
+        spanning_trees([[0.0], [1.0]], trees)
+
+
+def test_read_only_and_float32_input():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 9, size=(50, 3)).astype(np.float32)
+    y = rng.integers(0, 2, size=50)
+    X.setflags(write=False)
+    y.setflags(write=False)
+    fortran = np.asfortranarray(X.astype(float))
+    np.testing.assert_array_equal(
+        bayes_errors(X, y).pairwise.per_tree, bayes_errors(fortran, y).pairwise.per_tree
+    )

@@ -1,0 +1,338 @@
+"""Known Bayes errors, complexity measures, selection, intervals and the permutation test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import bayes_error as naive
+from scipy.stats import norm
+
+from confml.bayes_error import bayes_errors, complexity, pairwise_bayes_error
+from confml.bayes_error.assessment import assess
+from confml.bayes_error.complexity import (
+    complexity_measures,
+    cover_hart_bound,
+    nearest_rows,
+    neighbour_bounds,
+)
+from confml.bayes_error.gaussians import (
+    bhattacharyya_bound,
+    gaussian_bayes_error,
+    gaussian_classes,
+    henze_penrose_upper_bound,
+    jensen_shannon_upper_bound,
+)
+from confml.bayes_error.selection import (
+    best_transform_of_pairs,
+    class_weights,
+    pca_transforms,
+    rank_transforms,
+    scaling_transforms,
+    select_attributes,
+)
+from confml.bayes_error.uncertainty import (
+    leave_block_out_intervals,
+    no_separation_p_value,
+    pairwise_p_values,
+)
+from confml.errors import ConfigError
+
+
+def test_true_bayes_error_is_that_of_the_bayes_rule_on_drawn_rows():
+    rng = np.random.default_rng(0)
+    for separation, prior in [(0.0, 0.3), (1.0, 0.5), (2.0, 0.15)]:
+        n = 400_000
+        first = rng.random(n) < prior
+        x = rng.normal(size=n) + np.where(first, 0, separation)
+        decided = np.log(prior) - x**2 / 2 >= np.log(1 - prior) - (x - separation) ** 2 / 2
+        assert abs(np.mean(decided != first) - gaussian_bayes_error(separation, prior)) < 3e-3
+        assert bhattacharyya_bound(separation, prior) >= gaussian_bayes_error(separation, prior)
+    with pytest.raises(ConfigError):
+        gaussian_bayes_error(1.0, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("prior", "separation"), [(0.5, 0.5), (0.5, 2.0), (0.15, 0.5), (0.15, 2.0), (0.33, 4.0)]
+)
+def test_bias_against_the_known_error_of_two_gaussians(prior, separation):
+    """The estimate tends to what (6) makes of the true divergence (2): the mean of 30 is that within noise
+    and the finite sample's own bias, and the truth lies where the two bounds, and so the estimate, allow."""
+    rng = np.random.default_rng(1)
+    n = 1000
+    m = round(prior * n)
+    p = m / n
+    truth = float(gaussian_bayes_error(separation, p))
+    corrected, raw = [], []
+    for _ in range(30):
+        X, y = gaussian_classes(m, n - m, separation, rng)
+        corrected.append(pairwise_bayes_error(X, y, normalise=False).estimate[0, 1])
+        raw.append(pairwise_bayes_error(X, y, normalise=False, correct_bias=False).estimate[0, 1])
+    # u = 1 - 4 integral of p f q g / (p f + q g), by (2) and (5), along the line through both means
+    x = np.linspace(-9, separation + 9, 20_001)
+    f, g = p * norm.pdf(x), (1 - p) * norm.pdf(x - separation)
+    u = 1 - 4 * float(np.sum(f * g / (f + g)) * (x[1] - x[0]))
+    lower, upper = 0.5 - 0.5 * np.sqrt(u), 0.5 - 0.5 * u
+    limit = min((lower + upper) / 2, min(p, 1 - p))
+    assert lower <= truth <= upper
+    standard_error = np.std(corrected, ddof=1) / np.sqrt(30)
+    assert abs(np.mean(corrected) - limit) < 3 * standard_error + 0.006
+    assert abs(np.mean(raw) - (lower + upper) / 2) < 3 * np.std(raw, ddof=1) / np.sqrt(30) + 0.006
+    # so the distance to the truth is at most half the gap between the bounds, and the correction helps
+    assert abs(np.mean(corrected) - truth) < (upper - lower) / 2 + 0.01
+    assert np.mean(corrected) <= np.mean(raw)
+    if limit < (lower + upper) / 2:
+        assert abs(np.mean(corrected) - truth) < abs(np.mean(raw) - truth) - 0.01
+
+
+def test_permutation_test_knows_no_order_of_rows():
+    """Classes of one distribution with many ties are not separated, though the rows come class by class."""
+    y = np.repeat([0, 1], [35, 25])
+    values = [
+        no_separation_p_value(rng.integers(0, 2, size=(60, 1)), y, rng, permutations=99, trees=5)
+        for rng in map(np.random.default_rng, range(60))
+    ]
+    for level in (0.1, 0.3):
+        assert np.mean(np.array(values) <= level) < level + 3.3 * np.sqrt(level * (1 - level) / 60)
+
+
+def test_more_trees_vary_less():
+    rng = np.random.default_rng(2)
+    problems = [gaussian_classes(100, 100, 1.5, rng) for _ in range(150)]
+    spread = [
+        np.var([pairwise_bayes_error(X, y, trees=t).estimate[0, 1] for X, y in problems]) for t in (1, 3)
+    ]
+    assert spread[1] < spread[0]
+
+
+def test_one_vs_rest_is_at_most_the_sum_of_pairs():
+    rng = np.random.default_rng(3)
+    centres = np.array([[0.0, 0.0], [1.5, 0.0], [0.0, 1.5], [4.0, 4.0]])
+    y = rng.integers(0, 4, size=4000)
+    X = centres[y] + rng.normal(size=(4000, 2))
+    share = np.bincount(y) / y.size
+    result = bayes_errors(X, y, normalise=False)
+    for k in range(4):
+        others = [j for j in range(4) if j != k]
+        # equations (11) and (27) weigh a pair by its classes' priors among all classes
+        pairs = sum(result.pairwise.estimate[k, j] * (share[k] + share[j]) for j in others)
+        assert result.one_vs_rest.estimate[k] <= pairs + 0.01
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_theorem_3_holds_for_known_densities(seed):
+    """(27): integrals of four random mixtures on a grid, and equality where only one pair overlaps."""
+    rng = np.random.default_rng(seed)
+    x = np.linspace(-12, 12, 4001)
+    prior = rng.dirichlet(np.ones(4))
+    joint = np.array([p * norm.pdf(x, rng.normal(scale=2), rng.uniform(0.3, 2)) for p in prior])
+    for k in range(4):
+        rest = np.delete(joint, k, axis=0)
+        one_vs_rest = np.minimum(joint[k], rest.sum(axis=0)).sum()
+        pairs = np.minimum(joint[k], rest).sum()
+        assert np.minimum(joint[k], rest).sum(axis=1).max() - 1e-12 <= one_vs_rest <= pairs + 1e-12
+    apart = np.array([norm.pdf(x, c, 0.2) for c in (-10, -9.5, 0, 10)]) / 4
+    pairs = np.minimum(apart[0], apart[1:]).sum()
+    assert np.minimum(apart[0], apart[1:].sum(axis=0)).sum() == pytest.approx(pairs, rel=1e-9)
+
+
+def test_henze_penrose_bound_is_tighter_than_jensen_shannon():
+    x = np.linspace(-15, 15, 20_001)
+    for separation in (0.0, 0.3, 1.0, 2.0, 5.0):
+        f, g = (np.exp(-((x - c) ** 2) / 2) for c in (-separation / 2, separation / 2))
+        f, g = f / f.sum(), g / g.sum()
+        tight, loose = henze_penrose_upper_bound(f, g), jensen_shannon_upper_bound(f, g)
+        assert gaussian_bayes_error(separation) - 1e-6 <= tight <= loose + 1e-9
+    p = np.linspace(0.01, 0.99, 99)  # lemma 4, point by point
+    assert (2 * p * (1 - p) <= -(p * np.log2(p) + (1 - p) * np.log2(1 - p)) / 2 + 1e-12).all()
+
+
+def test_complexity_measures_of_a_line_by_hand():
+    # a a b b b on a line; the tree is the line, one edge between the classes
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0], [5.5]]), np.array(["a", "a", "b", "b", "b"])
+    found = complexity_measures(X, y)
+    assert found["N1"].value == pytest.approx(2 / 5)
+    assert found["R/n"] == (found["R/n"].__class__)(1 / 5, 1 / 5, 1 / 5)
+    same, other = 1 + 1 + 1 + 1 + 1.5, 3 + 2 + 2 + 3 + 4.5
+    assert found["N2"].value == pytest.approx((same / other) / (1 + same / other))
+    assert found["N3"].value == 0
+    assert found["LSC"].value == pytest.approx(1 - (2 + 2 + 2 + 3 + 3) / 25)
+    assert found["C1"].value == pytest.approx(1 + (0.4 * np.log(0.4) + 0.6 * np.log(0.6)) / np.log(2))
+    assert found["C2"].value == pytest.approx(1 - 1 / (0.5 * (2 / 3 + 3 / 2)))
+
+
+def test_a_row_alone_in_its_class_counts_for_neither_sum_of_n2():
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0], [5.5], [50.0]]), np.array(list("aabbbc"))
+    same, other = 1 + 1 + 1 + 1 + 1.5, 3 + 2 + 2 + 3 + 4.5
+    assert complexity_measures(X, y)["N2"].value == pytest.approx((same / other) / (1 + same / other))
+
+
+def test_ties_make_bands():
+    X, y = np.zeros((6, 1)), np.array([0, 0, 0, 1, 1, 1])
+    found = complexity_measures(X, y)
+    assert (found["N3"].least, found["N3"].most) == (0.0, 1.0)
+    assert (found["R/n"].least, found["R/n"].most) == (1 / 6, 5 / 6)
+    assert found["R/n"].least <= found["R/n"].value <= found["R/n"].most
+    bounds = neighbour_bounds(X, y)
+    assert bounds.least == 0 and bounds.most == 1
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_neighbours_equal_a_look_at_every_pair(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(4, 40)), int(rng.integers(1, 5))
+    X = rng.normal(size=(n, d)) if seed % 2 else rng.integers(0, 3, size=(n, d)).astype(float)
+    X = X * (1.0, 1e-12, 1e12)[seed % 3] + (1e6 if seed % 4 == 3 else 0.0)
+    y = rng.integers(0, 3, size=n)
+    y[:3] = 0, 1, 2
+    monkeypatch.setattr(complexity, "HELD", 1 if seed % 5 == 0 else 1 << 24)
+    found, expected = nearest_rows(X, y, 3), naive.nearest(X, y)
+    for place, field in enumerate(vars(found)):
+        values = [row[place] for row in expected]
+        if field in ("own", "other"):
+            np.testing.assert_allclose(getattr(found, field), np.sqrt(values), rtol=1e-12)
+        else:
+            assert getattr(found, field).tolist() == values
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_band_of_n1_holds_all_minimal_trees_and_is_exact_without_ties(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 7))
+    X = rng.normal(size=(n, 2)) if seed % 4 == 0 else rng.integers(0, 3, size=(n, 1 + seed % 2)).astype(float)
+    y = np.array([0, 1, 2, 0, 1, 0])[:n]
+    found, (least, most) = complexity_measures(X, y)["N1"], naive.ends_band(X, y)
+    assert found.least <= least / n <= found.value <= most / n <= found.most
+    if seed % 4 == 0:
+        assert found.least == found.most == most / n
+
+
+def test_one_look_gives_what_the_separate_functions_give():
+    rng = np.random.default_rng(11)
+    X, y = rng.integers(0, 4, size=(80, 3)), rng.integers(0, 3, size=80)
+    found = assess(X, y, trees=1, count="nontrivial", correct_bias=False)
+    errors = bayes_errors(X, y, trees=1, count="nontrivial", correct_bias=False)
+    for view in ("pairwise", "one_vs_rest"):
+        for field, values in vars(getattr(errors, view)).items():
+            np.testing.assert_array_equal(getattr(getattr(found.errors, view), field), values)
+    assert found.measures == complexity_measures(X, y)
+    assert found.neighbours == neighbour_bounds(X, y)
+
+
+def test_neighbour_bounds_hold_the_known_error():
+    rng = np.random.default_rng(4)
+    X, y = gaussian_classes(1500, 1500, 2.0, rng)
+    bounds = neighbour_bounds(X, y)
+    truth = float(gaussian_bayes_error(2.0))
+    assert bounds.lower - 0.02 < truth < bounds.upper
+    assert cover_hart_bound(0.5, 2) == pytest.approx(0.5)
+    assert cover_hart_bound(2 / 3, 3) == pytest.approx(2 / 3)
+
+
+def test_selection_finds_the_attribute_that_separates():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, size=200)
+    X = rng.normal(size=(200, 4))
+    X[:, 2] += 5 * y
+    chosen = select_attributes(X, y, 2)
+    assert chosen.attributes[0] == 2 and chosen.attributes.size == 2
+    assert chosen.criterion[0] == pairwise_bayes_error(X[:, [2]], y).estimate[0, 1]
+    with pytest.raises(ConfigError, match="1 to 4"):
+        select_attributes(X, y, 5)
+    with pytest.raises(ConfigError, match="mean"):
+        select_attributes(X, y, 1, criterion="meen")
+
+
+def test_transforms_are_ranked():
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 3, size=240)
+    X = rng.normal(size=(240, 3)) * [1, 1, 1000]
+    X[:, 0] += 6 * (y == 1)
+    X[:, 1] += 6 * (y == 2)
+    transforms = scaling_transforms(X) | pca_transforms(X, [1])
+    ranked = rank_transforms(X, y, transforms)
+    assert {r.name for r in ranked[:2]} == {"standardise", "min-max"}
+    assert [r.criterion for r in ranked] == sorted(r.criterion for r in ranked)
+    best = best_transform_of_pairs(ranked)
+    assert best[0, 0] == "" and best[0, 1] in transforms and best.shape == (3, 3)
+    weights = class_weights(ranked[0].errors.one_vs_rest.estimate)
+    assert weights.mean() == pytest.approx(1)
+
+
+def test_intervals_cover_the_value_that_the_estimator_has_on_average():
+    rng = np.random.default_rng(7)
+    problems = [gaussian_classes(150, 150, 1.5, rng) for _ in range(40)]
+    values = [pairwise_bayes_error(X, y).estimate[0, 1] for X, y in problems]
+    target, hits, errors = np.mean(values), 0, []
+    for X, y in problems:
+        found = leave_block_out_intervals(X, y, rng, blocks=10)
+        hits += found.pairwise.low[0, 1] <= target <= found.pairwise.high[0, 1]
+        assert found.one_vs_rest.low.shape == (2,)
+        errors.append(found.pairwise.standard_error[0, 1])
+    assert hits >= 33  # 95 % of 40 is 38
+    # not by being wide: the standard error is that of the estimates, or somewhat more
+    assert 0.8 < np.mean(errors) / np.std(values, ddof=1) < 2
+
+
+def test_intervals_hold_uncorrected_estimates_above_one():
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(200, 2)), np.repeat([0, 1], [20, 180])
+    found = leave_block_out_intervals(X, y, rng, blocks=5, correct_bias=False)
+    for view in ("pairwise", "one_vs_rest"):
+        estimate, interval = getattr(found.errors, view).estimate, getattr(found, view)
+        known = ~np.isnan(estimate)
+        assert estimate[known].min() > 1
+        assert (interval.low < estimate)[known].all() and (estimate < interval.high)[known].all()
+        assert interval.high[known].max() <= 5  # 1/2 over the smaller prior
+
+
+def test_permutation_p_value():
+    rng = np.random.default_rng(8)
+    apart = gaussian_classes(60, 40, 4.0, rng)
+    assert no_separation_p_value(*apart, rng, permutations=199) == 1 / 200
+    values = [
+        no_separation_p_value(*gaussian_classes(30, 30, 0.0, rng), rng, permutations=99) for _ in range(120)
+    ]
+    # under the null the p-value is at most a with probability at most a
+    for level in (0.1, 0.3, 0.5):
+        assert np.mean(np.array(values) <= level) < level + 3.3 * np.sqrt(level * (1 - level) / 120)
+    X, y = np.vstack([apart[0], apart[0][:30] + 9]), np.r_[apart[1], np.full(30, 2)]
+    table = pairwise_p_values(X, y, rng, permutations=49)
+    assert np.isnan(np.diag(table)).all() and table[0, 1] == table[1, 0] == 1 / 50
+    X[y == 2] -= 9.2  # a pair's value does not depend on the classes beside it
+    mixed = pairwise_p_values(X, y, rng, permutations=49)
+    alone = pairwise_p_values(X[y != 1], y[y != 1], rng, permutations=49)
+    assert 1 / 50 < mixed[0, 2] == alone[0, 1]
+
+
+@pytest.mark.real_data
+def test_optdigits(data_folder):
+    """Digits 1 and 8, 3 and 9 are the hard pairs, 0 is the easy class; the figures are this package's own."""
+    rows = np.vstack(
+        [np.loadtxt(data_folder / "optdigits" / f"optdigits.{s}", delimiter=",") for s in ("tra", "tes")]
+    )
+    X, y = rows[:, :-1], rows[:, -1].astype(int)
+    result = bayes_errors(X, y)
+    hardest = np.unravel_index(np.nanargmax(result.pairwise.estimate), (10, 10))
+    assert tuple(hardest) in {(1, 8), (3, 9)}
+    assert np.argmin(result.one_vs_rest.estimate) in {0, 6}
+    assert result.one_vs_rest.estimate.max() < 0.1
+    assert (result.pairwise.crossings_min <= result.pairwise.per_tree[0])[~np.eye(10, dtype=bool)].all()
+
+
+@pytest.mark.real_data
+def test_letter_has_wide_ties_and_agrees_with_full_matrices(data_folder):
+    text = (data_folder / "letter" / "letter-recognition.data").read_text().split()
+    rows = [line.split(",") for line in text]
+    X, y = np.array([r[1:] for r in rows], float), np.array([r[0] for r in rows])
+    result = pairwise_bayes_error(X, y)
+    band = result.estimate_max - result.estimate_min
+    assert np.nanmax(band) > 0  # whole numbers from 0 to 15 tie
+    from scipy.sparse.csgraph import minimum_spanning_tree
+    from scipy.spatial.distance import cdist
+
+    for a, b in [("C", "G"), ("H", "K"), ("A", "Z")]:
+        i, j = (int(np.flatnonzero(result.classes == k)[0]) for k in (a, b))
+        part = np.isin(y, [a, b])
+        tree = minimum_spanning_tree(cdist(X[part], X[part], "sqeuclidean") + 1e-9).tocoo()
+        crossed = np.sum((y[part] == a)[tree.row] != (y[part] == a)[tree.col])
+        assert result.crossings_min[i, j] <= crossed <= result.crossings_max[i, j]

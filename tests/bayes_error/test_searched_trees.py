@@ -1,0 +1,222 @@
+"""Spanning trees by searches in a k-d tree, against Kruskal's algorithm on the full graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference import bayes_error as naive
+
+from confml._jit import kernel
+from confml.bayes_error import bayes_errors, forests, spanning_trees
+from confml.bayes_error._kernels_prim import dense_trees
+from confml.bayes_error._kernels_searches import nearest_lists, smallest_ranks
+from confml.bayes_error.searched_trees import _groups, first_of_equals, searched_trees, searches_pay
+from confml.neighbours import wide_tree as wide
+
+
+def layered_forests(X, layers):
+    """{(i, j): layer} by Kruskal: an edge goes into the first forest in which it closes no circle."""
+    groups = [list(range(len(X))) for _ in range(layers)]
+    found = {}
+    for _, i, j in naive.all_edges(X):
+        for t, group in enumerate(groups):
+            a, b = group[i], group[j]
+            if a != b:
+                found[i, j] = t
+                groups[t] = [a if g == b else g for g in group]
+                break
+    return found
+
+
+def searched(X, layers):
+    found = spanning_trees(X, layers)
+    assert (found.u < found.v).all()
+    edges = dict(zip(zip(found.u.tolist(), found.v.tolist(), strict=True), found.tree.tolist(), strict=True))
+    assert len(edges) == found.u.size
+    assert (np.diff(found.distance) >= 0).all()
+    np.testing.assert_allclose(
+        found.distance, np.linalg.norm(np.asarray(X)[found.u] - np.asarray(X)[found.v], axis=1), rtol=1e-9
+    )
+    return edges
+
+
+def rows(kind, n, d, rng):
+    if kind == "continuous":
+        return rng.normal(size=(n, d))
+    if kind == "ties":
+        return rng.integers(0, 4, size=(n, d)).astype(float)
+    if kind == "equal rows":
+        return rng.normal(size=(5, d))[rng.integers(0, 5, n)]
+    if kind == "clusters":  # far apart, of unlike density
+        centres = rng.normal(scale=100, size=(3, d))
+        return centres[rng.integers(0, 3, n)] + rng.normal(size=(n, d)) * rng.choice([0.01, 1.0], (n, 1))
+    assert kind == "one-hot"
+    return np.eye(d)[rng.integers(0, d, n)]
+
+
+KINDS = ("continuous", "ties", "equal rows", "clusters", "one-hot")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 8, 12])
+def test_trees_equal_kruskal_on_the_full_graph(kind, d):
+    rng = np.random.default_rng(d)
+    for n, scale in ((2, 1.0), (7, 1e-12), (33, 1.0), (58, 1e-12), (47, 1e150)):
+        X = rows(kind, n, d, rng) * scale
+        for layers in (1, 2, 3):
+            assert searched(X, layers) == layered_forests(X, layers)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 15, 16, 17, 18, 31, 33, 128, 129, 145])
+def test_sizes_around_leaves_and_groups(n):
+    X = np.random.default_rng(n).integers(0, 60, size=(n, 2)).astype(float)
+    assert searched(X, 2) == layered_forests(X, 2)
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_all_rows_equal(layers):
+    n = 3000
+    edges = searched(np.full((n, 4), 7.5), layers)
+    assert edges == {(t, i): t for t in range(layers) for i in range(t + 1, n)}
+
+
+def test_minus_zero_is_zero():
+    X = np.array([[0.0, 1.0], [-0.0, 1.0], [0.0, 1.0], [-0.0, 1.0], [3.0, -0.0], [3.0, 0.0]])
+    assert searched(X, 1) == layered_forests(X, 1) and searched(X, 2) == layered_forests(X, 2)
+
+
+def test_a_hub_has_no_edge_left_for_a_second_tree():
+    """The edges of the hub are all in the first tree; the second forest leaves it alone."""
+    X = np.vstack([np.zeros(4), np.eye(4), -np.eye(4)])
+    edges = searched(X, 3)
+    assert edges == layered_forests(X, 3)
+    assert all(edges[0, j] == 0 for j in range(1, 9))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_larger_sets_equal_prim_on_the_full_matrix(kind):
+    """Large enough that parts are searched, and the tree is built anew; rank in another order than rows."""
+    rng = np.random.default_rng(11)
+    n, d, layers = 1500, 3, 3
+    X = rows(kind, n, d, rng) / 1024
+    rank = rng.permutation(n)
+    u, v, d2, key, layer = dense_trees(X, rank, 0, n, layers)
+    order = np.lexsort([key, d2])
+    found = searched_trees(X, rank, layers)
+    for values, expected in zip(found, (u, v, d2, key, layer), strict=True):
+        np.testing.assert_array_equal(values, expected[order])
+
+
+def test_choice_of_method_does_not_change_crossings_and_bands(monkeypatch):
+    rng = np.random.default_rng(4)
+    one_hot = np.hstack([np.eye(15)[rng.integers(0, 15, 700)] for _ in range(3)])
+    for X in (rng.integers(0, 9, size=(700, 4)).astype(float), rng.normal(size=(700, 20)), one_hot):
+        y = rng.integers(0, 3, size=700)
+        results = []
+        for pays in (True, False):
+            monkeypatch.setattr(forests, "searches_pay", lambda X, pays=pays: pays)
+            results.append(bayes_errors(X, y))
+        a, b = results
+        for view in ("pairwise", "one_vs_rest"):
+            for field in ("per_tree", "crossings_min", "crossings_max"):
+                np.testing.assert_array_equal(
+                    getattr(getattr(a, view), field), getattr(getattr(b, view), field)
+                )
+
+
+def test_searches_are_chosen_where_boxes_rule_out_most_rows():
+    rng = np.random.default_rng(7)
+    assert searches_pay(rng.normal(size=(2000, 30)))
+    assert not searches_pay(rng.normal(size=(2000, 60)))
+    assert searches_pay(rng.normal(size=(2000, 2)) @ rng.normal(size=(2, 60)))
+
+
+def test_rows_that_are_left_out_among_equals():
+    X = np.repeat([[1.0], [2.0], [3.0]], [7, 1, 4], axis=0)
+    order = np.array([5, 0, 11, 3, 7, 2, 9, 1, 4, 10, 8, 6])  # number of each row
+    kept, u, v, layer = first_of_equals(X, order, 2)
+    assert sorted(order[kept].tolist()) == sorted([0, 2, 3] + [1] + [4, 6, 8])
+    ends = sorted(zip(layer.tolist(), order[u].tolist(), order[v].tolist(), strict=True))
+    assert ends == sorted([(t, a, i) for t, a in ((0, 0), (1, 2)) for i in (5, 7, 9, 11)]
+                          + [(0, 4, 10), (1, 6, 10)])  # fmt: skip
+
+
+def test_different_rows_with_one_sum_are_told_apart():
+    """Rows made so that the sums over their bits agree."""
+
+    def after_first(word):
+        word = word * np.uint64(0x9E3779B97F4A7C15)
+        return word ^ (word >> np.uint64(29))
+
+    first = np.array([1.0, 1.5, 0.3, 0.7, 0.9, 2.5, 3.5, 7.1, 9.3, 0.1])
+    with np.errstate(over="ignore"):
+        sums = after_first(first.view(np.uint64))
+    second = np.array([2.25]).view(np.uint64) ^ sums[0] ^ sums
+    X = np.column_stack([first, second.view(np.float64)])
+    X = X[np.isfinite(X).all(axis=1)]
+    assert len(X) > 2
+    assert np.unique(_groups(np.vstack([X, X]))).size == len(X)
+    assert (_groups(np.vstack([X, X]))[: len(X)] == _groups(np.vstack([X, X]))[len(X) :]).all()
+
+
+@kernel
+def _squares(X, r, tree, leaf, bound, out):
+    return wide.squares_to_rows(X, r, tree.rows, leaf, bound, out)
+
+
+@kernel
+def _gaps(low, high, r, tree, group, bound, out):
+    return wide.gaps_to_children(low, high, r, tree.lows, tree.highs, group, bound, out)
+
+
+@pytest.mark.parametrize("d", [1, 3, 9, 17])
+def test_vectors_hold_what_plain_loops_compute(d):
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(300, d))
+    X = np.ascontiguousarray(X[wide.tree_order(X)])
+    tree = wide.wide_tree(X, wide.leaves_in_order(300))
+    low, high = X[:5] - 0.1, X[:5] + 0.1
+    out = np.empty(wide.LEAF)
+    node_rows = {leaf: [i for i in tree.members[leaf] if i >= 0] for leaf in range(len(tree.members))}
+    for group in range(len(tree.child) - 1):
+        children = range(tree.child[group], tree.child[group + 1])
+        node_rows[len(tree.members) + group] = sum((node_rows[c] for c in children), [])
+    assert sorted(node_rows[max(node_rows)]) == list(range(300))
+    for leaf in range(len(tree.members)):
+        expected = [sum_of_squares(X[3], X[i]) for i in node_rows[leaf]]
+        bound = float(np.median(expected))
+        mask = _squares(X, 3, tree, leaf, bound, out)
+        assert out[: len(expected)].tolist() == expected
+        assert [e for e in range(64) if mask >> e & 1] == [e for e, w in enumerate(expected) if w <= bound]
+    for group in range(len(tree.child) - 1):
+        expected = []
+        for child in range(tree.child[group], tree.child[group + 1]):
+            own = X[node_rows[child]]
+            gap = np.maximum(0.0, np.maximum(own.min(axis=0) - high[2], low[2] - own.max(axis=0)))
+            expected.append(sum_of_squares(gap, np.zeros(d)))
+        bound = float(np.median(expected))
+        mask = _gaps(low, high, 2, tree, group, bound, out)
+        assert out[: len(expected)].tolist() == expected
+        assert [e for e in range(64) if mask >> e & 1] == [e for e, w in enumerate(expected) if w <= bound]
+
+
+def sum_of_squares(a, b):
+    total = 0.0
+    for x, y in zip(a, b, strict=True):
+        total += (x - y) * (x - y)
+    return total
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("k", [1, 5, 12])
+def test_neighbour_lists_in_the_total_order(kind, k):
+    rng = np.random.default_rng(k)
+    X = rows(kind, 200, 4, rng)
+    X = np.ascontiguousarray(X[wide.tree_order(X)])
+    rank = rng.permutation(200)
+    tree = wide.wide_tree(X, wide.leaves_in_order(200))
+    d2, ends = nearest_lists(tree, rank, smallest_ranks(tree, rank), k)
+    for i in range(200):
+        edges = sorted((sum_of_squares(X[i], X[j]), rank[j], j) for j in range(200) if j != i)[:k]
+        assert ends[i].tolist() == [j for _, _, j in edges]
+        assert d2[i].tolist() == [w for w, _, _ in edges]

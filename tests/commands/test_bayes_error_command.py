@@ -1,0 +1,392 @@
+"""``confml bayes-error`` and ``bayes-error-trials``, and the step that selects by Bayes error."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from confml.bayes_error import bayes_errors
+from confml.bayes_error.selection import class_weights, sample_by_class, select_attributes
+from confml.bayes_error.trials import gaussian_trials
+from confml.commands.bayes_error import bayes_error
+from confml.commands.bayes_error_trials import _numbers, bayes_error_trials
+from confml.data import load
+from confml.errors import ConfigError, ConfmlError, DataError
+from confml.steps.registry import build_step
+from confml.studies.bayes_error import figures
+from confml.studies.bayes_error.study import ClassifierErrors, attribute_groups
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Three classes of 30, 20 and 1 rows: ``size`` and ``colour`` tell the first two apart, ``noise`` does
+    not."""
+    rng = np.random.default_rng(1)
+    lines = ["id,noise,colour,size,kind,same"]
+    for row in range(51):
+        kind = "a" if row < 30 else "b" if row < 50 else "c"
+        colour = {"a": "red", "b": "blue", "c": ""}[kind] if row % 5 != 1 else "green"
+        size = rng.normal() + 6 * (kind == "b")
+        lines.append(f"r{row},{rng.normal():.4f},{colour},{size:.4f},{kind},1")
+    path = tmp_path / "things.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return [str(path), "--label", "kind", "--ignore", "id", "--nominal", "colour", "--missing", "mean"]
+
+
+def run(*arguments, command=bayes_error):
+    """stdout and stderr of a command line that works."""
+    result = CliRunner().invoke(command, [str(one) for one in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout, result.stderr
+
+
+def refused(*arguments, command=bayes_error):
+    with pytest.raises(ConfmlError) as caught:
+        CliRunner().invoke(command, [str(one) for one in arguments], catch_exceptions=False)
+    return caught.value
+
+
+def test_tables_of_a_users_file(table):
+    out, messages = run(*table)
+    rows = [line.split() for line in out[: out.index("each class")].splitlines()[3:6]]
+    assert {(row[0], row[1]): (row[2], row[3]) for row in rows} == {
+        ("a", "b"): ("30", "20"),
+        ("a", "c"): ("30", "1"),
+        ("b", "c"): ("20", "1"),
+    }
+    assert [float(row[4]) for row in rows] == sorted((float(row[4]) for row in rows), reverse=True)
+    for name in ("N1", "N2", "N3", "R/n", "LSC", "C1", "C2", "1-NN upper bound"):
+        assert f"\n{name} " in out
+    assert "missing values filled in with means" in messages and "constant columns: 1" in messages
+    assert "fewer than 1000 rows (class c has 1)" in messages
+
+
+def test_files_hold_what_the_library_says(table, tmp_path):
+    out, _ = run(*table, "--json", "--out", tmp_path / "out", "--scale", "none", "--trees", 2, "--seed", 5)
+    told = json.loads(out)
+    assert told == json.loads((tmp_path / "out" / "bayes-error.json").read_text())
+    data = load({"csv": table[0], "label": "kind", "ignore": ["id"], "nominal": "colour", "missing": "mean"})
+    X = build_step("impute-mean").fit(data.X, data.y).transform(data.X)
+    expected = bayes_errors(X, data.y, trees=2)  # continuous sizes: no ties, so no order of rows matters
+    row = next(row for row in told["pairs"] if (row["class_a"], row["class_b"]) == ("a", "b"))
+    assert row["rows_a"] == 30 and row["rows_b"] == 20
+    assert row["estimate"] == pytest.approx(expected.pairwise.estimate[0, 1])
+    assert row["bayes_error"] == pytest.approx(expected.pairwise.estimate[0, 1] * 0.4)
+    assert (row["lower"], row["upper"]) == (expected.pairwise.lower[0, 1], expected.pairwise.upper[0, 1])
+    rest = {row["class"]: row["estimate"] for row in told["one_vs_rest"]}
+    assert [rest[k] for k in "abc"] == pytest.approx(expected.one_vs_rest.estimate.tolist())
+    with open(tmp_path / "out" / "pairs.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["estimate"]) for row in rows] == [row["estimate"] for row in told["pairs"]]
+    assert sorted((row["estimate"] for row in told["pairs"]), reverse=True) == [
+        row["estimate"] for row in told["pairs"]
+    ]
+    for name in ("heat-map", "one-vs-rest"):
+        assert (tmp_path / "out" / "figures" / f"{name}.png").stat().st_size > 5000
+
+
+def test_everything_at_once_and_the_same_twice(table, tmp_path):
+    asked = ["--intervals", "--blocks", 4, "--permutations", 19, "--select", 2, "--transforms"]
+    asked += [
+        "--components",
+        "1,2",
+        "--classifier",
+        "knn",
+        "--param",
+        "k=1",
+        "--json",
+        "--count",
+        "nontrivial",
+    ]
+    out, messages = run(*table, *asked, "--out", tmp_path / "one")
+    told = json.loads(out)
+    words, _ = run("iris", "--intervals", "--blocks", 3, "--permutations", 9)
+    assert "95% interval" in words and "its bias is not in them" in words and "not adjusted" in words
+    assert json.loads(run(*table, *asked, "-q")[0]) == told and run(*table, *asked, "-q")[1] == ""
+    assert "selection: 1. size" in messages or "selection: 1. colour" in messages
+    assert {row["attribute"] for row in told["selection"]} <= {"noise", "colour", "size", "same"}
+    names = {row["transform"]: row["columns"] for row in told["transforms"]}
+    assert names == {"as-is": 6, "standardise": 6, "min-max": 6, "pca-1": 1, "pca-2": 2} | {
+        name: columns for name, columns in names.items() if name.startswith("select-")
+    }
+    assert [row["mean_of_pairs"] for row in told["transforms"]] == sorted(
+        row["mean_of_pairs"] for row in told["transforms"]
+    )
+    for row in told["pairs"]:
+        if row["rows_b"] == 1:  # nothing can be left out
+            assert row["interval_low"] is row["interval_high"] is None
+        else:
+            assert row["interval_low"] <= row["estimate"] <= row["interval_high"]
+        assert 1 / 20 <= row["p_value"] <= 1 and (row["p_value"] * 20) % 1 == pytest.approx(0, abs=1e-9)
+    files = {path.name for path in (tmp_path / "one").rglob("*.*")}
+    assert {"selection.csv", "transforms-of-pairs.csv", "transforms.svg", "selection.png"} <= files
+
+
+def test_long_tables_are_cut_with_a_note(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [f"{a:.3f},{b:.3f},k{i // 3}" for i, (a, b) in enumerate(rng.normal(size=(240, 2)))]
+    (tmp_path / "many.csv").write_text("\n".join(["u,v,y", *rows]) + "\n")
+    out, _ = run(tmp_path / "many.csv", "--label", "y", "--out", tmp_path / "out", "--trees", 1)
+    assert "... and 3140 more pairs (--all prints them" in out and "... and 40 more classes" in out
+    assert len((tmp_path / "out" / "pairs.csv").read_text().splitlines()) == 3161
+    out, _ = run(tmp_path / "many.csv", "--label", "y", "--one-vs-rest", "--all", "--trees", 1)
+    assert "pairs of classes" not in out and "more classes" not in out
+
+
+def test_points_that_are_all_equal_are_told(tmp_path):
+    (tmp_path / "same.csv").write_text("u,y\n" + "1,a\n1,b\n" * 10)
+    out, messages = run(tmp_path / "same.csv", "--label", "y")
+    assert "equal distances leave 1 estimate open" in messages and "-1.000" in out
+    told = json.loads(run(tmp_path / "same.csv", "--label", "y", "--json", "-q")[0])
+    near = {row["measure"]: (row["least"], row["most"]) for row in told["measures"]}
+    assert near["1-NN upper bound"] == (0.0, 1.0) and near["1-NN lower bound"] == (0.0, 0.5)
+
+
+def test_files_of_an_earlier_study_do_not_stay(table, tmp_path):
+    run(*table, "--out", tmp_path, "--select", 1, "--transforms", "-q")
+    (tmp_path / "figures" / "mine.png").write_text("not of the command")
+    written = {path.name for path in tmp_path.rglob("*.*")}
+    assert {"selection.csv", "transforms.png", "transforms-of-pairs.csv"} <= written
+    run(*table, "--out", tmp_path, "-q")
+    left = {path.name for path in tmp_path.rglob("*.*")}
+    assert not [name for name in left if "selection" in name or "transforms" in name]
+    assert {"mine.png", "pairs.csv", "heat-map.svg", "one-vs-rest.png"} <= left
+
+
+def test_what_is_selected_does_not_depend_on_what_else_is_asked_for(table):
+    asked = [*table, "--select", 3, "--select-rows", 20, "--json", "-q"]
+    alone = json.loads(run(*asked)[0])["selection"]
+    assert json.loads(run(*asked, "--intervals", "--blocks", 3)[0])["selection"] == alone
+
+
+def test_estimates_that_are_nothing_but_class_sizes_are_told(tmp_path):
+    rng = np.random.default_rng(0)
+    kinds = np.repeat(["a", "b", "c"], [60, 30, 15])
+    lines = [f"{u:.4f},{kind}" for u, kind in zip(rng.normal(size=105), kinds, strict=True)]
+    (tmp_path / "noise.csv").write_text("\n".join(["u,y", *lines]) + "\n")
+    _, messages = run(tmp_path / "noise.csv", "--label", "y")
+    assert "classes the estimate is the smaller prior, the most it can be" in messages
+    assert "the most it can be" not in run("iris")[1]
+
+
+def test_the_figure_tells_what_class_sizes_alone_explain(tmp_path):
+    sizes, errors = np.array([1.0, 2.0, 4.0, 8.0]), np.array([1.0, 2.1, 3.9, 8.1])
+    assert figures._correlations(sizes, errors) == ("0.999", "1.00")  # 1.00 is for 1 alone
+    assert figures._correlations(sizes, np.ones(4)) is None
+    run("iris", "--classifier", "knn", "--out", tmp_path, "-q")
+    text = (tmp_path / "figures" / "one-vs-rest.svg").read_text()
+    assert "class sizes alone" not in text  # they are equal
+    rows = [f"{u:.3f},k{min(i % 7, 3)}" for i, u in enumerate(np.random.default_rng(1).normal(size=140))]
+    (tmp_path / "four.csv").write_text("\n".join(["u,y", *rows]) + "\n")
+    run(tmp_path / "four.csv", "--label", "y", "--classifier", "knn", "--out", tmp_path, "-q")
+    assert "class sizes alone" in (tmp_path / "figures" / "one-vs-rest.svg").read_text()
+
+
+def test_made_data_show_their_true_error():
+    out, _ = run("two-gaussians", "--one-vs-rest")
+    assert "true Bayes error of two-gaussians: 15.87 %" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["iri"], "did you mean 'iris'"),
+        (["iris", "--label", "y"], "--label is for CSV files"),
+        (["iris", "--part", "train"], "no training and test parts"),
+        (["iris", "--select", 5], "--select: expected 1 to 4"),
+        (["iris", "--components", "2,x"], "whole numbers with commas"),
+        (["iris", "--components", "9"], "expected 1 to 4, the columns"),
+        (["iris", "--param", "k=1"], "--classifier METHOD"),
+        (["iris", "--blocks", 5], "it is for --intervals"),
+        (["iris", "--test-size", 0.5, "--intervals"], "it is for --classifier"),
+        (["iris", "--criterion", "worst"], "--select or --transforms or --components"),
+        (["iris", "--classifier", "knn", "--param", "k"], "NAME=VALUE"),
+        (["iris", "--classifier", "knn", "--param", "kk=1"], "did you mean 'k'"),
+        (["iris", "--classifier", "kn"], "did you mean 'knn'"),
+        (["nowhere.csv"], "needs --label"),
+        (["nowhere.csv", "--label", "y"], "no such file"),
+    ],
+)
+def test_mistakes_are_told(arguments, words):
+    assert words in str(refused(*arguments))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "empty"),
+        ("a,y\n", "no rows"),
+        ("a,y\n1,x\n2,x\n", "nothing to tell apart"),
+        ("a,y\n,x\n2,z\n", "empty"),
+    ],
+)
+def test_files_that_cannot_be_used(tmp_path, text, words):
+    (tmp_path / "bad.csv").write_text(text)
+    error = refused(tmp_path / "bad.csv", "--label", "y")
+    assert isinstance(error, DataError) and words in str(error)
+
+
+def test_errors_of_a_classifier_by_hand():
+    errors = ClassifierErrors("none", np.array([[3, 1, 0], [2, 4, 0], [0, 0, 0]]))
+    assert errors.errors == 3 and errors.error == pytest.approx(0.3)
+    # the class's false positives and negatives, over all ten rows
+    assert errors.confusion_rate.tolist() == [0.3, 0.3, 0.0]
+    assert errors.class_error[:2].tolist() == [0.25, pytest.approx(1 / 3)] and np.isnan(errors.class_error[2])
+    assert errors.symmetric[0, 1] == errors.symmetric[1, 0] == 3 and np.isnan(errors.symmetric[0, 0])
+
+
+def test_scaling_and_estimates_come_from_the_training_part(tmp_path):
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 2)), np.repeat(["a", "b"], 30)
+    for name, rows in (("train", slice(0, 60, 2)), ("test", slice(1, 60, 2))):
+        lines = [f"{u:.6f},{v:.6f},{k}" for (u, v), k in zip(X[rows], y[rows], strict=True)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["u,v,y", *lines]) + "\n")
+    from confml.studies.bayes_error.study import Request, study
+
+    data = load({"csv": tmp_path / "train.csv", "label": "y", "test": tmp_path / "test.csv"})
+    found = study(data, Request(classifier="knn"), lambda text: None)
+    part = data.X[data.train_rows]
+    scaled = (part - part.min(axis=0)) / np.ptp(part, axis=0)
+    expected = bayes_errors(scaled, data.y[data.train_rows]).pairwise.estimate
+    np.testing.assert_allclose(found.assessment.errors.pairwise.estimate, expected)
+    assert found.test.confusion.sum() == 30
+    with pytest.raises(ConfigError, match="training part, not the test part"):
+        study(data, Request(classifier="knn", part="test"), lambda text: None)
+
+
+# ---- selection, and the step
+
+
+def test_dummy_columns_are_selected_together(table):
+    data = load({"csv": table[0], "label": "kind", "ignore": ["id"], "nominal": "colour", "missing": "mean"})
+    names, groups = attribute_groups(data)
+    assert names == ("noise", "colour", "size", "same")
+    assert [[data.attributes[j] for j in group] for group in groups] == [
+        ["noise"],
+        ["colour=blue", "colour=green", "colour=red"],
+        ["size"],
+        ["same"],
+    ]
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, size=80)
+    X = rng.normal(size=(80, 4))
+    X[:, 3] += 6 * (X[:, 1] > 0)  # columns 1 and 3 together tell the class
+    X[:, 1] = np.where((X[:, 1] > 0) == (y == 1), 9.0, -9.0) + 0.1 * X[:, 1]
+    found = select_attributes(X, y, 1, groups=[[0], [1, 3], [2]])
+    assert found.attributes.tolist() == [1]
+
+
+def test_a_sample_has_every_class_with_its_share():
+    y = np.repeat(["a", "b", "c", "d"], [700, 290, 9, 1])
+    rows = sample_by_class(y, 100, np.random.default_rng(0))
+    assert len(set(rows.tolist())) == len(rows)
+    labels, counts = np.unique(y[rows], return_counts=True)
+    assert counts.tolist() == [69, 28, 2, 1] and labels.size == 4
+    thirds = np.repeat([0, 1, 2], 50)
+    for most in range(6, 150):  # never more, and never far from the shares
+        counts = np.bincount(thirds[sample_by_class(thirds, most, np.random.default_rng(most))])
+        assert counts.sum() == most and np.ptp(counts) <= 1
+    assert len(sample_by_class(thirds, 2, np.random.default_rng(0))) == 6
+    assert sorted(sample_by_class(y, None, np.random.default_rng(0)).tolist()) == list(range(1000))
+
+
+def test_the_step_keeps_what_the_selection_takes():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 3, size=120)
+    X = rng.normal(size=(120, 5))
+    X[:, 3] += 4 * y
+    X[:, 1] += 3 * (y == 1)
+    step = build_step("select-by-bayes-error", {"attributes": 2, "trees": 1}).fit(X, y)
+    expected = select_attributes(X, y, 2, trees=1)
+    assert step.kept_columns_.tolist() == sorted(expected.attributes.tolist()) and 3 in step.kept_columns_
+    assert step.transform(X[:4]).tolist() == X[:4, step.kept_columns_].tolist()
+    assert step.fit_metrics_ == {
+        "kept_attributes": 2.0,
+        "removed_attributes": 3.0,
+        "criterion": expected.criterion[-1],
+    }
+    one = build_step("select-by-bayes-error", {"attributes": 9}).fit(X, y)
+    assert one.kept_columns_.tolist() == [0, 1, 2, 3, 4] and "criterion" not in one.fit_metrics_
+    same = [
+        build_step("select-by-bayes-error", {"attributes": 1, "rows": 60}).fit(X, y, np.random.default_rng(1))
+        for _ in range(2)
+    ]
+    assert same[0].kept_columns_.tolist() == same[1].kept_columns_.tolist() == [3]
+
+
+def test_the_step_reads_codes_as_categories():
+    """Codes 0, 1, 2 in an order that says nothing: as 0/1 columns they tell the class, as numbers less."""
+    y = np.tile([0, 1, 0], 30)
+    X = np.column_stack([np.tile([0.0, 1.0, 2.0], 30), np.random.default_rng(0).normal(size=90)])
+    step = build_step("select-by-bayes-error", {"attributes": 1})
+    step.nominal = np.array([True, False])
+    assert step.fit(X, y).kept_columns_.tolist() == [0]
+    order = sample_by_class(y, None, np.random.default_rng(0))  # the three codes are equally far apart
+    dummies = (X[order][:, [0]] == [0, 1, 2]).astype(float)
+    assert step.criterion_ == pytest.approx(
+        select_attributes(dummies, y[order], 1, groups=[[0, 1, 2]]).criterion[0]
+    )
+
+
+def test_rows_sorted_by_class_do_not_decide_ties_in_the_step():
+    """A useless attribute of two values: the tree joins equal rows to the first of them, so with the larger
+    class first only rows of the smaller one cross, always; in random order either may come first."""
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], [150, 50])
+    X = np.column_stack([rng.integers(0, 2, size=200), np.zeros(200)])
+    as_given = select_attributes(X, y, 1).criterion[0]
+    step = build_step("select-by-bayes-error", {"attributes": 1})
+    found = [step.fit(X, y, np.random.default_rng(seed)).criterion_ for seed in range(12)]
+    assert min(found) < 0.95 and max(found) > as_given + 0.05
+    assert step.favours_training  # it looks at the labels of the training examples
+
+
+def test_class_weights_grow_with_the_estimate():
+    assert class_weights(np.array([0.0, 1.0, 0.5])).tolist() == pytest.approx([2 / 3, 4 / 3, 1.0])
+
+
+# ---- trials
+
+
+def test_trials_are_the_estimates_of_the_library_and_independent_of_jobs():
+    found = gaussian_trials([0.5, 0.2], [0.0, 2.0], [1, 3], rows=60, trials=4, seed=3)
+    assert found.estimate.shape == (2, 2, 2, 4)
+    alone = gaussian_trials([0.2], [2.0], [3], rows=60, trials=2, seed=3, jobs=2)
+    np.testing.assert_array_equal(alone.estimate[0, 0, 0], found.estimate[1, 1, 1, :2])
+    assert found.truth[0, 0] == 0.5 and found.truth[1, 0] == pytest.approx(0.2)
+    assert (found.uncorrected >= found.estimate - 1e-12).all()
+    assert (found.bhattacharyya >= found.truth - 1e-12).all()
+    with pytest.raises(ConfigError, match="fewer than 2 rows"):
+        gaussian_trials([0.01], [1.0], [1], rows=60, trials=2)
+    with pytest.raises(ConfigError, match="finite"):
+        gaussian_trials([0.5], [np.nan], [1], rows=60, trials=2)
+    with pytest.raises(ConfigError, match="orthogonal"):
+        gaussian_trials([0.5], [1.0], [5], rows=4, trials=2)
+
+
+def test_trials_from_the_command_line(tmp_path):
+    arguments = ["--priors", "0.5,0.3", "--separations", "0:2:1", "--trees", "1,2", "--rows", 40]
+    arguments += ["--trials", 3, "--jobs", 1, "--out", tmp_path]
+    out, _ = run(*arguments, command=bayes_error_trials)
+    assert "Variance of the estimate" in out and "Bhattacharyya" in out
+    told = json.loads(run(*arguments, "--json", "-q", command=bayes_error_trials)[0])
+    assert (
+        len(told["points"]) == 12
+        and told["points"] == json.loads((tmp_path / "trials.json").read_text())["points"]
+    )
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {
+        "bias.svg",
+        "bias.png",
+        "variance.svg",
+        "variance.png",
+    }
+    assert _numbers("--x", "0:1:0.1")[-1] == 1.0 and len(_numbers("--x", "0:1:0.1")) == 11
+    run(*arguments[:4], *arguments[6:], "-q", command=bayes_error_trials)  # one number of trees
+    assert not (tmp_path / "figures" / "variance.png").exists()
+    for wrong in ("1:0:1", "a", "0:1", "0:1:0", "nan", "0,inf", "0:nan:1"):
+        with pytest.raises(ConfigError, match="from:to:step"):
+            _numbers("--x", wrong)

@@ -1,0 +1,299 @@
+"""``confml data``: list, info, fetch, verify, on a folder of small cards."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+from data.test_download import Server
+
+from confml.commands.data import data
+from confml.data import cards
+from confml.errors import ConfigError
+
+TRAIN, TEST = b"1,2,a\n3,4,b\n5,6,a\n", b"7,8,b\n9,10,a\n"
+
+CARD = """\
+title: A toy
+about: >-
+  Two numbers
+  and a class.
+provider: nobody
+licence: none
+citation: "Nobody (2001). A toy."
+page: https://example.org/toy
+files:
+  - name: toy.train
+    part: train
+    sha256: {train}
+    bytes: 18
+    address: {url}/toy.train
+  - name: toy.test
+    part: test
+    sha256: {test}
+    {source}
+reader: {{kind: delimited, separator: comma}}
+columns: [x, z, class]
+label: class
+expect:
+  rows: 5
+  train-rows: 3
+  test-rows: 2
+  attributes: 2
+  classes: {{a: 3, b: 2}}
+notes:
+  - it is very small
+"""
+
+VARIANT = """\
+base: toy
+title: A toy with the classes merged
+about: All of it is one thing.
+merge: {c: [a, b]}
+paper: {source: "Nobody, A paper", changed: [classes a and b are one]}
+expect: {rows: 5, train-rows: 3, test-rows: 2, attributes: 2, classes: {c: 5}}
+"""
+
+
+def sha(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def server():
+    server = Server()
+    server.contents.update({"/toy.train": TRAIN, "/toy.test": TEST})
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def put_card(tmp_path, monkeypatch):
+    """Writes the cards toy and toy-merged, in place of those that come with confml."""
+    folder = tmp_path / "datasets"
+    folder.mkdir()
+    monkeypatch.setattr(cards, "resource_folder", lambda kind: folder)
+    monkeypatch.setenv("CONFML_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("CONFML_DATA", str(tmp_path / "given"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr("confml.data.download.PAUSE", 0.01)
+    cards.read_card.cache_clear()
+
+    def put(url: str, source: str | None = None):
+        source = source or f"address: {url}/toy.test"
+        text = CARD.format(url=url, source=source, train=sha(TRAIN), test=sha(TEST))
+        (folder / "toy.yaml").write_text(text)
+        (folder / "toy-merged.yaml").write_text(VARIANT)
+        cards.read_card.cache_clear()
+
+    yield put
+    cards.read_card.cache_clear()
+
+
+def run(*arguments: str):
+    result = CliRunner().invoke(data, arguments)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def place_files(tmp_path, train: bytes = TRAIN, test: bytes = TEST):
+    folder = tmp_path / "given" / "toy"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "toy.train").write_bytes(train)
+    (folder / "toy.test").write_bytes(test)
+
+
+def listed(result) -> dict[str, str]:
+    return {row["name"]: row["files"] for row in json.loads(result.stdout)["datasets"]}
+
+
+def test_list(put_card, tmp_path):
+    put_card("http://127.0.0.1:9")
+    lines = run("list").stdout.splitlines()
+    assert lines[0].split() == ["NAME", "ROWS", "ATTRIBUTES", "CLASSES", "FILES", "TITLE"]
+    assert lines[1].split()[:4] == ["toy", "5", "2", "2"] and lines[1].endswith("to fetch  A toy")
+    assert lines[2].split()[:4] == ["toy-merged", "5", "2", "1"]
+    assert any(line.startswith("five-gaussians ") for line in lines)
+    assert listed(run("list", "--json")) == {"toy": "to fetch", "toy-merged": "to fetch"}
+    place_files(tmp_path)
+    assert listed(run("list", "--json")) == {"toy": "here", "toy-merged": "here"}
+    place_files(tmp_path, test=b"1,2,wrong\n")
+    assert listed(run("list", "--json"))["toy"] == "wrong"
+
+
+def test_list_names_what_is_to_be_had_by_hand(put_card):
+    put_card("http://127.0.0.1:9", source="manual: ask the author")
+    assert listed(run("list", "--json"))["toy"] == "by hand"
+
+
+def test_info(put_card, tmp_path):
+    put_card("http://127.0.0.1:9", source="manual: ask the author")
+    text = run("info", "toy").stdout
+    for part in (
+        "toy: A toy\n\nTwo numbers and a class.\n",
+        "rows        5 (3 to train on, 2 to test)\n",
+        "classes     2 (a: 3, b: 2)\n",
+        "note        it is very small\n",
+        "toy/toy.train: to fetch\n  part            train\n",
+        "toy/toy.test: by hand\n",
+        "manual          ask the author\n",
+    ):
+        assert part in text
+    place_files(tmp_path)
+    assert f"toy/toy.test: here, {tmp_path / 'given' / 'toy' / 'toy.test'}\n" in run("info", "toy").stdout
+    told = json.loads(run("info", "toy-merged", "--json").stdout)
+    assert told["base"] == "toy" and told["class_rows"] == {"c": 5}
+    assert told["paper"]["changed"] == ["classes a and b are one"]
+    assert [(file["file"], file["state"]) for file in told["files"]] == [
+        ("toy/toy.train", "found"),
+        ("toy/toy.test", "found"),
+    ]
+
+
+def test_info_of_a_generator(put_card):
+    put_card("http://127.0.0.1:9")
+    told = json.loads(run("info", "two-gaussians", "--json").stdout)
+    assert told["bayes_error"] == 0.15866
+    assert set(told["parameters"]) == {"n", "test-n", "seed", "d", "distance", "prior"}
+    assert told["parameters"]["distance"]["default"] == 2.0
+    assert "Bayes error   9.86% with" in run("info", "five-gaussians").stdout
+
+
+def test_an_unknown_name_is_a_mistake_with_the_nearest_name(put_card):
+    put_card("http://127.0.0.1:9")
+    for command in ("info", "fetch", "verify"):
+        with pytest.raises(ConfigError, match="unknown data set 'toi'; did you mean 'toy'?"):
+            run(command, "toi")
+    for command in ("fetch", "verify"):
+        with pytest.raises(ConfigError, match="'unit-square' is a generator: its data are made"):
+            run(command, "unit-square")
+
+
+def test_fetch(put_card, server, tmp_path):
+    put_card(server.url)
+    result = run("fetch", "toy", "toy-merged")
+    assert result.exit_code == 0
+    folder = tmp_path / "cache" / "data" / "toy"
+    assert result.stdout.splitlines() == [
+        f"toy/toy.train: fetched, {folder / 'toy.train'}",
+        f"toy/toy.test: fetched, {folder / 'toy.test'}",
+    ]
+    assert result.stderr.count("fetching toy/") == 2
+    again = run("fetch", "--all")
+    assert again.exit_code == 0 and again.stderr == ""
+    assert [line.split()[1] for line in again.stdout.splitlines()] == ["here,", "here,"]
+    assert sum(server.asked.values()) == 2
+
+
+def test_fetch_of_a_wrong_file_and_one_by_hand_says_so_and_ends_with_3(put_card, server, tmp_path):
+    put_card(server.url, source="manual: ask the author")
+    server.contents["/toy.train"] = TRAIN.replace(b"a", b"c")
+    result = run("fetch", "toy")
+    assert result.exit_code == 3 and result.stdout == ""
+    told = result.stderr.splitlines()
+    assert told[1].startswith(
+        f"toy/toy.train: {server.url}/toy.train: what it serves is wrong: expected SHA-256 "
+    )
+    assert told[2].startswith("toy/toy.test: no address serves it: ask the author; put it at ")
+    assert told[3] == "2 of 2 files could not be had"
+    assert not (tmp_path / "cache" / "data" / "toy").exists()
+
+
+def test_fetch_without_a_network_is_one_line_a_file(put_card):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{probe.getsockname()[1]}"
+    put_card(url)
+    result = run("fetch", "toy")
+    assert result.exit_code == 3
+    failures = [line for line in result.stderr.splitlines() if "cannot be fetched" in line]
+    assert [line.split(": ")[1] for line in failures] == [f"{url}/toy.train", f"{url}/toy.test"]
+    assert all("no connection" in line and "refused" in line for line in failures)
+
+
+def test_fetch_needs_names_or_all(put_card):
+    put_card("http://127.0.0.1:9")
+    for arguments in ((), ("toy", "--all")):
+        result = run("fetch", *arguments)
+        assert result.exit_code == 2
+        assert "name the data sets to fetch, or say --all" in result.stderr
+
+
+def test_verify(put_card, tmp_path):
+    put_card("http://127.0.0.1:9")
+    place_files(tmp_path)
+    folder = tmp_path / "given" / "toy"
+    result = run("verify", "toy", "--load")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        f"ok       toy/toy.train  {folder / 'toy.train'}",
+        f"ok       toy/toy.test  {folder / 'toy.test'}",
+        "loads    toy",
+    ]
+    assert len(run("verify").stdout.splitlines()) == 2  # the variant's files are the same
+
+
+def test_verify_tells_wrong_files_and_ends_with_3(put_card, tmp_path):
+    put_card("http://127.0.0.1:9")
+    place_files(tmp_path, train=b"other")
+    for arguments in (("verify",), ("verify", "toy", "--load")):
+        result = run(*arguments)
+        assert result.exit_code == 3
+        path = tmp_path / "given" / "toy" / "toy.train"
+        assert (
+            f"WRONG    toy/toy.train  {path}: expected SHA-256 {sha(TRAIN)}, got {sha(b'other')}"
+            in result.stdout
+        )
+    told = json.loads(run("verify", "toy", "--json").stdout)
+    assert [file["state"] for file in told["toy"]["files"]] == ["wrong", "found"]
+
+
+def test_verify_of_missing_files_ends_with_3_for_named_sets_only(put_card):
+    put_card("http://127.0.0.1:9")
+    assert run("verify").exit_code == 0
+    result = run("verify", "toy")
+    assert result.exit_code == 3
+    assert result.stdout == "missing  toy/toy.train\nmissing  toy/toy.test\n"
+    assert result.stderr == "0 wrong, 2 missing\n"
+
+
+def test_verify_with_load_counts(put_card, tmp_path):
+    put_card("http://127.0.0.1:9")
+    place_files(tmp_path)
+    card = tmp_path / "datasets" / "toy.yaml"
+    card.write_text(card.read_text().replace("classes: {a: 3, b: 2}", "classes: {a: 2, b: 3}"))
+    cards.read_card.cache_clear()
+    result = run("verify", "toy", "--load")
+    assert result.exit_code == 3
+    assert "WRONG    toy: " in result.stdout
+    assert json.loads(run("verify", "toy", "--load", "--json").stdout)["toy"]["problem"]
+
+
+@pytest.mark.parametrize("command", ["list", "info", "fetch", "verify"])
+def test_every_command_has_help_with_an_example(command):
+    text = run(command, "--help").stdout
+    assert f"confml data {command}" in text
+    assert list(data.commands) == ["list", "info", "fetch", "verify"]
+
+
+def test_the_help_imports_nothing_heavy():
+    code = "import sys; import confml.commands.data; print([m for m in sys.modules if '.' not in m])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    for heavy in ("numpy", "pydantic", "yaml", "requests", "pooch", "scipy", "pandas"):
+        assert f"'{heavy}'" not in loaded
+
+
+@pytest.mark.real_data
+def test_the_files_that_are_found_are_the_right_ones(data_folder, monkeypatch, tmp_path):
+    """All cards: no file in the folder has another checksum than its card says."""
+    monkeypatch.setenv("CONFML_CACHE", str(tmp_path))
+    cards.read_card.cache_clear()
+    told = json.loads(run("verify", "--json").stdout)
+    states = [file["state"] for card in told.values() for file in card["files"]]
+    assert "found" in states and "wrong" not in states

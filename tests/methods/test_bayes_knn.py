@@ -1,0 +1,612 @@
+"""Bayesian k-NN: against its literal version, exact against chains, degenerate input, published figures."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from reference.bayes_knn import class_counts, posterior_summary
+from scipy.stats import norm
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from confml.errors import ConfmlError
+from confml.measures.chains import ChainDiagnostics, effective_sample_size, split_rhat
+from confml.measures.rejection import exceeding
+from confml.methods.bayes_knn import BayesKNN
+from confml.methods.bayes_knn import _kernels as kernels
+from confml.methods.bayes_knn import _kernels_adaptive as adaptive
+from confml.methods.bayes_knn.posterior import Nodes, Training
+
+QUICK = {"burn_in": 40, "samples": 20, "thin": 2, "chains": 2, "random_state": 0}
+VIEWS = ("reject", "envelope", "posterior")
+
+
+def tied_data(seed, n=24, d=2, classes=3, levels=4):
+    """Small whole-number attributes: most distances tie, many rows are duplicates."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, levels, (n, d)).astype(float)
+    y = np.concatenate([np.arange(classes), rng.integers(0, classes, n - classes)])
+    return X, y, rng.integers(0, levels, (7, d)).astype(float)
+
+
+def two_blobs(n=80, seed=0, gap=1.5, d=3):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    return rng.standard_normal((n, d)) + gap * y[:, None] * (np.arange(d) == 0), y
+
+
+# ---- scikit-learn's own checks
+
+
+@parametrize_with_checks(  # of the default, the contract of all methods sees to it
+    [
+        BayesKNN(model="simple", ties="index"),
+        BayesKNN(estimate="map", k_max=5),
+        BayesKNN(inference="mcmc", **QUICK),
+        BayesKNN(model="adaptive", **QUICK),
+        BayesKNN(model="adaptive", proposal="paper", **QUICK),
+    ]
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_estimator_checks(estimator, check):
+    check(estimator)
+
+
+# ---- neighbours and counts
+
+
+@pytest.mark.parametrize("ties", ["average", "index"])
+@pytest.mark.parametrize("seed", range(6))
+def test_counts_equal_literal(seed, ties):
+    X, y, new = tied_data(seed)
+    training = Training(X, y, 3, ties == "index")
+    own = kernels.all_counts(*training.neighbours_of(None, len(X) - 1))
+    counts = kernels.all_counts(*training.neighbours_of(new, len(X) - 1))
+    for k in range(1, len(X)):
+        for i in range(len(X)):
+            expected = class_counts(X[i], X, y, 3, k, leave_out=i, ties=ties)
+            np.testing.assert_allclose(own[k - 1, i], [float(a) for a in expected], rtol=0, atol=1e-12)
+        for i in range(len(new)):
+            expected = class_counts(new[i], X, y, 3, k, ties=ties)
+            np.testing.assert_allclose(counts[k - 1, i], [float(a) for a in expected], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("by_index", [False, True])
+def test_selection_equals_sorting_whatever_the_guess(by_index):
+    X, y, _ = tied_data(3, n=40)
+    training = Training(X, y, 3, by_index)
+    sorted_counts = kernels.all_counts(*training.neighbours_of(None, 39))
+    distances, counts, kth = np.empty((40, 40)), np.empty((40, 3)), np.empty(40)
+    adaptive.pair_distances(training.columns, distances)
+    for k in (1, 2, 7, 20, 39):
+        for guess in (0.0, 0.5, 1.0, 3.0, 100.0, np.inf):
+            warm = np.full(40, guess)
+            adaptive.all_counts_among_nearest(distances, k, y, by_index, warm, 1.0, counts, kth)
+            np.testing.assert_allclose(counts, sorted_counts[k - 1], rtol=0, atol=1e-12)
+            np.testing.assert_array_equal(kth, np.sort(distances, axis=1)[:, k - 1])
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 9])
+def test_pair_distances(d):
+    z = np.random.default_rng(d).standard_normal((d, 37))
+    out = np.empty((37, 37))
+    adaptive.pair_distances(z, out)
+    expected = ((z[:, :, None] - z[:, None, :]) ** 2).sum(axis=0)
+    np.fill_diagonal(expected, np.inf)
+    np.testing.assert_allclose(out, expected, rtol=1e-14)
+    np.testing.assert_array_equal(out, out.T)
+
+
+def test_select_equals_sort():
+    rng = np.random.default_rng(0)
+    for size in (1, 2, 3, 10, 101):
+        for values in (rng.random(size), rng.integers(0, 3, size).astype(float), np.zeros(size)):
+            for rank in range(size):
+                assert kernels.select(values.copy(), size, rank) == np.sort(values)[rank]
+
+
+def test_sort_rows_equals_a_stable_sort():
+    rng = np.random.default_rng(0)
+    order = np.empty(300, dtype=np.int64)
+    for keys in (
+        rng.random(300),
+        rng.integers(0, 4, 300) * 1.0,
+        np.zeros(300),
+        rng.random(300) ** 40,
+        np.r_[0.0, 5e-324],
+    ):
+        rows = rng.permutation(len(keys))
+        kernels.sort_rows(rows, keys, len(keys), np.empty(21, dtype=np.int64), order)
+        np.testing.assert_array_equal(order[: len(keys)], rows[np.argsort(keys[rows], kind="stable")])
+
+
+# ---- exact inference
+
+
+@pytest.mark.parametrize("ties", ["average", "index"])
+@pytest.mark.parametrize(
+    ("classes", "simple", "seed"), [(2, False, 0), (2, True, 1), (3, False, 2), (3, True, 3), (4, False, 4)]
+)
+def test_exact_equals_literal_grid(classes, simple, seed, ties):
+    X, y, new = tied_data(seed, n=12, classes=classes)
+    scale = 3.0
+    model = BayesKNN(model="simple" if simple else "standard", ties=ties, beta_scale=scale).fit(X, y)
+    views = model.confident_predict(new)
+    mean, sd, envelope, ks, evidence = posterior_summary(
+        X, y, classes, new, beta_scale=scale, simple=simple, ties=ties
+    )
+    np.testing.assert_allclose(views["reject"].scores, mean, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(views["posterior"].scores, mean, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(views["posterior"].extra["sd"], sd, rtol=0, atol=2e-8)
+    np.testing.assert_allclose(views["envelope"].scores, envelope, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(model.k_posterior_, ks, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(model.log_evidence_, evidence, rtol=0, atol=1e-7)
+
+
+def test_exact_equals_literal_grid_on_separated_classes():
+    """Perfectly predicted classes: the likelihood never turns down, the prior alone bounds beta."""
+    X = np.concatenate([np.arange(6.0), 100.0 + np.arange(6.0)])[:, None]
+    y = np.repeat([0, 1], 6)
+    new = np.array([[2.2], [60.0], [103.0]])
+    views = BayesKNN(k_max=4).fit(X, y).confident_predict(new)
+    mean, sd, envelope, _, _ = posterior_summary(X, y, 2, new, k_max=4, nodes=4001)
+    np.testing.assert_allclose(views["reject"].scores, mean, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(views["posterior"].extra["sd"], sd, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(views["envelope"].scores, envelope, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("model", ["simple", "standard"])
+def test_row_order_does_not_matter_with_shared_ties(model):
+    X, y, new = tied_data(11, n=60, levels=3)
+    first = BayesKNN(model=model).fit(X, y).confident_predict(new)
+    order = np.random.default_rng(0).permutation(60)
+    second = BayesKNN(model=model).fit(X[order], y[order]).confident_predict(new)
+    for view in VIEWS:
+        np.testing.assert_allclose(first[view].scores, second[view].scores, rtol=0, atol=1e-12)
+    by_index = BayesKNN(model=model, ties="index").fit(X, y).confident_predict(new)
+    by_index_shuffled = BayesKNN(model=model, ties="index").fit(X[order], y[order]).confident_predict(new)
+    assert np.abs(by_index["reject"].scores - by_index_shuffled["reject"].scores).max() > 1e-3
+
+
+def test_reject_and_envelope_of_a_normal_probability():
+    """The paper's example, section 3.2: p ~ N(0.6, 0.1^2) has reject 0.600 and envelope 0.841.
+
+    A new example with its one neighbour in class 0 has p = 1 / (1 + exp(-beta)), so draws of p are draws of
+    beta. The class with most neighbours is then not the most probable one where beta < 0, which the model's
+    own prior rules out; so the envelope is taken as the paper does, as the share of draws with p > 1/2.
+    """
+    p = norm.ppf((np.arange(100_000) + 0.5) / 100_000, 0.6, 0.1)
+    p = np.clip(p, 1e-9, 1.0 - 1e-9)
+    beta = np.log(p / (1.0 - p))
+    X, y = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
+    model = BayesKNN(k_max=1).fit(X, y)
+
+    def posterior(of):
+        nodes = Nodes(np.array([0, len(of)]), np.ascontiguousarray(of), np.full(len(of), 1.0 / len(of)))
+        return type(model.posterior_)(model.posterior_.training, nodes, (1, 1.0))
+
+    model.posterior_ = posterior(beta)
+    views = model.confident_predict([[0.2]])
+    assert views["reject"].scores[0, 0] == pytest.approx(0.600, abs=5e-4)
+    assert views["posterior"].extra["sd"][0, 0] == pytest.approx(0.1, abs=5e-4)
+    assert model.exceedance([[0.2]], 0.5)[0, 0] == pytest.approx(0.841, abs=5e-4)
+
+
+def test_envelope_is_the_posterior_of_the_majority():
+    """Among k = 1, 2, 3 the majority is class 0, both, class 1: the envelope is pi(1) + pi(2)/2, the rest."""
+    X = np.array([[0.0], [1.0], [1.5], [30.0], [31.0], [32.0]])
+    y = np.array([0, 1, 1, 0, 1, 0])
+    model = BayesKNN(k_max=3).fit(X, y)
+    pi = model.k_posterior_
+    views = model.confident_predict([[0.4]])
+    assert views["envelope"].scores[0] == pytest.approx([pi[0] + pi[1] / 2, pi[2] + pi[1] / 2], abs=1e-14)
+
+
+def test_exceedance_is_the_share_of_the_posterior():
+    X, y = two_blobs(60)
+    new = np.random.default_rng(5).standard_normal((9, 3))
+    exact = BayesKNN(k_max=20).fit(X, y)
+    chain = BayesKNN(k_max=20, inference="mcmc", burn_in=2000, samples=5000, random_state=0).fit(X, y)
+    for threshold in (0.3, 0.5, 0.8):
+        found = exact.exceedance(new, threshold)
+        assert found.min() >= -1e-12 and found.max() <= 1.0 + 1e-12
+        np.testing.assert_allclose(found, chain.exceedance(new, threshold), atol=0.03)
+    np.testing.assert_allclose(exact.exceedance(new, 0.0), 1.0, atol=1e-12)
+    np.testing.assert_allclose(exact.exceedance(new, 1.0), 0.0, atol=1e-12)
+
+
+def test_exceedance_of_a_middle_class_is_one_interval():
+    """A class between two others rises and falls with beta; the integral is checked on a fine grid."""
+    X = np.concatenate([np.full(5, 0.0), np.full(3, 0.1), np.full(2, 0.2), np.arange(6) + 50.0])[:, None]
+    y = np.array([0] * 5 + [1] * 3 + [2] * 2 + [0, 1, 2, 0, 1, 2])
+    model = BayesKNN(k_max=12, beta_scale=3.0).fit(X, y)
+    nodes = model.posterior_.nodes
+    found = model.exceedance([[0.05]], 0.34)[0]
+    expected = np.zeros(3)
+    for k in range(1, 13):
+        counts = np.array([float(a) for a in class_counts([0.05], X, y, 3, k)])
+        first, behind = nodes.offsets[k - 1], nodes.offsets[k]
+        betas, masses = nodes.betas[first:behind], nodes.masses[first:behind]
+        low, high = model.posterior_.bounds[k - 1]
+        fine = np.linspace(low, high, 20_001)
+        series = model.posterior_.cumulative[k - 1]
+        steps = np.diff(np.polynomial.legendre.legval(2 * (fine - low) / (high - low) - 1, series))
+        middle = 0.5 * (fine[1:] + fine[:-1])
+        powers = np.exp(middle[:, None] * counts / k)
+        expected += masses.sum() * (steps @ (powers / powers.sum(axis=1, keepdims=True) > 0.34))
+        assert masses @ betas / masses.sum() == pytest.approx(
+            high - np.mean(np.polynomial.legendre.legval(np.linspace(-1, 1, 20_001), series)) * (high - low),
+            abs=1e-3,
+        )
+    np.testing.assert_allclose(found, expected, atol=2e-4)
+
+
+def test_map_is_one_point_of_the_posterior():
+    X, y = two_blobs()
+    new = np.random.default_rng(5).standard_normal((9, 3))
+    model = BayesKNN(estimate="map").fit(X, y)
+    k, beta = model.map_
+    counts = np.array([[float(a) for a in class_counts(x, X, y, 2, k)] for x in new])
+    powers = np.exp(beta * counts / k)
+    views = model.confident_predict(new)
+    np.testing.assert_allclose(views["reject"].scores, powers / powers.sum(axis=1, keepdims=True), atol=1e-12)
+    assert np.all(views["posterior"].extra["sd"] < 1e-12)
+    assert set(np.unique(views["envelope"].scores)) <= {0.0, 0.5, 1.0}
+
+
+# ---- chains
+
+
+@pytest.mark.parametrize("start_k", [1, 2, 5, 10])
+@pytest.mark.parametrize("model", ["simple", "standard"])
+def test_chains_agree_with_exact_from_bad_starts(model, start_k):
+    """Noisy classes: the posterior of k lies around 30 to 100, a long way from the starts."""
+    X, y = two_blobs(200, seed=4, gap=0.8)
+    new = np.random.default_rng(5).standard_normal((20, 3))
+    exact = BayesKNN(model=model).fit(X, y)
+    assert exact.k_posterior_[:10].sum() < 0.05
+    chain = BayesKNN(
+        model=model, inference="mcmc", start_k=start_k, burn_in=5000, samples=4000, random_state=start_k
+    ).fit(X, y)
+    expected, found = exact.confident_predict(new), chain.confident_predict(new)
+    error = found["reject"].extra["standard_error"]
+    distance = np.abs(found["reject"].scores - expected["reject"].scores)
+    # Four chains: Student's t with 3 degrees of freedom exceeds 13 once in 2000 draws.
+    assert np.all(distance <= 13.0 * error + 1e-4)
+    assert distance.max() < 0.01
+    assert np.abs(found["envelope"].scores - expected["envelope"].scores).max() < 0.05
+    sd = found["posterior"].extra["sd"] - expected["posterior"].extra["sd"]
+    assert np.abs(sd).max() < 0.01
+    assert chain.diagnostics_.worst_rhat < 1.02
+
+
+def test_chain_of_many_classes_agrees_with_exact():
+    X, y, new = tied_data(8, n=60, classes=4)
+    exact = BayesKNN().fit(X, y).confident_predict(new)
+    chain = BayesKNN(inference="mcmc", samples=5000, random_state=1).fit(X, y).confident_predict(new)
+    for view in ("reject", "envelope"):
+        assert np.abs(exact[view].scores - chain[view].scores).max() < 0.03
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_adaptive_with_one_attribute_is_standard():
+    """A single attribute has one metric only, up to the scale that k-NN ignores."""
+    X, y = two_blobs(60, d=1)
+    new = np.linspace(-2, 3, 11)[:, None]
+    exact = BayesKNN().fit(X, y).confident_predict(new)
+    model = BayesKNN(model="adaptive", burn_in=3000, samples=2000, thin=5, random_state=0).fit(X, y)
+    found = model.confident_predict(new)
+    assert np.abs(found["reject"].scores - exact["reject"].scores).max() < 0.02
+    assert np.abs(found["envelope"].scores - exact["envelope"].scores).max() < 0.06
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_adaptive_posterior_without_information_is_the_prior():
+    """With beta held near 0 by its prior, nothing is learnt: shares of a random metric average 1/d."""
+    X, y = two_blobs(30, d=3)
+    model = BayesKNN(
+        model="adaptive", beta_scale=1e-6, k_max=3, burn_in=2000, samples=4000, thin=5, random_state=0
+    ).fit(X, y)
+    np.testing.assert_allclose(model.posterior_.attribute_shares, 1 / 3, atol=0.03)
+    np.testing.assert_allclose(model.k_posterior_, 1 / 3, atol=0.05)
+    # lambda on the simplex is uniform: its largest of three averages 11/18.
+    transforms = np.concatenate([draws.transforms for draws in model.posterior_.by_chain])
+    lambdas = (transforms**2).sum(axis=1)
+    lambdas /= lambdas.sum(axis=1, keepdims=True)
+    assert lambdas.max(axis=1).mean() == pytest.approx(11 / 18, abs=0.03)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_adaptive_finds_the_attribute_that_matters():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 4))
+    y = (X[:, 0] > 0).astype(int)
+    model = BayesKNN(model="adaptive", burn_in=1500, samples=150, thin=20, random_state=0).fit(X, y)
+    shares = model.posterior_.attribute_shares
+    assert shares[0] > 0.5
+    new = rng.standard_normal((300, 4))
+    truth = (new[:, 0] > 0).astype(int)
+    assert np.mean(model.predict(new) == truth) > np.mean(BayesKNN().fit(X, y).predict(new) == truth) + 0.03
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("proposal", ["improved", "paper"])
+def test_metric_counts_stay_those_of_the_metric(proposal):
+    """After many moves in place, the kept state's likelihood is the one computed from scratch."""
+    X, y = two_blobs(40, d=3)
+    model = BayesKNN(
+        model="adaptive", proposal=proposal, chains=1, burn_in=200, samples=30, thin=10, random_state=3
+    ).fit(X, y)
+    draws = model.posterior_.by_chain[0]
+    for row in (0, 29):
+        k, beta, transform = draws.ks[row], draws.betas[row], draws.transforms[row]
+        training = Training(X @ transform, y, 2, False)
+        counts = kernels.all_counts(*training.neighbours_of(None, 39))[k - 1]
+        powers = np.exp(beta * counts / k)
+        log_likelihood = np.log(powers[np.arange(40), y] / powers.sum(axis=1)).sum()
+        if proposal == "improved":
+            lambdas = (transform**2).sum(axis=0)
+            log_likelihood -= lambdas.sum()
+        expected = log_likelihood - 0.5 * (beta / 10.0) ** 2
+        assert draws.log_densities[row] == pytest.approx(expected, abs=1e-8)
+        metric = transform @ transform.T
+        np.testing.assert_allclose(draws.shares[row], np.diag(metric) / np.trace(metric), atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "settings", [{"inference": "mcmc"}, {"model": "adaptive"}, {"model": "adaptive", "proposal": "paper"}]
+)
+def test_same_seed_same_bytes_for_any_number_of_threads(settings):
+    X, y = two_blobs(40)
+    settings = {**settings, **QUICK, "chains": 3}
+    one = BayesKNN(**settings).fit(X, y).confident_predict(X)
+    two = BayesKNN(**settings, n_jobs=2).fit(X, y).confident_predict(X)
+    other = BayesKNN(**{**settings, "random_state": 1}).fit(X, y).confident_predict(X)
+    for view in VIEWS:
+        np.testing.assert_array_equal(one[view].scores, two[view].scores)
+    assert np.any(one["reject"].scores != other["reject"].scores)
+
+
+def test_diagnostics_of_a_fit():
+    X, y = two_blobs()
+    model = BayesKNN(inference="mcmc", burn_in=1000, samples=2000, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, y)
+    assert set(model.fit_metrics_) >= {
+        "k_mean",
+        "k_map",
+        "rhat",
+        "ess",
+        "acceptance_small",
+        "acceptance_jump",
+    }
+    assert model.diagnostics_.traces["k"].shape == (4, 2000)
+    assert model.fit_metrics_["rhat"] < 1.02 and model.fit_metrics_["ess"] > 400
+    assert model.diagnostics_.warnings() == ()
+    assert BayesKNN().fit(X, y).diagnostics_ is None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_bad_chains_warn_in_words():
+    X, y = two_blobs()
+    with pytest.warns(ConvergenceWarning, match="have not converged: R-hat is .* for .*1.05"):
+        BayesKNN(inference="mcmc", proposal="paper", burn_in=0, samples=30, thin=1, random_state=0).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="one chain cannot show"):
+        BayesKNN(inference="mcmc", chains=1, random_state=0).fit(X, y)
+
+
+# ---- diagnostics by themselves
+
+
+def test_rhat_and_ess_of_independent_draws():
+    draws = np.random.default_rng(0).standard_normal((4, 5000))
+    assert split_rhat(draws) == pytest.approx(1.0, abs=0.002)
+    assert effective_sample_size(draws) == pytest.approx(20_000, rel=0.1)
+    assert split_rhat(draws + np.arange(4)[:, None]) > 1.4
+    assert split_rhat(draws + np.linspace(0, 3, 5000)) > 1.1  # all drift alike: halves differ
+
+
+def test_ess_of_an_autoregression():
+    """x_t = 0.9 x_{t-1} + noise is worth (1 - 0.9) / (1 + 0.9) of its length."""
+    rng = np.random.default_rng(1)
+    draws = np.zeros((4, 20_000))
+    for t in range(1, draws.shape[1]):
+        draws[:, t] = 0.9 * draws[:, t - 1] + rng.standard_normal(4)
+    assert effective_sample_size(draws) == pytest.approx(80_000 / 19, rel=0.12)
+
+
+def test_constant_chains():
+    assert split_rhat(np.ones((2, 10))) == 1.0
+    assert effective_sample_size(np.ones((2, 10))) == 20
+    stuck = np.repeat([[1.0], [2.0]], 10, axis=1)
+    assert split_rhat(stuck) == np.inf
+    assert effective_sample_size(stuck) == 2  # a chain is worth one draw, as it is when it hardly moves
+    moving = np.repeat([[1.0], [2.0]], 2000, axis=1) + 1e-6 * np.random.default_rng(0).normal(size=(2, 2000))
+    assert effective_sample_size(moving) == pytest.approx(2, rel=0.01)
+    assert np.isnan(split_rhat(np.ones((2, 3))))
+    found = ChainDiagnostics.of({"k": stuck}, {"small": np.array([0.0, 0.001])})
+    assert len(found.warnings()) == 3
+
+
+# ---- degenerate input
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "settings", [{}, {"model": "simple"}, {"inference": "mcmc", **QUICK}, {"model": "adaptive", **QUICK}]
+)
+@pytest.mark.parametrize(
+    "case",
+    [
+        "one class",
+        "one row a class",
+        "all rows equal",
+        "constant columns",
+        "huge",
+        "tiny",
+        "one huge column",
+        "far test",
+    ],
+)
+def test_degenerate_data(settings, case):
+    rng = np.random.default_rng(0)
+    X, y, new = rng.standard_normal((12, 3)), np.arange(12) % 3, rng.standard_normal((4, 3))
+    if case == "one class":
+        y = np.zeros(12)
+    elif case == "one row a class":
+        X, y = X[:3], np.array(["a", "b", "c"])
+    elif case == "all rows equal":
+        X = np.ones((12, 3))
+    elif case == "constant columns":
+        X[:, 1:] = 7.0
+    elif case == "huge":
+        X, new = X * 1e300, new * 1e300
+    elif case == "tiny":
+        X, new = X * 1e-300, new * 1e-300
+    elif case == "one huge column":
+        X[:, 0] *= 1e200
+    elif case == "far test":
+        new = new * 1e300
+    model = BayesKNN(**settings).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        views = model.confident_predict(new)
+    for view in VIEWS:
+        scores = views[view].scores
+        assert scores.shape == (4, len(np.unique(y)))
+        np.testing.assert_allclose(scores.sum(axis=1), 1.0, atol=1e-9)
+        assert scores.min() >= 0.0 and scores.max() <= 1.0 + 1e-12
+    sd = views["posterior"].extra["sd"]
+    assert np.all(np.isfinite(sd)) and np.all(sd >= 0.0)
+    if case == "all rows equal":
+        np.testing.assert_allclose(views["reject"].scores, 1 / 3, atol=1e-9)
+    assert np.all(np.isfinite(list(model.fit_metrics_.values()))) or "rhat" in model.fit_metrics_
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e-300, 2.0**-600])
+def test_huge_and_tiny_scales_change_nothing(scale):
+    X, y = two_blobs(40)
+    new = np.random.default_rng(1).standard_normal((5, 3))
+    plain = BayesKNN().fit(X, y).predict_proba(new)
+    np.testing.assert_allclose(BayesKNN().fit(X * scale, y).predict_proba(new * scale), plain, atol=1e-9)
+
+
+def test_two_rows():
+    model = BayesKNN().fit([[0.0], [1.0]], [0, 1])
+    assert model.k_posterior_ == pytest.approx([1.0])
+    assert np.array_equal(model.predict([[0.1], [0.9]]), [0, 1]) or model.map_[1] == 0.0
+    assert BayesKNN().fit([[0.0]], [5]).predict([[3.0]]) == [5]
+
+
+def test_nan_and_mistakes_are_said():
+    X, y = two_blobs(10)
+    bad = X.copy()
+    bad[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        BayesKNN().fit(bad, y)
+    with pytest.raises(ValueError, match="NaN"):
+        BayesKNN().fit(X, y).predict(bad)
+    with pytest.raises(ConfmlError, match="no exact inference"):
+        BayesKNN(model="adaptive", inference="exact").fit(X, y)
+    with pytest.raises(ConfmlError, match="k_max must be a whole number at least 1, got 0"):
+        BayesKNN(k_max=0).fit(X, y)
+    with pytest.raises(ConfmlError, match="did you mean 'adaptive'"):
+        BayesKNN(model="adaptiv").fit(X, y)
+
+
+# ---- published data: "figures to expect"
+
+
+def standardised(X, train, test):
+    mean, sd = X[train].mean(axis=0), X[train].std(axis=0)
+    sd[sd == 0] = 1.0
+    return (X[train] - mean) / sd, (X[test] - mean) / sd
+
+
+def per_cent_correct(X, y, train, test, model):
+    A, B = standardised(X, train, test)
+    return 100.0 * np.mean(BayesKNN(model=model).fit(A, y[train]).predict(B) == y[test])
+
+
+def random_splits(X, y, train_rows, model, splits=20):
+    found = []
+    for seed in range(splits):
+        order = np.random.default_rng(seed).permutation(len(y))
+        found.append(per_cent_correct(X, y, order[:train_rows], order[train_rows:], model))
+    return np.mean(found), np.std(found, ddof=1)
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(
+    ("name", "train_rows", "model", "expected", "within"),
+    [
+        # Means over 20 random splits of the paper's sizes; `within` is three standard errors of a difference.
+        ("pima", 512, "simple", 74.0, 2.3),
+        ("pima", 512, "standard", 74.6, 2.3),
+        ("sonar", 138, "simple", 85.0, 5.0),
+        ("sonar", 138, "standard", 82.7, 5.5),
+    ],
+)
+def test_random_splits(data_folder, name, train_rows, model, expected, within):
+    file = {"pima": "pima-indians-diabetes.data", "sonar": "sonar.all-data"}[name]
+    table = np.loadtxt(data_folder / name / file, delimiter=",", dtype=str)
+    X, y = table[:, :-1].astype(float), table[:, -1]
+    mean, sd = random_splits(X, y, train_rows, model)
+    assert mean == pytest.approx(expected, abs=within)
+    assert 1.0 < sd < 7.5
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(("model", "correct"), [("simple", 92.1), ("standard", 92.1)])
+def test_ionosphere_first_rows(data_folder, model, correct):
+    table = np.loadtxt(data_folder / "ionosphere" / "ionosphere.data", delimiter=",", dtype=str)
+    X, y = np.delete(table[:, :-1].astype(float), 1, axis=1), table[:, -1]
+    found = per_cent_correct(X, y, np.arange(200), np.arange(200, 351), model)
+    assert found == pytest.approx(correct, abs=0.05)
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("model", ["simple", "standard"])
+def test_wisconsin_first_rows(data_folder, model):
+    file = data_folder / "wisconsin" / "breast-cancer-wisconsin.data"
+    table = np.loadtxt(file, delimiter=",", dtype=str)
+    table = table[~(table == "?").any(axis=1)].astype(float)
+    assert len(table) == 683
+    X, y = table[:, 1:-1], table[:, -1]
+    assert per_cent_correct(X, y, np.arange(455), np.arange(455, 683), model) == pytest.approx(99.6, abs=0.05)
+
+
+@pytest.mark.real_data
+def test_raw_wisconsin_is_full_of_ties(data_folder):
+    """Under index order a shuffle of the training rows moves the envelope by up to 0.9; shared ties stay."""
+    file = data_folder / "wisconsin" / "breast-cancer-wisconsin.data"
+    table = np.loadtxt(file, delimiter=",", dtype=str)
+    table = table[~(table == "?").any(axis=1)].astype(float)
+    X, y = table[:, 1:-1], table[:, -1]
+    order = np.random.default_rng(0).permutation(455)
+    moved = {}
+    for ties in ("average", "index"):
+        first = BayesKNN(ties=ties).fit(X[:455], y[:455]).confident_predict(X[455:])
+        second = BayesKNN(ties=ties).fit(X[order], y[order]).confident_predict(X[455:])
+        moved[ties] = max(np.abs(first[view].scores - second[view].scores).max() for view in VIEWS)
+    assert moved["average"] < 1e-9
+    assert moved["index"] > 0.05
+
+
+def test_exceedance_view_accepts_what_the_papers_measure_accepts():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 2))
+    y = rng.integers(0, 3, 60)
+    model = BayesKNN(exceeding=0.4).fit(X, y)
+    new = rng.normal(size=(30, 2))
+    views = model.confident_predict(new)
+    assert list(views) == ["reject", "envelope", "posterior", "exceedance"]
+    above = model.exceedance(new, 0.4)
+    for s in (0.3, 0.8):
+        np.testing.assert_array_equal(views["exceedance"].accepted(s), exceeding(above, s))
+    none = above.max(axis=1) == 0  # nowhere above: the label is reject's
+    np.testing.assert_array_equal(views["exceedance"].labels[none], views["reject"].labels[none])

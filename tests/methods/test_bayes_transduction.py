@@ -1,0 +1,735 @@
+"""Bayesian transduction: volumes against rejection sampling, invariances, soft versions, refusals."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from reference import bayes_transduction as naive
+from scipy.stats import t as student
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.svm import SVC
+
+from confml.errors import ConfmlError
+from confml.methods.version_space import expectation_propagation, perceptrons
+from confml.methods.version_space import version_space as version_space_module
+from confml.methods.version_space._kernels_follow import student_cdf
+from confml.methods.version_space.bayes_point_machine import BayesPointMachine
+from confml.methods.version_space.bayes_transduction import BayesTransduction
+from confml.methods.version_space.billiard import BATCHES, Table, play
+from confml.methods.version_space.kernel_functions import KernelFunction, median_distance
+from confml.methods.version_space.kernel_svm import KernelSVM
+from confml.methods.version_space.version_space import RangeSpace, VersionSpace
+
+
+def separable(d, n, seed, margin=0.0):
+    """n rows in d dimensions that a perceptron without bias tells apart."""
+    rng = np.random.default_rng(seed)
+    w = rng.normal(size=d)
+    X = rng.normal(size=(3 * n, d))
+    X = X[np.abs(X @ w) > margin][:n]
+    return X, np.where(X @ w > 0, 1, -1), rng.normal(size=(12, d))
+
+
+def overlapping(n=60, seed=2, d=4):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) % 2 == 0, -1, 1)
+    return rng.normal(size=(n, d)) + 0.7 * y[:, None], y, rng.normal(size=(15, d))
+
+
+def linear(**params):
+    return BayesTransduction(kernel="linear", **{"random_state": 1, **params})
+
+
+def heart(needs_data, split=0):
+    """Standardised (X, y) of 162 training rows and (X, y) of the 108 others."""
+    needs_data("heart")
+    from confml.data import load
+
+    data = load({"name": "heart"})
+    order = np.random.default_rng(split).permutation(270)
+    train, test = order[:162], order[162:]
+    X = (data.X - data.X[train].mean(axis=0)) / data.X[train].std(axis=0)
+    return X[train], data.y[train], X[test], data.y[test]
+
+
+# ---- volumes
+
+
+@pytest.mark.parametrize("d, n, seed", [(2, 3, 0), (2, 6, 1), (3, 3, 6), (3, 5, 3), (3, 8, 4)])
+def test_shares_are_those_of_rejection_sampling(d, n, seed):
+    X, y, X_test = separable(d, n, seed)
+    sampled = naive.rejection_sample(X, y, 400_000, np.random.default_rng(9))
+    assert len(sampled) > 2000
+    expected = (sampled @ X_test.T > 0).mean(axis=0)
+    view = linear().fit(X, y).confident_predict(X_test)["probability"]
+    error = np.hypot(view.extra["standard_error"], np.sqrt(expected * (1 - expected) / len(sampled)))
+    assert (np.abs(view.scores[:, 1] - expected) <= 4.5 * error + 1e-9).all()
+    assert (np.abs(view.scores[:, 1] - expected) < 0.02).all()
+    assert (view.extra["rhat"] < 1.05).all()
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_full_shares_count_dimensions_that_training_rows_do_not_span(rows):
+    """A row or two in three dimensions: rejection sampling draws in all of them."""
+    X, y, X_test = separable(3, rows, 5)
+    X, y = np.vstack([X, -X[:1]]), np.append(y, -y[0])
+    sampled = naive.rejection_sample(X, y, 400_000, np.random.default_rng(9))
+    expected = (sampled @ X_test.T > 0).mean(axis=0)
+    got = linear(predictive="full").fit(X, y).predict_proba(X_test)[:, 1]
+    np.testing.assert_allclose(got, expected, atol=0.01)
+
+
+def test_without_fresh_directions_the_billiard_need_not_be_ergodic():
+    """A flight that repeats itself for ever does not see all of version space; fresh directions do."""
+    X = np.eye(3)
+    X = np.vstack([X, -X[:1]])
+    y = np.array([1, 1, 1, -1])
+    X_test = np.random.default_rng(3).normal(size=(20, 3))
+    sampled = naive.rejection_sample(X, y, 200_000, np.random.default_rng(1))
+    expected = (sampled @ X_test.T > 0).mean(axis=0)
+
+    def worst(refresh):
+        method = linear(refresh=refresh, n_bounces=50_000)
+        return np.abs(method.fit(X, y).predict_proba(X_test)[:, 1] - expected).max()
+
+    assert worst(None) > 0.05  # in an octant every flight closes, after an arc of pi
+    for refresh in (np.pi, 4 * np.pi, 5.0):
+        assert worst(refresh) < 0.015
+
+
+def test_standard_errors_tell_the_errors():
+    X, y, X_test = separable(3, 6, 8)
+    runs = [
+        linear(n_bounces=4000, random_state=seed).fit(X, y).confident_predict(X_test)["probability"]
+        for seed in range(40)
+    ]
+    shares = np.array([run.scores[:, 1] for run in runs])
+    claimed = np.sqrt(np.mean([run.extra["standard_error"] ** 2 for run in runs], axis=0))
+    spread = shares.std(axis=0, ddof=1)
+    moving = spread > 1e-6
+    assert moving.sum() >= 3
+    assert np.median(claimed[moving] / spread[moving]) == pytest.approx(1.0, abs=0.25)
+    ess = np.mean([run.extra["ess"] for run in runs], axis=0)
+    p = shares.mean(axis=0)
+    worth = p * (1 - p) / np.maximum(spread, 1e-12) ** 2
+    assert np.median(ess[moving] / worth[moving]) == pytest.approx(1.0, abs=0.5)
+
+
+@pytest.mark.filterwarnings("ignore:.*have not converged")
+@pytest.mark.parametrize("bounces", [2000, 20_000])
+def test_standard_errors_of_short_and_long_runs(bounces):
+    """In 60 dimensions the flight remembers where it was for longer than a batch of a short run."""
+    X, y, X_test = overlapping(60, 5)
+    kernel = KernelFunction("rbf", 2.0)
+    space = VersionSpace.of(RangeSpace.of(kernel(X, X), 0.0), y.astype(float))
+    runs = [
+        play(space, Table("geodesic", bounces, 0.1, 4 * np.pi, 4), seed).shares(kernel(X, X_test))
+        for seed in range(60)
+    ]
+    spread = np.std([run.positive for run in runs], axis=0, ddof=1)
+    claimed = np.sqrt(np.mean([run.standard_error**2 for run in runs], axis=0))
+    moving = spread > 1e-3
+    assert moving.sum() >= 8
+    assert 0.75 < np.median(spread[moving] / claimed[moving]) < 1.2
+
+
+def test_where_all_of_the_flight_agrees():
+    """The error is 0, and the effective sample size the flight's own, not the number of bounces."""
+    X, y, X_test = overlapping(40, 6)
+    method = BayesTransduction(sigma=2.0, random_state=1, n_bounces=20_000).fit(X, y)
+    view = method.confident_predict(X)["probability"]
+    assert (view.scores.max(axis=1) == 1).all() and (view.labels == y).all()
+    assert (view.extra["standard_error"] == 0).all()
+    assert (view.extra["ess"] == method.fit_metrics_["ess"]).all()
+    assert 20 < method.fit_metrics_["ess"] < 20_000
+
+
+def test_the_flight_is_the_literal_one():
+    """Step by step along the same start, in the space of the rows themselves."""
+    X, y, X_test = separable(3, 7, 11)
+    space = VersionSpace.of(RangeSpace.of(X @ X.T, 0.0), y.astype(float))
+    assert space.space.rank == 3
+    flight = play(space, Table("geodesic", 320, 0.0, None, 1), 4)
+    chain = flight.chains[0]
+    back = np.linalg.lstsq(space.space.points, X, rcond=None)[0]  # range coordinates to the rows' own
+    w, v = chain.anchors[0] @ back
+    literal = naive.great_circle_billiard(X, y, w, v, 320)
+    assert np.array_equal(chain.hit[:200], [wall for *_, wall in literal[:200]])
+    np.testing.assert_allclose(chain.steps[:200, 2], [arc for _, _, arc, _ in literal[:200]], rtol=1e-6)
+    expected = [naive.share_of_arcs(literal, row) for row in X_test]
+    np.testing.assert_allclose(flight.shares(X @ X_test.T).positive, expected, atol=1e-6)
+
+
+def test_chords_are_the_papers():
+    """The same start and no escape: the paper's formulas in coefficients, with full kernel products."""
+    X, y, X_test = overlapping(20, 5)
+    K = naive.kernel_matrix(X, X, "rbf", 2.0)
+    space = VersionSpace.of(RangeSpace.of(K, 0.0), y.astype(float))
+    flight = play(space, Table("chord", 64, 0.0, None, 1), 3)
+    chain = flight.chains[0]
+    to_coefficients = np.linalg.solve(K, space.space.points)
+    alpha, beta = (to_coefficients @ vector for vector in chain.anchors[0])
+    count = 30 if len(chain.anchors) == 1 else int(min(chain.anchor_step[1], 30))
+    assert count >= 5
+    literal = naive.chord_billiard(K, y, alpha, beta, count, np.random.default_rng(0))
+    np.testing.assert_allclose(chain.steps[:count, 2], [arc for *_, arc in literal], rtol=1e-5, atol=1e-9)
+
+
+def test_chords_come_near_in_many_dimensions():
+    X, y, X_test = overlapping(40, 6)
+    long = BayesTransduction(sigma=2.0, random_state=1).fit(X, y).predict_proba(X_test)
+    chords = BayesTransduction(sigma=2.0, sampler="chord", random_state=1).fit(X, y)
+    assert np.abs(chords.predict_proba(X_test) - long).max() < 0.08
+    assert chords.fit_metrics_["escapes"] >= 0
+
+
+def test_plain_numpy_gives_the_same_shares():
+    """The chain that the benchmark compares with."""
+    X, y, X_test = overlapping(30, 7)
+    K, K_test = naive.kernel_matrix(X, X, "rbf", 2.0), naive.kernel_matrix(X, X_test, "rbf", 2.0)
+    space = VersionSpace.of(RangeSpace.of(K, 0.0), y.astype(float))
+    flight = play(space, Table("geodesic", 320, 0.0, None, 1), 4)
+    w, v = flight.chains[0].anchors[0] @ space.space.basis.T
+    expected = naive.numpy_chain(K, y, K_test, w, v, flight.bounces)
+    np.testing.assert_allclose(flight.shares(K_test).positive, expected, atol=1e-6)
+
+
+def test_one_dimension_is_a_single_point():
+    X, y = np.array([[1.0], [2.0], [-1.0]]), np.array([0, 0, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is sampled
+        probabilities = linear().fit(X, y).predict_proba([[3.0], [-0.1], [0.0]])
+    assert np.array_equal(probabilities, [[1, 0], [0, 1], [0.5, 0.5]])
+
+
+def test_many_bounces_do_not_drift():
+    X, y, _ = overlapping(30, 1)
+    gram = KernelFunction("rbf", 3.0)(X, X)
+    space = VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float))
+    chain = play(space, Table("geodesic", 300_000, 0.0, None, 1), 1).chains[0]
+    lengths = np.linalg.norm(chain.anchors, axis=2)
+    np.testing.assert_allclose(lengths, 1.0, atol=1e-12)
+    assert (chain.anchors[:, 0] @ space.walls_t).min() > -1e-12
+    assert len(chain.anchors) >= 300
+
+
+def test_singular_kernel_matrices_stay_finite():
+    """A kernel matrix of rank 3 among 200 rows, and one with eigenvalues down to rounding."""
+    X, y, X_test = separable(3, 200, 4, margin=0.3)
+    found = linear().fit(X, y)
+    assert found.fit_metrics_["rank"] == 3.0
+    assert np.isfinite(found.predict_proba(X_test)).all()
+    wide = BayesTransduction(sigma=30.0, random_state=1, n_bounces=20_000).fit(X, y)
+    assert wide.fit_metrics_["rank"] < 200
+    assert np.isfinite(wide.predict_proba(X_test)).all()
+
+
+# ---- what must not matter
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"sampler": "chord"},
+        {"sampler": "ep"},
+        {"predictive": "full"},
+        {"predictive": "noisy", "lam": 0.1, "sampler": "ep"},
+        {"multiclass": "ovo"},
+    ],
+    ids=str,
+)
+def test_an_examples_probability_does_not_depend_on_the_others(params):
+    X, y, X_test = overlapping()
+    if "multiclass" in params:
+        y = np.arange(len(y)) % 3
+    method = BayesTransduction(sigma=2.0, n_bounces=3000, random_state=2, **params).fit(X, y)
+    many = np.vstack([X_test, np.random.default_rng(1).normal(size=(600, X.shape[1]))])
+    together = method.confident_predict(many)
+    for row in (0, 3, 14, 300, 614):
+        alone = method.confident_predict(many[[row]])
+        for view in together:
+            assert np.array_equal(alone[view].scores[0], together[view].scores[row])
+        for name, values in together["probability"].extra.items():
+            assert alone["probability"].extra[name][0] == values[row]
+
+
+def test_the_seed_decides():
+    X, y, X_test = overlapping()
+
+    def probabilities(seed):
+        return BayesTransduction(sigma=2.0, n_bounces=5000, random_state=seed).fit(X, y).predict_proba(X_test)
+
+    assert np.array_equal(probabilities(1), probabilities(1))
+    assert not np.array_equal(probabilities(1), probabilities(2))
+
+
+def test_swapped_labels_swap_probabilities():
+    X, y, X_test = overlapping()
+    one = BayesTransduction(sigma=2.0, random_state=1).fit(X, y).confident_predict(X_test)["probability"]
+    other = BayesTransduction(sigma=2.0, random_state=1).fit(X, -y).confident_predict(X_test)["probability"]
+    error = one.extra["standard_error"] + other.extra["standard_error"]
+    assert (np.abs(one.scores - other.scores[:, ::-1]).max(axis=1) <= 5 * error + 1e-3).all()
+
+
+# ---- parts
+
+
+@pytest.mark.parametrize("kind", ["linear", "poly", "rbf"])
+def test_kernels_are_the_literal_ones(kind):
+    rng = np.random.default_rng(0)
+    X, Z = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
+    kernel = KernelFunction(kind, 1.7, 3, 0.5)
+    np.testing.assert_allclose(kernel(X, Z), naive.kernel_matrix(X, Z, kind, 1.7, 3, 0.5), rtol=1e-12)
+    np.testing.assert_allclose(kernel.of_itself(X), np.diag(kernel(X, X)), rtol=1e-12)
+
+
+def test_of_many_walls_the_start_has_equal_distances(monkeypatch):
+    X, y, X_test = overlapping(40, 3)
+    kernel = KernelFunction("rbf", 1.0)
+    gram = kernel(X, X)
+    best = VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float))
+    monkeypatch.setattr(version_space_module, "_MANY_WALLS", 10)
+    space = VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float))
+    np.testing.assert_allclose(space.walls @ space.start, space.margin)
+    assert 0.3 * best.margin < space.margin < best.margin
+    shares = [
+        play(one, Table("geodesic", 50_000, 0.1, 12.0, 4), 1).shares(kernel(X, X_test))
+        for one in (best, space)
+    ]
+    error = np.hypot(*(one.standard_error for one in shares))
+    assert (np.abs(shares[0].positive - shares[1].positive) <= 4.5 * error + 1e-9).all()
+    monkeypatch.setattr(version_space_module, "_AMPLE_MARGIN", 0.5)  # then they are too near
+    assert VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float)).margin == best.margin
+
+
+def test_the_start_is_the_hard_margin_machine():
+    """Least distance to a wall: that of scikit-learn's SVC where a mirrored set takes its bias away."""
+    X, y, _ = overlapping(30, 3)
+    gram = naive.kernel_matrix(X, X, "rbf", 2.0)
+    space = VersionSpace.of(RangeSpace.of(gram, 0.0), y.astype(float))
+    points = space.space.points
+    mirrored = SVC(kernel="linear", C=1e9, tol=1e-8).fit(np.vstack([points, -points]), np.append(y, -y))
+    assert space.margin == pytest.approx(1 / np.linalg.norm(mirrored.coef_), rel=1e-3)
+
+
+def test_full_and_noisy_predictions_are_those_of_the_gaussian_model():
+    """Student's distribution of what lies outside the span, by drawing it."""
+    X, y, X_test = overlapping(12, 4)
+    lam = 0.2
+    method = BayesTransduction(sigma=1.5, lam=lam, random_state=1, n_bounces=40_000).fit(X, y)
+    flight = method.machines_[0].found
+    rng = np.random.default_rng(0)
+    K = naive.kernel_matrix(X, X_test, "rbf", 1.5)
+    coordinates = flight.version_space.space.basis.T @ K
+    w = np.concatenate([chain.anchors[:, 0] for chain in flight.chains])
+    middle = np.array([s for c in flight.chains for s in c.anchor_step]) >= 0
+    radius = np.sqrt(rng.chisquare(flight.version_space.space.rank, size=(len(w[middle]), 50)))
+    for predictive, extra in (("full", 0.0), ("noisy", lam)):
+        outside = np.sqrt(1 + extra - (coordinates**2).sum(axis=0))
+        level = (w @ coordinates)[:, None, :] * radius[:, :, None]
+        drawn = level + outside * rng.normal(size=level.shape) > 0
+        expected = drawn.mean(axis=(0, 1))
+        got = method.set_params(predictive=predictive).predict_proba(X_test)[:, 1]
+        assert np.abs(got - expected).max() < 0.04
+    span = method.set_params(predictive="span").predict_proba(X_test)[:, 1]
+    assert (np.abs(got - 0.5) <= np.abs(span - 0.5) + 0.02).all()
+
+
+def test_students_distribution():
+    t = np.concatenate([[0.0], np.logspace(-4, 3, 40)])
+    t = np.concatenate([-t, t])
+    for freedom in range(1, 31):
+        got = [student_cdf(one, freedom) for one in t]
+        tolerance = 1e-12 if freedom < 10 else 1.5e-4
+        np.testing.assert_allclose(got, student(freedom).cdf(t), atol=tolerance)
+
+
+def test_expectation_propagation_in_blocks_is_one_wall_at_a_time(monkeypatch):
+    X, y, _ = overlapping(40, 8)
+    space = VersionSpace.of(RangeSpace.of(naive.kernel_matrix(X, X, "rbf", 2.0), 0.0), y.astype(float))
+    mean, covariance = naive.expectation_propagation(space.walls, 12)
+    for block in (1, 7, 40, 100):
+        monkeypatch.setattr(expectation_propagation, "_BLOCK", block)
+        found = expectation_propagation.GaussianVersionSpace.of(space)
+        np.testing.assert_allclose(found.mean, mean, atol=1e-5)
+        np.testing.assert_allclose(found.root @ found.root.T, covariance, atol=1e-5)
+
+
+def test_noisy_expectation_propagation_is_a_gaussian_process_classifier():
+    """Probit noise of variance lam; scikit-learn has a logistic link, which is nearly a probit of 1.6."""
+    X, y, X_test = overlapping(80, 9)
+    got = BayesTransduction(sigma=2.0, lam=0.3, sampler="ep", predictive="noisy").fit(X, y)
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+    scale = 1.6**2 / 0.3  # signal to noise of the logistic link
+    kernel = ConstantKernel(scale, "fixed") * RBF(2.0, "fixed")
+    oracle = GaussianProcessClassifier(kernel, optimizer=None).fit(X, y)
+    assert np.abs(got.predict_proba(X_test) - oracle.predict_proba(X_test)).max() < 0.06
+
+
+def test_expectation_propagation_is_near_the_billiard():
+    X, y, X_test = overlapping(40, 6)
+    long = BayesTransduction(sigma=2.0, random_state=1, n_bounces=400_000).fit(X, y).predict_proba(X_test)
+    fast = BayesTransduction(sigma=2.0, sampler="ep").fit(X, y)
+    assert np.abs(fast.predict_proba(X_test) - long).mean() < 0.01
+    assert set(fast.fit_metrics_) == {"sigma", "margin", "rank", "sweeps"}
+    assert list(fast.confident_predict(X_test)["probability"].extra) == ["confidence"]
+
+
+@pytest.mark.real_data
+def test_expectation_propagation_is_near_the_billiard_on_heart(needs_data):
+    X, y, X_test, _ = heart(needs_data)
+    long = BayesTransduction(sigma=10.0, random_state=1, n_bounces=1_000_000).fit(X, y)
+    fast = BayesTransduction(sigma=10.0, sampler="ep").fit(X, y)
+    difference = np.abs(long.predict_proba(X_test) - fast.predict_proba(X_test))
+    assert difference.mean() < 0.01
+    assert difference.max() < 0.06
+    assert long.fit_metrics_["rhat"] < 1.05
+
+
+@pytest.mark.real_data
+def test_log_loss_on_heart_by_what_lies_outside(needs_data):
+    """Soft version with lam = 0.1: span, full and noisy fare better in this order (0.9, 0.65 and 0.4)."""
+    losses = {"span": [], "full": [], "noisy": []}
+    for split in range(3):
+        X, y, X_test, y_test = heart(needs_data, split)
+        method = BayesTransduction(sigma=10.0, lam=0.1, sampler="ep").fit(X, y)
+        for predictive, found in losses.items():
+            p = method.set_params(predictive=predictive).predict_proba(X_test)
+            right = p[np.arange(len(y_test)), (y_test == 2).astype(int)]
+            found.append(-np.mean(np.log(np.clip(right, 1e-6, 1))))
+    span, full, noisy = (np.mean(found) for found in losses.values())
+    assert span == pytest.approx(0.9, abs=0.1)
+    assert full == pytest.approx(0.65, abs=0.06)
+    assert noisy == pytest.approx(0.41, abs=0.04)
+
+
+# ---- confidence, centre, several classes
+
+
+def test_the_papers_confidence():
+    X, y, X_test = overlapping()
+    view = BayesTransduction(sigma=2.0, random_state=1).fit(X, y).confident_predict(X_test)["probability"]
+    np.testing.assert_allclose(view.extra["confidence"], 2 * view.scores.max(axis=1) - 1)
+    assert (view.extra["confidence"] >= 0).all() and (view.extra["confidence"] <= 1).all()
+    assert (view.extra["ess"] > 0).all() and (view.extra["rhat"] >= 1).all()
+
+
+def test_the_bayes_point_is_the_centre_of_mass():
+    X, y, X_test = separable(3, 6, 12)
+    centre = naive.rejection_sample(X, y, 400_000, np.random.default_rng(3)).mean(axis=0)
+    method = linear().fit(X, y)
+    margins = method.confident_predict(X_test)["bayes-point"].scores
+    expected = X_test @ centre / np.linalg.norm(centre)
+    np.testing.assert_allclose(margins[:, 1] - margins[:, 0], expected, atol=0.02)
+
+
+@pytest.mark.parametrize("sampler", ["geodesic", "chord", "ep"])
+def test_the_bayes_point_machine_is_the_view(sampler):
+    X, y, X_test = overlapping()
+    y = np.arange(len(y)) % 3
+    params = {"sigma": 2.0, "n_bounces": 3000, "random_state": 5, "sampler": sampler}
+    view = BayesTransduction(**params).fit(X, y).confident_predict(X_test)["bayes-point"]
+    machine = BayesPointMachine(**params).fit(X, y)
+    assert np.array_equal(machine.confident_predict(X_test)["margin"].scores, view.scores)
+    assert np.array_equal(machine.predict(X_test), view.labels)
+
+
+@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
+def test_several_classes_by_hand(multiclass):
+    rng = np.random.default_rng(1)
+    centres = np.array([[0.0, 4.0], [4.0, 0.0], [-4.0, -4.0]])
+    y = np.arange(45) % 3
+    X = centres[y] + rng.normal(size=(45, 2))
+    params = {"sigma": 3.0, "n_bounces": 5000}
+    method = BayesTransduction(multiclass=multiclass, random_state=1, **params).fit(X, y)
+    probabilities = method.predict_proba(centres)
+    assert np.array_equal(method.predict(centres), [0, 1, 2])
+    shares = []
+    for machine in method.machines_:
+        problem = machine.problem
+        block = method.kernel_(X[problem.rows], centres)
+        shares.append(machine.found.shares(block).positive)
+    if multiclass == "ovr":
+        expected = np.column_stack(shares) / np.sum(shares, axis=0)[:, None]
+    else:
+        a, b, c = shares  # 0-1, 0-2, 1-2, the second one positive
+        expected = np.column_stack([2 - a - b, a + 1 - c, b + c]) / 3
+    np.testing.assert_allclose(probabilities, expected, atol=1e-12)
+
+
+def test_sigma_can_be_tuned():
+    X, y, X_test = overlapping()
+    grid = [{"sigma": 1.0}, {"sigma": 4.0}]
+    method = BayesTransduction(n_bounces=2000)
+    path = list(method.evaluate_path(X, y, X_test, grid, np.random.default_rng(1)))
+    assert [point for point, _ in path] == grid
+    one, other = (views["probability"].scores for _, views in path)
+    assert np.abs(one - other).max() > 0.01
+    assert [views.fit_metrics["sigma"] for _, views in path] == [1.0, 4.0]
+
+
+def test_sigma_median_and_auto():
+    X, y, _ = overlapping(40)
+    distances = [np.linalg.norm(a - b) for i, a in enumerate(X) for b in X[:i]]
+    assert median_distance(X) == pytest.approx(np.median(distances))
+    fitted = BayesTransduction(sigma="median", n_bounces=100).fit(X, y)
+    assert fitted.fit_metrics_["sigma"] == pytest.approx(np.median(distances))
+    assert KernelSVM(sigma="median").fit(X, y).sigma_ == pytest.approx(np.median(distances))
+    # In one dimension few labellings are within reach of a wide kernel.
+    x = np.sort(np.random.default_rng(5).uniform(size=30))[:, None]
+    labels = np.random.default_rng(6).integers(0, 2, 30)
+    with pytest.raises(ConfmlError, match="no version space"):
+        BayesTransduction(sigma="median").fit(x, labels)
+    auto = BayesTransduction(sigma="auto", n_bounces=100).fit(x, labels)
+    halvings = np.log2(median_distance(x) / auto.kernel_.sigma)
+    assert halvings == pytest.approx(round(halvings)) and halvings >= 1
+
+
+# ---- joint labelling
+
+
+def test_joint_labelling_against_rejection_sampling():
+    X, y, X_test = separable(3, 4, 21)
+    working = X_test[:4]
+    method = linear(n_bounces=200_000).fit(X, y)
+    joint = method.joint_labelling(working)
+    sampled = naive.rejection_sample(X, y, 400_000, np.random.default_rng(2))
+    met, counts = np.unique(np.where(sampled @ working.T > 0, 1, -1), axis=0, return_counts=True)
+    for labels, count in zip(met, counts, strict=True):
+        assert joint.probability(labels) == pytest.approx(count / len(sampled), abs=0.02)
+    assert joint.probabilities.sum() == pytest.approx(1)
+    assert (np.diff(joint.probabilities) <= 0).all()
+    best = met[np.argmax(counts)]
+    assert np.array_equal(joint.joint, best)
+    np.testing.assert_allclose(joint.marginals, method.predict_proba(working)[:, 1], atol=1e-9)
+
+
+def test_joint_and_labelwise_labels_differ():
+    """Version space is an arc of directions that two points cut at 0.4 and at 0.6 of its length.
+
+    Either point's more probable label holds on 0.6 of it; both together hold on the middle piece only.
+    """
+    start, length = 0.2, 1.0
+    X = np.array([[-np.sin(start), np.cos(start)], [np.sin(start + length), -np.cos(start + length)]])
+    cuts = [start + 0.4 * length, start + 0.6 * length]
+    working = np.array([[-np.sin(cut), np.cos(cut)] for cut in cuts])
+    X, y = np.vstack([X, -X[:1]]), np.array([1, 1, -1])
+    joint = linear(n_bounces=20_000).fit(X, y).joint_labelling(working)
+    np.testing.assert_allclose(sorted(joint.probabilities), [0.2, 0.4, 0.4], atol=0.01)
+    assert joint.labelwise.tolist() == [1, -1]  # the middle piece: the least probable labelling
+    assert joint.joint.tolist() in ([1, 1], [-1, -1])
+    assert joint.joint_risk(joint.joint) < joint.joint_risk(joint.labelwise)
+    assert joint.labelwise_risk(joint.labelwise) < joint.labelwise_risk(joint.joint)
+    assert joint.joint_risk(joint.labelwise) == pytest.approx(0.8, abs=0.01)
+    assert joint.labelwise_risk(joint.labelwise) == pytest.approx(0.4, abs=0.01)
+    assert joint.probability([-1, 1]) == 0.0
+
+
+def test_any_loss_on_labellings():
+    X, y, X_test = overlapping(20, 3)
+    joint = BayesTransduction(sigma=2.0, n_bounces=3000, random_state=1).fit(X, y).joint_labelling(X_test[:5])
+    labels = joint.joint
+    exact = joint.risk(labels, lambda one, other: float((one != other).any()))
+    assert exact == pytest.approx(joint.joint_risk(labels))
+    share = joint.risk(labels, lambda one, other: float((one != other).mean()))
+    assert share == pytest.approx(joint.labelwise_risk(labels))
+    with pytest.raises(ConfmlError, match="expected 5 labels out of -1, 1"):
+        joint.probability([1, 1])
+
+
+def test_joint_labelling_of_many_points_in_pieces(monkeypatch):
+    """More than 64 points, and a buffer that is too small for one flight."""
+    X, y, _ = overlapping(20, 3)
+    working = np.random.default_rng(4).normal(size=(90, 4))
+    method = BayesTransduction(sigma=2.0, n_bounces=2000, random_state=1).fit(X, y)
+    whole = method.joint_labelling(working)
+    from confml.methods.version_space import joint_labelling as _joint_labelling
+
+    monkeypatch.setattr(_joint_labelling, "_BUFFER_WORDS", 1)
+    pieces = method.joint_labelling(working)
+    np.testing.assert_allclose(pieces.probabilities, whole.probabilities, rtol=1e-9)
+    assert np.array_equal(pieces.positive[:5], whole.positive[:5])
+    np.testing.assert_allclose(whole.marginals, method.predict_proba(working)[:, 1], atol=1e-9)
+
+
+def test_joint_labelling_needs_two_classes_and_a_billiard():
+    X, y, X_test = overlapping()
+    with pytest.raises(ConfmlError, match="two classes and a billiard"):
+        BayesTransduction(n_bounces=100).fit(X, np.arange(len(y)) % 3).joint_labelling(X_test)
+    with pytest.raises(ConfmlError, match="two classes and a billiard"):
+        BayesTransduction(sampler="ep").fit(X, y).joint_labelling(X_test)
+
+
+# ---- what is refused, and how
+
+
+def refusal(method, X, y):
+    with pytest.raises(ConfmlError) as caught:
+        method.fit(X, y)
+    assert caught.value.hint
+    return str(caught.value)
+
+
+def test_contradictory_duplicates():
+    X, y, _ = overlapping(10)
+    X[7] = X[2]
+    assert y[7] != y[2]
+    text = refusal(BayesTransduction(), X, y)
+    assert "rows 2 and 7 are identical and have different classes" in text and "lam above 0" in text
+    assert np.isfinite(BayesTransduction(lam=0.1, n_bounces=1000).fit(X, y).predict_proba(X)).all()
+
+
+def test_a_linear_kernel_on_what_is_not_separable():
+    X, y, _ = overlapping(60)
+    text = refusal(linear(), X, y)
+    assert "no perceptron of the linear kernel" in text and "lam above 0" in text
+    assert linear(lam=0.5, n_bounces=1000).fit(X, y).score(X, y) > 0.7
+
+
+def test_one_class():
+    X, y, _ = overlapping()
+    for method in (BayesTransduction(), BayesPointMachine()):
+        text = refusal(method, X, np.full(len(X), 4))
+        assert "one class only (4)" in text and "stratify" in text
+
+
+def test_sigma_without_meaning():
+    X, y, _ = overlapping()
+    assert "choose a larger sigma" in refusal(BayesTransduction(sigma=1e-3), X, y)
+    text = refusal(BayesTransduction(sigma=1e9), X, y)
+    assert "rank one" in text and "choose a smaller sigma" in text
+    assert f"{median_distance(X):.4g}" in text
+    assert "rank one" in refusal(BayesTransduction(sigma="median", lam=0.1), np.ones((6, 2)), y[:6])
+
+
+def test_rows_on_no_side():
+    X, y, _ = separable(3, 6, 1)
+    X[4] = 0
+    assert "training row 4" in refusal(linear(), X, y)
+
+
+def test_kernels_that_overflow():
+    X, y, _ = overlapping()
+    text = refusal(BayesTransduction(kernel="poly", degree=20), X * 1e40, y)
+    assert "not finite" in text and "standardise" in text
+
+
+def test_memory_is_told_before_it_is_taken(monkeypatch):
+    X, y, _ = overlapping()
+    with pytest.warns(UserWarning, match="5000 training rows need about 1.6 GB for kernel matrices"):
+        version_space_module.state_memory([5000], working=8, kept=3)
+    with pytest.warns(UserWarning, match="5000 training rows need about 2.8 GB"):
+        version_space_module.state_memory([5000] * 3, working=8, kept=3)
+    with pytest.raises(ConfmlError, match="GB are free") as caught:
+        version_space_module.state_memory([10_000_000], working=8, kept=3)
+    assert "fewer rows" in caught.value.hint
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        version_space_module.state_memory([1000] * 3, working=8, kept=3)
+    with pytest.raises(ConfmlError, match="so many bounces need about .* GB are free") as caught:
+        BayesTransduction(n_bounces=10**12).fit(X, y)
+    assert caught.value.hint == "lower n_bounces"
+    asked = []
+    monkeypatch.setattr(perceptrons, "state_memory", lambda rows, **matrices: asked.append(rows))
+    BayesTransduction(sampler="ep").fit(X, y)
+    assert asked == [[60]]
+
+
+def test_expectation_propagation_that_does_not_converge_says_so(monkeypatch):
+    monkeypatch.setattr(expectation_propagation, "_SWEEPS", 1)
+    X, y, _ = overlapping()
+    with pytest.warns(ConvergenceWarning, match="sampler: geodesic"):
+        BayesTransduction(sampler="ep").fit(X, y)
+
+
+def test_chains_that_have_not_met_say_so():
+    rng = np.random.default_rng(1)
+    X, labels = rng.normal(size=(150, 2)), rng.integers(0, 2, 150)
+    with pytest.warns(ConvergenceWarning, match="worth about .* draws.: raise n_bounces above 3000"):
+        BayesTransduction(n_bounces=3000, random_state=1).fit(X, labels)
+    X, y, _ = overlapping(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BayesTransduction(sigma=2.0, random_state=1).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:.*have not converged")
+def test_a_bounce_or_two():
+    """Fewer bounces than batches: each batch has one."""
+    X, y, X_test = overlapping()
+    method = BayesTransduction(n_bounces=1, chains=1, random_state=1).fit(X, y)
+    assert method.fit_metrics_["bounces"] == BATCHES
+    assert np.isfinite(method.predict_proba(X_test)).all()
+
+
+# ---- the support vector machine beside it
+
+
+def test_kernel_svm_is_scikit_learns():
+    X, y, X_test = overlapping()
+    method = KernelSVM(sigma=3.0, C=10.0).fit(X, y)
+    oracle = SVC(C=10.0, gamma=1 / 18).fit(X, y)
+    view = method.confident_predict(X_test)["margin"]
+    np.testing.assert_allclose(view.confidence, np.abs(oracle.decision_function(X_test)))
+    assert np.array_equal(view.labels, oracle.predict(X_test))
+    three = np.arange(len(y)) % 3
+    oracle = SVC(C=1.0, gamma=1 / 18, break_ties=True).fit(X, three)
+    assert np.array_equal(KernelSVM(sigma=3.0).fit(X, three).predict(X_test), oracle.predict(X_test))
+
+
+def test_the_machine_without_bias_has_the_widest_margin():
+    X, y, X_test = overlapping(30, 3)
+    K = naive.kernel_matrix(X, X, "rbf", 2.0)
+    space = VersionSpace.of(RangeSpace.of(K, 0.0), y.astype(float))
+    machine = KernelSVM(sigma=2.0, bias=False, C=1e9).fit(X, y)
+    f = machine.decision_function(X)
+    assert (y * f).min() == pytest.approx(1.0, rel=1e-3)  # support vectors are at 1
+    expected = space.start @ space.space.coordinates(naive.kernel_matrix(X, X_test, "rbf", 2.0))
+    np.testing.assert_allclose(machine.decision_function(X_test) * space.margin, expected, atol=1e-3)
+
+
+def test_the_soft_machine_without_bias_is_the_mirrored_one():
+    """A mirrored training set, each row counting half, takes the bias of scikit-learn's SVC away."""
+    X, y, X_test = overlapping(60, 4)
+    mirrored = SVC(kernel="linear", C=0.35, tol=1e-7).fit(np.vstack([X, -X]), np.append(y, -y))
+    machine = KernelSVM(kernel="linear", bias=False, C=0.7).fit(X, y)
+    np.testing.assert_allclose(
+        machine.decision_function(X_test), mirrored.decision_function(X_test), atol=1e-2
+    )
+    assert abs(mirrored.intercept_[0]) < 1e-5
+
+
+def test_machines_without_bias_of_three_classes_and_of_one():
+    rng = np.random.default_rng(1)
+    y = np.arange(45) % 3
+    X = np.array([[0.0, 4.0], [4.0, 0.0], [-4.0, -4.0]])[y] + rng.normal(size=(45, 2))
+    machine = KernelSVM(sigma=2.0, bias=False).fit(X, y)
+    assert machine.score(X, y) == 1.0
+    assert machine.decision_function(X).shape == (45, 3)
+    assert KernelSVM(bias=False).fit(X, np.zeros(45)).predict(X).tolist() == [0.0] * 45
+
+
+# ---- figures of the paper
+
+
+@pytest.mark.real_data
+def test_transduction_beats_the_svm_margin_on_heart(needs_data):
+    """Ten splits of figure 2 (b): lower error at every rejection rate."""
+    from confml.measures.rejection import band, curve_of
+
+    curves = {"svm": [], "transduction": []}
+    for split in range(10):
+        X, y, X_test, y_test = heart(needs_data, split)
+        svm = KernelSVM(sigma=10.0, C=1e6).fit(X, y).confident_predict(X_test)["margin"]
+        volumes = BayesTransduction(sigma=10.0, random_state=split).fit(X, y).confident_predict(X_test)
+        curves["svm"].append(curve_of(svm, y_test))
+        curves["transduction"].append(curve_of(volumes["probability"], y_test))
+    errors = {name: band(of, [0.0, 0.1, 0.2, 0.4], what="risk").mean for name, of in curves.items()}
+    assert (errors["transduction"] < errors["svm"]).all()
+    assert errors["transduction"][0] == pytest.approx(0.225, abs=0.025)
+    assert errors["svm"][0] == pytest.approx(0.258, abs=0.03)

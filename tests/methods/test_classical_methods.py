@@ -1,0 +1,430 @@
+"""The classical classifiers: worked numbers of Kubat's book, recomputed, and properties of their rules."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+from confml.errors import ConfmlError
+from confml.methods.knn import KNN
+from confml.methods.knn.weighted_knn import WeightedKNN
+from confml.methods.linear._kernels import LARGEST, SMALLEST
+from confml.methods.linear.linear_svm import LinearSVM
+from confml.methods.linear.perceptron import Perceptron, learn
+from confml.methods.linear.polynomial import Polynomial, number_of_weights
+from confml.methods.linear.winnow import Winnow
+from confml.methods.naive_bayes import NaiveBayes, m_estimate
+from confml.neighbours._kernels_mixed import mixed_distance
+from confml.steps.min_max import MinMax
+
+SIX = np.array([[1, 1, 1, 0], [0, 0, 0, 0], [1, 1, 0, 1], [1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 0, 1]], float)
+SIX_LABELS = np.array(["pos", "pos", "pos", "neg", "neg", "neg"])
+
+
+# ---- distances
+
+
+def distance(a, b, nominal):
+    """Of two rows whose first ``nominal`` attributes are nominal."""
+    return mixed_distance(np.array(a, float), np.array(b, float), nominal, np.inf)
+
+
+def test_hamming_distance_by_hand():
+    assert distance([1, 1, 0, 0], [1, 0, 1, 0], 4) == 2
+
+
+def test_mixed_distance_by_hand():
+    # (summer, 2, 1.5) and (winter, 1, 0.5)
+    assert distance([0, 2, 1.5], [1, 1, 0.5], 1) == np.sqrt(3)
+
+
+def test_units_decide_who_is_nearest():
+    centigrade = KNN().fit([[10, 10], [20, 0]], ["pos", "neg"])
+    found = centigrade._rows.query(np.array([[32.0, 20.0]]), 2).distances[0]
+    np.testing.assert_array_equal(found, np.sqrt([544, 584]))
+    assert centigrade.predict([[32, 20]]) == "neg"
+    fahrenheit = KNN().fit([[10, 50], [20, 32]], ["pos", "neg"])
+    found = fahrenheit._rows.query(np.array([[32.0, 68.0]]), 2).distances[0]
+    np.testing.assert_array_equal(found, np.sqrt([808, 1440]))
+    assert fahrenheit.predict([[32, 68]]) == "pos"
+
+
+def test_min_max_by_hand():
+    values = np.array([[7.0], [4.0], [25.0], [-5.0], [10.0]])
+    scaled = MinMax().fit(values, np.zeros(5)).transform(values)
+    np.testing.assert_allclose(scaled[:, 0], [0.4, 0.3, 1, 0, 0.5])
+
+
+PIES = np.array(
+    """square thick gray thin white: circle thick gray thick dark: circle thick white thick dark:
+    triangle thick dark thick gray: circle thin white thin dark: square thick dark thin white:
+    circle thick white thin dark: circle thick gray thick white: square thick white thick gray:
+    triangle thin gray thin dark: circle thick dark thick white: square thick white thick dark:
+    triangle thick white thick gray""".replace(":", " ").split()
+).reshape(13, 5)
+PIE_CODES = np.unique(PIES, return_inverse=True)[1].reshape(13, 5).astype(float)
+PIE_LABELS = np.repeat(["pos", "neg"], 6)
+
+
+def test_table_3_1_the_pies():
+    """The first row is x; the fifth of the twelve others differs from it in one attribute only."""
+    differences = [distance(PIE_CODES[0], row, 5) for row in PIE_CODES[1:]]
+    assert differences == [3, 4, 4, 4, 1, 3, 2, 3, 3, 3, 3, 4]
+    knn = KNN(nominal=list(range(5))).fit(PIE_CODES[1:], PIE_LABELS)
+    assert knn.predict(PIE_CODES[:1]) == "pos"
+
+
+def test_naive_bayes_of_the_pies():
+    """Computer assignment 2 of chapter 2, with relative frequencies: counts of six, by hand."""
+    bayes = NaiveBayes(m=0, nominal=list(range(5))).fit(PIE_CODES[1:], PIE_LABELS)
+    pos = (1 / 6) * (5 / 6) * (1 / 6) * (3 / 6) * (1 / 6)
+    neg = (2 / 6) * (5 / 6) * (2 / 6) * (1 / 6) * (2 / 6)
+    np.testing.assert_allclose(bayes.predict_proba(PIE_CODES[:1]), [[neg / (neg + pos), pos / (neg + pos)]])
+    assert bayes.predict(PIE_CODES[:1]) == "neg"
+
+
+# Table 3.7, which has lost its minus signs: the places of its three plus signs are those that exercises 1 and
+# 2 leave, where 1-NN and 3-NN differ about (1, 2.2), and two of the five nearest of (3, 3) are positive, whom
+# weights make win.
+TABLE_3_7 = np.array([[1, 1], [1, 2], [1, 4], [2, 3], [3, 0], [3, 2], [3, 5], [4, 4], [5, 3]], float)
+SIGNS = np.array(["+", "-", "-", "+", "-", "+", "-", "-", "-"])
+
+
+def test_exercises_3_9_1_and_2():
+    assert KNN(1).fit(TABLE_3_7, SIGNS).predict([[1, 2.2]]) == "-"
+    assert KNN(3).fit(TABLE_3_7, SIGNS).predict([[1, 2.2]]) == "+"
+    np.testing.assert_allclose(KNN(5).fit(TABLE_3_7, SIGNS).predict_proba([[3, 3]]), [[2 / 5, 3 / 5]])
+    # Distances 1, 1, sqrt 2, 2, 2: weights 1, 1, 2 - sqrt 2, 0, 0.
+    weights = np.array([2, 2 - np.sqrt(2)])
+    weighted = WeightedKNN(5).fit(TABLE_3_7, SIGNS)
+    np.testing.assert_allclose(weighted.predict_proba([[3, 3]]), [weights / weights.sum()])
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_mixed_neighbours_equal_a_literal_search(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    d = data.draw(st.integers(1, 5))
+    nominal = sorted(data.draw(st.sets(st.integers(0, d - 1), min_size=1)))
+    m, k = data.draw(st.integers(1, 30)), data.draw(st.integers(1, 6))
+    X, new = rng.integers(0, 3, (m, d)).astype(float), rng.integers(0, 4, (5, d)).astype(float)
+    y = rng.integers(0, 3, m)
+    found = KNN(k, nominal=nominal).fit(X, y)._rows.query(new, k).distances
+    for row, got in zip(new, found, strict=True):
+        literal = []
+        for other in X:
+            squared = sum(
+                float(a != b) if i in nominal else (a - b) ** 2
+                for i, (a, b) in enumerate(zip(row, other, strict=True))
+            )
+            literal.append(squared if len(nominal) == d else np.sqrt(squared))
+        np.testing.assert_array_equal(got, sorted(literal)[:k])
+
+
+def test_a_binary_nominal_attribute_is_a_0_1_column():
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.integers(0, 2, 200), rng.normal(size=200)])
+    y = rng.integers(0, 3, 200)
+    plain = KNN(7).fit(X[:150], y[:150]).predict_proba(X[150:])
+    assert np.array_equal(KNN(7, nominal=[0]).fit(X[:150], y[:150]).predict_proba(X[150:]), plain)
+
+
+def test_a_nominal_column_that_is_not_there():
+    with pytest.raises(ConfmlError, match="column 7"):
+        KNN(nominal=[7]).fit([[0.0], [1.0]], [0, 1])
+
+
+# ---- weighted votes
+
+
+def test_table_3_4_weighted_5_nn():
+    X, y = [[1.0], [3.0], [4.0], [5.0], [8.0]], ["pos", "pos", "neg", "neg", "neg"]
+    weighted = WeightedKNN(5).fit(X, y)
+    np.testing.assert_allclose(weighted.predict_proba([[0.0]]), [[7 / 19, 12 / 19]])  # 1 against 12/7
+    assert weighted.predict([[0.0]]) == "pos"
+    assert KNN(5).fit(X, y).predict([[0.0]]) == "neg"
+    each = WeightedKNN(5).fit(X, np.arange(5)).predict_proba([[0.0]])[0]
+    np.testing.assert_allclose(each / each[0], [1, 5 / 7, 4 / 7, 3 / 7, 0])
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=12), st.integers(1, 14))
+def test_weights_of_equation_3_4_are_in_0_1(places, k):
+    """Every training example has a class of its own, so shares are weights over their sum."""
+    X = np.array(places, float)[:, None]
+    shares = WeightedKNN(k).fit(X, np.arange(len(X))).predict_proba([[0.0]])[0]
+    weights = shares / shares[np.argmin(X[:, 0])]
+    assert (weights >= 0).all() and (weights <= 1).all()
+    found = np.sort(X[:, 0])[:k]
+    if found[0] != found[-1]:
+        expected = (found[-1] - X[:, 0]) / (found[-1] - found[0])
+        np.testing.assert_allclose(weights, np.maximum(expected, 0), atol=1e-12)
+    else:
+        np.testing.assert_array_equal(weights, X[:, 0] == found[-1])
+
+
+def test_equal_weights_go_to_the_smaller_sum_of_distances():
+    # d = 0, 2, 2, 4: a has the weight 4, b has 2 + 2; the sums of distances are 0 and 4.
+    X, y = [[0.0], [2.0], [-2.0], [4.0]], ["b", "a", "a", "c"]
+    assert WeightedKNN(4).fit(X, y).predict([[0.0]]) == "b"
+
+
+# ---- naive Bayes
+
+
+def test_m_estimate_of_heads_tails_tails():
+    assert m_estimate(1, 3, 3, 0.5) == 2.5 / 6 and m_estimate(2, 3, 3, 0.5) == 3.5 / 6
+
+
+def test_exercise_2_8_2_bells():
+    """Five examples, bells with standard deviation 1; densities recomputed term by term."""
+    X = np.array([[2.1, 0.2, 3.0], [3.3, 1.0, 2.9], [2.7, 1.2, 3.4], [0.5, 5.3, 0.0], [1.5, 4.7, 0.5]])
+    y, new = np.array(["c1", "c1", "c1", "c2", "c2"]), np.array([1.4, 3.3, 3.0])
+    products = {}
+    for label in ("c1", "c2"):
+        own = X[y == label]
+        bells = np.exp(-((new - own) ** 2) / 2) / np.sqrt(2 * np.pi)
+        products[label] = len(own) / 5 * np.prod(bells.mean(axis=0))
+    bayes = NaiveBayes(numeric="bells", bandwidth=1).fit(X, y)
+    expected = products["c1"] / sum(products.values())
+    np.testing.assert_allclose(bayes.predict_proba([new]), [[expected, 1 - expected]])
+    assert bayes.predict([new]) == "c1"
+    np.testing.assert_allclose(expected, 0.8787, atol=5e-5)
+
+
+def test_nominal_attributes_by_hand():
+    # P(pos) 3/5; attribute 0: pos has a, a, b; neg has b, b. m = 2, two categories: priors 1/2.
+    X, y = [[0], [0], [1], [1], [1]], ["pos", "pos", "pos", "neg", "neg"]
+    shares = NaiveBayes(m=2, nominal=[0]).fit(X, y).predict_proba([[0], [1], [9]])
+    pos = 3 / 5 * np.array([3 / 5, 2 / 5, 1 / 5])
+    neg = 2 / 5 * np.array([1 / 4, 3 / 4, 1 / 4])
+    np.testing.assert_allclose(shares, np.column_stack([neg, pos]) / (neg + pos)[:, None])
+
+
+def test_a_prior_as_frequent_as_in_the_training_set():
+    # The categories' shares of all: 2/5 and 3/5; one that is only in the test set has 1/2.
+    X, y = [[0], [0], [1], [1], [1]], ["pos", "pos", "pos", "neg", "neg"]
+    shares = NaiveBayes(m=2, prior="frequency", nominal=[0]).fit(X, y).predict_proba([[0], [1], [9]])
+    pos = 3 / 5 * np.array([2 + 0.8, 1 + 1.2, 1]) / 5
+    neg = 2 / 5 * np.array([0.8, 2 + 1.2, 1]) / 4
+    np.testing.assert_allclose(shares, np.column_stack([neg, pos]) / (neg + pos)[:, None])
+
+
+def test_values_too_close_to_tell_apart_tell_nothing():
+    X = np.array([[1e-200, 0.0], [2e-200, 1.0], [1e-200, 5.0], [3e-200, 6.0]])
+    y = [0, 0, 1, 1]
+    for numeric in ("gaussian", "bells", "bins"):
+        shares = NaiveBayes(numeric=numeric).fit(X, y).predict_proba(X)
+        np.testing.assert_array_equal(
+            shares, NaiveBayes(numeric=numeric).fit(X[:, 1:], y).predict_proba(X[:, 1:])
+        )
+
+
+def test_without_an_m_estimate_nothing_known_leaves_the_prior():
+    bayes = NaiveBayes(m=0, nominal=[0]).fit([[0], [0], [1]], ["a", "a", "b"])
+    np.testing.assert_allclose(bayes.predict_proba([[5], [0]]), [[2 / 3, 1 / 3], [1, 0]])
+
+
+def test_without_an_m_estimate_an_unknown_category_leaves_the_other_attributes():
+    X, y = np.array([[0, 0.0], [0, 1.0], [1, 5.0], [1, 6.0]]), ["a", "a", "b", "b"]
+    both, second = NaiveBayes(m=0, nominal=[0]).fit(X, y), NaiveBayes().fit(X[:, 1:], y)
+    np.testing.assert_array_equal(both.predict_proba([[7, 2.0]]), second.predict_proba([[2.0]]))
+    # Each of these two values rules the other's class out: 0 for both.
+    clash = NaiveBayes(m=0, nominal=[0, 1]).fit([[0, 0], [0, 0], [1, 1]], ["a", "a", "b"])
+    np.testing.assert_allclose(clash.predict_proba([[0, 1]]), [[2 / 3, 1 / 3]])
+
+
+def test_gaussians_agree_with_scikit_learn():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1, 2], 40)
+    X = rng.normal(size=(120, 3)) * [1, 5, 0.2] + y[:, None]
+    ours, theirs = NaiveBayes().fit(X, y), GaussianNB(var_smoothing=0).fit(X, y)
+    theirs.var_ *= 40 / 39  # n - 1 below
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
+
+
+def test_bins_count_what_falls_into_them():
+    X, y = [[0.0], [1.0], [9.0], [10.0]], ["a", "a", "b", "b"]
+    shares = NaiveBayes(numeric="bins", bins=2, m=2).fit(X, y).predict_proba([[-5.0], [4.9], [5.0], [99.0]])
+    np.testing.assert_allclose(shares, [[3 / 4, 1 / 4]] * 2 + [[1 / 4, 3 / 4]] * 2)
+
+
+@pytest.mark.parametrize("numeric", ["gaussian", "bells", "bins"])
+def test_far_away_a_posterior_is_still_a_distribution(numeric):
+    bayes = NaiveBayes(numeric=numeric).fit([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1])
+    shares = bayes.predict_proba([[-1e6], [1e6]])
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert bayes.predict([[-1e6], [1e6]]).tolist() == [0, 1]
+
+
+# ---- learning from mistakes
+
+
+def test_table_4_2_perceptron_step_by_step():
+    X, targets, start = np.array([[1.0, 0], [1, 1], [0, 0]]), np.array([0.0, 1, 0]), [0.1, 0.3, 0.4]
+    for shown, expected in (
+        (1, [-0.4, -0.2, 0.4]),
+        (2, [0.1, 0.3, 0.9]),
+        (3, [-0.4, 0.3, 0.9]),
+    ):
+        weights = np.array(start)
+        learnt = learn(X[:shown], targets[:shown], weights, 0.5, 1)
+        np.testing.assert_allclose(learnt.weights, expected, atol=1e-15)
+    assert learnt.epochs == 1 and learnt.presentations == 3
+
+
+def test_table_4_4_winnow_step_by_step():
+    X = np.array(
+        [[1, 1, 1], [1, 1, 0], [1, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0], [0, 0, 1], [0, 0, 0]], float
+    )
+    y = np.where((X[:, 1] == 1) & (X[:, 2] == 1), "pos", "neg")
+    # After four examples the weights are still (1, 1, 1); e5 doubles w2 and w3.
+    for shown, expected in ((4, [1, 1, 1]), (5, [1, 2, 2])):
+        winnow = Winnow(doubled=False, threshold=2.9, epochs=1).fit(X[:shown], y[:shown])
+        assert winnow.weights_[0, 1:].tolist() == expected
+    done = Winnow(doubled=False).fit(X, y)
+    np.testing.assert_allclose(done.weights_, [[-2.9, 0.5, 1, 2]])
+    assert "presentations" not in winnow.fit_metrics_  # one epoch was too few
+    assert done.fit_metrics_ == {"presentations": 10, "epochs": 2, "training_error": 0, "converged": 1}
+
+
+def test_table_4_6_the_master_takes_the_largest_sum():
+    group = Perceptron(random_state=0).fit(np.eye(4), ["C1", "C2", "C3", "C4"])
+    group.weights_ = np.array(
+        [[-1.5, 1, 0.5, -1, -5], [0.5, 1.5, -1, 3, -1], [1, -2, 4, -1, 0.5], [-2, 1, 1, -3, -1]]
+    )
+    new = np.array([[1.0, 1, 1, 0]])
+    np.testing.assert_allclose(group.decision_function(new), [[-1, 4, 2, -3]])
+    assert group.predict(new) == "C2"
+
+
+def test_six_examples_that_no_line_separates():
+    """Computer assignment 1 of chapter 4."""
+    for method in (Perceptron(random_state=1, epochs=2000), Winnow(epochs=2000), LinearSVM(C=1e4)):
+        assert method.fit(SIX, SIX_LABELS).training_error_ > 0
+    assert Polynomial(2, C=1e6).fit(SIX, SIX_LABELS).fit_metrics_["training_error"] == 0
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.01, 0.1, 0.5, 1.0]))
+@settings(max_examples=25, deadline=None)
+def test_the_perceptron_converges_where_a_line_separates(seed, rate):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (20, 5)).astype(float)
+    y = (X.sum(axis=1) >= 3).astype(int)
+    perceptron = Perceptron(rate=rate, random_state=seed, epochs=10**5).fit(X, y)
+    assert perceptron.fit_metrics_["converged"] == 1
+    assert perceptron.fit_metrics_["presentations"] <= 20 * perceptron.fit_metrics_["epochs"]
+    assert (perceptron.predict(X) == y).all()
+
+
+@given(st.integers(0, 10**6), st.floats(1.01, 50), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_winnows_weights_stay_positive(seed, alpha, doubled):
+    rng = np.random.default_rng(seed)
+    X, y = rng.random((12, 3)), rng.integers(0, 3, 12)
+    weights = Winnow(alpha=alpha, doubled=doubled, epochs=300).fit(X, y).weights_[:, 1:]
+    assert (weights >= SMALLEST).all() and (weights <= LARGEST).all()
+
+
+def test_winnow_learns_negative_weights_by_opposites():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
+    y = (X[:, 0] == 0).astype(int)  # x1 is false
+    assert Winnow().fit(X, y).training_error_ == 0
+    assert Winnow(doubled=False, epochs=2000).fit(X, y).training_error_ > 0
+
+
+@pytest.mark.parametrize("rule", ["perceptron", "no-input", "delta", "delta-no-input"])
+def test_update_rules_of_assignment_7(rule):
+    """One step of each by hand: weights (0.1, 0.2), rate 0.5, the negative example x = 0.4."""
+    weights = learn(np.array([[0.4]]), np.array([0.0]), [0.1, 0.2], 0.5, 1, rule).weights
+    difference = -1.0 if rule in ("perceptron", "no-input") else -(0.1 + 0.2 * 0.4)
+    factor = 0.4 if rule in ("perceptron", "delta") else 1.0
+    np.testing.assert_allclose(weights, [0.1 + 0.5 * difference, 0.2 + 0.5 * difference * factor])
+
+
+def test_a_rule_that_overflows_ends():
+    X, y = np.random.default_rng(1).random((30, 40)), np.arange(30) % 2
+    perceptron = Perceptron(rule="delta-no-input", rate=1.0, random_state=1).fit(X, y)
+    assert np.isfinite(perceptron.weights_).all()
+
+
+def test_capacity_random_labels_are_separable_below_twice_the_attributes():
+    rng = np.random.default_rng(5)
+    converged = {}
+    for m in (20, 60):  # of 20 attributes; the capacity is 40
+        fits = [
+            LinearSVM(C=1e6, tolerance=1e-6).fit(rng.normal(size=(m, 20)), np.arange(m) % 2)
+            for _ in range(10)
+        ]
+        converged[m] = sum(fit.training_error_ == 0 for fit in fits)
+    assert converged[20] == 10 and converged[60] <= 1
+
+
+# ---- polynomials
+
+
+def test_equation_4_14_number_of_weights():
+    assert number_of_weights(100, 3) == 176_851
+    X, y = np.random.default_rng(2).random((30, 4)), np.arange(30) % 2
+    fitted = Polynomial(3).fit(X, y)
+    assert fitted.learner_.weights_.shape == (1, number_of_weights(4, 3))
+
+
+@pytest.mark.parametrize("learner", ["linear-svm", "perceptron", "winnow"])
+def test_order_1_is_the_learner_itself(learner):
+    rng = np.random.default_rng(4)
+    X, y = rng.random((40, 3)), rng.integers(0, 3, 40)
+    plain = {"linear-svm": LinearSVM(), "perceptron": Perceptron(random_state=1), "winnow": Winnow()}[learner]
+    got = Polynomial(1, learner, random_state=1).fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(got, plain.fit(X, y).decision_function(X))
+
+
+def test_predictions_do_not_depend_on_blocks(monkeypatch):
+    rng = np.random.default_rng(4)
+    X, y = rng.random((40, 3)), rng.integers(0, 3, 40)
+    fitted = Polynomial(2).fit(X, y)
+    whole = fitted.decision_function(X)
+    monkeypatch.setattr("confml.methods.linear.polynomial._BLOCK_NUMBERS", 30)
+    np.testing.assert_array_equal(fitted.decision_function(X), whole)
+
+
+def test_a_circle_needs_order_2():
+    rng = np.random.default_rng(6)
+    X = rng.random((300, 2))
+    y = ((X - 0.5) ** 2).sum(axis=1) < 0.1
+    y = y.astype(int)
+    assert Polynomial(1, C=1e4).fit(X, y).learner_.training_error_ > 0.2
+    assert Polynomial(2, C=1e6).fit(X, y).learner_.training_error_ < 0.02
+
+
+def test_parameters_of_another_learner_are_told():
+    with pytest.raises(ConfmlError, match="learner winnow has no parameter 'C'"):
+        Polynomial(learner="winnow", C=1.0).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_too_many_products_are_told():
+    with pytest.raises(ConfmlError, match="order 6 makes"):
+        Polynomial(6).fit(np.zeros((10, 100)), np.arange(10) % 2)
+
+
+# ---- LIBLINEAR
+
+
+@pytest.mark.parametrize("solver", ["primal", "dual"])
+def test_linear_svm_agrees_with_scikit_learns_liblinear(solver):
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(90, 4)), rng.integers(0, 3, 90)
+    ours = LinearSVM(C=0.7, solver=solver, tolerance=1e-8, random_state=3).fit(X, y)
+    theirs = LinearSVC(C=0.7, dual=False, tol=1e-10, max_iter=100_000).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-4)
+
+
+@pytest.mark.parametrize("solver", ["primal", "dual"])
+def test_linear_svm_repeats_to_the_last_bit(solver):
+    rng = np.random.default_rng(9)
+    X, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
+    fits = [LinearSVM(solver=solver, random_state=5).fit(X, y).weights_ for _ in range(2)]
+    assert np.array_equal(*fits)

@@ -1,0 +1,609 @@
+"""Methods made conformal: scores and p-values against literal definitions, coverage, and no leak."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.base import clone
+
+from confml.config import Config, json_schema
+from confml.errors import ConfigError, ConfmlError
+from confml.measures.prediction import Prediction
+from confml.methods.base import Method
+from confml.methods.conformal.conformal import ConformalMethod, choose
+from confml.methods.conformal.parts import calibration_groups, calibration_rows, fold_numbers
+from confml.methods.conformal.scores import (
+    aps_scores,
+    knn_ratio_scores,
+    lac_scores,
+    margin_scores,
+)
+from confml.methods.registry import build, check, version_of
+
+LOGISTIC = "sklearn.linear_model.LogisticRegression"
+GAUSSIAN = "sklearn.naive_bayes.GaussianNB"
+
+
+def blobs(seed, rows, c=3):
+    """Overlapping classes of unequal sizes in two attributes."""
+    rng = np.random.default_rng(seed)
+    y = np.minimum(rng.integers(0, c + 1, rows), c - 1)
+    return rng.normal(size=(rows, 2)) + 1.3 * np.stack([y, y == 1], axis=1), y
+
+
+def shares_with_ties(seed=0, n=30, c=4):
+    rng = np.random.default_rng(seed)
+    shares = rng.integers(0, 4, (n, c)) + 0.0
+    shares[:, 0] += 1
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+class Seen(Method):
+    """A classifier that tells what it was fitted to: probabilities by distance to class means."""
+
+    name = "seen"
+    parameters = {}
+
+    def fit(self, X, y):
+        self.X_seen_, self.y_seen_ = X.copy(), y.copy()
+        self.classes_ = np.unique(y)
+        self.means_ = np.stack([X[y == label].mean(axis=0) for label in self.classes_])
+        return self
+
+    def confident_predict(self, X, rng=None):
+        weights = np.exp(-((X[:, None] - self.means_) ** 2).sum(axis=2))
+        return {
+            "probability": Prediction(self.classes_, weights / weights.sum(axis=1)[:, None], "probability")
+        }
+
+
+# ---- scores
+
+
+def test_lac():
+    assert lac_scores(np.array([[0.2, 0.8]])).tolist() == [[0.8, pytest.approx(0.2)]]
+
+
+@pytest.mark.parametrize("randomised", [True, False])
+@pytest.mark.parametrize("penalty, k_reg", [(0.0, 0), (0.1, 0), (0.1, 2), (0.5, 9)])
+def test_aps_and_raps_are_their_definitions(randomised, penalty, k_reg):
+    shares = shares_with_ties()
+    u = np.random.default_rng(1).random(len(shares)) if randomised else None
+    found = aps_scores(shares, u, penalty, k_reg)
+    for i, row in enumerate(shares.tolist()):
+        ranking = sorted(range(len(row)), key=lambda j: (-row[j], j))
+        for j in range(len(row)):
+            place = ranking.index(j) + 1
+            before = sum(row[other] for other in ranking[: place - 1])
+            own = row[j] * (1 if u is None else u[i])
+            assert found[i, j] == pytest.approx(before + own + penalty * max(place - k_reg, 0))
+
+
+def test_margins():
+    values = np.array([[1.0, 3.0, 3.0], [5.0, -1.0, 2.0], [-np.inf, 0.0, 1.0]])
+    expected = [
+        [max(row[m] for m in range(3) if m != j) - row[j] for j in range(3)] for row in values.tolist()
+    ]
+    assert margin_scores(values).tolist() == expected
+    assert margin_scores(np.array([[2.0]])).tolist() == [[-2.0]]
+
+
+@pytest.mark.parametrize("k", [1, 3, 8])
+def test_knn_ratio_is_its_definition(k):
+    rng = np.random.default_rng(k)
+    X, codes = rng.integers(0, 3, (25, 2)) + 0.0, rng.integers(0, 3, 25)  # duplicates, distances of 0
+    X_test = rng.integers(0, 3, (12, 2)) + 0.0
+    found = knn_ratio_scores(X, codes, 3, X_test, k)
+    for i, x in enumerate(X_test):
+        distances = np.sqrt(((X - x) ** 2).sum(axis=1))
+        for j in range(3):
+            sums = []
+            for mine in (codes == j, codes != j):
+                near = sorted(distances[mine])
+                sums.append(sum(near[:k]) if len(near) >= k else math.inf)
+            same, other = sums
+            if same == math.inf:
+                expected = math.inf
+            elif other == 0:
+                expected = 1.0 if same == 0 else math.inf
+            else:
+                expected = same / other
+            assert found[i, j] == pytest.approx(expected)
+
+
+# ---- p-values
+
+
+@pytest.mark.parametrize("mondrian", [False, True])
+@pytest.mark.parametrize("score", ["lac", "aps", "raps", "margin", "knn-ratio"])
+@pytest.mark.parametrize("kind", ["split", "cross"])
+def test_p_values_are_counted(kind, score, mondrian):
+    """The counts of each fold, from its classifier, its examples and the scores' definitions."""
+    X, y = blobs(3, 60)
+    X_test, _ = blobs(4, 20)
+    method = ConformalMethod(
+        Seen(), kind, score=score, folds=3, mondrian=mondrian, randomised=False, k=2, random_state=5
+    )
+    prediction = method.fit(X, y).confident_predict(X_test)["p-value"]
+
+    def scores(fitted, X_new):
+        shares = fitted.confident_predict(X_new)["probability"].scores
+        codes = np.searchsorted([0, 1, 2], fitted.y_seen_)
+        return {
+            "lac": lambda: 1 - shares,
+            "aps": lambda: aps_scores(shares),
+            "raps": lambda: aps_scores(shares, None, 0.01, 1),
+            "margin": lambda: margin_scores(shares),
+            "knn-ratio": lambda: knn_ratio_scores(fitted.X_seen_, codes, 3, X_new, 2),
+        }[score]()
+
+    greater, equal, counted = np.zeros((20, 3), int), np.ones((20, 3), int), np.ones((20, 3), int)
+    used = []
+    for fitted, *_ in method.fitted_:
+        seen = {tuple(row) for row in fitted.X_seen_}
+        kept_back = [i for i in range(60) if tuple(X[i]) not in seen]
+        used += kept_back
+        alphas = scores(fitted, X[kept_back])
+        new = scores(fitted, X_test)
+        for row, i in enumerate(kept_back):
+            for j in range(3):
+                if mondrian and y[i] != j:
+                    continue
+                alpha = alphas[row, y[i]]
+                greater[:, j] += alpha > new[:, j]
+                equal[:, j] += alpha == new[:, j]
+                counted[:, j] += 1
+    assert sorted(used) == (list(range(60)) if kind == "cross" else sorted(used)) and len(set(used)) == len(
+        used
+    )
+    assert np.array_equal(prediction.extra["n_greater"], greater)
+    assert np.array_equal(prediction.extra["n_equal"], equal)
+    assert np.array_equal(prediction.scores, (greater + equal) / counted)
+    assert method.fit_metrics_["calibration_rows"] == len(used) == (60 if kind == "cross" else 18)
+
+
+def test_smoothed_p_values():
+    X, y = blobs(3, 60)
+    plain = build("knn", {"k": 3, "conformal": "split", "conformal__random_state": 2}).fit(X, y)
+    smooth = clone(plain).set_params(conformal__smoothed=True).fit(X, y).confident_predict(X)["p-value"]
+    extra = smooth.extra
+    assert np.array_equal(extra["n_greater"], plain.confident_predict(X)["p-value"].extra["n_greater"])
+    expected = (extra["n_greater"] + extra["tau"][:, None] * extra["n_equal"]) / 19
+    assert np.array_equal(smooth.scores, expected) and 0 <= extra["tau"].min() < extra["tau"].max() < 1
+
+
+@pytest.mark.parametrize(
+    "name, params",
+    [
+        ("knn", {"k": 5}),
+        (GAUSSIAN, {"conformal__score": "aps"}),
+        (GAUSSIAN, {"conformal__score": "raps", "conformal__penalty": 0.1}),
+        (GAUSSIAN, {"conformal__mondrian": True}),
+        ("ovr-svm", {}),
+        ("knn", {"conformal__score": "knn-ratio", "conformal__k": 3}),
+        ("naive-bayes", {"conformal": "cross"}),
+    ],
+)
+def test_coverage_on_exchangeable_data(name, params):
+    """150 draws of calibration and one test example each: binomial, but for the share of 0.1 %."""
+    levels, trials = (0.1, 0.3), 150
+    errors = np.zeros(2)
+    for seed in range(trials):
+        X, y = blobs(seed, 81)
+        method = build(name, {"conformal": "split", **params, "conformal__random_state": seed})
+        p = method.fit(X[:80], y[:80]).predict_p_values(X[80:])[0, np.searchsorted(method.classes_, y[80])]
+        errors += [p <= level for level in levels]
+    for error, level in zip(errors, levels, strict=True):
+        assert error <= binom.ppf(0.999, trials, level)
+        assert error >= binom.ppf(0.001, trials, max(level - 0.06, 0)), "and the regions are no larger for it"
+
+
+def test_mondrian_covers_the_rare_class():
+    low = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        y = (rng.random(201) < 0.15).astype(int)
+        y[200] = 1
+        X = rng.normal(size=(201, 1)) + 1.0 * y[:, None]
+        settings = {"conformal": "split", "conformal__mondrian": True, "conformal__random_state": seed}
+        p = build(GAUSSIAN, settings).fit(X[:200], y[:200]).predict_p_values(X[200:])[0, 1]
+        low += p <= 0.2
+    assert low <= binom.ppf(0.999, 100, 0.2)
+
+
+def test_test_examples_never_count():
+    """A prediction does not depend on which other examples are asked."""
+    X, y = blobs(3, 60)
+    X_test, _ = blobs(4, 20)
+    settings = {"k": 3, "conformal": "split", "conformal__random_state": 2}
+    method = build("knn", settings).fit(X, y)
+    together = method.confident_predict(X_test)["p-value"]
+    for i in range(20):
+        alone = method.confident_predict(X_test[i : i + 1])["p-value"]
+        assert np.array_equal(alone.scores[0], together.scores[i])
+
+
+def test_what_is_calibrated_on_is_not_fitted_to():
+    X, y = blobs(6, 90)
+    method = ConformalMethod(Seen(), random_state=1).fit(X, y)
+    ((fitted, *_),) = method.fitted_
+    moved = X.copy()
+    kept_back = ~np.isin(X[:, 0], fitted.X_seen_[:, 0])
+    moved[kept_back] += 3
+    ((again, *_),) = ConformalMethod(Seen(), random_state=1).fit(moved, y).fitted_
+    assert np.array_equal(again.means_, fitted.means_) and kept_back.sum() == 27
+
+
+# ---- parts
+
+
+def test_the_calibration_part_is_stratified():
+    codes = np.repeat([0, 1, 2, 3, 4], [100, 33, 10, 2, 1])
+    rows = calibration_rows(codes, 0.3, np.random.default_rng(0))
+    assert np.bincount(codes[rows], minlength=5).tolist() == [30, 10, 3, 1, 0]
+    assert rows.tolist() == sorted(set(rows.tolist()))
+    assert rows.tolist() != calibration_rows(codes, 0.3, np.random.default_rng(1)).tolist()
+    assert len(calibration_rows(np.zeros(1, int), 0.9, np.random.default_rng(0))) == 0
+    most = calibration_rows(np.repeat([0, 1], [5, 2]), 0.99, np.random.default_rng(0))
+    assert len(most) == 5, "one example of every class is left to learn from"
+
+
+def test_folds_leave_every_class_to_learn_from():
+    codes = np.repeat([0, 1, 2, 3], [23, 7, 2, 1])
+    numbers = fold_numbers(codes, 5, np.random.default_rng(0))
+    assert numbers[-1] == -1
+    sizes = np.bincount(numbers[:-1])
+    assert len(sizes) == 5 and sizes.max() - sizes.min() <= 1
+    for fold in range(5):
+        assert set(codes[numbers != fold]) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("kind", ["split", "cross"])
+@pytest.mark.parametrize("sizes", [(1,), (7,), (1, 1), (2, 2), (1, 9), (2, 1, 30)])
+def test_tiny_classes_and_one_class(kind, sizes):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b", "c"][: len(sizes)], sizes)
+    X = rng.normal(size=(len(y), 2))
+    for mondrian in (False, True):
+        method = build("knn", {"conformal": kind, "conformal__mondrian": mondrian}).fit(X, y)
+        prediction = method.confident_predict(rng.normal(size=(4, 2)))["p-value"]
+        assert prediction.classes.tolist() == sorted(set(y.tolist()))
+        assert (prediction.scores > 0).all() and (prediction.scores <= 1).all()
+        if max(sizes) == 1:
+            assert (prediction.scores == 1).all(), "nothing to calibrate on excludes nothing"
+
+
+# ---- seeds, parameters, tuning
+
+
+def test_votes_with_margins_are_calibrated_by_the_margins():
+    X, y = blobs(5, 600, c=6)
+    X_test, _ = blobs(6, 200, c=6)
+
+    def p_values(score):
+        method = build("ovo-svm", {"conformal": "split", "conformal__score": score})
+        method.set_params(conformal__random_state=1).fit(X, y)
+        return method.confident_predict(X_test)["p-value"].scores
+
+    assert np.array_equal(p_values(None), p_values("margin"))
+    assert (p_values(None) > 0.1).sum() < (p_values("lac") > 0.1).sum()
+
+
+def test_seeds():
+    X, y = blobs(3, 80)
+    settings = {"conformal": "split", "conformal__score": "aps"}
+
+    def run(seed):
+        method = build(LOGISTIC, {**settings, "conformal__random_state": seed}).fit(X, y)
+        return method.confident_predict(X)["p-value"].scores
+
+    assert np.array_equal(run(1), run(1)) and not np.array_equal(run(1), run(2))
+    method = build(LOGISTIC, settings)
+    grid = [{"C": 1.0}, {"C": 0.1}]
+    both = list(method.evaluate_path(X, y, X[:9], grid, np.random.default_rng(3)))
+    ((_, alone),) = method.evaluate_path(X, y, X[:9], grid[1:], np.random.default_rng(3))
+    assert [point for point, _ in both] == grid
+    assert np.array_equal(both[1][1]["p-value"].scores, alone["p-value"].scores)
+    assert method.get_params()["C"] == 1.0 and method.get_params()["conformal__random_state"] is None
+
+
+def test_parameters_are_the_classifiers_and_its_own():
+    method = build("knn", {"k": 7, "conformal": "cross", "conformal__folds": 3})
+    params = method.get_params()
+    assert params["k"] == 7 and params["conformal"] == "cross" and params["conformal__folds"] == 3
+    assert clone(method).get_params() == params
+    method.set_params(k=2, conformal="split")
+    assert (method.method.k, method.kind) == (2, "split")
+    assert version_of("knn", params) == f"{version_of('knn')}, conformal {ConformalMethod.version}"
+
+
+@pytest.mark.parametrize(
+    "name, params, message",
+    [
+        ("knn", {"conformal": "spilt"}, "conformal must be one of split, cross"),
+        ("knn", {"conformal": "split", "conformal__scor": "aps"}, "no parameter 'conformal__scor'"),
+        ("knn", {"conformal__score": "aps"}, "needs the parameter 'conformal'"),
+        ("tcm-nn", {"conformal": "split"}, "has p-values of its own"),
+        ("ovr-svm", {"conformal": "split", "conformal__score": "aps"}, "has margins"),
+        ("knn", {"conformal": "split", "conformal__folds": 3}, "is for conformal: cross"),
+        ("knn", {"conformal": "split", "conformal__score": "aps", "conformal__k_reg": 3}, "score: raps"),
+    ],
+)
+def test_settings_that_do_not_fit(name, params, message):
+    with pytest.raises(ConfigError, match=message):
+        check(name, params)
+
+
+def test_tuning_never_sees_the_calibration_part():
+    X, y = blobs(8, 90)
+    grid = [{"k": 1}, {"k": 15}, {"k": 40}]
+    rows = calibration_rows(y, 0.3, build_generator())
+    one = tuned("split", grid).fit(X, y)
+    assert one.tuning_["chosen"] in grid and len(one.tuning_["scores"]) == 3
+    rest = np.setdiff1d(np.arange(90), rows)
+    assert np.array_equal(one.fitted_[0][1], X[rest])
+    moved = X.copy()
+    moved[rows] += 1e6
+    assert tuned("split", grid).fit(moved, y).tuning_["scores"] == one.tuning_["scores"]
+    assert one.fitted_[0][0].k == one.tuning_["chosen"]["k"]
+    with pytest.raises(ConfmlError, match="tuning inside cross"):
+        tuned("cross", grid).fit(X, y)
+
+
+def tuned(kind, grid):
+    inner = {"folds": 4, "stratify": True, "select_by": "accuracy"}
+    return ConformalMethod(build("knn"), kind, random_state=3, tune=grid, inner=inner)
+
+
+def build_generator():
+    """The generator that a fit with random_state=3 starts from."""
+    return ConformalMethod(build("knn"), random_state=3)._generator("fit")
+
+
+@pytest.mark.parametrize("select_by", ["accuracy", "error", "ari"])
+def test_the_first_of_the_best_is_chosen(select_by):
+    X, y = blobs(8, 90)
+    grid = [{"k": 59}, {"k": 5}, {"k": 4}]
+    found = choose(build("knn"), X, y, grid, 3, True, select_by, np.random.default_rng(0))
+    means = [score["mean"] for score in found["scores"]]
+    best = min(means) if select_by == "error" else max(means)
+    assert found["chosen"] == grid[means.index(best)] and found["chosen"] != grid[0]
+    assert [len(score["folds"]) for score in found["scores"]] == [3, 3, 3]
+
+
+# ---- in a config, and in a run
+
+GOOD = {"name": "one", "datasets": ["wine"], "protocol": "holdout"}
+
+
+def test_a_config_can_say_it():
+    methods = [
+        {"name": "knn", "k": 3, "conformal": "split"},
+        {"name": "knn", "k": 3, "conformal": {"kind": "cross", "score": "aps", "k-reg": 2}},
+        {"name": "knn", "conformal": {"score": "aps"}, "sweep": {"k": [1, 2]}},
+        {"name": "knn", "k": 3},
+    ]
+    config = Config.from_dict({**GOOD, "methods": methods})
+    assert [entry.given for entry in config.methods] == [
+        {"k": 3, "conformal": "split"},
+        {"k": 3, "conformal": "cross", "conformal__score": "aps", "conformal__k_reg": 2},
+        {"conformal": "split", "conformal__score": "aps"},
+        {"k": 3},
+    ]
+    again = Config.from_dict(json.loads(json.dumps(config.as_dict())))
+    assert again.as_dict() == config.as_dict() and again.methods == config.methods
+
+
+def test_editors_know_it():
+    parts = json_schema()["$defs"]
+    word, full = parts["ConformalSpec"]["anyOf"]
+    assert word["enum"] == ["split", "cross"]
+    assert full["properties"]["score"]["enum"] == ["lac", "aps", "raps", "margin", "knn-ratio"]
+
+    for choice in parts["MethodEntry"]["anyOf"][1]["allOf"]:
+        grids = choice["then"]["properties"]
+        assert "conformal__score" in grids["sweep"]["propertyNames"]["enum"]
+        assert "conformal__score" not in grids["tune"]["propertyNames"]["enum"], "it is refused there"
+
+
+def test_a_sweep_shares_its_calibration_part_and_its_fit(monkeypatch):
+    """Scores are compared on the same examples kept back, and out of the same classifier."""
+    X, y = blobs(11, 90)
+    found, fitted = {}, ConformalMethod._fitted
+
+    def kept(self, X, y, number, groups):
+        part = fitted(self, X, y, number, groups)
+        found.setdefault(self.score, []).append((X, part.method.predict_proba(X)))
+        return part
+
+    monkeypatch.setattr(ConformalMethod, "_fitted", kept)
+    forest = {"conformal": "split", "n_estimators": 5}
+    for seed in (1, 2):
+        for score in ("lac", "margin"):
+            method, rng = (
+                build("sklearn.ensemble.RandomForestClassifier", forest),
+                np.random.default_rng(seed),
+            )
+            list(method.evaluate_path(X, y, X, [{"conformal__score": score}], rng))
+    for (X_lac, p_lac), (X_margin, p_margin) in zip(found["lac"], found["margin"], strict=True):
+        assert np.array_equal(X_lac, X_margin) and np.array_equal(p_lac, p_margin)
+    assert not np.array_equal(found["lac"][0][0], found["lac"][1][0]), "another seed keeps others back"
+
+
+def run_of(tmp_path, text, out="out"):
+    from click.testing import CliRunner
+
+    from confml.cli import cli
+
+    path = tmp_path / "made.yaml"
+    path.write_text(text)
+    ran = CliRunner().invoke(cli, ["run", str(path), "--out", str(tmp_path / out), "--jobs", "1", "--quiet"])
+    assert ran.exit_code == 0, ran.output
+    planned = CliRunner().invoke(cli, ["plan", str(path), "--out", str(tmp_path / out)])
+    lines = (tmp_path / out / "metrics.csv").read_text().splitlines()[1:]
+    values = {}
+    for line in lines:
+        _, method, params, split, _, metric, level, value = line.split(",")
+        values.setdefault((f"{method};{params}", metric, level), {})[split] = float(value or "nan")
+    return values, (tmp_path / out / "notes.txt").read_text(), planned.output
+
+
+def test_steps_are_learnt_beside_the_calibration_part(tmp_path):
+    """Classes that overlap much: Tomek links take out whoever lies wrong, and what is left looks easy."""
+    text = """
+name: made
+datasets: [{generate: two-gaussians, n: 400, distance: 1}]
+steps: [standardise, {tomek-links: {repeat: true}}]
+methods:
+  - {name: knn, k: 5, conformal: {kind: split, score: knn-ratio}}
+  - {name: sklearn.linear_model.LogisticRegression, conformal: cross}
+  - {name: tcm-nn, k: 1}
+protocol: {kind: holdout, repeats: 6, test-size: 0.5}
+levels: [0.2]
+"""
+    values, notes, planned = run_of(tmp_path, text)
+    errors = {}
+    for (variant, metric, level), found in values.items():
+        if metric == "coverage" and level == "0.2":
+            errors[variant.partition(";")[0]] = 1 - np.mean(list(found.values()))
+    low, high = binom.ppf([0.001, 0.999], 200, 0.2) / 200
+    assert errors["knn"] < high + 0.02 and errors["sklearn.linear_model.LogisticRegression"] < high + 0.02
+    assert errors["tcm-nn"] > 0.3, "its training examples were cleaned and test examples are not"
+    (knn,) = {variant for variant, _, _ in values if variant.startswith("knn")}
+    assert set(values[knn, "calibration_rows", ""].values()) == {60.0}, "none of them was taken out"
+    assert min(values[knn, "tomek-links.removed_rows", ""].values()) > 20
+    for words in (notes, planned):
+        assert words.count("tomek-links makes the training examples of tcm-nn more ordinary") == 1
+
+
+def test_a_run(tmp_path):
+    from click.testing import CliRunner
+
+    from confml.cli import cli
+
+    text = """
+name: made
+datasets: [{generate: two-gaussians, n: 120}]
+methods:
+  - {name: knn, k: 3, conformal: split}
+  - {name: knn, conformal: {score: aps}, tune: {k: [1, 9]}}
+  - {name: knn, k: 3, conformal: {kind: cross, mondrian: true}, label: crossed}
+  - {name: knn, k: 3}
+protocol: {kind: holdout, repeats: 2, inner-folds: 3}
+figures: [validity, efficiency]
+"""
+    path = tmp_path / "made.yaml"
+    path.write_text(text)
+    for out in ("a", "b"):
+        given = ["run", str(path), "--out", str(tmp_path / out), "--jobs", "1", "--quiet"]
+        ran = CliRunner().invoke(cli, given)
+        assert ran.exit_code == 0, ran.output
+    metrics, again = ((tmp_path / out / "metrics.csv").read_text() for out in ("a", "b"))
+    assert metrics == again
+    assert "k=3;conformal=split,r0,p-value,coverage,0.05," in metrics
+    assert "k=3;conformal=cross;conformal__mondrian=true,r1,p-value,ks_p_value," in metrics
+    tuning = (tmp_path / "a" / "tuning.csv").read_text()
+    assert tuning.count("conformal=split;conformal__score=aps,r0,accuracy,k=") == 2
+    assert tuning.count(",true,") == 2
+    assert (tmp_path / "a" / "figures" / "validity-two-gaussians.svg").is_file()
+    document = json.loads((tmp_path / "a" / "summary.json").read_text())
+    assert document["cells"] == {"planned": 8, "done": 8, "failed": 0}
+
+
+# ---- groups
+
+
+def near_duplicates(groups, rng):
+    """Groups of six rows that hardly differ, with a random label each: X (n, 2), y (n,), groups (n,)."""
+    centres, labels = rng.normal(size=(groups, 2)), rng.integers(0, 2, groups)
+    numbers = np.repeat(np.arange(groups), 6)
+    return centres[numbers] + 1e-3 * rng.normal(size=(len(numbers), 2)), labels[numbers], numbers
+
+
+@pytest.mark.parametrize("settings", [{"conformal": "split"}, {"conformal": "cross"}])
+def test_groups_are_kept_back_whole(settings):
+    params = {"k": 1, **settings, "conformal__score": "knn-ratio", "conformal__random_state": 1}
+    errors = {True: [], False: []}
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y, groups = near_duplicates(60, rng)
+        X_test, y_test, _ = near_duplicates(60, rng)
+        for told, found in errors.items():
+            method = build("knn", params)
+            if told:
+                method.set_params(conformal__groups=np.array([f"g{one}" for one in groups]))
+            view = method.fit(X, y).confident_predict(X_test)["p-value"]
+            found.append(np.mean(view.scores[np.arange(len(y_test)), y_test] <= 0.2))
+            if told:
+                for part in method.fitted_:
+                    inside = {tuple(row) for row in part.X.tolist()}
+                    shares = [
+                        np.mean([tuple(row) in inside for row in X[groups == g].tolist()]) for g in range(60)
+                    ]
+                    assert set(shares) == {0.0, 1.0}
+    assert np.mean(errors[True]) < 0.25
+    assert np.mean(errors[False]) > 0.4, "copies of what the classifier knows look too ordinary"
+
+
+def test_groups_leave_every_class_to_learn_from():
+    codes = np.array([0] * 6 + [1] * 4 + [2] * 2 + [0, 1] * 4)
+    groups = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5] + [6] * 8)
+    for seed in range(20):
+        rows = calibration_groups(codes, groups, 0.3, np.random.default_rng(seed))
+        assert not set(groups[rows]) & set(np.delete(groups, rows)) and 10 not in rows
+        assert set(np.delete(codes, rows)) == {0, 1, 2} and 2 <= len(rows) <= 10
+        numbers = fold_numbers(codes, 3, np.random.default_rng(seed), groups=groups)
+        for fold in range(3):
+            assert set(codes[numbers != fold]) == {0, 1, 2}
+        assert all(len(set(numbers[groups == group])) == 1 for group in range(7))
+        assert set(numbers[groups == 5]) == {-1}, "all that there is of class 2"
+    alone = np.zeros(len(codes), dtype=np.int64)
+    assert len(calibration_groups(codes, alone, 0.3, np.random.default_rng(0))) == 0
+
+
+def test_a_run_keeps_groups_together(tmp_path):
+    X, y, groups = near_duplicates(80, np.random.default_rng(4))
+    lines = [f"{a},{b},{label},{group}" for (a, b), label, group in zip(X, y, groups, strict=True)]
+    (tmp_path / "mine.csv").write_text("\n".join(["a,b,label,site", *lines]) + "\n")
+    text = """
+name: made
+datasets: [{name: mine, csv: mine.csv, label: label, groups: site}]
+steps: [standardise]
+methods: [{name: knn, conformal: {kind: split, score: knn-ratio}, tune: {k: [1, 3]}}]
+protocol: {kind: holdout, repeats: 8, test-size: 0.5, inner-folds: 3}
+levels: [0.2]
+"""
+    values, _, _ = run_of(tmp_path, text)
+    (variant,) = {variant for variant, _, _ in values}
+    assert np.mean(list(values[variant, "coverage", "0.2"].values())) > 0.7
+
+
+def test_notes_count_what_calibrates(tmp_path):
+    text = """
+name: made
+datasets: [{generate: two-gaussians, n: 80}]
+methods: [{name: knn, k: 3, conformal: {kind: split, mondrian: true}}]
+protocol: {kind: holdout, test-size: 0.25}
+levels: [0.05]
+"""
+    _, notes, _ = run_of(tmp_path, text)  # 30 rows of a class in training, 9 of them to calibrate on
+    assert "class 1 has 9 rows: level 0.05 cannot exclude it (needs 19)" in notes
+
+
+def test_it_is_described():
+    from click.testing import CliRunner
+
+    from confml.cli import cli
+
+    told = CliRunner().invoke(cli, ["describe", "conformal"])
+    assert told.exit_code == 0
+    for name, default in [("kind", "split"), ("score", "null"), ("calibration", 0.3), ("k_reg", 1)]:
+        assert f"\n  {name}: " in told.output and f"[default: {default}]" in told.output
+    assert (
+        "random_state" not in told.output
+        and "describe conformal" in CliRunner().invoke(cli, ["methods"]).output
+    )

@@ -1,0 +1,160 @@
+"""GenSVM: its objective, its gradient, and its minimum against iterative majorisation."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from reference import gen_svm as naive
+from scipy.sparse import csr_matrix
+
+from confml.errors import ConfmlError
+from confml.methods.svm.gen_svm import RUNGS, GenSVM, Problem, simplex
+
+LAMBDAS = [2.0**power for power in range(-18, 19, 2)]
+KAPPAS, POWERS, WEIGHTS = (-0.9, 0.5, 5.0), (1.0, 1.5, 2.0), ("unit", "group")
+
+
+def clouds(rows=60, classes=4, d=3, seed=0):
+    """Overlapping classes of unequal size, attributes in [0, 1]."""
+    rng = np.random.default_rng(seed)
+    share = rng.dirichlet(np.full(classes, 3.0))
+    y = np.concatenate([np.arange(classes), rng.choice(classes, rows - classes, p=share)])
+    X = rng.normal(scale=1.5, size=(classes, d))[y] + rng.normal(size=(rows, d))
+    return (X - X.min(axis=0)) / np.ptp(X, axis=0), y
+
+
+def twenty_cases():
+    """20 points of the paper's whole grid, each kappa, p and weights of it among them, each with a seed."""
+    rest = list(itertools.product(KAPPAS, POWERS, WEIGHTS))
+    rng = np.random.default_rng(2016)
+    order = [*rng.permutation(len(rest)), 0, 1]
+    lambdas = rng.permutation([*LAMBDAS, LAMBDAS[0]])
+    return [
+        (float(lam), *rest[place], seed) for seed, (lam, place) in enumerate(zip(lambdas, order, strict=True))
+    ]
+
+
+@pytest.mark.parametrize(("lam", "kappa", "p", "weights", "seed"), twenty_cases())
+def test_the_objective_is_no_higher_than_that_of_majorisation(lam, kappa, p, weights, seed):
+    X, y = clouds(rows=18, classes=3, d=2, seed=seed)
+    model = GenSVM(lam=lam, kappa=kappa, p=p, weights=weights).fit(X, y)
+    _, found = naive.majorise(X, y, lam, kappa, p, weights, steps=1200)
+    assert (np.diff(found[:50]) <= 1e-12).all(), "majorisation never goes up"
+    ours = naive.objective(model.coefficients_, X, y, lam, kappa, p, weights)
+    assert ours == pytest.approx(model.objective_, rel=1e-9)
+    assert ours <= found.min() * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("kappa", [-0.9, 0.0, 5.0])
+@pytest.mark.parametrize("p", [1.0, 1.2, 1.5, 2.0])
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_the_gradient_by_finite_differences(kappa, p, weights):
+    X, y = clouds()
+    problem = Problem(X, y, simplex(4), kappa, p, weights)
+    rng = np.random.default_rng(1)
+    for scale in (0.1, 3.0):
+        V = rng.normal(scale=scale, size=(4, 3))
+        value, gradient = problem.objective(V, 0.3)
+        assert value == pytest.approx(naive.objective(V, X, y, 0.3, kappa, p, weights), rel=1e-12)
+        for place in np.ndindex(V.shape):
+            step = np.zeros_like(V)
+            step[place] = 1e-6
+            rise = problem.objective(V + step, 0.3)[0] - problem.objective(V - step, 0.3)[0]
+            assert gradient[place] == pytest.approx(rise / 2e-6, rel=1e-5, abs=1e-7)
+
+
+def test_no_step_leads_below_the_minimum():
+    X, y = clouds()
+    model = GenSVM(lam=2.0**-10, kappa=-0.5, p=1.5).fit(X, y)
+    rng = np.random.default_rng(0)
+    for size in (1e-4, 1e-2, 1.0):
+        for _ in range(30):
+            other = model.coefficients_ + size * rng.normal(size=model.coefficients_.shape)
+            assert naive.objective(other, X, y, model.lam, -0.5, 1.5, "unit") >= model.objective_ * (1 - 1e-7)
+
+
+@pytest.mark.parametrize("c", range(2, 7))
+def test_the_corners_are_equally_far_apart_around_0(c):
+    U = simplex(c)
+    assert_allclose(U, naive.corners(c))
+    assert_allclose(U.sum(axis=0), 0, atol=1e-15)
+    for a, b in itertools.combinations(U, 2):
+        assert np.linalg.norm(a - b) == pytest.approx(1)
+
+
+def test_an_example_belongs_to_the_nearest_corner():
+    X, y = clouds()
+    model = GenSVM(lam=2.0**-8).fit(X, y)
+    view = model.confident_predict(X)["margin"]
+    Z = X @ model.coefficients_[1:] + model.coefficients_[0]
+    away = np.linalg.norm(Z[:, None] - model.corners_, axis=2)
+    assert_array_equal(view.labels, away.argmin(axis=1))
+    # q between the two nearest is half the difference of their squared distances
+    two = np.sort(away**2, axis=1)[:, :2]
+    assert_allclose(view.confidence, (two[:, 1] - two[:, 0]) / 2, atol=1e-12)
+
+
+def test_the_same_bits_alone_and_in_a_path_in_any_order():
+    X, y = clouds()
+    grid = [{"lam": lam, "kappa": kappa} for lam in (RUNGS[1], 3.0, 2.0**-17) for kappa in (0.5, 5.0)]
+    path = list(GenSVM(p=1.5).evaluate_path(X, y, X, grid))
+    back = list(GenSVM(p=1.5).evaluate_path(X, y, X, grid[::-1]))[::-1]
+    for (point, views), (_, other) in zip(path, back, strict=True):
+        alone = GenSVM(p=1.5, **point).fit(X, y)
+        assert_array_equal(alone.confident_predict(X)["margin"].scores, views["margin"].scores)
+        assert_array_equal(other["margin"].scores, views["margin"].scores)
+        assert alone.fit_metrics_ == views.fit_metrics == other.fit_metrics
+
+
+def test_sparse_examples():
+    X, y = clouds()
+    X[X < 0.4] = 0.0
+    dense, sparse = GenSVM().fit(X, y), GenSVM().fit(csr_matrix(X), y)
+    assert_allclose(sparse.decision_function(csr_matrix(X)), dense.decision_function(X), atol=1e-5)
+
+
+# ---- kernels
+
+
+def rings(seed=0):
+    """Three rings around one another, which no line parts."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1, 2], 50)
+    angle = rng.uniform(0, 2 * np.pi, 150)
+    return np.column_stack([np.cos(angle), np.sin(angle)]) * (y + 0.3 * rng.random(150))[:, None], y
+
+
+@pytest.mark.parametrize("components", [150, 40])
+def test_a_kernel_parts_what_no_line_can(components):
+    X, y = rings()
+    assert np.mean(GenSVM(lam=2.0**-12).fit(X, y).predict(X) == y) < 0.8
+    model = GenSVM(lam=2.0**-12, kernel="rbf", gamma=2.0, components=components, random_state=1).fit(X, y)
+    assert np.mean(model.predict(X) == y) > 0.97
+    assert len(model.landmarks_) == components
+
+
+def test_the_map_of_all_rows_gives_back_the_kernel():
+    X, y = rings()
+    model = GenSVM(kernel="rbf", gamma=1.0).fit(X, y)
+    inputs = model._inputs(X)
+    gram = np.exp(-np.sum((X[:, None] - X) ** 2, axis=2))
+    assert_allclose(inputs @ inputs.T, gram, atol=1e-6)
+
+
+def test_the_rows_of_a_map_come_from_the_seed():
+    X, y = rings()
+    one, other, again = (
+        GenSVM(kernel="rbf", components=10, random_state=seed).fit(X, y).landmarks_ for seed in (1, 2, 1)
+    )
+    assert_array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+def test_wrong_parameters_are_told():
+    X, y = clouds()
+    for wrong in ({"lam": 0}, {"kappa": -1}, {"p": 2.5}, {"weights": "groups"}, {"gamma": "auto"}):
+        with pytest.raises(ConfmlError, match=next(iter(wrong))):
+            GenSVM(**wrong).fit(X, y)

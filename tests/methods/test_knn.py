@@ -1,0 +1,275 @@
+"""k nearest neighbours: worked examples, ties, equality with the literal version, published errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import knn as naive_knn
+
+import confml.neighbours.nearest_rows as neighbours_module
+from confml.errors import ConfmlError
+from confml.methods.knn import KNN
+from confml.neighbours.nearest_rows import NearestRows
+from confml.steps.row_standardise import RowStandardise
+
+
+def literal(X, y, X_test, k):
+    classes = sorted(set(y.tolist()))
+    answers = [naive_knn.knn(X.tolist(), y.tolist(), row, k, classes) for row in X_test.tolist()]
+    return np.array([shares for shares, _ in answers]), np.array([label for _, label in answers])
+
+
+def assert_literal(X, y, X_test, k):
+    view = KNN(k).fit(X, y).confident_predict(X_test)["vote"]
+    shares, labels = literal(X, y, X_test, k)
+    assert np.array_equal(view.scores, shares)
+    assert np.array_equal(view.labels, labels)
+
+
+@pytest.fixture(params=["tree", "products"])
+def way(request, monkeypatch):
+    """Both ways of searching, whatever the number of attributes."""
+    monkeypatch.setattr(neighbours_module, "_TREE_ATTRIBUTES", 10**9 if request.param == "tree" else 0)
+    return request.param
+
+
+# ---- by hand
+
+
+def test_table_3_3_of_the_textbook():
+    X = np.array([[1, 3, 1], [3, 5, 2], [3, 2, 2], [5, 2, 3]])
+    y = np.array(["pos", "pos", "neg", "neg"])
+    new = np.array([[2, 4, 2]])
+    found = KNN(4).fit(X, y)._rows.query(new.astype(float), 4)
+    np.testing.assert_array_equal(found.distances[0], np.sqrt([2, 3, 5, 14]))
+    assert KNN(1).fit(X, y).predict(new) == KNN(3).fit(X, y).predict(new) == "pos"
+    np.testing.assert_allclose(KNN(3).fit(X, y).predict_proba(new), [[1 / 3, 2 / 3]])
+
+
+def test_all_rows_at_the_last_distance_share_the_places_left(way):
+    X = np.array([[1.0], [2.0], [-2.0], [2.0], [3.0]])
+    y = np.array([0, 1, 1, 2, 0])
+    # k = 2: one row at distance 1, three at distance 2 for one place.
+    assert np.array_equal(KNN(2).fit(X, y).predict_proba([[0.0]]), [[3 / 6, 2 / 6, 1 / 6]])
+    # k = 3: two places for the three.
+    assert np.array_equal(KNN(3).fit(X, y).predict_proba([[0.0]]), [[3 / 9, 4 / 9, 2 / 9]])
+    assert np.array_equal(KNN(4).fit(X, y).predict_proba([[0.0]]), [[1 / 4, 2 / 4, 1 / 4]])
+
+
+def test_equal_votes_go_to_the_smaller_sum_of_distances(way):
+    X, y = np.array([[1.0], [4.0], [-2.0], [-2.5]]), np.array([0, 0, 1, 1])
+    view = KNN(4).fit(X, y).confident_predict([[0.0]])["vote"]
+    assert np.array_equal(view.scores, [[0.5, 0.5]])
+    assert view.labels == [1]  # 2 + 2.5 is less than 1 + 4
+
+
+def test_the_sum_of_distances_counts_shares(way):
+    # Three rows for two places: two of class 0, and one of class 1, which has a nearer row, too.
+    X, y = np.array([[3.0], [4.0], [-4.0], [4.0]]), np.array([1, 0, 0, 1])
+    view = KNN(3).fit(X, y).confident_predict([[0.0]])["vote"]
+    assert np.array_equal(view.scores, [[4 / 9, 5 / 9]])
+    X, y = np.array([[1.0], [1.0], [2.0], [-2.0], [2.0]]), np.array([0, 1, 1, 0, 2])
+    view = KNN(4).fit(X, y).confident_predict([[0.0]])["vote"]
+    assert np.array_equal(view.scores, [[5 / 12, 5 / 12, 2 / 12]])
+    assert view.labels == [0]  # equal votes, equal sums 1 + 2/3 * 2: the first class
+
+
+def test_whole_distances_are_added_exactly():
+    # 1 + 4/3 * 5 and 6 + 1/3 * 5 are the same number, and differ in floating point.
+    X = np.array([[1.0], [3.0], [-3.0], [5.0], [-5.0], [5.0], [-5.0], [5.0], [-5.0]])
+    y = np.array([1, 0, 0, 1, 1, 1, 1, 0, 2])
+    view = KNN(5).fit(X, y).confident_predict([[0.0]])["vote"]
+    assert np.array_equal(view.scores[0], [7 / 15, 7 / 15, 1 / 15])
+    assert view.labels == [0]
+
+
+def test_more_neighbours_than_training_examples(way):
+    X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0, 1, 1])
+    assert np.array_equal(KNN(100).fit(X, y).predict_proba([[0.0]]), [[1 / 3, 2 / 3]])
+
+
+# ---- against the literal version
+
+
+@st.composite
+def tied_data(draw):
+    """Few distinct values in few or many columns: ties and duplicates everywhere, contradictory labels."""
+    m, n = draw(st.integers(1, 60)), draw(st.integers(1, 4))
+    d = draw(st.sampled_from([1, 2, 3, 12, 40]))
+    seed = draw(st.integers(0, 2**32 - 1))
+    values = draw(st.sampled_from([2, 3, 10]))
+    scale = draw(st.sampled_from([1.0, 0.01, 1 / 3, 1e6, 1e-100, 1e-170, 1e200, 3e-320]))
+    shift = draw(st.sampled_from([0.0, 0.0, 0.1, -1e8]))
+    classes = draw(st.integers(1, 5))
+    rng = np.random.default_rng(seed)
+    X, X_test = (rng.integers(0, values, size=(rows, d)) * scale + shift for rows in (m, n))
+    if draw(st.booleans()):
+        X[0] *= draw(st.sampled_from([-1000.0, 1e15]))  # one row far off the others
+    if draw(st.booleans()):
+        X_test[0] = X_test[0] * 1e20 + 1.0
+    return X, rng.integers(0, classes, size=m), X_test, draw(st.integers(1, 12))
+
+
+@settings(max_examples=600, deadline=None)
+@given(tied_data(), st.sampled_from([0, 10, 10**9]))
+def test_it_equals_the_literal_version(data, tree_attributes):
+    X, y, X_test, k = data
+    before = neighbours_module._TREE_ATTRIBUTES
+    neighbours_module._TREE_ATTRIBUTES = tree_attributes
+    try:
+        assert_literal(X, y, X_test, k)
+    finally:
+        neighbours_module._TREE_ATTRIBUTES = before
+
+
+@pytest.mark.parametrize("shape", [(400, 2), (400, 30)])
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_it_equals_the_literal_version_on_continuous_data(way, shape, k):
+    rng = np.random.default_rng(shape[1] + k)
+    X, X_test = rng.normal(size=shape), rng.normal(size=(20, shape[1]))
+    assert_literal(X, rng.integers(0, 3, size=400), X_test, k)
+
+
+def test_close_clusters_far_apart(way):
+    # Rough products say nothing about which row of a cluster is nearest; the answer is exact all the same.
+    rng = np.random.default_rng(3)
+    centres = rng.normal(scale=1e7, size=(3, 15))
+    X = centres[rng.integers(0, 3, 200)] + rng.normal(size=(200, 15))
+    X_test = centres[rng.integers(0, 3, 20)] + rng.normal(size=(20, 15))
+    assert_literal(X, rng.integers(0, 4, 200), X_test, 5)
+
+
+def test_differences_too_small_for_single_precision(way):
+    # Rows around the mean whose products vanish in float32, beside rows that set the scale.
+    rng = np.random.default_rng(4)
+    X = np.concatenate([np.ones((1, 12)), -np.ones((1, 12)), 1e-25 * rng.integers(-3, 4, size=(60, 12))])
+    X[32:] = -X[2:32]
+    assert_literal(X, rng.integers(0, 4, 62), 1e-25 * rng.integers(-3, 4, size=(20, 12)), 3)
+
+
+@pytest.mark.parametrize("far", [1e14, 1e25, 3e38, 1e60, 1e160])
+def test_examples_so_far_off_that_single_precision_overflows(way, far):
+    rng = np.random.default_rng(5)
+    X, X_test = rng.integers(-1, 2, size=(60, 12)) * 1.0, rng.integers(0, 2, size=(10, 12)) * far
+    X_test[:, 0] = far
+    X[:20] *= far / 100
+    assert_literal(X, rng.integers(0, 4, 60), X_test, 3)
+    X[:20] /= far / 100
+    assert_literal(X, rng.integers(0, 4, 60), X_test, 3)
+
+
+def test_distances_that_differ_only_before_the_root_are_tied(way):
+    # 1 + 2^-52 and 1 have the same root in floating point.
+    X = np.array([[1.0, 2.0**-26], [1.0, 0.0], [9.0, 9.0]])
+    assert np.array_equal(KNN(1).fit(X, [1, 0, 0]).predict_proba([[0.0, 0.0]]), [[0.5, 0.5]])
+
+
+def test_thousands_of_duplicates(way):
+    X = np.repeat([[0.0, 1.0], [1.0, 0.0]], 1500, axis=0)
+    y = np.arange(3000) % 3
+    shares = KNN(7).fit(X, y).predict_proba([[0.0, 1.0], [0.5, 0.5]])
+    assert np.array_equal(shares, np.full((2, 3), 1 / 3))
+
+
+# ---- its own search
+
+
+@pytest.mark.parametrize("d", [3, 25])
+def test_the_order_of_training_rows_does_not_matter(d):
+    rng = np.random.default_rng(d)
+    X, y = rng.integers(0, 3, size=(200, d)).astype(float), rng.integers(0, 4, 200)
+    X_test = rng.integers(0, 3, size=(50, d)).astype(float)
+    shuffled = rng.permutation(200)
+    for k in (1, 4, 9):
+        one = KNN(k).fit(X, y).confident_predict(X_test)["vote"]
+        other = KNN(k).fit(X[shuffled], y[shuffled]).confident_predict(X_test)["vote"]
+        assert np.array_equal(one.scores, other.scores) and np.array_equal(one.labels, other.labels)
+
+
+@pytest.mark.parametrize("d", [3, 25])
+def test_a_path_is_one_search_and_gives_what_single_fits_give(monkeypatch, d):
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 4, size=(150, d)).astype(float), rng.integers(0, 3, 150)
+    X_test = rng.integers(0, 4, size=(40, d)).astype(float)
+    searches = []
+    query = NearestRows.query
+    monkeypatch.setattr(NearestRows, "query", lambda *args: searches.append(args[2]) or query(*args))
+    grid = [{"k": k} for k in (5, 1, 20, 2, 500)]
+    path = list(KNN().evaluate_path(X, y, X_test, grid))
+    assert searches == [500]
+    assert [point for point, _ in path] == grid
+    for point, views in path:
+        alone = KNN(**point).fit(X, y).confident_predict(X_test)["vote"]
+        assert np.array_equal(views["vote"].scores, alone.scores)
+        assert np.array_equal(views["vote"].labels, alone.labels)
+
+
+def test_an_empty_grid_is_an_empty_path():
+    assert list(KNN().evaluate_path([[0.0]], [0], [[0.0]], [])) == []
+
+
+def test_a_wrong_k_anywhere_in_a_grid_is_said_at_once():
+    with pytest.raises(ConfmlError, match="k must be a whole number at least 1, got 0"):
+        next(KNN().evaluate_path([[0.0]], [0], [[0.0]], [{"k": 3}, {"k": 0}]))
+
+
+def test_test_blocks_are_for_large_cells_only():
+    assert KNN().test_block(7291, 2007) is None
+    block = KNN().test_block(60000, 10000)
+    assert 1000 <= block < 10000
+
+
+def test_rows_are_not_changed():
+    X = np.random.default_rng(0).normal(size=(50, 12))
+    X.flags.writeable = False
+    KNN(3).fit(X, np.arange(50) % 2).predict(X)
+
+
+# ---- published data
+
+
+def read(folder, name):
+    """(X, y, X_test, y_test) of the provider's parts, read without confml's own reader."""
+    if name == "usps":
+        parts = [np.loadtxt(folder / "usps" / f"zip.{part}.gz") for part in ("train", "test")]
+        parts = [np.roll(part, -1, axis=1) for part in parts]
+    else:
+        first, second, separator, skip = {
+            "satimage": ("sat.trn", "sat.tst", None, 0),
+            "shuttle": ("shuttle.trn", "shuttle.tst", None, 0),
+            "pendigits": ("pendigits.tra", "pendigits.tes", ",", 0),
+            "optdigits": ("optdigits.tra", "optdigits.tes", ",", 0),
+            "ripley-synth": ("synth.tr", "synth.te", None, 1),
+        }[name]
+        parts = [
+            np.loadtxt(folder / name / file, delimiter=separator, skiprows=skip) for file in (first, second)
+        ]
+    (train, test) = parts
+    return train[:, :-1], train[:, -1], test[:, :-1], test[:, -1]
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(
+    "name, errors",
+    [
+        ("usps", 113),
+        ("satimage", 211),
+        ("shuttle", 17),
+        ("pendigits", 79),
+        ("optdigits", 36),
+        ("ripley-synth", 150),
+    ],
+)
+def test_known_errors_of_one_neighbour(data_folder, name, errors):
+    X, y, X_test, y_test = read(data_folder, name)
+    assert np.count_nonzero(KNN(1).fit(X, y).predict(X_test) != y_test) == errors
+
+
+@pytest.mark.real_data
+def test_known_error_on_standardised_digits(data_folder):
+    X, y, X_test, y_test = read(data_folder, "usps")
+    step = RowStandardise()
+    method = KNN(1).fit(step.transform(X), y)
+    assert np.count_nonzero(method.predict(step.transform(X_test)) != y_test) == 103

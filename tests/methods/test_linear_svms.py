@@ -1,0 +1,332 @@
+"""Linear support vector machines put together: one against one, one against the rest, DAG, Crammer-Singer."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.svm import LinearSVC
+
+from confml.bayes_error import one_vs_rest_bayes_error
+from confml.errors import ConfmlError
+from confml.methods.svm.crammer_singer import CrammerSinger
+from confml.methods.svm.dag_svm import DAGSVM
+from confml.methods.svm.liblinear_nodes import DUAL, PRIMAL, RUNGS, Nodes
+from confml.methods.svm.newton_svm import DenseExamples
+from confml.methods.svm.ovo_svm import OvOSVM
+from confml.methods.svm.ovr_svm import OvRSVM
+from confml.methods.svm.smart_svm import SmartSVM
+
+TIGHT = 1e-9
+METHODS = [OvOSVM, OvRSVM, DAGSVM]
+
+
+def clouds(rows=150, classes=5, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(classes), rng.integers(0, classes, rows - classes)])
+    X = rng.normal(scale=1.2, size=(classes, d))[y] + rng.normal(size=(rows, d))
+    return X, y, rng.normal(scale=2.0, size=(80, d))
+
+
+def objective(w, X, t, C, prices=(1.0, 1.0)):
+    """1/2 |w|^2 + C sum s max(0, 1 - t f)^2 with the bias w[0] inside |w|."""
+    loss = np.maximum(0, 1 - t * (X @ w[1:] + w[0])) ** 2
+    return 0.5 * w @ w + C * np.sum(np.where(t > 0, *prices) * loss)
+
+
+def minimum(X, t, C, prices=(1.0, 1.0)):
+    """The least objective, by scipy."""
+    inputs = np.hstack([np.ones((len(X), 1)), X])
+    s = np.where(t > 0, *prices)
+
+    def both(w):
+        lack = np.maximum(0, 1 - t * (inputs @ w))
+        return 0.5 * w @ w + C * s @ lack**2, w - 2 * C * inputs.T @ (s * t * lack)
+
+    options = {"maxiter": 5000, "gtol": 1e-10, "ftol": 1e-15}
+    return minimize(both, np.zeros(inputs.shape[1]), jac=True, method="L-BFGS-B", options=options).fun
+
+
+# ---- the layer over LIBLINEAR
+
+
+@pytest.mark.parametrize("solver", [PRIMAL, DUAL])
+@pytest.mark.parametrize("prices", [(1.0, 1.0), (3.0, 0.5)])
+def test_a_path_reaches_the_least_objective(solver, prices):
+    X, y, _ = clouds(classes=2)
+    t = np.where(y == 1, 1.0, -1.0)
+    Cs = [2.0**power for power in range(-14, 8, 3)]
+    weights, seconds = Nodes(X).binary_path(np.arange(len(X)), t, Cs, solver, 1e-6, 1, prices)
+    assert weights.shape == (len(Cs), 5) and (seconds >= 0).all()
+    for w, C in zip(weights, Cs, strict=True):
+        assert objective(w, X, t, C, prices) == pytest.approx(minimum(X, t, C, prices), rel=1e-6)
+
+
+@pytest.mark.parametrize("prices", [(1.0, 1.0), (3.0, 0.5)])
+@pytest.mark.parametrize("separable", [False, True])
+def test_newtons_path_reaches_the_least_objective(prices, separable):
+    X, y, _ = clouds(classes=2)
+    X[:, 0] += 6.0 * y * separable
+    t = np.where(y == 1, 1.0, -1.0)
+    Cs = [2.0**power for power in range(-18, 19, 2)]
+    weights, _ = DenseExamples(X).binary_path(np.arange(len(X)), t, Cs, 1e-10, prices)
+    tight, _ = Nodes(X).binary_path(np.arange(len(X)), t, Cs, PRIMAL, 1e-12, 1, prices)
+    for w, reference, C in zip(weights, tight, Cs, strict=True):
+        reached = objective(w, X, t, C, prices)
+        assert reached <= objective(reference, X, t, C, prices) * (1 + 1e-9)
+        if C < 2**8:
+            assert reached == pytest.approx(minimum(X, t, C, prices), rel=1e-6)
+
+
+def test_newtons_path_is_the_same_bits_in_any_order():
+    X, y, _ = clouds(classes=2)
+    t, rows = np.where(y == 1, 1.0, -1.0), np.arange(len(X))
+    Cs = [2.0**power for power in range(-18, 19, 2)] + [3.0]
+    together, _ = DenseExamples(X).binary_path(rows, t, Cs, 1e-6)
+    backwards, _ = DenseExamples(csr_matrix(X)).binary_path(rows, t, Cs[::-1], 1e-6)
+    assert_array_equal(together, backwards[::-1])
+    for C, w in zip(Cs, together, strict=True):
+        assert_array_equal(DenseExamples(X).binary_path(rows, t, [C], 1e-6)[0][0], w)
+
+
+def test_pointers_into_the_nodes_are_what_copies_of_the_rows_would_be():
+    X, y, _ = clouds()
+    rows = np.flatnonzero((y == 1) | (y == 3))[::2]
+    t = np.where(y[rows] == 3, 1.0, -1.0)
+    some, _ = Nodes(X).binary_path(rows, t, [0.5, 8.0])
+    alone, _ = Nodes(X[rows]).binary_path(np.arange(len(rows)), t, [0.5, 8.0])
+    assert_array_equal(some, alone)
+
+
+@pytest.mark.parametrize("solver", [PRIMAL, DUAL])
+def test_sparse_and_dense_nodes_give_the_same_bits(solver):
+    X, y, _ = clouds(classes=2)
+    t = np.where(y == 1, 1.0, -1.0)
+    rows = np.arange(len(X))
+    for cut in (0.2, 1.5):  # few zeros, which stay, and many, which are left out
+        X[np.abs(X) < cut] = 0.0
+        sparse, _ = Nodes(csr_matrix(X)).binary_path(rows, t, [1.0], solver, seed=4)
+        dense, _ = Nodes(X).binary_path(rows, t, [1.0], solver, seed=4)
+        assert_array_equal(sparse, dense)
+
+
+@pytest.mark.parametrize("solver", [PRIMAL, DUAL])
+def test_what_a_C_gives_does_not_depend_on_the_others(solver):
+    X, y, _ = clouds(classes=2)
+    t = np.where(y == 1, 1.0, -1.0)
+    rows = np.arange(len(X))
+    Cs = [2.0**power for power in range(-18, 19, 2)] + [3.0]
+    together, _ = Nodes(X).binary_path(rows, t, Cs, solver, seed=9)
+    backwards, _ = Nodes(X).binary_path(rows, t, Cs[::-1], solver, seed=9)
+    assert_array_equal(together, backwards[::-1])
+    for C, w in zip(Cs, together, strict=True):
+        assert_array_equal(Nodes(X).binary_path(rows, t, [C], solver, seed=9)[0][0], w)
+
+
+def test_the_dual_solver_depends_on_its_seed_alone():
+    X, y, _ = clouds(classes=2)
+    t = np.where(y == 1, 1.0, -1.0)
+    rows = np.arange(len(X))
+    one, other, again = (Nodes(X).binary_path(rows, t, [4.0], DUAL, 0.1, seed)[0] for seed in (1, 2, 1))
+    assert_array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("solver", [DUAL, "crammer-singer"])
+def test_fits_in_several_threads_have_each_the_numbers_of_its_seed(solver):
+    X, y, _ = clouds(rows=400, classes=2)
+    rows, t = np.arange(len(X)), np.where(y == 1, 1.0, -1.0)
+
+    def fit(seed):
+        if solver == DUAL:
+            return Nodes(X).binary_path(rows, t, [4.0], DUAL, 0.1, seed)[0]
+        return Nodes(X).crammer_singer(y, 2, 4.0, 0.1, seed, [1.0, 1.0])
+
+    alone = [fit(seed) for seed in range(8)]
+    for _ in range(3):
+        with ThreadPoolExecutor(8) as pool:
+            for one, expected in zip(pool.map(fit, range(8)), alone, strict=True):
+                assert_array_equal(one, expected)
+
+
+def test_the_rungs_are_values_of_the_papers_grid():
+    assert set(RUNGS) <= {2.0**power for power in range(-18, 19, 2)}
+
+
+# ---- the methods
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("solver", ["primal", "dual", "newton"])
+def test_the_same_bits_alone_and_in_a_path_in_any_order(method, solver):
+    X, y, X_test = clouds()
+    grid = [{"C": 2.0**power} for power in (-18, -3, 0, 5, 18)]
+    model = method(solver=solver, random_state=5)
+    path = {point["C"]: views for point, views in model.evaluate_path(X, y, X_test, grid)}
+    back = {point["C"]: views for point, views in model.evaluate_path(X, y, X_test, grid[::-1])}
+    for C, views in path.items():
+        alone = method(C=C, solver=solver, random_state=5).fit(X, y)
+        for view, found in alone.confident_predict(X_test).items():
+            assert_array_equal(found.scores, views[view].scores)
+            assert_array_equal(found.scores, back[C][view].scores)
+        assert alone.fit_metrics_ == views.fit_metrics
+
+
+@pytest.mark.parametrize("solver", ["primal", "dual", "newton"])
+@pytest.mark.parametrize("classes", [2, 3, 6])
+def test_one_against_one_is_scikit_learns_wrapper(classes, solver):
+    X, y, X_test = clouds(classes=classes)
+    machine = LinearSVC(C=2.0, tol=TIGHT, dual=False, max_iter=10**5)
+    wrapper = OneVsOneClassifier(machine).fit(X, y)
+    ours = OvOSVM(C=2.0, solver=solver, tolerance=1e-7, random_state=0).fit(X, y)
+    assert_allclose(ours.weights_[:, 1:], [one.coef_[0] for one in wrapper.estimators_], atol=2e-4)
+    if classes > 2:
+        assert_allclose(ours.decision_function(X_test), wrapper.decision_function(X_test), atol=1e-3)
+    assert_array_equal(ours.predict(X_test), wrapper.predict(X_test))
+
+
+@pytest.mark.parametrize("solver", ["primal", "dual", "newton"])
+@pytest.mark.parametrize("classes", [2, 3, 6])
+def test_one_against_the_rest_is_scikit_learns_wrapper(classes, solver):
+    X, y, X_test = clouds(classes=classes)
+    machine = LinearSVC(C=0.7, tol=TIGHT, dual=False, max_iter=10**5)
+    wrapper = OneVsRestClassifier(machine).fit(X, y)
+    ours = OvRSVM(C=0.7, solver=solver, tolerance=1e-7, random_state=0).fit(X, y)
+    assert_allclose(ours.decision_function(X_test), wrapper.decision_function(X_test), atol=1e-3)
+    assert_array_equal(ours.predict(X_test), wrapper.predict(X_test))
+
+
+def walk(values, c):
+    """One example's way through the graph: (label, {class voted away: by how much})."""
+    place = {pair: number for number, pair in enumerate(zip(*np.triu_indices(c, 1), strict=True))}
+    left, out = list(range(c)), {}
+    while len(left) > 1:
+        f = values[place[left[0], left[-1]]]
+        out[left.pop(0 if f > 0 else -1)] = abs(f)
+    return left[0], out
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_the_graph_votes_one_class_away_at_a_time(classes):
+    X, y, X_test = clouds(classes=classes)
+    pairs = OneVsOneClassifier(LinearSVC(C=1.0, tol=TIGHT, dual=False, max_iter=10**5)).fit(X, y)
+    values = np.column_stack([one.decision_function(X_test) for one in pairs.estimators_])
+    ours = DAGSVM(C=1.0, tolerance=1e-8).fit(X, y)
+    view = ours.confident_predict(X_test)["margin"]
+    for row, f in enumerate(values):
+        label, out = walk(f, classes)
+        assert view.labels[row] == label and view.scores[row, label] == 0
+        assert view.confidence[row] == pytest.approx(min(out.values()), abs=1e-3)
+        for code, distance in out.items():
+            assert view.scores[row, code] == pytest.approx(-distance, abs=1e-3)
+
+
+def test_votes_and_their_ties():
+    ours = OvOSVM()
+    ours.classes_ = np.array(["a", "b", "c"])
+    # pairs ab, ac, bc: a beats b, c beats a, b beats c: one vote each; sums are 1 - 3 = -2, -1 + 4, 3 - 4.
+    view = ours._views(np.array([[-1.0, 3.0, -4.0], [1.0, 1.0, 1.0], [0.0, -1.0, -1.0]]))["vote"]
+    assert_allclose(view.scores, [[1 / 3, 1 / 3, 1 / 3], [0, 1 / 3, 2 / 3], [0.5, 0.5, 0]])
+    assert list(view.labels) == ["b", "c", "a"]
+
+
+def test_margins_of_pairs_count_up_to_1():
+    ours = OvOSVM()
+    ours.classes_ = np.array(["a", "b", "c"])
+    # pairs ab, ac, bc; b beats both by a little, and a is far from c, which neither of them is
+    view = ours._views(np.array([[0.5, -9.0, -0.8], [2.0, -0.5, 0.25]]))["margin"]
+    assert_allclose(view.scores, [[0.25, 0.65, -0.9], [-0.25, 0.375, -0.125]])
+    assert list(view.labels) == ["b", "b"]
+    ours.classes_ = np.array(["a", "b"])
+    assert_allclose(ours._views(np.array([[3.0]]))["margin"].scores, [[-1.5, 1.5]])
+
+
+def multiclass_objective(W, X, y, C):
+    f = X @ W[:, 1:].T + W[:, 0]
+    rows = np.arange(len(X))
+    gap = f - f[rows, y][:, None] + 1.0
+    gap[rows, y] = 0.0
+    return 0.5 * np.sum(W**2) + C * np.sum(gap.max(axis=1))
+
+
+@pytest.mark.parametrize("classes", [2, 3, 6])
+def test_crammer_and_singer_as_scikit_learn(classes):
+    X, y, X_test = clouds(classes=classes)
+    ours = CrammerSinger(C=0.5, tolerance=1e-6, random_state=1).fit(X, y)
+    theirs = LinearSVC(C=0.5, multi_class="crammer_singer", tol=1e-6, max_iter=10**5, random_state=0)
+    theirs.fit(X, y)
+    W = np.column_stack([theirs.intercept_, theirs.coef_])
+    if classes == 2:  # scikit-learn keeps the difference of the two
+        W = np.vstack([-W / 2, W / 2])
+    least = multiclass_objective(W, X, y, 0.5)
+    assert multiclass_objective(ours.weights_, X, y, 0.5) == pytest.approx(least, rel=1e-5)
+    assert np.mean(ours.predict(X_test) == theirs.predict(X_test)) == 1.0
+
+
+def test_crammer_and_singer_repeats_bit_for_bit():
+    X, y, _ = clouds()
+    one, other, again = (CrammerSinger(random_state=seed).fit(X, y).weights_ for seed in (1, 2, 1))
+    assert_array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("method", [*METHODS, CrammerSinger])
+def test_sparse_examples(method):
+    X, y, X_test = clouds()
+    X[np.abs(X) < 0.7] = 0.0
+    dense = method(random_state=1).fit(X, y).confident_predict(X_test)
+    sparse = method(random_state=1).fit(csr_matrix(X), y).confident_predict(csr_matrix(X_test))
+    for view, found in dense.items():
+        assert_allclose(sparse[view].scores, found.scores, atol=1e-12)
+
+
+def test_class_weights_are_scikit_learns():
+    X, y, X_test = clouds(classes=2)
+    for weight in ("balanced", {0: 5.0, 1: 0.5}):
+        theirs = LinearSVC(class_weight=weight, tol=TIGHT, dual=False, max_iter=10**5).fit(X, y)
+        ours = OvRSVM(class_weight=weight, tolerance=1e-8).fit(X, y)
+        assert_allclose(ours.decision_function(X_test), theirs.decision_function(X_test), atol=1e-4)
+
+
+@pytest.mark.parametrize("method", [OvRSVM, SmartSVM, CrammerSinger])
+def test_weights_by_bayes_error_are_those_of_the_training_part(method):
+    X, y, X_test = clouds()
+    estimate = one_vs_rest_bayes_error(X, y).estimate
+    assert np.ptp(estimate) > 0
+    numbers = (1 + estimate) / np.mean(1 + estimate)
+    given = dict(zip(np.unique(y).tolist(), numbers.tolist(), strict=True))
+    ours, same, plain = (
+        method(class_weight=weight, random_state=1).fit(X, y).confident_predict(X_test)["margin"].scores
+        for weight in ("bayes-error", given, None)
+    )
+    assert_array_equal(ours, same)
+    assert not np.allclose(ours, plain)
+    assert len(method(class_weight="bayes-error").fit(X[:3], np.zeros(3, int)).classes_) == 1
+
+
+@pytest.mark.parametrize(("scale", "C"), [(1e200, 1.0), (1.0, 1e100)])
+def test_what_newton_cannot_solve_is_told(scale, C):
+    X, y, _ = clouds()
+    X[:, 0] = 1.0  # beside the bias
+    with pytest.raises(ConfmlError, match="newton cannot solve"):
+        OvRSVM(C=C, solver="newton").fit(X * scale, y)
+
+
+@pytest.mark.parametrize("method", [OvRSVM, CrammerSinger])
+def test_weights_of_classes_that_are_not_there_are_told(method):
+    X, y, _ = clouds()
+    with pytest.raises(ConfmlError, match="none of the classes: it has '1', they are 0, 1"):
+        method(class_weight={"1": 2.0}).fit(X, y)
+    method(class_weight={1: 2.0, 99: 3.0}).fit(X, y)  # a fold may lack a class
+
+
+def test_wrong_parameters_are_told():
+    X, y, _ = clouds()
+    for wrong in ({"C": 0}, {"solver": "primary"}, {"class_weight": {0: -1}}, {"tolerance": 0}):
+        with pytest.raises(ConfmlError, match=next(iter(wrong))):
+            OvOSVM(**wrong).fit(X, y)

@@ -1,0 +1,288 @@
+"""SmartSVM: cuts of the graph of classes, the tree, and the walk down it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from confml.bayes_error import pairwise_bayes_error
+from confml.errors import ConfigError, ConfmlError
+from confml.methods import registry
+from confml.methods.svm.class_tree import ClassTree
+from confml.methods.svm.graph_cuts import CUTS, cut_value
+from confml.methods.svm.ovr_svm import OvRSVM
+from confml.methods.svm.smart_svm import SmartSVM
+
+
+def graph(k, seed, whole=False):
+    """A complete graph with random weights; whole numbers 0 to 2 make ties, and parts without any edge."""
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 3, (k, k)).astype(float) if whole else rng.random((k, k))
+    weights = np.triu(weights, 1)
+    weights += weights.T
+    np.fill_diagonal(weights, np.nan)
+    return weights
+
+
+def cost(weights, side, kind):
+    """What a cut costs, edge by edge."""
+    inside, outside = np.flatnonzero(side), np.flatnonzero(~np.asarray(side))
+    cut = sum(weights[a, b] for a in inside for b in outside)
+    if kind == "minimum" or cut == 0:
+        return cut
+    if kind == "balanced":
+        return cut / (len(inside) * len(outside))
+    volume = [
+        sum(weights[a, b] for a in part for b in range(len(side)) if b != a) for part in (inside, outside)
+    ]
+    return cut / volume[0] + cut / volume[1]
+
+
+def bipartitions(k):
+    for bits in itertools.product([False, True], repeat=k - 1):
+        if any(bits):
+            yield np.array([False, *bits])
+
+
+@pytest.mark.parametrize("kind", CUTS)
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("k", range(2, 9))
+def test_no_bipartition_costs_less(kind, whole, k):
+    for seed in range(6):
+        weights = graph(k, seed, whole)
+        side = CUTS[kind](weights)
+        assert side.shape == (k,) and side.any() and not side[0]
+        found = cost(weights, side, kind)
+        assert found == pytest.approx(min(cost(weights, one, kind) for one in bipartitions(k)), abs=1e-12)
+        assert cut_value(weights, side, kind) == pytest.approx(found, abs=1e-12)
+
+
+def test_the_example_of_stoer_and_wagner():
+    """Their figure 1: the minimum cut is 4, and parts vertices 3, 4, 7, 8 from the others."""
+    weights = np.zeros((8, 8))
+    edges = [(1, 2, 2), (1, 5, 3), (2, 3, 3), (2, 5, 2), (2, 6, 2), (3, 4, 4), (3, 7, 2), (4, 7, 2)]
+    edges += [(4, 8, 2), (5, 6, 3), (6, 7, 1), (7, 8, 3)]
+    for a, b, weight in edges:
+        weights[a - 1, b - 1] = weights[b - 1, a - 1] = weight
+    side = CUTS["minimum"](weights)
+    assert list(np.flatnonzero(side) + 1) == [3, 4, 7, 8]
+    assert cut_value(weights, side) == 4
+
+
+@pytest.mark.parametrize("kind", ["normalised", "balanced"])
+def test_many_classes_are_parted_along_a_weak_seam(kind):
+    rng = np.random.default_rng(3)
+    group = rng.permutation(np.repeat([0, 1], 12))
+    weights = np.where(group[:, None] == group, 0.8, 0.01) + 0.001 * graph(24, 1)
+    side = CUTS[kind](weights)
+    assert_array_equal(side, group != group[0])
+
+
+# ---- the tree
+
+
+@pytest.mark.parametrize("kind", CUTS)
+def test_every_node_of_a_tree_is_the_least_cut_of_its_classes(kind):
+    weights = graph(8, 5)
+    classes = np.array(list("abcdefgh"))
+    tree = ClassTree.of_weights(classes, weights, kind)
+    assert len(tree) == 7
+    for node in range(7):
+        left, right = tree.sides(node)
+        members = np.sort(np.concatenate([left, right]))
+        part = weights[np.ix_(members, members)]
+        assert members[0] in left
+        least = min(cost(part, one, kind) for one in bipartitions(len(members)))
+        assert cost(part, np.isin(members, right), kind) == pytest.approx(least)
+        assert tree.cut[node] == pytest.approx(least)
+
+
+def test_forms_of_a_tree():
+    weights = np.array([[np.nan, 0.1, 0.7], [0.1, np.nan, 0.2], [0.7, 0.2, np.nan]])
+    tree = ClassTree.of_weights(np.array([1, 2, 5]), weights)
+    expected = {
+        "classes": [1, 2, 5],
+        "cut": pytest.approx(0.3),
+        "left": {"classes": [1, 5], "cut": 0.7, "left": {"class": 1}, "right": {"class": 5}},
+        "right": {"class": 2},
+    }
+    assert tree.to_dict() == expected
+    assert json.loads(json.dumps(tree.to_dict())) == expected
+    assert str(tree) == "{1 2 5}  cut 0.3\n├── {1 5}  cut 0.7\n│   ├── 1\n│   └── 5\n└── 2"
+    assert ClassTree.from_arrays(tree.to_arrays()).to_dict() == expected
+    assert tree.depth == 2
+    assert tree.only(np.array([2, 5])).to_dict() == {
+        "classes": [2, 5],
+        "cut": pytest.approx(0.3),
+        "left": {"class": 5},
+        "right": {"class": 2},
+    }
+    assert tree.only(np.array([5])).to_dict() == {"class": 5}
+
+
+def clouds(rows=240, classes=6, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(classes), rng.integers(0, classes, rows - classes)])
+    X = rng.normal(scale=2.0, size=(classes, d))[y] + rng.normal(size=(rows, d))
+    return X, y, rng.normal(scale=3.0, size=(60, d))
+
+
+@pytest.mark.parametrize("options", [{}, {"trees": 1, "count": "nontrivial"}])
+def test_the_weights_are_estimated_bayes_errors(options):
+    X, y, _ = clouds()
+    model = SmartSVM(**options).fit(X, y)
+    rates = pairwise_bayes_error(X, y, **{"trees": 3, "count": "all", **options})
+    assert_array_equal(model.bayes_error_, rates.estimate)
+    assert model.tree_.to_dict() == ClassTree.of_weights(np.arange(6), rates.estimate).to_dict()
+    assert model.fit_details_ == {"tree": model.tree_.to_dict()}
+    assert model.fit_metrics_["machines"] == 5
+
+
+def machines_of(model, X, y):
+    """The tree's nodes as classifiers of scikit-learn's kind, each fitted on its own."""
+    machines = []
+    for node in range(len(model.tree_)):
+        left, right = model.tree_.sides(node)
+        rows = np.isin(y, np.concatenate([left, right]))
+        machines.append(OvRSVM(C=model.C).fit(X[rows], np.isin(y[rows], right)))
+    return machines
+
+
+def test_an_example_walks_down_from_the_root():
+    X, y, X_test = clouds()
+    model = SmartSVM(C=2.0).fit(X, y)
+    view = model.confident_predict(X_test)["margin"]
+    decided = np.column_stack([one.decision_function(X_test) for one in machines_of(model, X, y)])
+    for row, values in enumerate(decided):
+        child, out, smallest = 0, {}, np.inf
+        while child >= 0:
+            left, right = model.tree_.sides(child)
+            out |= dict.fromkeys(left if values[child] > 0 else right, -abs(values[child]))
+            smallest = min(smallest, abs(values[child]))
+            child = int((model.tree_.right if values[child] > 0 else model.tree_.left)[child])
+        assert view.labels[row] == -1 - child and view.scores[row, -1 - child] == 0
+        assert view.confidence[row] == pytest.approx(smallest)
+        for code, score in out.items():
+            assert view.scores[row, code] == pytest.approx(score)
+
+
+@pytest.mark.parametrize("solver", ["primal", "dual", "newton"])
+def test_the_same_bits_alone_and_in_a_path_in_any_order(solver):
+    X, y, X_test = clouds()
+    grid = [{"C": 2.0**power} for power in (-18, -3, 0, 5, 18)]
+    model = SmartSVM(solver=solver, random_state=5)
+    path = {point["C"]: views for point, views in model.evaluate_path(X, y, X_test, grid)}
+    back = {point["C"]: views for point, views in model.evaluate_path(X, y, X_test, grid[::-1])}
+    for C, views in path.items():
+        alone = SmartSVM(C=C, solver=solver, random_state=5).fit(X, y).confident_predict(X_test)["margin"]
+        assert_array_equal(alone.scores, views["margin"].scores)
+        assert_array_equal(alone.scores, back[C]["margin"].scores)
+        assert views.fit_details["tree"] == path[1.0].fit_details["tree"]
+
+
+def test_sparse_examples():
+    X, y, X_test = clouds()
+    dense, sparse = SmartSVM().fit(X, y), SmartSVM().fit(csr_matrix(X), y)
+    assert dense.tree_.to_dict() == sparse.tree_.to_dict()
+    assert_allclose(sparse.decision_function(csr_matrix(X_test)), dense.decision_function(X_test), atol=1e-10)
+
+
+# ---- other classifiers at the nodes
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"estimator": "knn", "estimator_params": {"k": 3}},
+        {"estimator": "perceptron"},
+        {"estimator": "sklearn.linear_model.LogisticRegression"},
+        {"estimator": "sklearn.svm.SVC", "estimator_params": {"C": 5.0}},
+        {"estimator": LogisticRegression(C=3.0)},
+        {"estimator": DecisionTreeClassifier(max_depth=3)},
+    ],
+    ids=str,
+)
+def test_any_binary_classifier_may_stand_at_the_nodes(options):
+    X, y, X_test = clouds()
+    names = np.array(["a", "b", "c", "d", "e", "f"])
+    model = SmartSVM(random_state=1, **options).fit(X, names[y])
+    again = SmartSVM(random_state=1, **options).fit(X, names[y])
+    view = model.confident_predict(X_test)["margin"]
+    assert_array_equal(view.scores, again.confident_predict(X_test)["margin"].scores)
+    assert np.mean(model.predict(X) == names[y]) > 0.6
+    labels = np.zeros(len(X_test), dtype=int)
+    for row in range(len(X_test)):
+        child = 0
+        while child >= 0:
+            second = model.weights_[child].predict(X_test[row : row + 1])[0] == 1
+            child = int((model.tree_.right if second else model.tree_.left)[child])
+        labels[row] = -1 - child
+    assert_array_equal(view.labels, names[labels])
+
+
+def test_an_estimators_own_parameters_can_be_tuned():
+    X, y, X_test = clouds()
+    model = SmartSVM(estimator=DecisionTreeClassifier(random_state=0))
+    grid = [{"estimator__max_depth": depth} for depth in (1, 6)]
+    path = [views["margin"].labels for _, views in model.evaluate_path(X, y, X_test, grid)]
+    assert not np.array_equal(*path)
+    deep = SmartSVM(estimator=DecisionTreeClassifier(random_state=0, max_depth=6)).fit(X, y)
+    assert_array_equal(path[1], deep.predict(X_test))
+
+
+def test_a_random_estimator_has_the_same_seed_alone_and_in_a_path():
+    X, y, X_test = clouds()
+    model = SmartSVM(estimator=DecisionTreeClassifier(max_features=1))
+    grid = [{"C": 1.0}, {"C": 2.0}]
+    both = list(model.evaluate_path(X, y, X_test, grid, np.random.default_rng(4)))
+    (alone,) = model.evaluate_path(X, y, X_test, grid[1:], np.random.default_rng(4))
+    assert_array_equal(both[1][1]["margin"].scores, alone[1]["margin"].scores)
+
+
+def test_large_sets_make_do_with_one_tree(monkeypatch):
+    X, y, _ = clouds()
+    monkeypatch.setattr("confml.methods.svm.smart_svm.LARGE", len(X) - 1)
+    large, small = SmartSVM(trees="by-size").fit(X, y), SmartSVM(trees="by-size").fit(X[1:], y[1:])
+    assert_array_equal(large.bayes_error_, pairwise_bayes_error(X, y, trees=1).estimate)
+    assert_array_equal(small.bayes_error_, pairwise_bayes_error(X[1:], y[1:], trees=3).estimate)
+
+
+def test_a_wrong_estimator_is_told():
+    registry.check("smart-svm", {"estimator": "sklearn.svm.SVC"})
+    for wrong in (
+        {"estimator": "knm"},
+        {"estimator": 5},
+        {"estimator": LogisticRegression},
+        {"cut": "least"},
+    ):
+        with pytest.raises(ConfigError, match=next(iter(wrong))):
+            registry.check("smart-svm", wrong)
+    X, y, _ = clouds()
+    with pytest.raises(ConfmlError, match="k must be"):
+        SmartSVM(estimator="knn", estimator_params={"k": 0}).fit(X, y)
+
+
+# ---- one tree for the inner folds
+
+
+def test_inner_folds_share_the_tree_when_asked_to():
+    X, y, _ = clouds()
+    y = np.where((y == 5) & (np.arange(len(y)) > 10), 0, y)  # class 5 is gone with the first rows
+    rows, rest = np.arange(12, len(X)), np.arange(12)
+    grid = [{"C": 1.0}, {"C": 2.0, "trees": 1}]
+    model = SmartSVM(share_tree=True)
+    state = model.prepare(X, y, grid)
+    assert all(array.dtype != object for array in state.values())
+    part = model.subset_state(state, rows)
+    shared = list(model.evaluate_path(X[rows], y[rows], X[rest], grid, None, part))
+    for (_, views), trees in zip(shared, (3, 1), strict=True):
+        whole = SmartSVM(trees=trees).fit(X, y).tree_
+        assert views.fit_details["tree"] == whole.only(np.unique(y[rows])).to_dict()
+    assert SmartSVM().prepare(X, y, grid) is None

@@ -1,0 +1,485 @@
+"""TCM-NN against its literal definition, its conventions, its contracts and the published figures."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+from reference import tcm_nn as naive
+from scipy.stats import kstest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from confml.errors import ConfmlError
+from confml.methods.tcm_nn import TCMNN
+from confml.methods.tcm_nn import passes as passes_module
+from confml.methods.tcm_nn.passes import ENGINES, Passes, Room
+
+# ---- the same counts as the definition, bit for bit
+
+KINDS = ("real", "few whole numbers", "whole numbers", "one decimal", "duplicates", "mixed scales")
+
+
+def random_case(rng, m, d, c, r, kind):
+    """Training examples, codes and test examples, with ties, duplicates and contradictory labels."""
+    Z = rng.normal(size=(m + r, d))
+    if kind == "few whole numbers":
+        Z = rng.integers(0, 3, (m + r, d)).astype(float)
+    elif kind == "whole numbers":
+        Z = rng.integers(-40, 40, (m + r, d)).astype(float)
+    elif kind == "one decimal":
+        Z = np.round(Z, 1)
+    elif kind == "duplicates":
+        Z = Z[rng.integers(0, max(1, m // 3), m + r)]
+    elif kind == "mixed scales":
+        Z = Z * 10.0 ** rng.uniform(-3, 3, (m + r, 1))
+    Z = Z * rng.choice([1.0, 1.0, 1e-12, 1e12, 1e-3]) + rng.choice([0.0, 0.0, 0.0, 1e6])
+    codes = np.unique(rng.integers(0, c, m), return_inverse=True)[1]
+    return Z[:m], np.sort(codes) if rng.random() < 0.3 else codes, Z[m:]
+
+
+def assert_same_counts(X, codes, T, ks, expected, engine, room, within=False):
+    passes = Passes(X, codes, engine, room)
+    counts = passes.counts(*passes.lists(max(ks)), T, ks, within)
+    for q, (greater, equal, alpha) in enumerate(expected):
+        np.testing.assert_array_equal(counts.alpha[:, :, q], alpha)
+        np.testing.assert_array_equal(counts.greater[:, :, q], greater)
+        np.testing.assert_array_equal(counts.equal[:, :, q], equal)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_counts_are_those_of_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    for number in range(300):
+        m, d, c, r = rng.integers(1, 25), rng.integers(1, 6), rng.integers(1, 5), rng.integers(1, 4)
+        X, codes, T = random_case(rng, m, d, c, r, KINDS[number % len(KINDS)])
+        ks = np.unique(rng.integers(1, 8, rng.integers(1, 3)))
+        within = number % 4 == 3
+        expected = [naive.tcm_nn(X, codes, T, k, within) for k in ks]
+        room = Room(*(int(size) for size in rng.integers(1, 16, 3)), spare=int(rng.integers(1, 4)))
+        for engine in ENGINES:
+            assert_same_counts(X, codes, T, ks, expected, engine, room, within)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_larger_sets_in_many_tiles(engine, kind):
+    """Classes long enough for every part of the kernels; the rooms make lists overflow, tiles and blocks end
+    within classes."""
+    rng = np.random.default_rng(KINDS.index(kind))
+    X, codes, T = random_case(rng, 420, 5, 3, 5, kind)
+    codes[rng.random(420) < 0.5] = 0
+    ks = [1, 2, 7, 20]
+    expected = [naive.tcm_nn_pseudo_code(X, codes, T, k) for k in ks]
+    for room in (Room(), Room(rows=100, columns=37, block=2, spare=1), Room(rows=64, columns=128, spare=6)):
+        assert_same_counts(X, codes, T, ks, expected, engine, room)
+    for q, k in enumerate(ks):
+        assert_same_counts(X, codes, T, [k], expected[q : q + 1], engine, Room(rows=90, columns=300))
+
+
+def test_pseudo_code_is_the_definition():
+    rng = np.random.default_rng(5)
+    for number in range(60):
+        X, codes, T = random_case(rng, 14, 2, 3, 2, KINDS[number % len(KINDS)])
+        for k in (1, 3, 9):
+            for ours, literal in zip(
+                naive.tcm_nn_pseudo_code(X, codes, T, k), naive.tcm_nn(X, codes, T, k), strict=True
+            ):
+                np.testing.assert_array_equal(ours, literal)
+
+
+@pytest.mark.parametrize(("m", "d", "engine"), [(200, 5, "direct"), (900, 80, "product"), (2400, 2, "tree")])
+def test_engines_chosen_by_size(m, d, engine):
+    rng = np.random.default_rng(m)
+    X, codes, T = random_case(rng, m, d, 4, 4, "real")
+    assert Passes(X, codes).engine == engine
+    assert_same_counts(X, codes, T, [3], [naive.tcm_nn_pseudo_code(X, codes, T, 3)], None, None)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e-150, 1e150, 1e160, 1e200])
+def test_squares_beyond_floating_point(scale):
+    """Squares that vanish or overflow are what float64 makes of them, in every engine."""
+    rng = np.random.default_rng(3)
+    X, codes, T = rng.normal(size=(30, 3)) * scale, np.arange(30) % 3, rng.normal(size=(4, 3)) * scale
+    for k in (1, 2):
+        expected = [naive.tcm_nn(X, codes, T, k)]
+        for engine in ENGINES:
+            assert_same_counts(X, codes, T, [k], expected, engine, None)
+
+
+@pytest.mark.parametrize("far", [1e3, 1e9, 1e20])
+def test_test_examples_far_from_all_training_examples(far):
+    rng = np.random.default_rng(4)
+    X, codes = rng.normal(size=(60, 4)), np.arange(60) % 2
+    T = np.vstack([rng.normal(size=(3, 4)), far * rng.normal(size=(3, 4))])
+    for engine in ENGINES:
+        assert_same_counts(X, codes, T, [2], [naive.tcm_nn(X, codes, T, 2)], engine, None)
+
+
+def test_filter_that_cannot_tell_gives_way(monkeypatch):
+    """Rows closer together than float32 can tell: lists overflow, a few or nearly all."""
+    direct = []
+
+    class Spy(passes_module.DirectCloseness):
+        def __init__(self, X):
+            direct.append(len(X))
+            super().__init__(X)
+
+    monkeypatch.setattr(passes_module, "DirectCloseness", Spy)
+    rng = np.random.default_rng(6)
+    codes = np.arange(400) % 2
+    for clumped in (60, 390):
+        X = rng.normal(size=(400, 3))
+        X[:clumped] *= 1e-9
+        T = X[::50] * (1 + 1e-3)
+        direct.clear()
+        assert_same_counts(X, codes, T, [2], [naive.tcm_nn_pseudo_code(X, codes, T, 2)], "product", None)
+        assert direct, "the direct differences were not needed: this case tests nothing"
+
+
+def test_memory_stays_far_below_that_of_all_pairs():
+    rng = np.random.default_rng(7)
+    X, y, T = rng.normal(size=(6000, 20)), np.arange(6000) % 5, rng.normal(size=(500, 20))
+    TCMNN(k=2).fit(X[:300], y[:300]).predict(T[:3])  # compiles
+    tracemalloc.start()
+    TCMNN(k=2).fit(X, y).predict(T)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6000 * 6000 * 4 / 3
+
+
+# ---- the conventions, by hand
+
+
+def test_worked_example():
+    """Four points on a line; the new one at 3 under label 0 and label 1."""
+    X, y = np.array([[0.0], [1.0], [10.0], [12.0]]), np.array([0, 0, 1, 1])
+    extra = TCMNN(k=1).fit(X, y).confident_predict([[3.0]])["p-value"].extra
+    # Under 0: 0 has 1/10, 1 has 1/9, the new one 2/7, 10 has 2/7 (its nearest other is now the new one), 12
+    # has 2/9. Under 1: 0 has 1/3, 1 has 1/2, the new one 7/2, 10 has 2/9, 12 has 2/11.
+    np.testing.assert_array_equal(extra["alpha"], [[2 / 7, 7 / 2]])
+    np.testing.assert_array_equal(extra["n_greater"], [[0, 0]])
+    np.testing.assert_array_equal(extra["n_equal"], [[2, 1]])
+    np.testing.assert_array_equal(TCMNN().fit(X, y).predict_p_values([[3.0]]), [[2 / 5, 1 / 5]])
+
+
+def test_limits_of_the_ratio():
+    """0/0 = 1, x/0 = inf, and a class with fewer than k others has alpha = inf."""
+    method = TCMNN(k=1).fit([[0.0], [0.0], [1.0], [1.0], [5.0]], [0, 1, 0, 0, 2])
+    alpha = method.confident_predict([[0.0], [1.0], [5.0]])["p-value"].extra["alpha"]
+    np.testing.assert_array_equal(alpha, [[1, 1, np.inf], [0, np.inf, np.inf], [np.inf, np.inf, 0]])
+    alone = TCMNN(k=2).fit([[0.0], [1.0], [2.0]], [0, 1, 1]).confident_predict([[4.0]])["p-value"]
+    np.testing.assert_array_equal(alone.extra["alpha"], [[np.inf, 0.0]])
+    assert alone.scores.tolist() == [[1.0, 1.0]] and alone.labels.tolist() == [1]
+
+
+def test_one_class():
+    view = TCMNN(k=2).fit([[0.0], [1.0], [3.0]], ["only"] * 3).confident_predict([[9.0], [1.0]])["p-value"]
+    assert view.labels.tolist() == ["only", "only"]
+    assert view.scores.tolist() == [[1.0], [1.0]] and view.confidence.tolist() == [1, 1]
+
+
+def test_single_training_example():
+    assert TCMNN().fit([[1.0, 2.0]], [7]).predict_p_values([[1.0, 2.0]]).tolist() == [[1.0]]
+
+
+def test_huge_k_is_as_good_as_one_beyond_the_set():
+    rng = np.random.default_rng(8)
+    X, y, T = rng.normal(size=(20, 2)), np.arange(20) % 3, rng.normal(size=(4, 2))
+    for k in (10**9, 21, 20, 19):
+        expected = naive.tcm_nn(X, y, T, min(k, 25))
+        extra = TCMNN(k=k).fit(X, y).confident_predict(T)["p-value"].extra
+        for name, values in zip(("n_greater", "n_equal", "alpha"), expected, strict=True):
+            np.testing.assert_array_equal(extra[name], values)
+
+
+def test_largest_p_value_then_smallest_alpha_then_first_class():
+    X, y = np.array([[0.0], [1.0], [10.0], [12.0]]), np.array([0, 0, 1, 1])
+    view = TCMNN().fit(X, y).confident_predict([[100.0], [5.0], [-100.0]])["p-value"]
+    for row in range(3):
+        p, alpha = view.scores[row], view.extra["alpha"][row]
+        best = min(range(2), key=lambda j: (-p[j], alpha[j], j))
+        assert view.labels[row] == y[2 * best]
+    assert (
+        view.scores[0, 0] == view.scores[0, 1] and view.labels[0] == 1
+    )  # alphas decide, against class order
+    mirrored = TCMNN().fit([[-1.0], [-2.0], [1.0], [2.0]], [3, 3, 5, 5]).confident_predict([[0.0]])["p-value"]
+    assert mirrored.scores[0, 0] == mirrored.scores[0, 1]
+    assert mirrored.extra["alpha"][0, 0] == mirrored.extra["alpha"][0, 1] and mirrored.labels[0] == 3
+
+
+# ---- variants
+
+
+def test_smoothed_p_values():
+    rng = np.random.default_rng(9)
+    X, y, T = rng.integers(0, 3, (40, 2)), np.arange(40) % 3, rng.integers(0, 3, (15, 2))
+    plain = TCMNN(k=2).fit(X, y).confident_predict(T)["p-value"]
+    view = TCMNN(k=2, smoothed=True).fit(X, y).confident_predict(T, np.random.default_rng(1))["p-value"]
+    tau = np.random.default_rng(1).random(15)
+    np.testing.assert_array_equal(view.extra["tau"], tau)
+    expected = (plain.extra["n_greater"] + tau[:, None] * plain.extra["n_equal"]) / 41
+    np.testing.assert_array_equal(view.scores, expected)
+    seeded = TCMNN(k=2, smoothed=True, random_state=1).fit(X, y)
+    np.testing.assert_array_equal(seeded.predict_p_values(T), view.scores)
+    np.testing.assert_array_equal(seeded.predict(T), view.labels)
+
+
+@pytest.mark.parametrize("mondrian", [False, True])
+def test_smoothed_p_values_of_the_true_label_are_uniform(mondrian):
+    rng = np.random.default_rng(10)
+    method = TCMNN(smoothed=True, mondrian=mondrian)
+    found = []
+    for _ in range(800):
+        Z, y = np.round(rng.normal(size=(16, 2)), 1), rng.permutation(np.arange(16) % 2)
+        view = method.fit(Z[:15], y[:15]).confident_predict(Z[15:], rng)["p-value"]
+        found.append(view.scores[0, y[15]])
+    assert kstest(found, "uniform").pvalue > 0.01
+
+
+def test_mondrian_p_values_divide_by_the_class():
+    rng = np.random.default_rng(11)
+    X, y, T = rng.normal(size=(30, 2)), np.array(["a"] * 22 + ["b"] * 8), rng.normal(size=(6, 2))
+    greater, equal, alpha = naive.tcm_nn(X, y, T, 2, within=True)
+    view = TCMNN(k=2, mondrian=True).fit(X, y).confident_predict(T)["p-value"]
+    np.testing.assert_array_equal(view.scores, (greater + equal) / np.array([23, 9]))
+    np.testing.assert_array_equal(view.extra["alpha"], alpha)
+
+
+# ---- the contracts
+
+
+@parametrize_with_checks([TCMNN(), TCMNN(k=3, mondrian=True), TCMNN(smoothed=True, random_state=0)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def blobs():
+    rng = np.random.default_rng(12)
+    y = np.arange(90) % 3
+    return rng.normal(size=(90, 4)) + 2 * y[:, None], y, rng.normal(size=(25, 4)) + 2
+
+
+def test_view_and_p_values(blobs):
+    X, y, T = blobs
+    method = TCMNN(k=3).fit(X, y)
+    view = method.confident_predict(T)["p-value"]
+    np.testing.assert_array_equal(view.scores, method.predict_p_values(T))
+    np.testing.assert_array_equal(view.labels, method.predict(T))
+    assert view.kind == "p-value" and view.scores.shape == (25, 3)
+    counted = view.extra["n_greater"] + view.extra["n_equal"]
+    assert counted.dtype.kind == "i" and (view.extra["n_equal"] >= 1).all()
+    np.testing.assert_array_equal(view.scores, counted / 91)
+    again = pickle.loads(pickle.dumps(method))
+    np.testing.assert_array_equal(again.predict_p_values(T), view.scores)
+
+
+def test_kinds_of_input(blobs):
+    X, y, T = (np.round(array * 8) for array in blobs)
+    expected = TCMNN(k=2).fit(X, y).predict_p_values(T)
+    frozen, frozen_test = X.copy(), T.copy()
+    frozen.flags.writeable = frozen_test.flags.writeable = False
+    names = np.array(["low", "middle", "very high"])[(y / 8).astype(int)]
+    for train, labels, test in (
+        (X.astype(np.float32), y, T.astype(np.float32)),
+        (X.astype(np.int16), y.astype(int), T.astype(np.int64)),
+        (np.asfortranarray(X), y, T[:, ::-1][:, ::-1]),
+        (frozen, names, frozen_test),
+        (X.tolist(), names.astype(object), T.tolist()),
+    ):
+        np.testing.assert_array_equal(TCMNN(k=2).fit(train, labels).predict_p_values(test), expected)
+    method = TCMNN(k=2).fit(X, y)
+    X[:] = 0.0  # the caller may use its array again
+    np.testing.assert_array_equal(method.predict_p_values(T), expected)
+
+
+def test_a_fitted_k_stays(blobs):
+    X, y, T = blobs
+    method = TCMNN(k=2).fit(X, y)
+    expected = method.predict_p_values(T)
+    np.testing.assert_array_equal(method.set_params(k=50).predict_p_values(T), expected)
+
+
+@pytest.mark.parametrize("ks", [[], [0], [3], [2, 1], [1, 1]])
+def test_passes_check_the_length_of_their_lists(blobs, ks):
+    X, y, T = blobs
+    passes = Passes(X, y)
+    with pytest.raises(ValueError, match="ks must ascend from 1 to at most 2"):
+        passes.counts(*passes.lists(2), T, ks)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, "3", True, None])
+def test_k_is_checked(blobs, k):
+    with pytest.raises(ConfmlError, match="k must be a whole number at least 1"):
+        TCMNN(k=k).fit(*blobs[:2])
+    with pytest.raises(ConfmlError, match="k must be a whole number at least 1"):
+        list(TCMNN().evaluate_path(*blobs, [{"k": 1}, {"k": k}]))
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_path_equals_one_by_one(blobs, prepared):
+    X, y, T = blobs
+    grid = [
+        {"k": 5},
+        {"k": 1, "mondrian": True},
+        {"k": 400},
+        {"k": 5, "smoothed": True},
+        {"k": 2, "smoothed": True, "mondrian": True},
+        {"k": 5},
+        {},
+    ]
+    method = TCMNN(k=3)
+    state = method.prepare(X, y, grid) if prepared else None
+    if prepared:
+        assert state["same"].shape == state["other"].shape == (90, 91)
+        for array in state.values():
+            array.flags.writeable = False  # as in workers, which map them from a file
+    rng = np.random.default_rng([1, 2])
+    path = list(method.evaluate_path(X, y, T, grid, rng, state))
+    single = list(super(TCMNN, method).evaluate_path(X, y, T, grid, np.random.default_rng([1, 2])))
+    assert [params for params, _ in path] == [params for params, _ in single] == grid
+    for (_, ours), (_, theirs) in zip(path, single, strict=True):
+        ours_view, theirs_view = ours["p-value"], theirs["p-value"]
+        np.testing.assert_array_equal(ours_view.scores, theirs_view.scores)
+        np.testing.assert_array_equal(ours_view.labels, theirs_view.labels)
+        assert set(ours_view.extra) == set(theirs_view.extra)
+        for name in ours_view.extra:
+            np.testing.assert_array_equal(ours_view.extra[name], theirs_view.extra[name])
+    assert len({views.fit_seconds for _, views in path}) == 1
+    assert path[0][1].fit_seconds > 0 and path[0][1].predict_seconds > 0
+
+
+def test_path_without_points(blobs):
+    assert list(TCMNN().evaluate_path(*blobs, [])) == []
+
+
+def test_state_that_is_too_short_is_made_anew(blobs):
+    X, y, T = blobs
+    state = TCMNN(k=1).prepare(X, y)
+    assert state["same"].shape == (90, 1)
+    ((_, views),) = TCMNN().evaluate_path(X, y, T, [{"k": 4}], state=state)
+    np.testing.assert_array_equal(views["p-value"].scores, TCMNN(k=4).fit(X, y).predict_p_values(T))
+
+
+def test_a_point_of_a_path_is_the_same_beside_any_other(blobs):
+    X, y, T = blobs
+    point = {"k": 2, "smoothed": True}
+    (alone,) = TCMNN().evaluate_path(X, y, T, [point], np.random.default_rng(3))
+    beside = list(
+        TCMNN().evaluate_path(X, y, T, [{"k": 1, "smoothed": True}, point], np.random.default_rng(3))
+    )
+    np.testing.assert_array_equal(alone[1]["p-value"].scores, beside[1][1]["p-value"].scores)
+
+
+def test_blocks_of_test_examples(blobs):
+    X, y, T = blobs
+    assert TCMNN().test_block(7291, 2007) is None
+    size = TCMNN().test_block(60_000, 10_000)
+    assert 0 < size < 10_000 and size == TCMNN(k=9).test_block(60_000, 10_000)
+    whole = TCMNN().fit(X, y).predict_p_values(T)
+    halves = [TCMNN().fit(X, y).predict_p_values(part) for part in (T[:7], T[7:])]
+    np.testing.assert_array_equal(np.vstack(halves), whole)
+
+
+def test_warming_compiles_what_a_read_only_input_needs(blobs):
+    from confml.methods.tcm_nn import _kernels, _kernels_lists, _kernels_tree
+
+    def compiled():
+        modules = (_kernels, _kernels_lists, _kernels_tree)
+        return {
+            name: len(kernel.signatures)
+            for module in modules
+            for name, kernel in vars(module).items()
+            if hasattr(kernel, "signatures")
+        }
+
+    TCMNN.warm()
+    before = compiled()
+    X, y, T = (np.array(array) for array in blobs)
+    for array in (X, y, T):
+        array.flags.writeable = False
+    for engine in ENGINES:
+        for variant in ({}, {"mondrian": True}, {"k": 3, "smoothed": True}):
+            method = _with_engine(engine)(**variant)
+            state = method.prepare(X, y)
+            list(method.evaluate_path(X, y, T, [variant], state=state))
+            method.fit(X, y).predict(T[:1])
+    assert compiled() == before
+
+
+def _with_engine(engine):
+    return type("Engine", (TCMNN,), {"_engine": engine, "__init__": TCMNN.__init__})
+
+
+def test_engines_through_the_class(blobs):
+    X, y, T = blobs
+    expected = TCMNN(k=3).fit(X, y).predict_p_values(T)
+    for engine in ENGINES:
+        method = clone(_with_engine(engine)(k=3))
+        np.testing.assert_array_equal(method.fit(X, y).predict_p_values(T), expected)
+        assert method.passes_.engine == engine
+
+
+def test_room_is_for_speed_only(blobs):
+    X, y, T = blobs
+    expected = TCMNN(k=3).fit(X, y).predict_p_values(T)
+    method = TCMNN(k=3)
+    method._room = dataclasses.replace(Room(), rows=7, columns=11, block=3)
+    np.testing.assert_array_equal(method.fit(X, y).predict_p_values(T), expected)
+
+
+# ---- the published figures
+
+
+def percentages(view, truth, level):
+    """One class, two or more, none, and correct of one class, per cent, rounded as printed."""
+    region = view.region(level)
+    sizes = region.sum(axis=1)
+    one = sizes == 1
+    right = (view.labels == truth)[one]
+    return [round(100 * float(np.mean(share)), 2) for share in (one, sizes > 1, sizes == 0, right)]
+
+
+@pytest.mark.real_data
+def test_satellite_is_the_papers(data_folder):
+    """Table 1 (10.6 %) and Table 3 of the paper."""
+    train, test = (np.loadtxt(data_folder / "satimage" / name) for name in ("sat.trn", "sat.tst"))
+    view = TCMNN(k=1).fit(train[:, :-1], train[:, -1]).confident_predict(test[:, :-1])["p-value"]
+    assert np.mean(view.labels != test[:, -1]) == 0.106
+    assert percentages(view, test[:, -1], 0.01) == [64.40, 35.60, 0.00, 98.76]
+    assert percentages(view, test[:, -1], 0.05) == [86.50, 13.50, 0.00, 94.86]
+
+
+@pytest.mark.real_data
+def test_shuttle_is_the_papers(data_folder):
+    """Table 3 of the paper but for its last column, printed 99.9 and 99.9."""
+    train, test = (np.loadtxt(data_folder / "shuttle" / name) for name in ("shuttle.trn", "shuttle.tst"))
+    view = TCMNN(k=1).fit(train[:, :-1], train[:, -1]).confident_predict(test[:, :-1])["p-value"]
+    assert percentages(view, test[:, -1], 0.01) == [99.17, 0.00, 0.83, 99.95]
+    assert percentages(view, test[:, -1], 0.05) == [94.99, 0.00, 5.01, 99.99]
+    # 16 errors are the paper's 0.11 %. In one more row classes 1 and 4 share the largest p-value: the smaller
+    # alpha, of class 4, decides against the class that is right and comes first.
+    assert np.sum(view.labels != test[:, -1]) == 17
+    first = view.classes[np.argmax(view.scores, axis=1)]
+    assert np.sum(first != test[:, -1]) == 16
+
+
+@pytest.mark.real_data
+def test_usps_public_files(data_folder):
+    """Each image to mean 0 and sd 1; the authors' copy of the data gave 4.29 %."""
+    train, test = (np.loadtxt(data_folder / "usps" / name) for name in ("zip.train.gz", "zip.test.gz"))
+    X, T = (
+        (part - part.mean(axis=1, keepdims=True)) / part.std(axis=1, keepdims=True)
+        for part in (train[:, 1:], test[:, 1:])
+    )
+    view = TCMNN(k=1).fit(X, train[:, 0]).confident_predict(T)["p-value"]
+    assert round(100 * np.mean(view.labels != test[:, 0]), 2) == 5.13
+    assert percentages(view, test[:, 0], 0.01)[:3] == [92.53, 7.47, 0.00]
+    assert percentages(view, test[:, 0], 0.05)[:3] == [93.02, 0.00, 6.98]
+    truth = np.searchsorted(view.classes, test[:, 0])
+    covered = view.region(0.05)[np.arange(len(T)), truth]
+    assert round(100 * np.mean(covered), 1) == 91.0  # train and test are not exchangeable

@@ -1,0 +1,151 @@
+"""A run made by hand for the tests of reports: two data sets, four methods, all that is awkward.
+
+``python tests/report_cases.py`` writes its report to ``tests/golden/report``, which test_report.py compares
+byte for byte: do that after a change that is meant, and read the difference.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import zlib
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+from confml.measures.prediction import Prediction
+from confml.methods.base import Views
+from confml.report import DatasetInfo, Failure, RunResults, write_report
+from confml.runner.plan import Cell
+from confml.runner.results import CellResult
+
+FOREST = "sklearn.ensemble.RandomForestClassifier"
+
+
+def entry(name, params=None, sweep=None, label=None):
+    """A method of a config."""
+    sweep = sweep or {}
+    variants = [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
+    given = params or {}
+    return SimpleNamespace(name=name, params=given, given=given, label=label, variants=lambda: variants)
+
+
+def make_config(methods, **others):
+    values = {
+        "name": "by-hand",
+        "levels": (0.05, 0.2),
+        "thresholds": (0.9,),
+        "figures": (),
+        "paper": None,
+        "seed": 1,
+        "methods": methods,
+    }
+    return SimpleNamespace(**(values | others))
+
+
+def figure(name, **options):
+    return SimpleNamespace(name=name, options=options)
+
+
+def make_run(config, predict, datasets, splits, failing=()):
+    """A run of a config: ``predict(cell)`` gives a `CellResult`; cells that ``failing`` names fail."""
+    cells, results, failures = [], {}, []
+    for dataset, split, method in itertools.product(datasets, splits, config.methods):
+        for swept in method.variants():
+            params = {**method.params, **swept}
+            text = repr((dataset, split, method.name, sorted(params.items())))
+            cell = Cell(f"{abs(hash_of(text)):032x}", dataset, method.name, params, split)
+            cells.append(cell)
+            if (dataset, method.name) in failing:
+                failures.append(Failure(cell, 'ValueError: "k", too large\nfor 3 rows'))
+            else:
+                results[cell.key] = predict(cell)
+    return RunResults(config, cells, results, failures, datasets)
+
+
+def hash_of(text: str) -> int:
+    """A number that does not change from one process to the next."""
+    return zlib.crc32(text.encode())
+
+
+def result_of(cell, views, truth, *, tuning=None, train_rows=99, fit_metrics=None, rows=None):
+    views = Views(views, 0.5, 0.25, fit_metrics)
+    rows = np.arange(len(truth)) if rows is None else rows
+    return CellResult(cell, np.asarray(truth), rows, views, tuning, train_rows, {})
+
+
+# ---- the run that the golden files hold
+
+ODD = np.array(["a,b", "c|d\\", 'say "e"'])
+INTEGERS = np.array([1, 2, 7])
+
+#  region at 0.05:       1           1 2         2           -           1 2 7
+P_VALUES = np.array(
+    [[0.75, 0.01, 0.02], [0.5, 0.3, 0.05], [0.02, 0.25, 0.03], [0.05, 0.04, 0.01], [0.1, 0.3, 0.2]]
+)
+TRUTH = np.array([0, 1, 1, 0, 2])
+
+
+def golden_run(**config) -> RunResults:
+    methods = [
+        entry("tcm-nn", sweep={"k": [10, 1]}),
+        entry("knn", {"k": 1}, label="1-NN"),
+        entry(FOREST, {"n_estimators": 5, "class_weight": "a;b=c/d,e"}),
+        entry("ovo-svm"),
+    ]
+    datasets = {
+        "satimage": DatasetInfo("satimage", 10, 36, 3, 5, 5, ("column 'id' looks like an id",), "ab12"),
+        "odd, data": DatasetInfo("odd, data", 8, 2, 3, None, None, (), "cd34"),
+    }
+    return make_run(
+        make_config(methods, **config),
+        golden_result,
+        datasets,
+        ["r2", "r10"],
+        failing={("odd, data", "ovo-svm")},
+    )
+
+
+def golden_result(cell) -> CellResult:
+    odd = cell.dataset == "odd, data"
+    classes = ODD if odd else INTEGERS
+    p, truth = P_VALUES, classes[TRUTH]
+    if cell.split == "r2":
+        p, truth = p[::-1], classes[TRUTH[[0, 0, 1, 2, 2]]]
+    if cell.split == "r10" and odd:
+        p, truth = p[:0], truth[:0]  # an empty test part
+    elif cell.split == "r10":
+        truth = np.array([1, 2, 3, 1, 7])  # training never saw 3
+    n = len(truth)
+    rows = 10 + np.arange(n)[::-1]
+    if cell.method == "tcm-nn":
+        views = {"p-value": Prediction(classes, np.minimum(p * (1 + cell.params["k"] % 2), 1), "p-value")}
+        return result_of(cell, views, truth, rows=rows, train_rows=18)
+    shares = p / p.sum(axis=1, keepdims=True)
+    if cell.method == "knn":
+        scores = [
+            {"params": {"weights": None}, "mean": 0.5, "sd": 0.25, "folds": [0.25, 0.75]},
+            {"params": {"weights": "distance"}, "mean": None, "sd": None, "folds": [0.1, None]},
+        ]
+        tuning = {"chosen": {"weights": None}, "select_by": "accuracy", "scores": scores, "seconds": 1.5}
+        return result_of(cell, {"vote": Prediction(classes, shares, "vote")}, truth, tuning=tuning)
+    if cell.method == FOREST:
+        sd = np.zeros(shares.shape)  # whose confidences are 0, 1/2 or 1 whatever the normal integral is
+        views = {
+            "reject": Prediction(classes, shares, "probability"),
+            "posterior": Prediction(classes, shares, "posterior", extra={"sd": sd}),
+        }
+        return result_of(cell, views, truth, fit_metrics={"trees": 5, "rhat": float("nan"), "depth": 2.5})
+    return result_of(cell, {"margin": Prediction(classes, p - 0.2, "margin")}, truth)
+
+
+GOLDEN = Path(__file__).parent / "golden" / "report"
+PAPER = SimpleNamespace(table=("tcm-nn-table1", "tcm-nn-table3"))
+
+
+if __name__ == "__main__":
+    shutil.rmtree(GOLDEN, ignore_errors=True)
+    write_report(golden_run(paper=PAPER), GOLDEN)
+    for name in (".report", "summary.json"):  # tested by what they hold
+        (GOLDEN / name).unlink()

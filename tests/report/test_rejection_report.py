@@ -1,0 +1,295 @@
+"""Accuracy-rejection curves, matched views and chains in reports, on runs made by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report.report_cases import entry, figure, make_config, make_run
+from sklearn.exceptions import ConvergenceWarning
+
+from confml.errors import ConfmlError
+from confml.measures.chains import ChainDiagnostics
+from confml.measures.prediction import Prediction
+from confml.measures.rejection import curve_of
+from confml.methods.base import Views
+from confml.report import DatasetInfo, write_report
+from confml.report.console import print_run
+from confml.report.figures import NotApplicable, Subject, known_figures
+from confml.report.matched import matched_rows
+from confml.report.published import known_tables
+from confml.runner.results import CellResult
+
+CLASSES = np.array([0, 1])
+
+
+def prediction_of(seed: int, model: str) -> tuple[dict[str, Prediction], np.ndarray]:
+    rng = np.random.default_rng([seed, *model.encode()])
+    mean = np.clip(rng.normal(0.6, 0.2, 40), 0.02, 0.98)
+    truth = (np.random.default_rng(seed).random(40) > 0.6).astype(int)  # the same for every model
+    scores = np.column_stack([mean, 1 - mean])
+    share = np.clip(np.round(2 * mean - 0.5, 1), 0, 1)
+    return {
+        "reject": Prediction(CLASSES, scores, "probability"),
+        "envelope": Prediction(CLASSES, np.column_stack([share, 1 - share]), "envelope"),
+        "posterior": Prediction(CLASSES, scores, "posterior", extra={"sd": np.full(scores.shape, 0.1)}),
+    }, truth
+
+
+def bad_chains() -> dict:
+    rng = np.random.default_rng(0)
+    k = rng.normal(size=(3, 60)) + 5 * np.arange(3)[:, None]
+    return ChainDiagnostics.of({"k": k, "beta": rng.normal(size=(3, 60))}, {}).summary(("k", "beta"), 20)
+
+
+def run_by_hand(splits=("r0", "r1", "r2"), **config):
+    def predict(cell):
+        model = cell.params["model"]
+        views, truth = prediction_of(int(cell.split[1:]), model)
+        details = {"chains": bad_chains()} if model == "adaptive" else {}
+        return CellResult(cell, truth, np.arange(40), Views(views, fit_details=details), None, 80, {})
+
+    methods = [entry("bayes-knn", {"model": model}, label=model) for model in ("standard", "adaptive")]
+    given = make_config(methods, **({"levels": (), "thresholds": (0.8, 0.95)} | config))
+    info = {"wine": DatasetInfo("wine", 120, 2, 2, None, None, (), "ab")}
+    return make_run(given, predict, info, list(splits))
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_curves_in_the_report_are_means_over_the_splits(tmp_path):
+    write_report(run_by_hand(), tmp_path)
+    rows = [
+        row
+        for row in read(tmp_path / "rejection-curves.csv")
+        if (row["params"], row["view"]) == ("model=standard", "reject")
+    ]
+    assert [float(row["rejection_rate"]) for row in rows] == pytest.approx(np.arange(51) / 50)
+    curves = [
+        curve_of(views["reject"], truth)
+        for views, truth in (prediction_of(seed, "standard") for seed in range(3))
+    ]
+    for row in rows:
+        found = [curve.sure_incorrect_at(float(row["rejection_rate"])) for curve in curves]
+        assert float(row["sure_incorrect"]) == pytest.approx(np.mean(found), abs=1e-11)
+        assert float(row["sure_incorrect_sd"]) == pytest.approx(np.std(found, ddof=1), abs=1e-11)
+        assert row["splits"] == "3"
+    envelope = [row for row in read(tmp_path / "rejection-curves.csv") if row["view"] == "envelope"]
+    assert 0 < len(envelope) < 102, "envelopes of 1 are always accepted: their curves end early"
+
+
+def test_matched_views_have_the_envelopes_proportions(tmp_path):
+    run = run_by_hand(splits=["r0"])
+    write_report(run, tmp_path)
+    rows = {
+        (row["params"], row["view"], row["metric"], float(row["level"])): row["value"]
+        for row in read(tmp_path / "matched.csv")
+    }
+    views, truth = prediction_of(0, "standard")
+    for level in (0.8, 0.95):
+        sure = views["envelope"].accepted(level)
+        right = views["envelope"].labels == truth
+        if rows["model=standard", "reject", "matched_exactly", level] == "1.0":
+            value = float(rows["model=standard", "reject", "matched_sure_incorrect", level])
+            assert value == pytest.approx(np.mean(sure & ~right))
+        if rows["model=standard", "posterior", "matched_exactly", level] == "1.0":
+            value = float(rows["model=standard", "posterior", "matched_sure_correct", level])
+            assert value == pytest.approx(np.mean(sure & right))
+            multiple = float(rows["model=standard", "posterior", "matched_threshold", level])
+            mean = views["posterior"].scores.max(axis=1)
+            accepted = (mean - 0.5) / 0.1 >= multiple
+            assert np.mean(accepted & (views["posterior"].labels == truth)) == pytest.approx(value)
+    means = matched_rows(tmp_path / "matched.csv", run.summary)
+    assert {row.n for row in means if row.metric == "matched_unsure"} == {1}
+
+
+def test_the_console_says_sure_and_unsure(tmp_path):
+    run = run_by_hand()
+    write_report(run, tmp_path)
+    stream = io.StringIO()
+    print_run(run, tmp_path, stream)
+    text = stream.getvalue()
+    assert "sure correct" in text and "level" not in text.splitlines()[1]
+    line = next(line for line in text.splitlines() if "reject" in line and " 0.8 " in line)
+    values = [
+        row.mean
+        for row in run.summary
+        if row.view == "reject" and row.level == 0.8 and row.metric == "unsure"
+    ]
+    assert f"{100 * values[0]:.2f}" in line
+
+
+def test_bad_chains_are_told_in_the_notes(tmp_path):
+    write_report(run_by_hand(), tmp_path)
+    notes = (tmp_path / "notes.txt").read_text()
+    assert "wine, adaptive: chains are not to be trusted on 3 of 3 splits" in notes
+    assert "have not converged: R-hat is" in notes and "standard" not in notes
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        figure("accuracy-rejection"),
+        figure("accuracy-rejection", form="risk", panels="method", band="range"),
+        figure("accuracy-rejection-all", views=["envelope"]),
+        figure("accuracy-rejection-all", without="adaptive", band="none"),
+        figure("chain-traces"),
+    ],
+    ids=lambda spec: f"{spec.name} {spec.options}",
+)
+@pytest.mark.parametrize("splits", [["r0"], ["r0", "r1"]], ids=len)
+def test_figures_are_drawn(tmp_path, spec, splits):
+    write_report(run_by_hand(splits, figures=(spec,)), tmp_path)
+    assert len(list((tmp_path / "figures").glob("*.png"))) == 1
+    assert "not drawn" not in (tmp_path / "notes.txt").read_text()
+
+
+def test_figures_with_nothing_to_show_say_so():
+    run = run_by_hand()
+    for name, options in (
+        ("accuracy-rejection", {"views": ["p-value"]}),
+        ("accuracy-rejection-all", {"views": ["p-value"]}),
+        ("chain-traces", {}),
+    ):
+        subject = Subject(run, "wine" if options else "none", options)
+        with pytest.raises(NotApplicable):
+            known_figures()[name].draw(subject)
+
+
+def test_published_tables_say_where_their_numbers_are():
+    for number in (1, 2, 3):
+        table = known_tables()[f"bayesian-knn-table{number}"]
+        entries = list(table.entries())
+        assert len(entries) == {1: 15, 2: 165, 3: 38}[number]
+        assert all(entry.ours is not None for entry in entries)
+
+
+def test_running_means_end_at_the_chains_own_estimates():
+    from confml.methods.bayes_knn import BayesKNN
+    from confml.report.figures.running_estimates import running_means
+
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 2))
+    y = (X[:, 0] + 0.5 * rng.normal(size=40) > 0).astype(int)
+    settings = {"chains": 2, "burn_in": 200, "samples": 300, "thin": 2}
+    with pytest.warns(ConvergenceWarning):
+        model = BayesKNN(inference="mcmc", random_state=0, **settings).fit(X, y)
+    new = np.array([[0.1, 0.0], [1.0, 0.3], [-2.0, 0.0]])
+    found, views = running_means(model, new, 1), model.confident_predict(new)
+    for view in ("reject", "envelope"):
+        assert found[view].shape == (2, 300, 3)
+        np.testing.assert_allclose(found[view][:, -1].mean(axis=0), views[view].scores[:, 1], atol=1e-9)
+
+
+def test_true_probability_is_known_of_made_data_and_of_ripleys():
+    from confml.data.generators import true_probability
+
+    point = np.array([[0.3, 0.3], [0.4, 0.7], [0.0, 0.5]])
+    ripley = true_probability({"name": "ripley-synth"})(point)
+    made = true_probability({"name": "x", "generate": "two-gaussians", "distance": 1.0, "n": 5})(point)
+    np.testing.assert_allclose([ripley.sum(axis=1), made.sum(axis=1)], 1.0)
+    assert ripley[0, 0] > 0.9 and ripley[1, 1] > 0.9
+    #                    distances to the four means, squared over 2 * 0.03
+    parts = [np.exp(-((0.0 - x) ** 2 + (0.5 - z) ** 2) / 0.06) for x, z in ((-0.7, 0.3), (0.3, 0.3))]
+    others = [np.exp(-((0.0 - x) ** 2 + (0.5 - z) ** 2) / 0.06) for x, z in ((-0.3, 0.7), (0.4, 0.7))]
+    assert ripley[2, 0] == pytest.approx(sum(parts) / (sum(parts) + sum(others)))
+    assert made[0, 1] == pytest.approx(1 / (1 + np.exp(-0.6 / np.sqrt(2))))
+    assert true_probability({"name": "pima"}) is None
+
+
+def test_certified_points_keep_to_halves_and_say_what_they_need(tmp_path):
+    write_report(run_by_hand(), tmp_path)
+    rows = read(tmp_path / "certified.csv")
+    assert {row["risk"] for row in rows} == {"0.1", "0.05", "0.01"}
+    assert {(row["needed"], row["calibration_rows"]) for row in rows} == {
+        ("29", "20"), ("59", "20"), ("299", "20")
+    }  # fmt: skip
+    assert all(row["certified"] == "0" and row["coverage"] == "0.0" for row in rows)  # 20 cannot do it
+    assert all(row["threshold"] == "" for row in rows)
+    write_report(run_by_hand(thresholds=()), tmp_path)
+    assert not (tmp_path / "certified.csv").exists()
+
+
+def test_perfect_predictions_are_certified(tmp_path):
+    scores = np.column_stack([np.linspace(0.5, 1, 400), np.linspace(0.5, 0, 400)])
+
+    def predict(cell):
+        views = {"reject": Prediction(CLASSES, scores, "probability")}
+        return CellResult(cell, np.zeros(400, dtype=int), np.arange(400), Views(views), None, 80, {})
+
+    info = {"easy": DatasetInfo("easy", 480, 2, 2, None, None, (), "ab")}
+    config = make_config([entry("knn")], thresholds=(0.8,), levels=())
+    write_report(make_run(config, predict, info, ["r0", "r1"]), tmp_path)
+    found = {row["risk"]: row for row in read(tmp_path / "certified.csv")}
+    assert found["0.05"]["certified"] == "2" and found["0.05"]["observed_risk"] == "0.0"
+    assert float(found["0.05"]["coverage"]) > 0.9
+    assert 0.5 <= float(found["0.05"]["threshold"]) < 0.55  # it accepts what the coverage says
+    assert found["0.01"]["certified"] == "0"  # 200 are fewer than 299
+
+
+def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
+    import confml.report.compare as module
+
+    run = run_by_hand()
+    monkeypatch.setattr(module, "open_run", lambda folder: run)
+    rows, curves = module.compare(["run"], against="standard")
+    assert {(row.first, row.second) for row in rows} == {("adaptive", "standard")}
+    assert {row.view for row in rows} == {"reject", "envelope", "posterior"}
+    error = next(row for row in rows if (row.view, row.metric) == ("reject", "error"))
+    means = {row.variant: row.mean for row in run.summary if (row.view, row.metric) == ("reject", "error")}
+    assert error.difference == pytest.approx(means["model=adaptive"] - means["model=standard"])
+    assert error.low < error.difference < error.high and 0 < error.p_value < 1 and error.splits == 3
+    for pair, found in curves:
+        known = ~np.isnan(found.difference)
+        assert known.all() == (pair.view != "envelope")
+    paths = module.write_comparison(rows, curves, tmp_path)
+    assert {path.suffix for path in paths} == {".csv", ".svg", ".png"}
+    with pytest.raises(ConfmlError, match="called 'standrad'"):
+        module.compare(["run"], against="standrad")
+    with pytest.raises(ConfmlError, match="called 'standrad'.*did you mean 'standard'"):
+        module.compare(["run", "run"], against="standrad")
+    with pytest.raises(ConfmlError, match="view 'rejct'.*did you mean 'reject'"):
+        module.compare(["run"], view="rejct")
+    same, _ = module.compare(["run", "run"])
+    assert {row.difference for row in same} == {0.0}
+
+
+def test_methods_without_a_common_view_are_compared(tmp_path, monkeypatch):
+    import confml.report.compare as module
+
+    def predict(cell):
+        views, truth = prediction_of(int(cell.split[1:]), cell.method)
+        if cell.method == "tcm-nn":
+            views = {"p-value": Prediction(CLASSES, views["reject"].scores, "p-value")}
+        else:
+            views["posterior"] = Prediction(CLASSES, np.full((40, 2), np.nan), "probability")
+        return CellResult(cell, truth, np.arange(40), Views(views), None, 80, {})
+
+    config = make_config([entry("bayes-knn"), entry("tcm-nn")], thresholds=(0.8,), levels=())
+    info = {"wine": DatasetInfo("wine", 120, 2, 2, None, None, (), "ab")}
+    run = make_run(config, predict, info, ["r0", "r1", "r2"])
+    monkeypatch.setattr(module, "open_run", lambda folder: run)
+    rows, curves = module.compare(["run"])
+    # A confidence that is NaN has no place in an order.
+    assert list(dict.fromkeys(row.view for row in rows)) == ["p-value - reject", "p-value - envelope"]
+    means = {(row.view, row.metric): row.mean for row in run.summary}
+    found = next(row for row in rows if (row.view, row.metric) == ("p-value - reject", "augrc"))
+    assert found.mean_first == pytest.approx(means["p-value", "augrc"])
+    assert found.mean_second == pytest.approx(means["reject", "augrc"])
+    assert found.difference == pytest.approx(found.mean_first - found.mean_second)
+    assert {row.view for row in module.compare(["run"], view="envelope")[0]} == {"p-value - envelope"}
+    assert all(path.exists() for path in module.write_comparison(rows, curves, tmp_path))
+
+
+def test_small_p_values_are_not_shown_as_zero():
+    from confml.report.compare import ComparisonRow, comparison_table
+
+    row = ComparisonRow("wine", "reject", "a", "b", "error", None, 5, 0.1, 0.2, -0.1, -0.11, -0.09, 1e-5)
+    assert comparison_table([row])[1][0][-2] == "<0.001"
+    assert comparison_table([row._replace(p_value=0.0312)])[1][0][-2] == "0.031"

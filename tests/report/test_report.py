@@ -1,0 +1,734 @@
+"""Reports of runs made by hand: golden files, numbers, names, tables, figures, and what is printed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import statistics
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from report.report_cases import (
+    FOREST,
+    GOLDEN,
+    PAPER,
+    entry,
+    figure,
+    golden_run,
+    make_config,
+    make_run,
+    result_of,
+)
+
+from confml.errors import ConfigError, ConfmlError
+from confml.measures.prediction import Prediction
+from confml.report import (
+    DatasetInfo,
+    combine_tables,
+    known_figures,
+    known_tables,
+    print_json,
+    print_run,
+    published_table,
+    write_report,
+)
+from confml.report.console import print_table
+from confml.report.figures import check_figure
+from confml.report.files import field, safe_name, safe_names, write_csv
+from confml.report.metrics import SummaryRow, mean_and_sd
+from confml.report.published import Ours
+from confml.report.tables import compare, find
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    written = write_report(golden_run(paper=PAPER), folder)
+    assert len(written) == len(set(written)) and all(path.is_file() for path in written)
+    return folder
+
+
+# ---- all files
+
+
+def test_files_are_the_golden_ones(report):
+    written = contents(report)
+    assert written.pop(".report") and written.pop("summary.json")
+    golden = contents(GOLDEN)
+    assert set(written) == set(golden)
+    for name, content in golden.items():
+        assert written[name] == content, f"{name} differs from tests/golden/report (see report_cases.py)"
+
+
+def test_the_same_results_give_the_same_bytes(report, tmp_path):
+    write_report(golden_run(paper=PAPER), tmp_path)
+    assert contents(tmp_path) == contents(report)
+    write_report(golden_run(paper=PAPER), tmp_path)  # on top of itself
+    assert contents(tmp_path) == contents(report)
+    assert not list(tmp_path.rglob("*.tmp"))
+
+
+def test_the_order_of_the_config_decides_no_number(report, tmp_path):
+    run = golden_run(paper=PAPER)
+    turned = type(run)(run.config, run.cells[::-1], run.results, run.failures[::-1], run.datasets)
+    write_report(turned, tmp_path)
+    assert contents(tmp_path) == contents(report)
+
+
+def test_what_the_last_report_wrote_and_this_one_does_not_goes(tmp_path):
+    run = golden_run(paper=PAPER)
+    write_report(run, tmp_path)
+    (tmp_path / "regions" / "mine.txt").write_text("kept")
+    fewer = [cell for cell in run.cells if cell.method == "tcm-nn" and cell.dataset == "satimage"]
+    write_report(type(run)(make_config(run.config.methods), fewer, run.results, (), run.datasets), tmp_path)
+    left = {path.name for path in (tmp_path / "regions").iterdir()}
+    assert left == {"satimage", "mine.txt"} and not (tmp_path / "tables").exists()
+    assert {row["method"] for row in read(tmp_path / "metrics.csv")} == {"tcm-nn"}
+
+
+def test_tables_of_cells_that_another_process_is_at_stay(tmp_path):
+    run = golden_run()
+    write_report(run, tmp_path)
+    whole = contents(tmp_path / "regions")
+    seen = [cell.key for cell in run.cells if cell.split == "r2" and cell.key in run.results]
+    part = type(run)(
+        run.config, run.cells, {key: run.results[key] for key in seen}, run.failures, run.datasets
+    )
+    write_report(part, tmp_path)
+    assert contents(tmp_path / "regions") == whole
+    assert {row["split"] for row in read(tmp_path / "metrics.csv")} == {"r2"}
+
+
+def test_a_run_without_results_has_a_report_too(tmp_path):
+    run = golden_run()
+    empty = type(run)(run.config, run.cells, {}, run.failures, run.datasets)
+    write_report(empty, tmp_path)
+    assert read(tmp_path / "metrics.csv") == [] and len(read(tmp_path / "failures.csv")) == 2
+    assert "0 of 20 cells are done, 2 failed" in (tmp_path / "notes.txt").read_text()
+    out = io.StringIO()
+    print_run(empty, tmp_path, out)
+    assert "failures.csv" in out.getvalue() and "Results" not in out.getvalue()
+
+
+# ---- metrics and summaries
+
+
+def test_metrics_are_tidy(report):
+    rows = read(report / "metrics.csv")
+    assert list(rows[0]) == ["dataset", "method", "params", "split", "view", "metric", "level", "value"]
+    keys = [tuple(row.values())[:-1] for row in rows]
+    assert len(keys) == len(set(keys))
+    chosen = {(row["split"], row["metric"], row["level"]): row["value"] for row in rows if _is_k1(row)}
+    assert chosen["r10", "error", ""] == "0.6" and chosen["r10", "coverage", "0.05"] == "0.8"
+    assert chosen["r2", "sure_correct", "0.9"] == "0.4"
+    own = [row for row in rows if row["metric"] == "trees"]
+    assert {(row["view"], row["level"], row["value"]) for row in own} == {("", "", "5.0")}
+
+
+def test_rows_come_by_name_with_numbers_in_their_order(report):
+    rows = [row for row in read(report / "metrics.csv") if row["metric"] == "error"]
+    assert [row["params"] for row in rows if row["method"] == "tcm-nn"][:4] == ["k=1", "k=1", "k=10", "k=10"]
+    assert [row["split"] for row in rows if row["method"] == "tcm-nn"][:2] == ["r2", "r10"]
+    assert list(dict.fromkeys(row["dataset"] for row in rows)) == ["odd, data", "satimage"]
+
+
+def test_summary_is_mean_and_sd_over_the_splits_with_a_value(report):
+    metrics = read(report / "metrics.csv")
+    summary = read(report / "summary.csv")
+    assert list(summary[0]) == ["dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n"]
+    identity = ("dataset", "method", "params", "view", "metric", "level")
+    for row in summary:
+        same = [other for other in metrics if all(other[name] == row[name] for name in identity)]
+        values = [float(other["value"]) for other in same if other["value"]]
+        assert row["n"] == str(len(values))
+        assert row["mean"] == (repr(statistics.fmean(values)) if values else "")
+        assert (row["sd"] == "") == (len(values) < 2)
+        if len(values) > 1:
+            assert float(row["sd"]) == pytest.approx(statistics.stdev(values), abs=1e-12)
+
+
+def test_summary_json_holds_what_the_csv_holds(report):
+    document = json.loads((report / "summary.json").read_text(encoding="utf-8"))
+    assert document["name"] == "by-hand"
+    assert document["cells"] == {"planned": 20, "done": 18, "failed": 2}
+    rows = read(report / "summary.csv")
+    assert len(rows) == len(document["summary"])
+    for row, entry_ in zip(rows, document["summary"], strict=True):
+        assert field(entry_["mean"]) == row["mean"] and field(entry_["level"]) == row["level"]
+        assert field(entry_["sd"]) == row["sd"] and str(entry_["n"]) == row["n"]
+    assert {"n_estimators": 5, "class_weight": "a;b=c/d,e"} in [row["params"] for row in document["summary"]]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([], (math.nan, math.nan, 0)),
+        ([math.nan], (math.nan, math.nan, 0)),
+        ([0.5, math.nan], (0.5, math.nan, 1)),
+        ([0.1] * 10, (0.1, 0.0, 10)),
+        ([1.0, 2.0, 4.0], (7 / 3, math.sqrt(7 / 3), 3)),
+        ([math.inf, math.inf], (math.inf, math.nan, 2)),
+        ([math.inf, 1.0], (math.nan, math.nan, 2)),
+    ],
+)
+def test_mean_and_sd(values, expected):
+    assert mean_and_sd(values) == pytest.approx(expected, nan_ok=True)
+
+
+def test_numbers_read_back_as_they_were(tmp_path):
+    rng = np.random.default_rng(1)
+    values = [0.1 + 0.2, 1 / 3, 5e-324, 1e300, -0.0, *rng.random(50).tolist(), *rng.random(5)]
+    write_csv(tmp_path / "x.csv", ["x"], [[value] for value in values])
+    lines = (tmp_path / "x.csv").read_bytes().decode().split("\n")
+    assert lines[-1] == "" and [float(line) for line in lines[1:-1]] == values
+    assert [field(value) for value in (None, math.nan, True, 3, np.int64(3), 0.05)] == [
+        *("", "", "true", "3", "3", "0.05")
+    ]
+
+
+def test_fields_survive_any_reader(tmp_path):
+    awkward = ["a,b", 'say "x"', "two\nlines", "a\rb", " blank ", "", "é|ß", "=1+1"]
+    write_csv(tmp_path / "x.csv", awkward, [awkward, awkward[::-1]])
+    with (tmp_path / "x.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file)) == [awkward, awkward, awkward[::-1]]
+
+
+# ---- region tables
+
+
+def test_regions_read_back(report):
+    rows = read(report / "regions" / safe_name("odd, data") / "tcm-nn_k=10" / "r2.csv")
+    run = golden_run()
+    cell = next(c for c in run.cells if (c.dataset, c.variant, c.split) == ("odd, data", "k=10", "r2"))
+    result = run.results[cell.key]
+    view = result.views["p-value"]
+    for place, row in enumerate(rows):
+        assert row["row"] == str(result.rows[place])
+        assert row["label"] == result.truth[place] and row["prediction"] == view.labels[place]
+        assert float(row["confidence"]) == view.confidence[place]
+        assert float(row["credibility"]) == view.credibility[place]
+        for column, label in enumerate(view.classes):
+            assert float(row[f"p[{label}]"]) == view.scores[place, column]
+        for level in (0.05, 0.2):
+            kept = view.classes[view.region(level)[place]].tolist()
+            assert labels_of(row[f"region@{level}"]) == kept
+            reason = "certain" if len(kept) == 1 else "ambiguous" if kept else "atypical"
+            assert row[f"reason@{level}"] == reason
+
+
+def labels_of(region: str) -> list[str]:
+    """What the documentation says: joined by |, and a backslash in front of | and backslash in labels."""
+    if not region:
+        return []
+    parts = re.findall(r"((?:[^|\\]|\\.)*)(?:\||$)", region)[
+        : len(re.findall(r"(?<!\\)(?:\\\\)*\|", region)) + 1
+    ]
+    return [re.sub(r"\\(.)", r"\1", part) for part in parts]
+
+
+def test_several_views_have_a_file_each(report):
+    (folder,) = (report / "regions" / "satimage").glob("sklearn*")
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *("r10.posterior.csv", "r10.reject.csv", "r2.posterior.csv", "r2.reject.csv")
+    ]
+    header = (folder / "r2.posterior.csv").read_text().split("\n")[0]
+    assert header.startswith("row,label,prediction,confidence,credibility,prob[1],prob[2],prob[7],sd[1],")
+
+
+def test_margins_have_scores_but_no_regions(report):
+    rows = read(report / "regions" / "satimage" / "ovo-svm" / "r2.csv")
+    assert list(rows[0])[5:] == ["margin[1]", "margin[2]", "margin[7]"]
+    assert {row["credibility"] for row in rows} == {""}
+
+
+def test_an_empty_test_part_has_a_header(report):
+    path = report / "regions" / safe_name("odd, data") / "tcm-nn_k=1" / "r10.csv"
+    assert read(path) == [] and path.read_text().startswith("row,label,prediction")
+
+
+def test_one_class_and_labels_training_never_saw(tmp_path):
+    def predict(cell):
+        view = Prediction(np.array(["x"]), [[0.5], [0.01]], "p-value")
+        return result_of(cell, {"p-value": view}, np.array(["x", "never seen"]))
+
+    config = make_config([entry("tcm-nn")], levels=(0.05,))
+    run = make_run(config, predict, {"d": DatasetInfo("d", 4, 1, 1)}, ["fixed"])
+    write_report(run, tmp_path)
+    rows = read(tmp_path / "regions" / "d" / "tcm-nn" / "fixed.csv")
+    assert [row["region@0.05"] for row in rows] == ["x", ""]
+    values = {row["metric"]: row["value"] for row in read(tmp_path / "metrics.csv")}
+    assert (
+        values["error"] == "0.5" and values["coverage"] == "0.5" and values["correct_of_one_class"] == "1.0"
+    )
+
+
+def test_writing_is_quick(tmp_path):
+    """100 cells of 1000 test rows and 5 classes in seconds."""
+    rng = np.random.default_rng(0)
+    classes, scores, truth = np.arange(5), rng.random((1000, 5)), rng.integers(0, 5, 1000)
+
+    def predict(cell):
+        return result_of(cell, {"p-value": Prediction(classes, scores, "p-value")}, truth)
+
+    config = make_config([entry("tcm-nn", sweep={"k": range(1, 21)})], levels=(0.01, 0.05))
+    run = make_run(config, predict, {"d": DatasetInfo("d", 6000, 1, 5)}, ["r0", "r1", "r2", "r3", "r4"])
+    started = time.process_time()
+    write_report(run, tmp_path)
+    assert time.process_time() - started < 20  # about 2 s
+
+
+# ---- names of files
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"),
+    [
+        ("tcm-nn", "tcm-nn"),
+        ("tcm-nn;k=1", "tcm-nn_k=1"),
+        ("knn;k=1;weights=distance", "knn_k=1_weights=distance"),
+        ("ovo-svm;C=0.25", "ovo-svm_C=0.25"),
+        ("sklearn.svm.SVC", "sklearn.svm.SVC"),
+    ],
+)
+def test_plain_names_stay_readable(raw, name):
+    assert safe_name(raw) == name
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["", ".", "..", "a/b", "../../etc", "a b", "x" * 300, "é", "-rf", "a\\b", "a:b", "a,b", "k=1.", "\udc80"],
+)
+def test_other_names_become_safe(raw):
+    name = safe_name(raw)
+    assert re.fullmatch("[A-Za-z0-9][A-Za-z0-9._=-]*", name) and not name.endswith(".") and len(name) <= 80
+
+
+def test_names_do_not_collide():
+    raws = ["a/b", "a-b", "a b", "A-B", "k=1;x=2", "k=1_x=2", "x" * 100, "x" * 101, *"ab"]
+    names = safe_names(raws)
+    assert len({name.casefold() for name in names.values()}) == len(raws)
+    assert names["a"] == "a"
+    assert all(len(name) <= 80 for name in names.values())
+
+
+def test_a_method_that_stands_twice_overwrites_nothing(tmp_path):
+    """The same method tuned on two grids: the same name, but two keys."""
+    run = make_run(
+        make_config([entry("ovo-svm"), entry("ovo-svm", label="second")]),
+        lambda cell: result_of(cell, {"vote": Prediction(np.arange(2), np.eye(2), "vote")}, np.array([0, 1])),
+        {"d": DatasetInfo("d", 2, 1, 2)},
+        ["r0"],
+    )
+    one, other = run.cells
+    other = type(other)(
+        "f" * 32, *[getattr(other, name) for name in ("dataset", "method", "params", "split")]
+    )
+    run = type(run)(
+        run.config, [one, other], {**run.results, other.key: run.results[one.key]}, (), run.datasets
+    )
+    files = [path for path in write_report(run, tmp_path) if "regions" in path.parts]
+    assert len(set(files)) == 1 or all(path.exists() for path in files)
+    from confml.report.regions import region_paths
+
+    assert len(set(region_paths(run).values())) == 2
+
+
+# ---- published tables
+
+
+def summary_row(dataset, method, params, metric, level, mean, view="p-value", sd=math.nan, n=1):
+    variant = ";".join(f"{name}={value}" for name, value in params.items())
+    return SummaryRow(dataset, method, params, variant, view, metric, level, mean, sd, n)
+
+
+def test_every_published_table_can_be_read():
+    for name, table in known_tables().items():
+        entries = list(table.entries())
+        assert entries and table.name == name
+        printed = [one for one in entries if one.printed]
+        numbers = sum(1 for row in table.rows() for column in table.columns if row[column])
+        assert len(printed) == numbers and all(math.isfinite(float(one.printed)) for one in printed)
+        assert {one.keys[0] for one in entries} == {row["dataset"] for row in table.rows()}
+    assert {"tcm-nn-table1", "tcm-nn-table2", "tcm-nn-table3"} <= set(known_tables())
+
+
+def test_an_unknown_table_is_told_with_the_nearest():
+    with pytest.raises(
+        ConfigError, match=r"unknown published table 'tcm-table3'; did you mean 'tcm-nn-table"
+    ):
+        published_table("tcm-table3")
+
+
+def test_the_papers_numbers_meet_ours():
+    values = {("one_class", 0.01): 0.644, ("two_or_more", 0.01): 0.356, ("no_class", 0.01): 0.0}
+    values |= {("correct_of_one_class", 0.01): 0.98758, ("correct_of_one_class", 0.05): 0.95}
+    summary = [summary_row("satimage", "tcm-nn", {"k": 1}, *key, mean) for key, mean in values.items()]
+    lines, notes = compare(published_table("tcm-nn-table3"), summary)
+    ours = {line.entry[:2]: line for line in lines if line.confml is not None}
+    assert {key[0][0] for key in ours} == {"satellite"} and len(ours) == 5
+    one = ours[("satellite", "1"), "one_class_percent"]
+    assert (one.entry.printed, one.confml, one.difference, one.as_printed) == ("64.4", 64.4, 0.0, True)
+    right = ours[("satellite", "1"), "correct_of_one_class_percent"]
+    assert right.confml == 98.758 and right.difference == -0.042 and right.as_printed
+    assert not ours[("satellite", "5"), "correct_of_one_class_percent"].as_printed  # 95.0 is not 94.9
+    assert any("Not in these results" in note and "usps, shuttle, segment" in note for note in notes)
+    assert any("Only some" in note and "satellite" in note for note in notes)
+
+
+def test_literature_is_quoted_and_1_nn_stands_beside_it():
+    summary = [
+        summary_row("satimage", "tcm-nn", {"k": 1}, "error", None, 0.106),
+        summary_row("satimage", "knn", {"k": 1}, "error", None, 0.1055, view="vote"),
+    ]
+    lines, _ = compare(published_table("tcm-nn-table1"), summary)
+    rows = {line.entry.keys[1]: line for line in lines if line.entry.keys[0] == "satellite"}
+    assert list(rows)[-1] == "1-NN (confml)" and len(rows) == 9
+    assert rows["k-nn"].status == "quoted" and rows["k-nn"].confml is None
+    assert rows["1-NN (confml)"].confml == 10.55 and rows["1-NN (confml)"].difference is None
+    assert rows["TCM"].difference == 0
+
+
+def test_table_2_says_why_usps_differs(tmp_path):
+    summary = [summary_row("usps", "tcm-nn", {"k": 1}, "error", None, 103 / 2007)]
+    lines, notes = compare(published_table("tcm-nn-table2"), summary)
+    tcm = next(line for line in lines if line.entry.keys[1] == "TCM-NN")
+    assert tcm.difference == pytest.approx(0.842, abs=1e-3) and not tcm.as_printed
+    assert any("smoothed" in note and "4.29" in note and "5.13" in note for note in notes)
+
+
+def test_the_papers_variant_is_found_among_others():
+    rows = [
+        summary_row("d", "tcm-nn", {"k": 3}, "error", None, 0.3),
+        summary_row("d", "tcm-nn", {"k": 1}, "error", None, 0.1),
+        summary_row("d", "tcm-nn", {"k": 1, "extra": "yes"}, "error", None, 0.2),
+        summary_row("d", "knn", {"k": 1}, "error", None, 0.4),
+        summary_row("other", "tcm-nn", {"k": 1}, "error", None, 0.5),
+    ]
+    wanted = Ours("tcm-nn", "error", {"k": 1})
+    assert [row.mean for row in find(wanted, ("d",), rows)] == [0.1]
+    assert [row.mean for row in find(wanted, ("d",), rows[2:])] == [0.2]
+    assert find(wanted, ("nothing",), rows) == []
+    two = [*rows[1:2], summary_row("e", "tcm-nn", {"k": 1}, "error", None, 0.6)]
+    assert len(find(wanted, ("d", "e"), two)) == 2
+
+
+def test_two_candidates_are_not_chosen_between():
+    summary = [
+        summary_row(name, "tcm-nn", {"k": 1}, "error", None, 0.1) for name in ("satimage", "satellite")
+    ]
+    lines, notes = compare(published_table("tcm-nn-table1"), summary)
+    assert all(line.confml is None for line in lines)
+    assert any("cannot be told" in note and "satimage" in note for note in notes)
+
+
+def test_a_table_out_of_several_runs(tmp_path):
+    def predict(cell):
+        view = Prediction(np.array([0, 1]), np.tile([0.9, 0.01], (4, 1)), "p-value")
+        return result_of(cell, {"p-value": view}, np.array([0, 0, 0, 1]))
+
+    for name in ("usps", "shuttle"):
+        config = make_config([entry("tcm-nn", {"k": 1})], levels=(0.05,))
+        write_report(
+            make_run(config, predict, {name: DatasetInfo(name, 4, 1, 2)}, ["fixed"]), tmp_path / name
+        )
+    paths = combine_tables(["tcm-nn-table3"], [tmp_path / "usps", tmp_path / "shuttle"], tmp_path / "all")
+    assert [path.name for path in paths] == ["tcm-nn-table3.csv", "tcm-nn-table3.md", "tcm-nn-table3.tex"]
+    rows = read(paths[0])
+    computed = {(row["dataset"], row["level_percent"]) for row in rows if row["status"] == "computed"}
+    assert computed == {("usps", "5"), ("shuttle", "5")}
+    with pytest.raises(ConfmlError, match=r"nowhere: there is no summary.json"):
+        combine_tables(["tcm-nn-table3"], [tmp_path / "nowhere"], tmp_path / "all")
+
+
+# ---- figures
+
+ALL_FIGURES = [
+    figure("error-against-k"),
+    figure("error-against", parameter="C"),
+    figure("regions-by-level"),
+    figure("coverage-by-level", max_level=0.5),
+    figure("coverage-by-level", confidence=True, instances=20),
+    figure("confidence-credibility", panels=2),
+]
+
+
+def figures_run(figures, methods=None, names=("d",)):
+    rng = np.random.default_rng(4)
+    classes = np.arange(3)
+    methods = methods or [
+        entry("tcm-nn", sweep={"k": [1, 3, 5]}),
+        entry("knn", sweep={"k": [1, 3, 5]}, label="NN $_{x"),
+        entry("ovo-svm", sweep={"C": [0.25, 1.0, 64.0]}),
+    ]
+
+    def predict(cell):
+        truth = rng.integers(0, 3, 40)
+        scores = rng.dirichlet(np.ones(3), 40)
+        scores[np.arange(40), truth] += 1
+        scores /= scores.sum(axis=1, keepdims=True)
+        kind = {"tcm-nn": "p-value", "knn": "vote", "ovo-svm": "margin"}[cell.method]
+        return result_of(cell, {kind: Prediction(classes, scores, kind)}, truth)
+
+    datasets = {name: DatasetInfo(name, 80, 2, 3) for name in names}
+    return make_run(make_config(methods, figures=figures), predict, datasets, ["r0", "r1"])
+
+
+def test_figures_are_drawn_of_every_data_set(tmp_path):
+    write_report(figures_run([figure("regions-by-level")], names=("d", "e, f")), tmp_path)
+    stems = {f"regions-by-level-{stem}" for stem in ("d", safe_name("e, f"))}
+    assert {path.stem for path in (tmp_path / "figures").iterdir()} == stems
+
+
+def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path):
+    write_report(figures_run(ALL_FIGURES), tmp_path / "one")
+    write_report(figures_run(ALL_FIGURES), tmp_path / "two")
+    one, two = contents(tmp_path / "one" / "figures"), contents(tmp_path / "two" / "figures")
+    assert one == two
+    assert len(one) == len(ALL_FIGURES) * 2  # SVG and PNG
+    for name, content in one.items():
+        assert len(content) > 3000, name
+        assert content.startswith(b"<?xml" if name.endswith(".svg") else b"\x89PNG")
+        assert b"<dc:date>" not in content and b"/home/" not in content
+    assert (tmp_path / "one" / "notes.txt").read_text() == ""
+
+
+def test_figures_leave_matplotlib_as_it_was(tmp_path):
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    write_report(figures_run([figure("regions-by-level")]), tmp_path)
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_figures_do_not_follow_the_users_settings(tmp_path):
+    import matplotlib
+
+    run = figures_run([figure("coverage-by-level")])
+    write_report(run, tmp_path / "plain")
+    with matplotlib.rc_context(
+        {"font.size": 30, "axes.grid": True, "savefig.dpi": 10, "svg.fonttype": "none"}
+    ):
+        write_report(run, tmp_path / "other")
+    assert contents(tmp_path / "plain") == contents(tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    ("spec", "methods", "why"),
+    [
+        (figure("error-against-k"), [entry("tcm-nn", {"k": 1})], "no method has two or more values of k"),
+        (figure("error-against", parameter="C"), [entry("knn", sweep={"k": [1, 3]})], "values of C"),
+        (figure("regions-by-level"), [entry("ovo-svm")], "no method has region predictions"),
+        (figure("coverage-by-level"), [entry("ovo-svm")], "no method has region predictions"),
+        (figure("confidence-credibility"), [entry("knn", {"k": 1})], "no method has p-values"),
+    ],
+)
+def test_a_figure_that_does_not_apply_says_so(tmp_path, spec, methods, why):
+    write_report(figures_run([spec], methods), tmp_path)
+    assert not (tmp_path / "figures").exists()
+    notes = (tmp_path / "notes.txt").read_text()
+    assert f"figure {spec.name} of d is not drawn" in notes and why in notes
+
+
+def test_the_same_figure_with_other_options_stands_beside_it(tmp_path):
+    figures = [figure("coverage-by-level"), figure("coverage-by-level", max_level=0.2)]
+    write_report(figures_run(figures), tmp_path)
+    names = sorted(path.name for path in (tmp_path / "figures").glob("*-d.svg"))
+    assert names == ["coverage-by-level-d.svg", "coverage-by-level_max_level=0.2-d.svg"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("error-against-q", {}, "unknown figure 'error-against-q'; did you mean 'error-against-k'"),
+        ("coverage-by-level", {"max-level": 1}, "no parameter 'max-level'; did you mean 'max_level'"),
+        ("coverage-by-level", {"max_level": 2}, "max_level must be a number above 0 and at most 1, got 2"),
+        ("error-against", {"parameter": 3}, "parameter must be a name, got 3"),
+    ],
+)
+def test_wrong_figures_are_refused(name, options, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        check_figure(name, options)
+
+
+def test_every_figure_says_what_it_shows():
+    assert all(figure.about and not figure.about.endswith(".") for figure in known_figures().values())
+
+
+# ---- numbers that figures show
+
+
+def test_curves_and_shares_are_those_of_the_metrics():
+    from confml.report.figures import Subject
+    from confml.report.figures.coverage_by_level import region_errors
+    from confml.report.figures.error_against import error_curves
+    from confml.report.figures.regions_by_level import region_shares
+
+    run = figures_run([])
+    subject = Subject(run, "d", {})
+    errors = {
+        (row.method, row.variant): row for row in run.summary if row.metric == "error" and row.dataset == "d"
+    }
+    curve = error_curves(subject, "k")["tcm-nn"]
+    assert curve == [(k, *errors["tcm-nn", f"k={k:g}"][7:9]) for k in (1.0, 3.0, 5.0)]
+    assert list(error_curves(subject, "C")) == ["ovo-svm"]
+    for label, levels in region_shares(subject).items():
+        assert set(levels) == {0.05, 0.2} and "ovo-svm" not in label
+        assert all(sum(parts) == pytest.approx(1) and min(parts) >= 0 for parts in levels.values())
+    for label in ("tcm-nn k=1", "NN $_{x k=3"):
+        variant = subject.variants[label]
+        found, rows = region_errors(subject, variant, np.array([0.05, 0.2]))
+        coverage = [np.mean(subject.values(variant, "coverage", level)) for level in (0.05, 0.2)]
+        assert found == pytest.approx([1 - share for share in coverage]) and rows == 40
+
+
+def test_a_line_bears_the_label_of_the_method_that_sweeps():
+    from confml.report.figures import Subject
+    from confml.report.figures.error_against import error_curves
+
+    methods = [
+        entry("tcm-nn", {"smoothed": True}, sweep={"k": [1, 3]}, label="smoothed"),
+        entry("knn", sweep={"k": [1, 3], "weights": ["uniform", "distance"]}, label="NN"),
+    ]
+    lines = error_curves(Subject(figures_run([], methods), "d", {}), "k")
+    assert list(lines) == ["smoothed", "NN weights=uniform", "NN weights=distance"]
+
+
+def test_random_instances_are_so_many_and_the_same_in_every_drawing():
+    from confml.report.figures import Subject
+    from confml.report.figures.coverage_by_level import region_errors
+
+    run = figures_run([])
+    levels = np.linspace(0, 1, 41)
+    for options, count in (({"instances": 15}, 15), ({"instances": 40}, 40), ({"instances": 99}, 40)):
+        subject = Subject(run, "d", options)
+        shown = {}
+        for label in ("tcm-nn k=1", "NN $_{x k=3"):
+            errors, rows = region_errors(subject, subject.variants[label], levels)
+            assert rows == count
+            assert np.allclose(errors * 2 * count, np.round(errors * 2 * count))
+            shown[label] = errors
+        again = Subject(run, "d", options)
+        for label, errors in shown.items():
+            assert np.array_equal(region_errors(again, again.variants[label], levels)[0], errors)
+
+
+def test_right_regions_against_confidence_are_wrong_ones_against_significance_turned_round():
+    from confml.report.figures import Subject
+
+    run = figures_run([])
+    figures = known_figures()["coverage-by-level"]
+    plain, turned = (
+        figures.draw(Subject(run, "d", {"confidence": confidence})).axes[0] for confidence in (False, True)
+    )
+    assert len(plain.lines) == len(turned.lines) == 7  # the diagonal, and six views with regions
+    for one, other in zip(plain.lines, turned.lines, strict=True):
+        assert np.allclose(100 - one.get_xydata(), other.get_xydata())
+    assert turned.get_xlabel() == "confidence level (%)" and plain.get_xlabel() == "significance level (%)"
+
+
+# ---- what is printed
+
+
+def test_the_printed_table(report):
+    out = io.StringIO()
+    print_run(golden_run(), report, out)
+    text = out.getvalue()
+    assert text.isascii() or "±" in text
+    assert "\x1b" not in text and not any(line.endswith(" ") for line in text.split("\n"))
+    lines = text.split("\n")
+    assert lines[1].split() == [
+        *("data", "set", "method", "view", "error", "level", "coverage", "size", "one", "two+", "none"),
+        *("right", "of", "one"),
+    ]
+    first = next(line for line in lines if line.startswith("satimage"))
+    assert "tcm-nn k=10" in first and "0.05" in first
+    assert sum(line.startswith("satimage") for line in lines) == 2  # a data set is named once a table
+    assert any(line.split()[:2] == ["1-NN", "vote"] for line in lines)  # the config's label
+    assert "Region predictions, first rows of" in text and "region@0.05" in text
+    assert "note: satimage: column 'id' looks like an id" in text
+    assert "metrics.csv" in text and "failures.csv" in text
+
+
+def test_printing_repeats(report):
+    texts = []
+    for _ in range(2):
+        out = io.StringIO()
+        print_run(golden_run(), report, out)
+        texts.append(out.getvalue())
+    assert texts[0] == texts[1]
+
+
+def test_a_terminal_gets_a_table_that_fits(report, monkeypatch):
+    class Terminal(io.StringIO):
+        encoding = "utf-8"
+
+        def isatty(self):
+            return True
+
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    out = Terminal()
+    print_run(golden_run(), report, out)
+    text = re.sub("\x1b\\[[0-9;]*m", "", out.getvalue())
+    assert "coverage" in text and "tcm-nn k=10" in text
+    table = text[: text.index("note:")]
+    assert max(map(len, table[: table.index("Region")].split("\n"))) <= 120
+
+
+def test_print_table_aligns_numbers_to_the_right():
+    out = io.StringIO()
+    print_table(["name", "cells"], [["a", 5], ["longer", 10]], stream=out)
+    assert out.getvalue() == "name    cells\n------  -----\na           5\nlonger     10\n\n"
+    print_table(["name"], [], stream=out)
+
+
+def test_print_json_is_the_summary(report):
+    out = io.StringIO()
+    print_json(golden_run(paper=PAPER), out)
+    assert out.getvalue() == (report / "summary.json").read_text(encoding="utf-8")
+
+
+def test_labels_that_would_be_alike_are_told_apart():
+    methods = [
+        entry("sklearn.tree.X"),
+        entry("sklearn.svm.X"),
+        entry(FOREST),
+        entry("knn", {"k": 1}, label="a"),
+    ]
+    run = make_run(
+        make_config(methods),
+        lambda cell: result_of(cell, {"vote": Prediction(np.arange(2), np.eye(2), "vote")}, np.array([0, 1])),
+        {"d": DatasetInfo("d", 2, 1, 2)},
+        ["r0"],
+    )
+    assert [run.label(cell) for cell in run.cells] == [
+        *("sklearn.tree.X", "sklearn.svm.X", "RandomForestClassifier", "a")
+    ]
+
+
+def _is_k1(row) -> bool:
+    return (row["dataset"], row["method"], row["params"]) == ("satimage", "tcm-nn", "k=1")
+
+
+def test_a_config_may_lack_what_reports_do_not_need(tmp_path):
+    run = golden_run()
+    bare = SimpleNamespace(name="x", levels=(), thresholds=(), figures=(), methods=run.config.methods)
+    write_report(type(run)(bare, run.cells, run.results, (), run.datasets), tmp_path)
+    assert {row["level"] for row in read(tmp_path / "metrics.csv")} == {""}
+    header = (tmp_path / "regions" / "satimage" / "tcm-nn_k=1" / "r2.csv").read_text().split("\n")[0]
+    assert header == "row,label,prediction,confidence,credibility,p[1],p[2],p[7]"

@@ -1,0 +1,197 @@
+"""The online protocol from a config to its files, and martingales beside their definitions."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from contextlib import redirect_stderr, redirect_stdout
+
+import numpy as np
+import pytest
+import yaml
+from scipy.integrate import quad
+
+from confml.cli import main
+from confml.config import make_config
+from confml.errors import ConfmlError
+from confml.measures import evaluate
+from confml.measures.martingales import power_martingale, simple_mixture
+from confml.measures.validity import kolmogorov_smirnov
+from confml.methods.tcm_nn.online import OnlineTCMNN
+
+# ---- martingales
+
+
+def test_power_martingale_is_its_product():
+    p = np.random.default_rng(0).random(40)
+    for epsilon in (0.3, 0.92, 1.0):
+        product = np.cumprod(epsilon * p ** (epsilon - 1))
+        assert np.allclose(power_martingale(p, epsilon), np.log10(product))
+    for wrong in (0.0, 1.1, math.nan):
+        with pytest.raises(ValueError, match="epsilon must be"):
+            power_martingale(p, wrong)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        power_martingale([0.5, math.nan])
+
+
+@pytest.mark.parametrize("shape", [0.2, 0.9, 1.0, 3.0], ids="beta{}".format)
+def test_simple_mixture_is_its_integral(shape):
+    """p-values too small, about right, and too large: both ways of computing it, and the border between."""
+    p = np.random.default_rng(1).beta(shape, 1, 60)
+    found = simple_mixture(p)
+    for n in (1, 2, 7, 30, 60):
+        S = -math.fsum(np.log(p[:n]))
+        integral = quad(lambda e, n=n, S=S: math.exp(n * math.log(e) + S * (1 - e)) if e else 0.0, 0, 1)[0]
+        assert found[n - 1] == pytest.approx(math.log10(integral), abs=1e-7), n
+
+
+def test_simple_mixture_of_many_p_values_neither_overflows_nor_breaks_off():
+    for p in (np.full(20_000, 1e-9), np.full(20_000, 1 - 1e-12), np.full(20_000, math.exp(-1)), np.zeros(9)):
+        found = simple_mixture(p)
+        assert np.all(np.isfinite(found))
+        assert np.all(np.abs(np.diff(np.diff(found))) < 0.5 if p[0] < 1e-3 else np.diff(found) < 0.01)
+    assert simple_mixture(np.full(5, math.exp(-1) / 10))[-1] > 0 > simple_mixture(np.full(5, 0.9))[-1]
+
+
+def test_a_fair_game_rarely_wins_and_a_broken_order_always_does():
+    rng = np.random.default_rng(2)
+    largest = [simple_mixture(rng.random(400)).max() for _ in range(300)]
+    assert np.mean(np.array(largest) >= 1) <= 0.1 + 3 * math.sqrt(0.09 / 300), "Ville: 10 in 1 of 10"
+    X = np.r_[rng.normal(size=(150, 2)), rng.normal(size=(150, 2)) + 4]
+    y = rng.integers(0, 2, 300)
+    X[:, 0] += 3 * y
+
+    def end(order):
+        view = OnlineTCMNN([0, 1], k=3, smoothed=True, random_state=0).predict_then_learn(X[order], y[order])
+        return {row.metric: row.value for row in evaluate(view, y[order])}
+
+    assert end(np.arange(300))["log10_mixture_martingale_max"] > 3
+    assert end(rng.permutation(300))["log10_mixture_martingale_max"] < 1.5
+
+
+def test_smoothed_p_values_of_exchangeable_examples_are_uniform():
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 4, (600, 2)).astype(float), rng.integers(0, 3, 600)
+    view = OnlineTCMNN([0, 1, 2], smoothed=True, random_state=1).predict_then_learn(X, y)
+    p = view.scores[np.arange(600), y]
+    assert kolmogorov_smirnov(p, 1 + np.arange(600))[1] > 0.01
+    assert abs(np.corrcoef(p[1:], p[:-1])[0, 1]) < 0.12, "and independent"
+    values = {row.metric: row.value for row in evaluate(view, y)}
+    assert values["ks_p_value"] == pytest.approx(kolmogorov_smirnov(p, 1 + np.arange(600))[1], abs=1e-9)
+
+
+def test_examples_that_are_not_learnt_make_no_martingale():
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(30, 2)), rng.integers(0, 2, 30)
+    online = OnlineTCMNN([0, 1]).learn(X[:20], y[:20])
+    told = {row.metric for row in evaluate(online.predict(X[20:]), y[20:])}
+    assert "ks_p_value" in told and not any("martingale" in metric for metric in told)
+    steps = {row.metric for row in evaluate(online.predict_then_learn(X[20:], y[20:]), y[20:])}
+    assert "log10_power_martingale" in steps
+
+
+# ---- from a config to its files
+
+
+CONFIG = {
+    "name": "stream",
+    "datasets": ["iris"],
+    "steps": ["row-standardise"],
+    "methods": [{"name": "tcm-nn", "smoothed": True, "sweep": {"k": [1, 3]}}],
+    "protocol": {"kind": "online", "order": "shuffled", "repeats": 2, "start": 20},
+    "levels": [0.05, 0.2],
+    "figures": ["online-errors", "exchangeability"],
+}
+
+
+def confml(*arguments, code=0) -> str:
+    """Run a command line; what it said on both streams."""
+    said = io.StringIO()
+    with pytest.raises(SystemExit) as ended, redirect_stdout(said), redirect_stderr(said):
+        main([*map(str, arguments)])
+    assert ended.value.code == code, said.getvalue()
+    return said.getvalue()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    base = tmp_path_factory.mktemp("online")
+    (base / "stream.yaml").write_text(yaml.safe_dump(CONFIG))
+    confml("run", base / "stream.yaml", "--out", base / "a", "--quiet", "--engine", "serial")
+    return base
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_step_is_written(folder):
+    path = folder / "a" / "online" / "iris" / "tcm-nn_smoothed=true_k=3" / "r1.csv"
+    rows = rows_of(path)
+    assert [int(row["learnt"]) for row in rows] == list(range(20, 150))
+    assert len({row["row"] for row in rows}) == 130
+    for level in ("0.05", "0.2"):
+        errors = [int(row[f"error@{level}"]) for row in rows]
+        assert errors == [int(float(row["p_value"]) <= float(level)) for row in rows]
+        assert [int(row[f"errors@{level}"]) for row in rows] == np.cumsum(errors).tolist()
+    regions = rows_of(folder / "a" / "regions" / path.relative_to(folder / "a" / "online"))
+    sizes = [len(row["region@0.2"].split("|")) if row["region@0.2"] else 0 for row in regions]
+    assert [int(row["size@0.2"]) for row in rows] == sizes
+    p = np.array([float(row["p_smoothed"]) for row in rows])
+    assert np.array_equal(simple_mixture(p), [float(row["log10_mixture_martingale"]) for row in rows])
+    for name in ("online-errors-iris.png", "exchangeability.svg"):
+        assert (folder / "a" / "figures" / name).is_file()
+
+
+def test_the_same_bytes_again_and_an_order_of_its_own_each_repeat(folder):
+    config = folder / "stream.yaml"
+    confml(
+        "run", config, "--out", folder / "b", "--quiet", "--engine", "serial", "--set", "protocol.repeats=1"
+    )
+    for k in (1, 3):
+        name = f"online/iris/tcm-nn_smoothed=true_k={k}/r0.csv"
+        assert (folder / "a" / name).read_bytes() == (folder / "b" / name).read_bytes()
+    steps = [rows_of(folder / "a" / f"online/iris/tcm-nn_smoothed=true_k=1/r{r}.csv") for r in (0, 1)]
+    assert [row["row"] for row in steps[0]] != [row["row"] for row in steps[1]]
+    assert "4 cells" in confml("plan", config, "--out", folder / "a")
+
+
+def test_several_runs_in_one_figure(folder):
+    out = confml("report", folder / "a", folder / "b", "--figures", "--out", folder / "both")
+    assert str(folder / "both" / "figures" / "exchangeability.svg") in out.splitlines()
+
+
+def test_mistakes_in_a_config_are_all_told():
+    wrong = CONFIG | {
+        "steps": ["standardise"],
+        "noise": {"labels": 0.1, "on": "train"},
+        "methods": ["knn", {"name": "tcm-nn", "tune": {"k": [1, 3]}}],
+        "protocol": {"kind": "online", "repeats": 2, "folds": 3},
+    }
+    with pytest.raises(ConfmlError) as caught:
+        make_config(wrong)
+    text = str(caught.value)
+    for words in (
+        "step 'standardise' learns on a training part",
+        "noise.on: protocol online has no training part",
+        "'knn' does not learn one example at a time",
+        "methods.1.tune: protocol online has no training part",
+        "the given order gives the same each time",
+        "online has no folds",
+    ):
+        assert words in text
+
+
+def test_a_start_that_leaves_nothing_and_missing_values(tmp_path):
+    from confml.runner.plan import load_datasets, make_plan
+
+    config = make_config(CONFIG | {"protocol": {"kind": "online", "start": 150}})
+    with pytest.raises(ConfmlError, match="150 rows, none left behind start 150"):
+        make_plan(config, load_datasets(config))
+    (tmp_path / "gaps.csv").write_text("a,b,y\n1,2,0\n,3,1\n2,2,0\n")
+    gaps = {"csv": "gaps.csv", "label": "y", "missing": "mean"}
+    config = make_config(CONFIG | {"datasets": [gaps], "protocol": {"kind": "online"}}, folder=tmp_path)
+    with pytest.raises(ConfmlError, match="missing values, and no training part"):
+        make_plan(config, load_datasets(config))
