@@ -205,7 +205,13 @@ bench: $(VENV)/installed-bench
 	@$(VENV)/bin/python tests/bench $(if $(ONLY),--only $(ONLY))
 
 lint: $(VENV)/installed-dev
-	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
+
+# Share of the package's lines that the tests run (compiled kernels left out).
+.PHONY: coverage
+coverage: $(VENV)/installed-dev
+	@$(VENV)/bin/python -m coverage run -m pytest $(PYTEST)
+	@$(VENV)/bin/python -m coverage report --skip-covered --sort=cover
 
 format: $(VENV)/installed-dev
 	@$(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .

@@ -1,3 +1,71 @@
-"""confml: run and compare classifiers that say how far each single prediction can be trusted."""
+"""confml: run and compare classifiers that say how far each single prediction can be trusted.
+
+The names below are imported when they are first used, so that ``import confml`` takes a few milliseconds.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from confml.bayes_error import bayes_errors as bayes_errors
+    from confml.measures.prediction import Prediction as Prediction
+    from confml.methods.base import Method as Method
+    from confml.methods.bayes_knn import BayesKNN as BayesKNN
+    from confml.methods.knn import KNN as KNN
+    from confml.methods.knn import WeightedKNN as WeightedKNN
+    from confml.methods.linear import LinearSVM as LinearSVM
+    from confml.methods.linear import Perceptron as Perceptron
+    from confml.methods.linear import Polynomial as Polynomial
+    from confml.methods.linear import Winnow as Winnow
+    from confml.methods.naive_bayes import NaiveBayes as NaiveBayes
+    from confml.methods.pipelines import confident_predict as confident_predict
+    from confml.methods.svm import DAGSVM as DAGSVM
+    from confml.methods.svm import CrammerSinger as CrammerSinger
+    from confml.methods.svm import GenSVM as GenSVM
+    from confml.methods.svm import OvOSVM as OvOSVM
+    from confml.methods.svm import OvRSVM as OvRSVM
+    from confml.methods.svm import SmartSVM as SmartSVM
+    from confml.methods.tcm_nn import TCMNN as TCMNN
+    from confml.methods.tcm_nn import OnlineTCMNN as OnlineTCMNN
+    from confml.methods.tcm_svm import TCMSVM as TCMSVM
+    from confml.methods.version_space import BayesPointMachine as BayesPointMachine
+    from confml.methods.version_space import BayesTransduction as BayesTransduction
+    from confml.methods.version_space import KernelSVM as KernelSVM
+    from confml.runs import Run as Run
+    from confml.runs import load_run as load_run
+    from confml.runs import run as run
+
+_HOMES = {
+    "confml.bayes_error": ("bayes_errors",),
+    "confml.measures.prediction": ("Prediction",),
+    "confml.methods.base": ("Method",),
+    "confml.methods.bayes_knn": ("BayesKNN",),
+    "confml.methods.knn": ("KNN", "WeightedKNN"),
+    "confml.methods.linear": ("LinearSVM", "Perceptron", "Polynomial", "Winnow"),
+    "confml.methods.naive_bayes": ("NaiveBayes",),
+    "confml.methods.pipelines": ("confident_predict",),
+    "confml.methods.svm": ("CrammerSinger", "DAGSVM", "GenSVM", "OvOSVM", "OvRSVM", "SmartSVM"),
+    "confml.methods.tcm_nn": ("TCMNN", "OnlineTCMNN"),
+    "confml.methods.tcm_svm": ("TCMSVM",),
+    "confml.methods.version_space": ("BayesPointMachine", "BayesTransduction", "KernelSVM"),
+    "confml.runs": ("Run", "load_run", "run"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'confml' has no attribute '{name}'")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

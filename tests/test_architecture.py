@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "confml"
 # Each floor may import itself and what stands before it.
 FLOORS = [
-    {"errors", "_cache", "_jit", "_seeds", "__init__"},
+    {"errors", "_cache", "_jit", "_seeds", "_threads", "__init__"},
     {"plugins"},
     {"measures", "data", "neighbours"},
     {"bayes_error"},
@@ -19,7 +19,7 @@ FLOORS = [
     {"config"},
     {"runner"},
     {"report"},
-    {"studies"},
+    {"studies", "runs"},
     {"commands"},
     {"cli"},
     {"__main__"},

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 KINDS = ("p-value", "probability", "vote", "envelope", "posterior", "margin")
+SCORE_NAMES = {"p-value": "p", "margin": "margin"}
+"""Column names of scores in tables, by kind; ``prob`` for every other kind."""
 
 
 @dataclass(frozen=True, eq=False)  # arrays have no single truth value: compare them field by field
@@ -125,6 +131,32 @@ class Prediction:
         region = np.zeros_like(kept)
         np.put_along_axis(region, order, kept, axis=1)
         return region
+
+    def label_sets(self, level: float) -> list[tuple]:
+        """n tuples of class labels, in the order of ``classes``: `region` at significance ``level``."""
+        labels = self.classes.tolist()
+        return [tuple(labels[column] for column in np.flatnonzero(row)) for row in self.region(level)]
+
+    def to_frame(self, levels: Sequence[float] = (), index=None) -> pd.DataFrame:
+        """Return a DataFrame with one row per example.
+
+        levels: significance levels; each adds a column ``region@<level>`` with tuples of labels. index: row
+        labels, such as the index of the test data; 0 to n - 1 by default.
+
+        Columns: ``prediction``, ``confidence``, ``credibility`` (p-values only), one per class (``p[<class>]``
+        of p-values, ``margin[<class>]`` of margins, ``prob[<class>]`` otherwise), then the regions.
+        """
+        import pandas as pd
+
+        columns = {"prediction": self.labels, "confidence": self.confidence}
+        if self.credibility is not None:
+            columns["credibility"] = self.credibility
+        name = SCORE_NAMES.get(self.kind, "prob")
+        columns |= {f"{name}[{label}]": self.scores[:, j] for j, label in enumerate(self.classes.tolist())}
+        frame = pd.DataFrame(columns, index=index)
+        for level in map(float, levels):
+            frame[f"region@{level!r}"] = pd.Series(self.label_sets(level), index=frame.index, dtype=object)
+        return frame
 
     def accepted(self, threshold: float) -> np.ndarray:
         """(n,) bool: predictions whose confidence reaches ``threshold`` (the reject option keeps these).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from confml._seeds import derived_generator
+from confml._threads import limits_blas
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.plugins.parameters import Parameter, check_parameters
@@ -42,6 +44,16 @@ class Views(dict[str, Prediction]):
         self.fit_details = dict(fit_details or {})
 
 
+_ON_ONE_THREAD = (
+    "fit",
+    "predict",
+    "confident_predict",
+    "predict_p_values",
+    "predict_proba",
+    "decision_function",
+)
+
+
 class Method(ClassifierMixin, BaseEstimator, ABC):
     """A classifier with at least one view of confidence. Subclass it in a file of its own under ``methods/``.
 
@@ -61,6 +73,14 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     takes_nominal: ClassVar[bool] = False
     learns_online: ClassVar[bool] = False
     parameters: ClassVar[Mapping[str, Parameter]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Limit BLAS to one thread in the fits and predictions that the subclass defines."""
+        super().__init_subclass__(**options)
+        for name in _ON_ONE_THREAD:
+            function = vars(cls).get(name)
+            if inspect.isfunction(function):
+                setattr(cls, name, limits_blas(function))
 
     # ---- what a method must offer
 

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import SCORE_NAMES, Prediction
 from confml.measures.regions import reasons
 from confml.report.files import field, numbers, quoted, safe_name, safe_names, write_columns
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
     from confml.runner.plan import Cell
-
-SCORE_NAMES = {"p-value": "p", "margin": "margin"}  # every other kind is ``prob``
 
 
 def write_regions(results: RunResults, folder: Path) -> Iterator[Path]:

@@ -1,0 +1,237 @@
+"""Runs from Python: `run` carries a config out, `load_run` opens a folder, `Run` gives its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from confml.errors import ConfmlError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from confml.config import Config
+    from confml.report.results import RunResults
+
+_TEXT = ("dataset", "method", "params", "split", "view", "metric", "select_by", "candidate", "error")
+
+
+class Run:
+    """The tables of a finished or interrupted run as pandas DataFrames.
+
+    Made by `run` and `load_run`. Each table is read when it is first used, and holds what the file of the
+    same name in ``folder`` holds. ``level`` is NaN where a metric has none. In a notebook a run shows its
+    result table.
+    """
+
+    def __init__(self, folder: Path | str):
+        self.folder = Path(folder)
+        self._results  # raises ConfmlError where the folder holds no run
+
+    @cached_property
+    def _results(self) -> RunResults:
+        from confml.report import open_run
+
+        return open_run(self.folder)
+
+    @property
+    def name(self) -> str:
+        """Name of the run, from its config."""
+        return self._results.config.name
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """The resolved config, versions, checksums of the data, seed, machine and times."""
+        from confml.runner.manifest import read_manifest
+
+        return read_manifest(self.folder)
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """One row per data set, method variant, split, view, metric and level."""
+        return self._read("metrics.csv")
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """Mean, standard deviation and number of splits of every metric."""
+        return self._read("summary.csv")
+
+    @cached_property
+    def timings(self) -> pd.DataFrame:
+        """Seconds of fit, prediction and inner selection on one thread, per cell."""
+        return self._read("timings.csv")
+
+    @cached_property
+    def tuning(self) -> pd.DataFrame:
+        """Inner scores of every grid point, and which one was chosen."""
+        return self._read("tuning.csv")
+
+    @cached_property
+    def curves(self) -> pd.DataFrame:
+        """Risk-coverage curves: errors and risk at each rejection rate, per view."""
+        return self._read("rejection-curves.csv")
+
+    @cached_property
+    def failures(self) -> pd.DataFrame:
+        """Cells that could not be computed, with the reason."""
+        return self._read("failures.csv")
+
+    def regions(
+        self, dataset: str | None = None, method: str | None = None, view: str | None = None
+    ) -> pd.DataFrame:
+        """Return the prediction of every test example, one row per example, split and view.
+
+        dataset, method, view: names to select; all by default. A method's name selects all of its variants.
+
+        Columns: ``dataset``, ``method``, ``params``, ``split``, ``view``, ``row`` (number of the row in the
+        loaded part), ``label``, then those of `confml.Prediction.to_frame` with a region, a tuple of labels,
+        for each significance level of the config. Raises ConfmlError for a name that the run does not have.
+        """
+        import pandas as pd
+
+        cells = self._results.cells
+        _check_name("data set", dataset, {cell.dataset for cell in cells})
+        _check_name("method", method, {cell.method for cell in cells})
+        frames, views = [], set()
+        for result in self._results.finished():
+            cell = result.cell
+            if dataset not in (None, cell.dataset) or method not in (None, cell.method):
+                continue
+            views |= set(result.views)
+            for name, prediction in result.views.items():
+                if view in (None, name):
+                    levels = self._results.config.levels if prediction.has_regions else ()
+                    frame = prediction.to_frame(levels)
+                    frame.insert(0, "label", result.truth)
+                    frame.insert(0, "row", result.rows)
+                    keys = (cell.dataset, cell.method, cell.variant, cell.split, name)
+                    for place, (column, value) in enumerate(zip(_KEYS, keys, strict=True)):
+                        frame.insert(place, column, value)
+                    frames.append(frame)
+        if frames:
+            return pd.concat(frames, ignore_index=True)
+        _check_name("view", view, views)
+        return pd.DataFrame(columns=[*_KEYS, "row", "label", "prediction", "confidence"])
+
+    def table(self) -> pd.DataFrame:
+        """Return the result table that ``confml run`` prints: one row per data set, method and view."""
+        frame = self._printed_table()
+        repeated = list(frame.columns[:4])  # an empty cell continues the row above
+        frame[repeated] = frame[repeated].replace("", None).ffill()
+        return frame
+
+    def _printed_table(self) -> pd.DataFrame:
+        import pandas as pd
+
+        from confml.report.console import result_table
+
+        headings, rows = result_table(self._results)
+        return pd.DataFrame(rows, columns=headings)
+
+    def _read(self, name: str) -> pd.DataFrame:
+        import pandas as pd
+
+        path = self.folder / name
+        if not path.is_file():
+            raise ConfmlError(
+                f"there is no {name}", where=str(self.folder), hint=f"confml report {self.folder}"
+            )
+        header = pd.read_csv(path, nrows=0).columns
+        # Only empty numbers are missing: a method may be called "null", and parameters may be empty.
+        missing = {column: [""] for column in header.difference(_TEXT)}
+        texts = dict.fromkeys(header.intersection(_TEXT), str)
+        return pd.read_csv(path, keep_default_na=False, na_values=missing, dtype=texts, low_memory=False)
+
+    def __repr__(self) -> str:
+        results = self._results
+        done = sum(cell.key in results.results for cell in results.cells)
+        head = f"Run '{self.name}' in {self.folder}: {done} of {len(results.cells)} cells"
+        return f"{head}\n\n{self._printed_table().to_string(index=False)}" if done else head
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        results = self._results
+        done = sum(cell.key in results.results for cell in results.cells)
+        head = f"Run {escape(self.name)}: {done} of {len(results.cells)} cells"
+        return f"<p>{head}</p>{self._printed_table().to_html(index=False)}"
+
+
+_KEYS = ("dataset", "method", "params", "split", "view")
+
+
+def load_run(folder: Path | str) -> Run:
+    """Return the run in a folder that ``confml run`` has written.
+
+    Raises ConfmlError where the folder holds no run.
+    """
+    return Run(folder)
+
+
+def run(
+    config: str | Path | Mapping[str, Any],
+    *,
+    out: Path | str | None = None,
+    overrides: Mapping[str, Any] | Sequence[str] = (),
+    jobs: int | None = None,
+    engine: str | None = None,
+    scheduler: str | None = None,
+    retry_failed: bool = False,
+    shard: tuple[int, int] | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Run:
+    """Carry out a config as ``confml run`` does, write its reports, and return the `Run`.
+
+    config: path of a YAML file, name of a bundled config, or the config itself as a mapping. out: the run's
+    folder, ``results/<name>`` by default. overrides: as ``--set``, a mapping from dotted keys to values or
+    ``KEY=VALUE`` texts. jobs: worker processes, all cores by default. engine, scheduler, retry_failed, shard
+    (part, parts): as the options of the command. say: called with each message.
+
+    Cells that the folder holds already are not computed again. Failed cells do not raise: see
+    `Run.failures`. Raises ConfigErrors, with every mistake of the config, and DataError before anything is
+    computed.
+    """
+    from joblib import cpu_count
+
+    from confml.report import write_report
+    from confml.runner.run import run as compute
+
+    settings = load_settings(config, overrides)
+    folder = Path("results") / settings.name if out is None else Path(out)
+    compute(
+        settings,
+        folder,
+        jobs=jobs or cpu_count(),
+        engine=engine,
+        scheduler=scheduler,
+        retry_failed=retry_failed,
+        shard=shard,
+        say=say,
+    )
+    finished = Run(folder)
+    write_report(finished._results, folder)
+    return finished
+
+
+def load_settings(
+    config: str | Path | Mapping[str, Any], overrides: Mapping[str, Any] | Sequence[str] = ()
+) -> Config:
+    """Return the checked config of a file, a name or a mapping, with figures and tables checked too."""
+    from confml.config import load_config, make_config
+    from confml.report import check_figure, known_figures, known_tables
+
+    if isinstance(overrides, Mapping):
+        import json
+
+        overrides = [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
+    known = {"figures": known_figures(), "tables": known_tables(), "check_figure": check_figure}
+    if isinstance(config, Mapping):
+        return make_config(config, overrides=overrides, **known)
+    return load_config(config, overrides, **known)
+
+
+def _check_name(noun: str, name: str | None, known: set[str]) -> None:
+    if name is not None and name not in known:
+        raise ConfmlError(f"the run has no {noun} '{name}'", hint=did_you_mean(name, sorted(known)))
