@@ -143,8 +143,9 @@ class Prediction:
         levels: significance levels; each adds a column ``region@<level>`` with tuples of labels. index: row
         labels, such as the index of the test data; 0 to n - 1 by default.
 
-        Columns: ``prediction``, ``confidence``, ``credibility`` (p-values only), one per class (``p[<class>]``
-        of p-values, ``margin[<class>]`` of margins, ``prob[<class>]`` otherwise), then the regions.
+        Columns: ``prediction``, ``confidence``, ``credibility`` (p-values only), one per class, then the
+        regions. A class's column is ``p[<class>]`` of p-values, ``margin[<class>]`` of margins, and
+        ``prob[<class>]`` otherwise.
         """
         import pandas as pd
 
