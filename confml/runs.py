@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from confml.config import Config
-    from confml.report.results import RunResults
 
 _TEXT = ("dataset", "method", "params", "split", "view", "metric", "select_by", "candidate", "error")
 
@@ -28,13 +27,9 @@ class Run:
 
     def __init__(self, folder: Path | str):
         self.folder = Path(folder)
-        self._results  # raises ConfmlError where the folder holds no run
-
-    @cached_property
-    def _results(self) -> RunResults:
         from confml.report import open_run
 
-        return open_run(self.folder)
+        self._results = open_run(self.folder)
 
     @property
     def name(self) -> str:
