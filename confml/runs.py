@@ -120,7 +120,7 @@ class Run:
     def _printed_table(self) -> pd.DataFrame:
         import pandas as pd
 
-        from confml.report.console import result_table
+        from confml.report.result_tables import result_table
 
         headings, rows = result_table(self._results)
         return pd.DataFrame(rows, columns=headings)

@@ -25,7 +25,7 @@ def plan(config, out, overrides, as_json) -> None:
     folder = folder_of(settings, out)
 
     from confml.report.console import print_table
-    from confml.report.notes import step_notes
+    from confml.report.sections.notes import step_notes
     from confml.runner.plan import load_datasets, make_plan
     from confml.runner.run import run_state
     from confml.runner.store import Store

@@ -50,23 +50,31 @@ def report(
     confml report results/noise-* --against noise.labels --metric error --out results/noise
     """
     from confml.errors import ConfmlError, did_you_mean
-    from confml.report import combine_tables, known_tables, open_run, print_json, print_run, write_report
+    from confml.report import (
+        combined_tables,
+        known_tables,
+        open_run,
+        print_json,
+        print_run,
+        write_items,
+        write_report,
+    )
 
     if against is not None:
         if tables or out is None:
             raise ConfmlError("--against goes with --out, and without --table")
-        from confml.report.combined import combine_figure
+        from confml.report.combined import plot_across_runs
 
-        paths = combine_figure(runs, against, metric, out, lines, log=log, log_y=log_metric)
+        paths = plot_across_runs(runs, against, metric, out, lines, log=log, log_y=log_metric)
         if not quiet:
             click.echo("".join(f"{path}\n" for path in paths), nl=False)
         return
     if figures:
         if tables or out is None:
             raise ConfmlError("--figures goes with --out, and without --table")
-        from confml.report.combined import combine_figures
+        from confml.report.combined import draw_merged
 
-        paths, undrawn = combine_figures(runs, out)
+        paths, undrawn = draw_merged(runs, out)
         if not quiet:
             click.echo("".join(f"{path}\n" for path in paths), nl=False)
         for note in undrawn:
@@ -78,7 +86,7 @@ def report(
         for name in tables:
             if name not in known_tables():
                 raise ConfmlError(f"unknown table '{name}'", hint=did_you_mean(name, known_tables()))
-        paths = combine_tables(tables, runs, out)
+        paths, _ = write_items(combined_tables(tables, runs), out)
         if not quiet:
             for path in paths:
                 if path.suffix == ".md":

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from confml.errors import ConfmlError, did_you_mean
-from confml.report.figures import draw_figures
+from confml.report.figures import pictures
 from confml.report.figures._curves import Point, draw_curves
 from confml.report.figures.style import save, style
 from confml.report.files import safe_name, write_csv
-from confml.report.metrics import mean_and_sd
 from confml.report.results import RunResults
 from confml.report.stored import open_run
+from confml.report.summaries import mean_and_sd
+from confml.report.write import write_items
 
 BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
 DECIDES_NOTHING = ("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed")
@@ -42,15 +43,15 @@ def merged_runs(runs: Sequence[Path | str]) -> RunResults:
     )
 
 
-def combine_figures(runs: Sequence[Path | str], folder: Path | str) -> tuple[list[Path], list[str]]:
+def draw_merged(runs: Sequence[Path | str], folder: Path | str) -> tuple[list[Path], list[str]]:
     """Draw the figures that the first run's config names, of all runs together, below ``figures/``.
 
     Returns the files, and in words what was not drawn and why.
     """
-    return draw_figures(merged_runs(runs), Path(folder))
+    return write_items(pictures(merged_runs(runs)), Path(folder))
 
 
-def combine_figure(
+def plot_across_runs(
     runs: Sequence[Path | str],
     key: str,
     metric: str,

@@ -9,10 +9,10 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from confml.report.files import natural, value_text
+from confml.report.summaries import MetricRow, SummaryRow, metric_rows, summarise
 
 if TYPE_CHECKING:
     from confml.config import Config
-    from confml.report.metrics import MetricRow, SummaryRow
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
 
@@ -66,23 +66,12 @@ class RunResults:
     @cached_property
     def metrics(self) -> list[MetricRow]:
         """Every metric of every finished cell, in the order of ``metrics.csv``."""
-        from confml.report.metrics import metric_rows
-
-        return metric_rows(self)
+        return metric_rows(self.finished(), self.config.levels, self.config.thresholds)
 
     @cached_property
     def summary(self) -> list[SummaryRow]:
         """`metrics` over the splits."""
-        from confml.report.metrics import summarise
-
         return summarise(self.metrics)
-
-    @cached_property
-    def notes(self) -> list[str]:
-        """What a reader should know, in words."""
-        from confml.report.notes import notes_of
-
-        return notes_of(self)
 
     @cached_property
     def _labels(self) -> dict[tuple[str, str], str]:

@@ -28,11 +28,10 @@ class StoredResults(Mapping[str, CellResult]):
             cell = self._cells[key]
             result = CellResult.read(self._store, cell)
             if result is None:
-                self._store.remove("cells", key)
                 raise ConfmlError(
                     f"the result of {cell.words} is damaged",
                     where=str(self._store.path("cells", key)),
-                    hint="it was removed; run the config again to compute it anew",
+                    hint="run the config again: it computes damaged results anew",
                 )
             while len(self._read) >= self._keep:
                 self._read.pop(next(iter(self._read)))

@@ -19,9 +19,9 @@ from confml.measures.validity import (
 )
 from confml.methods.registry import build
 from confml.report import DatasetInfo, write_report
-from confml.report.class_coverage import class_rows
 from confml.report.figures import NotApplicable, Subject, known_figures
 from confml.report.figures.validity import class_errors, farthest
+from confml.report.sections.class_coverage import class_rows
 
 
 def values_of(prediction, truth, levels=()) -> dict:

@@ -14,7 +14,7 @@ from confml.config import load_config
 from confml.data import load
 from confml.errors import ConfmlError
 from confml.report import open_run, write_report
-from confml.report.combined import combine_figure, combined_curves
+from confml.report.combined import combined_curves, plot_across_runs
 from confml.report.figures import Subject
 from confml.report.figures.class_errors import class_errors
 from confml.report.figures.decision_boundary import fitted_plane
@@ -148,7 +148,7 @@ def test_runs_combined_against_what_they_differ_in(out, tmp_path):
         ("square", "knn k=5"): [72],
         ("at-least", "knn k=5"): [36],
     }
-    paths = combine_figure([out, other], "k", "error", tmp_path / "combined", ["knn"])
+    paths = plot_across_runs([out, other], "k", "error", tmp_path / "combined", ["knn"])
     assert [path.name for path in paths] == [f"error-against-k.{ending}" for ending in ("svg", "png", "csv")]
     with pytest.raises(ConfmlError, match="no metric 'eror'"):
         combined_curves(runs, "noise.labels", "eror")

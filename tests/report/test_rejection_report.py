@@ -19,8 +19,8 @@ from confml.methods.base import Views
 from confml.report import DatasetInfo, write_report
 from confml.report.console import print_run
 from confml.report.figures import NotApplicable, Subject, known_figures
-from confml.report.matched import matched_rows
 from confml.report.published import known_tables
+from confml.report.sections.matched import matched_rows
 from confml.runner.results import CellResult
 
 CLASSES = np.array([0, 1])

@@ -30,20 +30,21 @@ from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
 from confml.report import (
     DatasetInfo,
-    combine_tables,
+    combined_tables,
     known_figures,
     known_tables,
     print_json,
     print_run,
     published_table,
+    write_items,
     write_report,
 )
 from confml.report.console import print_table
 from confml.report.figures import check_figure
 from confml.report.files import field, safe_name, safe_names, write_csv
-from confml.report.metrics import SummaryRow, mean_and_sd
 from confml.report.published import Ours
-from confml.report.tables import compare, find
+from confml.report.sections.published_tables import compare, find
+from confml.report.summaries import SummaryRow, mean_and_sd
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -343,7 +344,7 @@ def test_a_method_that_stands_twice_overwrites_nothing(tmp_path):
     )
     files = [path for path in write_report(run, tmp_path) if "regions" in path.parts]
     assert len(set(files)) == 1 or all(path.exists() for path in files)
-    from confml.report.regions import region_paths
+    from confml.report.sections.regions import region_paths
 
     assert len(set(region_paths(run).values())) == 2
 
@@ -446,13 +447,15 @@ def test_a_table_out_of_several_runs(tmp_path):
         write_report(
             make_run(config, predict, {name: DatasetInfo(name, 4, 1, 2)}, ["fixed"]), tmp_path / name
         )
-    paths = combine_tables(["tcm-nn-table3"], [tmp_path / "usps", tmp_path / "shuttle"], tmp_path / "all")
+    paths, _ = write_items(
+        combined_tables(["tcm-nn-table3"], [tmp_path / "usps", tmp_path / "shuttle"]), tmp_path / "all"
+    )
     assert [path.name for path in paths] == ["tcm-nn-table3.csv", "tcm-nn-table3.md", "tcm-nn-table3.tex"]
     rows = read(paths[0])
     computed = {(row["dataset"], row["level_percent"]) for row in rows if row["status"] == "computed"}
     assert computed == {("usps", "5"), ("shuttle", "5")}
     with pytest.raises(ConfmlError, match=r"nowhere: there is no summary.json"):
-        combine_tables(["tcm-nn-table3"], [tmp_path / "nowhere"], tmp_path / "all")
+        combined_tables(["tcm-nn-table3"], [tmp_path / "nowhere"])
 
 
 # ---- figures

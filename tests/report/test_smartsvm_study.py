@@ -10,8 +10,8 @@ from scipy.stats import rankdata
 
 from confml.config import load_config
 from confml.report import known_tables, open_run, write_report
-from confml.report.ranks import published_ranks, ranking
-from confml.report.trees import node_error
+from confml.report.sections.class_trees import node_error
+from confml.report.sections.ranks import published_ranks, ranking
 from confml.runner.run import run
 
 STUDY = """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from confml.config import load_config
-from confml.report import combine_tables, open_run, write_report
+from confml.report import combined_tables, open_run, write_items, write_report
 from confml.report.figures import Subject
 from confml.report.figures.version_space import Sphere, _fitted
 from confml.runner.run import run
@@ -56,7 +56,7 @@ seed: 1
 
 
 def numbers(out):
-    with (out / "linked.csv").open(newline="") as file:
+    with (out / "threshold-curves.csv").open(newline="") as file:
         return {
             (line["method"], "chord" in line["params"], line["metric"], line["level"]): line
             for line in csv.DictReader(file)
@@ -97,7 +97,7 @@ def test_numbers_of_linked_curves(linked, label, chords):
 
 def test_the_papers_numbers_stand_beside_ours(linked, tmp_path):
     rows = numbers(linked)
-    combine_tables(["transduction-figure2"], [linked], tmp_path)
+    write_items(combined_tables(["transduction-figure2"], [linked]), tmp_path)
     for folder in (linked, tmp_path):
         with (folder / "tables" / "transduction-figure2.csv").open(newline="") as file:
             table = {(line["dataset"], line["what"], line["run"]): line for line in csv.DictReader(file)}
@@ -126,7 +126,7 @@ def test_figures_are_drawn_or_say_why_not(linked, toy):
         "version-space-toy",
         "joint-labelling-toy",
     }
-    assert not (toy / "linked.csv").exists()
+    assert not (toy / "threshold-curves.csv").exists()
 
 
 def test_version_space_as_drawn_is_that_of_the_examples(toy):

@@ -11,12 +11,13 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confml.errors import ConfigError, ConfmlError, did_you_mean
 from confml.plugins.parameters import Parameter, check_parameters
 from confml.report.files import digest, params_text, safe_name, safe_names
+from confml.report.sections.base import NotApplicable as NotApplicable
+from confml.report.sections.base import Picture
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,17 +27,13 @@ if TYPE_CHECKING:
     from confml.runner.plan import Cell
 
 
-class NotApplicable(Exception):
-    """A figure that has nothing to show for a data set: why, in words."""
-
-
 @dataclass(frozen=True)
 class Figure:
     """One kind of figure.
 
-    name: in a config. about: what it shows. draw: makes a matplotlib figure out of a `Subject`, raising
-    `NotApplicable`. options: what a config may say about it. across: drawn once of all data sets together,
-    not of each.
+    name: in a config. about: one line on its content. draw: makes a matplotlib figure out of a `Subject`,
+    raising `NotApplicable`. options: parameters that a config may give. across: whether it is drawn once for
+    all data sets together. refits: whether it fits models again, which needs the data.
     """
 
     name: str
@@ -44,6 +41,7 @@ class Figure:
     draw: Callable[[Subject], Any]
     options: Mapping[str, Parameter] = field(default_factory=dict)
     across: bool = False
+    refits: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,19 +144,14 @@ def check_figure(name: str, options: Mapping[str, Any]) -> Figure:
     return figures[name]
 
 
-def draw_figures(results: RunResults, folder: Path) -> tuple[list[Path], list[str]]:
-    """Draw the config's figures of every data set below ``figures/``.
+def pictures(results: RunResults) -> Iterator[Picture]:
+    """The config's figures of every data set, not drawn yet.
 
-    Returns the files, and in words what was not drawn and why.
+    Drawing one raises `NotApplicable` with the reason where there is nothing to show.
     """
-    if not results.config.figures:
-        return [], []
-    from confml.report.figures.style import save, style
-
-    paths: list[Path] = []
-    notes = []
     datasets = safe_names(cell.dataset for cell in results.cells)
     named = [spec.name for spec in results.config.figures]
+    taken: set[str] = set()
     for spec in results.config.figures:
         options = dict(getattr(spec, "options", {}))
         figure = check_figure(spec.name, options)
@@ -167,15 +160,14 @@ def draw_figures(results: RunResults, folder: Path) -> tuple[list[Path], list[st
             told = {key: "-".join(value) if _is_words(value) else value for key, value in options.items()}
             name = safe_name(f"{name};{params_text(told)}")
         for dataset, stem in ({"all data sets": ""} if figure.across else datasets).items():
-            path = folder / "figures" / (f"{name}-{stem}" if stem else name)
-            if any(other.stem == path.name for other in paths):
-                path = path.with_name(f"{path.name}-{digest(params_text(options) + str(len(paths)))}")
-            try:
-                with style():
-                    paths += save(figure.draw(Subject(results, dataset, options)), path)
-            except NotApplicable as reason:
-                notes.append(f"figure {spec.name} of {dataset} is not drawn: {reason}")
-    return paths, notes
+            file = f"{name}-{stem}" if stem else name
+            if file in taken:
+                file = f"{file}-{digest(params_text(options) + str(2 * len(taken)))}"
+            subject = Subject(results, dataset, options)
+            yield Picture(
+                f"figures/{file}", functools.partial(figure.draw, subject), f"{spec.name} of {dataset}"
+            )
+            taken.add(file)
 
 
 def _is_words(value: Any) -> bool:

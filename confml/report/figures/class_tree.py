@@ -7,7 +7,7 @@ from typing import Any
 
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLUE, COLUMN, GREY, new_figure
-from confml.report.trees import members, node_error
+from confml.report.sections.class_trees import members, node_error
 
 
 def draw(subject: Subject):

@@ -174,6 +174,7 @@ FIGURE = Figure(
     about="regions of predicted classes over two attributes, with the training examples of the first split, "
     "and the true boundary where it is known; fits again, so the data must be at hand",
     draw=draw,
+    refits=True,
     options={
         "panels": Integer("how many variants are shown at most, 6 unless given", low=1),
         "grid": Integer("places along each axis, 150 unless given", low=10, high=1000),

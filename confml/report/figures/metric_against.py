@@ -8,7 +8,7 @@ from confml.plugins.parameters import Flag
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures._curves import Point, draw_curves
 from confml.report.figures.error_against import Word
-from confml.report.metrics import mean_and_sd
+from confml.report.summaries import mean_and_sd
 
 
 def metric_curves(subject: Subject, parameter: str, metric: str) -> dict[str, list[Point]]:

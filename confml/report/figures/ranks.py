@@ -6,7 +6,7 @@ from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
 from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, new_figure
-from confml.report.ranks import ranking, ranks_options, words_of
+from confml.report.sections.ranks import ranking, ranks_options, words_of
 
 
 def draw(subject: Subject):

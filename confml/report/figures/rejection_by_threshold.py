@@ -15,8 +15,8 @@ import numpy as np
 from confml.measures.rejection import band
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import PAGE, legend_below, lines_of, new_figure
-from confml.report.linked import ERROR, RATES, Linked, linked_curves, theta_max
 from confml.report.published import known_tables
+from confml.report.sections.threshold_curves import ERROR, RATES, ThresholdCurve, theta_max, threshold_curves
 
 SHORT_RUN = (
     "A run of 1000 chords is worth a handful of independent draws of\n"
@@ -27,7 +27,7 @@ ITS_END = ", whose last error the paper\ntakes for the Bayes error: longer runs 
 
 
 def draw(subject: Subject):
-    volumes, machines = linked_curves(subject)
+    volumes, machines = threshold_curves(subject)
     if not volumes or not machines:
         raise NotApplicable("it needs bayes-transduction and kernel-svm on the same splits")
     everything = {**machines, **volumes}
@@ -54,7 +54,9 @@ def draw(subject: Subject):
     return figure
 
 
-def _words(dataset: str, volumes: Mapping[str, Linked], machines: Mapping[str, Linked]) -> list[str]:
+def _words(
+    dataset: str, volumes: Mapping[str, ThresholdCurve], machines: Mapping[str, ThresholdCurve]
+) -> list[str]:
     """The numbers beside the curves: ours, and what the paper says."""
     lines = [f"error (%) at rejection rate{'':>3}" + "".join(f"{100 * rate:>8.0f} %" for rate in RATES)]
     for label, linked in {**machines, **volumes}.items():

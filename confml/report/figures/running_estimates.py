@@ -140,6 +140,7 @@ FIGURE = Figure(
     about="reject and envelope at three points along chains of Bayesian k-NN, beside the exact ones; fits "
     "again, so the data must be at hand",
     draw=draw,
+    refits=True,
     options={
         "points": Places("three points of the plane, before any step"),
         "draws": Integer("kept draws of each chain, 70000 unless given", low=4),

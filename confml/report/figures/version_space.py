@@ -313,12 +313,14 @@ VERSION_SPACE = Figure(
     name="version-space",
     about="lines in a plane, and version space as the examples cut it, of the first split; fits again",
     draw=draw_version_space,
+    refits=True,
     options={"points": Integer("test examples that cut version space, 3 unless given", low=1, high=6)},
 )
 LABELLINGS = Figure(
     name="joint-labelling",
     about="the most probable joint labellings of the first test examples, and the labelwise one; fits again",
     draw=draw_labellings,
+    refits=True,
     options={
         "points": Integer("how many test examples are labelled together, 5 unless given", low=1, high=60),
         "labellings": Integer("how many are shown at most, 12 unless given", low=1, high=40),

@@ -1,4 +1,4 @@
-"""Metrics of a run and their means over the splits: ``metrics.csv``, ``summary.csv``, ``summary.json``."""
+"""Metrics of finished cells, and their means over the splits."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confml.measures import Context, evaluate
-from confml.report.files import field, params_text, write_csv, write_file
+from confml.report.files import params_text
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
     from confml.runner.plan import Cell
+    from confml.runner.results import CellResult
 
 
 class MetricRow(NamedTuple):
@@ -44,11 +44,13 @@ class SummaryRow(NamedTuple):
     n: int
 
 
-def metric_rows(results: RunResults) -> list[MetricRow]:
-    """Every metric of the finished cells: those of `confml.measures`, then each method's own."""
-    levels, thresholds = tuple(results.config.levels), tuple(results.config.thresholds)
+def metric_rows(
+    finished: Iterable[CellResult], levels: Sequence[float], thresholds: Sequence[float]
+) -> list[MetricRow]:
+    """Every metric of finished cells: those of `confml.measures`, then each method's own."""
+    levels, thresholds = tuple(levels), tuple(thresholds)
     rows = []
-    for result in results.finished():
+    for result in finished:
         cell = result.cell
         context = Context(result.train_rows, result.train_class_counts, cell.params)
         for view, prediction in result.views.items():
@@ -83,41 +85,6 @@ def mean_and_sd(values: Sequence[float]) -> tuple[float, float, int]:
     mean = math.fsum(values) / n
     sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1)) if n > 1 else math.nan
     return mean, sd, n
-
-
-def write_metrics(results: RunResults, folder: Path) -> Path:
-    """``metrics.csv``: one row a number, in tidy form."""
-    header = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
-    rows = (
-        (row.cell.dataset, row.cell.method, row.cell.variant, row.cell.split, *row[1:])
-        for row in results.metrics
-    )
-    return write_csv(folder / "metrics.csv", header, rows)
-
-
-def write_timings(results: RunResults, folder: Path) -> Path:
-    """``timings.csv``: what fits, predictions and inner selection took, in seconds of one thread.
-
-    configurations: points of the grid that the inner selection went through, each on every inner fold.
-    prepare_seconds: those of fit_seconds that the training part takes once, whatever the grid is.
-    """
-    header = ("dataset", "method", "params", "split", "fit_seconds", "predict_seconds", "tuning_seconds")
-    header = (*header, "configurations", "prepare_seconds")
-    rows = (
-        (
-            result.cell.dataset,
-            result.cell.method,
-            result.cell.variant,
-            result.cell.split,
-            result.fit_seconds,
-            result.predict_seconds,
-            result.tuning.get("seconds") if result.tuning else None,
-            len(result.tuning["scores"]) if result.tuning else None,
-            result.prepare_seconds,
-        )
-        for result in results.finished()
-    )
-    return write_csv(folder / "timings.csv", header, rows)
 
 
 def training_times(fit: float, tuning: float, configurations: int, prepare: float) -> dict[str, float]:
@@ -168,86 +135,6 @@ def dataset_rows(datasets: Iterable[Mapping[str, Any]]) -> list[SummaryRow]:
     ]
 
 
-def write_tuning(results: RunResults, folder: Path) -> Path:
-    """``tuning.csv``: one row a grid point: its inner scores, and whether it was chosen.
-
-    mean, sd: of the inner folds' scores, which ``fold_scores`` lists with ``;`` between; empty where the
-    point failed on a fold.
-    """
-    header = (
-        *("dataset", "method", "params", "split", "select_by", "candidate", "chosen"),
-        *("mean", "sd", "folds", "fold_scores"),
-    )
-    rows = []
-    for result in results.finished():
-        if not result.tuning:
-            continue
-        cell, chosen = result.cell, result.tuning["chosen"]
-        for point in result.tuning["scores"]:
-            rows.append(
-                (
-                    *(cell.dataset, cell.method, cell.variant, cell.split, result.tuning["select_by"]),
-                    params_text(point["params"]),
-                    dict(point["params"]) == dict(chosen),
-                    *(point["mean"], point["sd"], len(point["folds"])),
-                    ";".join(map(field, point["folds"])),
-                )
-            )
-    return write_csv(folder / "tuning.csv", header, rows)
-
-
-def write_summary(results: RunResults, folder: Path) -> list[Path]:
-    """``summary.csv`` and ``summary.json``: mean, sd and number of splits of every metric."""
-    header = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
-    rows = ((row.dataset, row.method, *row[3:]) for row in results.summary)
-    text = json.dumps(summary_document(results), indent=1, ensure_ascii=False, allow_nan=False)
-    return [
-        write_csv(folder / "summary.csv", header, rows),
-        write_file(folder / "summary.json", text + "\n"),
-    ]
-
-
-def summary_document(results: RunResults) -> dict[str, Any]:
-    """The summary as JSON holds it; numbers that are not finite are null."""
-    return {
-        "name": results.config.name,
-        "cells": {
-            "planned": len(results.cells),
-            "done": sum(cell.key in results.results for cell in results.cells),
-            "failed": len(results.failures),
-        },
-        "datasets": [
-            {
-                "name": info.name,
-                "rows": info.rows,
-                "attributes": info.attributes,
-                "classes": info.classes,
-                "smallest_class": info.smallest_class,
-                "largest_class": info.largest_class,
-                "train_rows": info.train_rows,
-                "test_rows": info.test_rows,
-                "checksum": info.checksum,
-            }
-            for _, info in sorted(results.datasets.items())
-        ],
-        "notes": results.notes,
-        "summary": [
-            {
-                "dataset": row.dataset,
-                "method": row.method,
-                "params": dict(row.params),
-                "view": row.view,
-                "metric": row.metric,
-                "level": row.level,
-                "mean": _finite(row.mean),
-                "sd": _finite(row.sd),
-                "n": row.n,
-            }
-            for row in results.summary
-        ],
-    }
-
-
 def read_datasets(path: Path) -> list[dict[str, Any]]:
     """The data sets of a ``summary.json``."""
     return json.loads(path.read_text(encoding="utf-8"))["datasets"]
@@ -265,7 +152,3 @@ def read_summary(path: Path) -> list[SummaryRow]:
         )
         for row in json.loads(path.read_text(encoding="utf-8"))["summary"]
     ]
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -19,12 +19,13 @@ import numpy as np
 
 from confml.measures.rejection import RejectionCurve, rejection_curve
 from confml.report.figures import Subject, Variant
-from confml.report.files import write_csv
-from confml.report.metrics import SummaryRow, mean_and_sd
+from confml.report.sections.base import Item, Section, Table
+from confml.report.summaries import SummaryRow, mean_and_sd
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
 
+FILE = "threshold-curves.csv"
 VOLUMES, MACHINES = "bayes-transduction", "kernel-svm"
 RATES = (0.0, 0.1, 0.2, 0.4)  # at which errors are told in numbers
 ERROR = 0.023  # at which rejection rates are compared, as in the paper
@@ -33,7 +34,7 @@ _HEADER = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd
 
 
 @dataclass(frozen=True, eq=False)
-class Linked:
+class ThresholdCurve:
     """Confidence (n,) and whether right (n,) of one variant, on each split; thresholds up to ``top``."""
 
     variant: Variant
@@ -85,7 +86,7 @@ def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
     return float(values.mean()), float(error)
 
 
-def linked_curves(subject: Subject) -> tuple[dict[str, Linked], dict[str, Linked]]:
+def threshold_curves(subject: Subject) -> tuple[dict[str, ThresholdCurve], dict[str, ThresholdCurve]]:
     """Curves of Bayesian transduction, and of SVMs up to their theta_max, by label.
 
     theta_max rejects as many as the first transduction does at theta = 1; infinite thresholds are left out.
@@ -93,25 +94,25 @@ def linked_curves(subject: Subject) -> tuple[dict[str, Linked], dict[str, Linked
     volumes, machines = {}, {}
     for label, variant in subject.variants.items():
         if (variant.method, variant.view) == (VOLUMES, "probability"):
-            volumes[label.removesuffix(", probability")] = _linked(subject, variant, 1.0)
+            volumes[label.removesuffix(", probability")] = _threshold_curve(subject, variant, 1.0)
         elif (variant.method, variant.view) == (MACHINES, "margin"):
-            machines[label] = _linked(subject, variant, math.inf)
+            machines[label] = _threshold_curve(subject, variant, math.inf)
     if volumes:
         rate = next(iter(volumes.values())).rejected(1.0)
         machines = {label: replace(one, top=theta_max(one, rate)) for label, one in machines.items()}
     return volumes, machines
 
 
-def _linked(subject: Subject, variant: Variant, top: float) -> Linked:
+def _threshold_curve(subject: Subject, variant: Variant, top: float) -> ThresholdCurve:
     confidence, correct = [], []
     for prediction, truth, _ in subject.predictions(variant):
         values = prediction.confidence
         confidence.append(2.0 * values - 1.0 if variant.method == VOLUMES else values)
         correct.append(prediction.labels == truth)
-    return Linked(variant, confidence, correct, top)
+    return ThresholdCurve(variant, confidence, correct, top)
 
 
-def theta_max(machine: Linked, rate: float) -> float:
+def theta_max(machine: ThresholdCurve, rate: float) -> float:
     """The threshold at which a machine rejects a share ``rate`` on average."""
     values = np.sort(np.concatenate(machine.confidence))
     low, high = 0, len(values) - 1
@@ -124,49 +125,60 @@ def theta_max(machine: Linked, rate: float) -> float:
 # ---- the same in numbers
 
 
-def linked_rows(subject: Subject) -> Iterator[SummaryRow]:
+def threshold_rows(subject: Subject) -> Iterator[SummaryRow]:
     """The curves of one data set in numbers; none without both kinds of methods.
 
     Of each variant ``risk_at_rejection`` at the rates `RATES`. Of Bayesian transduction ``rejection_at_one``
     and ``error_at_one`` (theta = 1); and beside the config's first SVM ``theta_max``, its threshold that
     rejects as many, and ``fewer_rejections`` at error `ERROR`. Fractions; sd over splits where there is one.
     """
-    volumes, machines = linked_curves(subject)
+    volumes, machines = threshold_curves(subject)
     if not volumes or not machines:
         return
     machine = next(iter(machines.values()))
-    for linked in (*machines.values(), *volumes.values()):
+    for curve in (*machines.values(), *volumes.values()):
 
-        def row(metric: str, values: Sequence[float], level: float | None = None, of=linked.variant):
+        def row(metric: str, values: Sequence[float], level: float | None = None, of=curve.variant):
             key = (subject.dataset, of.method, of.params, of.cells[0].variant, of.view, metric, level)
             return SummaryRow(*key, *mean_and_sd(values))
 
         for rate in RATES:
-            risks = [float(curve.risk_at_coverage(1.0 - rate)) for curve in linked.curves]
+            risks = [float(one.risk_at_coverage(1.0 - rate)) for one in curve.curves]
             yield row("risk_at_rejection", risks, rate)
-        if linked.variant.method == VOLUMES:
-            rejected, errors = linked.at(1.0)
-            fewer = machine.rejection_at_error(ERROR) - linked.rejection_at_error(ERROR)
+        if curve.variant.method == VOLUMES:
+            rejected, errors = curve.at(1.0)
+            fewer = machine.rejection_at_error(ERROR) - curve.rejection_at_error(ERROR)
             yield row("rejection_at_one", rejected.tolist())
             yield row("error_at_one", errors.tolist())
             for metric, value, level in (
-                ("theta_max", theta_max(machine, linked.rejected(1.0)), None),
+                ("theta_max", theta_max(machine, curve.rejected(1.0)), None),
                 ("fewer_rejections", fewer, ERROR),
             ):  # of all splits together
-                yield row(metric, [value], level)._replace(n=len(linked.correct))
+                yield row(metric, [value], level)._replace(n=len(curve.correct))
 
 
-def write_linked(results: RunResults, folder: Path) -> Iterator[Path]:
-    """``linked.csv``: the rows of all data sets, where there are any."""
-    names = dict.fromkeys(cell.dataset for cell in results.cells)
-    rows = [row for name in sorted(names) for row in linked_rows(Subject(results, name, {}))]
-    if rows:
-        lines = ((row.dataset, row.method, row.variant, *row[4:]) for row in rows)
-        yield write_csv(folder / "linked.csv", _HEADER, lines)
+class ThresholdCurves(Section):
+    """``threshold-curves.csv``: Bayesian transduction and support vector machines at common thresholds."""
+
+    name = "threshold-curves"
+    place = 130
+    needs = f"the methods {VOLUMES} and {MACHINES} in one run"
+    files = {FILE: "error and rejection rate of Bayesian transduction and support vector machines"}
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        return {VOLUMES, MACHINES} <= {cell.method for cell in results.cells}
+
+    def items(self) -> Iterator[Item]:
+        names = dict.fromkeys(cell.dataset for cell in self.results.cells)
+        rows = [row for name in sorted(names) for row in threshold_rows(Subject(self.results, name, {}))]
+        if rows:
+            lines = [(row.dataset, row.method, row.variant, *row[4:]) for row in rows]
+            yield Table(FILE, _HEADER, lines)
 
 
-def read_linked(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """The rows of a ``linked.csv``, with the parameters that the run's summary has; none without a file."""
+def read_threshold_curves(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
+    """The rows of a ``threshold-curves.csv`` with the parameters of a summary; none without a file."""
     if not path.is_file():
         return []
     params = {(row.dataset, row.method, row.variant): row.params for row in summary}

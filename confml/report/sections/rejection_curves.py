@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confml.measures.rejection import RejectionCurve, band, curve_of
-from confml.report.files import write_csv
+from confml.report.sections.base import Item, Section, Table
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -36,20 +35,27 @@ def curves_of(results: RunResults) -> Iterator[tuple[Key, list[RejectionCurve]]]
     yield from found.items()
 
 
-def write_curves(results: RunResults, folder: Path) -> list[Path]:
-    """``rejection-curves.csv``: one row a view and rejection rate.
+class RejectionCurves(Section):
+    """``rejection-curves.csv``: one row per view and rejection rate.
 
     sure_incorrect: errors among the accepted as a share of all, mean over the splits, with sd, smallest and
     largest; risk: as a share of the accepted. Rates that a split cannot reach have no row.
     """
-    header = ("dataset", "method", "params", "view", "rejection_rate", "splits")
-    header += ("sure_incorrect", "sure_incorrect_sd", "sure_incorrect_low", "sure_incorrect_high")
-    header += ("risk", "risk_sd")
-    rows = []
-    for key, curves in curves_of(results):
-        wrong, risk = band(curves, RATES), band(curves, RATES, what="risk")
-        for place in np.flatnonzero(~np.isnan(wrong.mean)):
-            values = (*wrong[1:], risk.mean, risk.sd)
-            numbers = (round(float(column[place]), 12) for column in values)  # 0.02, not 0.020000000000000018
-            rows.append((*key, RATES[place], len(curves), *numbers))
-    return [write_csv(folder / "rejection-curves.csv", header, rows)] if rows else []
+
+    name = "rejection-curves"
+    place = 70
+    files = {"rejection-curves.csv": "errors against rejection rate"}
+
+    def items(self) -> Iterator[Item]:
+        header = ("dataset", "method", "params", "view", "rejection_rate", "splits")
+        header += ("sure_incorrect", "sure_incorrect_sd", "sure_incorrect_low", "sure_incorrect_high")
+        header += ("risk", "risk_sd")
+        rows = []
+        for key, curves in curves_of(self.results):
+            wrong, risk = band(curves, RATES), band(curves, RATES, what="risk")
+            for place in np.flatnonzero(~np.isnan(wrong.mean)):
+                values = (*wrong[1:], risk.mean, risk.sd)
+                numbers = (round(float(column[place]), 12) for column in values)  # 0.02, not 0.0200000000018
+                rows.append((*key, RATES[place], len(curves), *numbers))
+        if rows:
+            yield Table("rejection-curves.csv", header, rows)

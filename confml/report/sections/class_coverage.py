@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from confml.measures import Case
 from confml.measures.validity import class_coverage
-from confml.report.files import write_csv
+from confml.report.sections.base import Item, Section, Table
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -67,8 +66,16 @@ def class_rows(results: RunResults) -> Iterator[ClassRow]:
                 yield ClassRow(*key, label, level, n, covered / total, low, high)
 
 
-def write_class_coverage(results: RunResults, folder: Path) -> list[Path]:
-    """``class-coverage.csv``, where there are p-values."""
-    rows = list(class_rows(results))
-    header = ("dataset", "method", "params", "view", "class", *ClassRow._fields[5:])
-    return [write_csv(folder / "class-coverage.csv", header, rows)] if rows else []
+class ClassCoverage(Section):
+    """``class-coverage.csv``: coverage of each class by itself."""
+
+    name = "class-coverage"
+    place = 60
+    needs = "p-values"
+    files = {"class-coverage.csv": "coverage of each class, with the band of valid p-values"}
+
+    def items(self) -> Iterator[Item]:
+        rows = list(class_rows(self.results))
+        if rows:
+            header = ("dataset", "method", "params", "view", "class", *ClassRow._fields[5:])
+            yield Table("class-coverage.csv", header, rows)

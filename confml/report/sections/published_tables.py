@@ -1,4 +1,4 @@
-"""Published figures beside ours: ``tables/<name>.csv``, ``.md`` and ``.tex``."""
+"""Numbers of papers and of confml in one table: ``tables/<name>.csv``, ``.md`` and ``.tex``."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from confml.errors import ConfigError, did_you_mean
-from confml.report.files import write_csv, write_file
-from confml.report.metrics import SummaryRow
+from confml.errors import ConfigError, ConfmlError, did_you_mean
 from confml.report.published import Entry, Ours, PublishedTable, known_tables
+from confml.report.sections.base import Document, Item, Section, Table
+from confml.report.sections.matched import matched_rows
+from confml.report.sections.threshold_curves import FILE, read_threshold_curves
+from confml.report.summaries import SummaryRow, dataset_rows, read_datasets, read_summary, timing_rows
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
 
 COMPUTED, MISSING, QUOTED = "computed", "not in this run", "quoted"
 
@@ -53,14 +58,62 @@ def published_table(name: str) -> PublishedTable:
     return tables[name]
 
 
-def write_tables(names: Sequence[str], summary: Sequence[SummaryRow], folder: Path) -> Iterator[Path]:
-    """Write published tables with the numbers of one run, or of several whose summaries stand together."""
+class PublishedTables(Section):
+    """The paper's tables that a config names, with the numbers of its run: CSV, Markdown and LaTeX."""
+
+    name = "published-tables"
+    place = 140
+    needs = "paper: {table: ...} in the config"
+    files = {"tables": "the paper's numbers and confml's"}
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        return getattr(results.config, "paper", None) is not None
+
+    def items(self) -> Iterator[Item]:
+        names = self.results.config.paper.table
+        yield from tables([names] if isinstance(names, str) else names, report_numbers(self.folder))
+
+
+def report_numbers(folder: Path) -> list[SummaryRow]:
+    """Every number of a report's files that a published table may print.
+
+    These are the means over the splits, training times, matched views, threshold curves, and the data sets.
+    """
+    summary = read_summary(folder / "summary.json")
+    timings, matched = folder / "timings.csv", folder / "matched.csv"
+    return [
+        *summary,
+        *(timing_rows(timings, summary) if timings.is_file() else ()),
+        *(matched_rows(matched, summary) if matched.is_file() else ()),
+        *read_threshold_curves(folder / FILE, summary),
+        *dataset_rows(read_datasets(folder / "summary.json")),
+    ]
+
+
+def combined_tables(names: Sequence[str], runs: Sequence[Path]) -> Iterator[Item]:
+    """Published tables with the numbers of several runs, each named by the folder of its report.
+
+    For tables whose data sets were evaluated under different protocols. Raises ConfmlError for a folder
+    without a ``summary.json``.
+    """
+    summary = []
+    for run in runs:
+        if not (run / "summary.json").is_file():
+            hint = "name a folder that confml run has written"
+            raise ConfmlError("there is no summary.json", where=str(run), hint=hint)
+        summary += report_numbers(run)
+    return tables(names, summary)
+
+
+def tables(names: Sequence[str], summary: Sequence[SummaryRow]) -> Iterator[Item]:
+    """Published tables with the numbers of one run, or of several."""
     for name in names:
         table = published_table(name)
         lines, notes = compare(table, summary)
-        yield _write_csv(table, lines, folder / "tables" / f"{name}.csv")
-        yield write_file(folder / "tables" / f"{name}.md", markdown(table, lines, notes))
-        yield write_file(folder / "tables" / f"{name}.tex", latex(table, lines, notes))
+        yield _csv_table(table, lines)
+        yield Document(f"tables/{name}.md", markdown(table, lines, notes))
+        yield Document(f"tables/{name}.tex", latex(table, lines, notes))
 
 
 def compare(table: PublishedTable, summary: Sequence[SummaryRow]) -> tuple[list[Line], list[str]]:
@@ -119,20 +172,20 @@ def default_params(method: str) -> dict[str, Any]:
 # ---- the three forms
 
 
-def _write_csv(table: PublishedTable, lines: Sequence[Line], path: Path) -> Path:
+def _csv_table(table: PublishedTable, lines: Sequence[Line]) -> Table:
     header = (
         *table.keys,
         *("quantity", "paper", "confml", "difference", "as_printed", "sd", "splits", "status"),
     )
-    rows = (
+    rows = [
         (
             *line.entry.keys,
             *(line.entry.quantity, line.entry.printed, line.confml, line.difference),
             *(line.as_printed, line.sd, line.splits, line.status),
         )
         for line in lines
-    )
-    return write_csv(path, header, rows)
+    ]
+    return Table(f"tables/{table.name}.csv", header, rows)
 
 
 def markdown(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> str:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures.rejection import Match, curve_of, match, sureness
-from confml.report.files import write_csv
-from confml.report.metrics import SummaryRow, mean_and_sd
+from confml.report.sections.base import Item, Section, Table
+from confml.report.summaries import SummaryRow, mean_and_sd
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -26,20 +26,36 @@ if TYPE_CHECKING:
 VIEWS = {"envelope", "reject", "posterior"}
 
 
-def write_matched(results: RunResults, folder: Path) -> list[Path]:
-    """``matched.csv``: one row a number, ``level`` the envelope's threshold; where there are such views.
+class Matched(Section):
+    """``matched.csv``: one number per row, ``level`` the envelope's threshold.
 
     matched_threshold is reject's threshold, or the posterior's multiple of its sd; empty where it is beyond
     every prediction. matched_exactly: 1 where the proportions are equal, 0 where ties leave a gap.
     """
-    header = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
-    rows = [
-        (result.cell.dataset, result.cell.method, result.cell.variant, result.cell.split, *row)
-        for result in results.finished()
-        if set(result.views) >= VIEWS and len(result.truth)
-        for row in _matched(result, results.config.thresholds)
-    ]
-    return [write_csv(folder / "matched.csv", header, rows)] if rows else []
+
+    name = "matched"
+    place = 80
+    needs = "thresholds in the config, and a method with the views envelope, reject and posterior"
+    files = {"matched.csv": "reject and posterior at the envelope's proportions"}
+
+    def __init__(self, results: RunResults, folder: Path):
+        super().__init__(results, folder)
+        self._rows: list[tuple] = []
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        return bool(results.config.thresholds)
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        if set(result.views) >= VIEWS and len(result.truth):
+            cell = (result.cell.dataset, result.cell.method, result.cell.variant, result.cell.split)
+            self._rows += [(*cell, *row) for row in _matched(result, self.results.config.thresholds)]
+        yield from ()
+
+    def items(self) -> Iterator[Item]:
+        if self._rows:
+            header = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
+            yield Table("matched.csv", header, self._rows)
 
 
 def _matched(result: CellResult, thresholds: Sequence[float]) -> Iterator[tuple[str, str, float, float]]:

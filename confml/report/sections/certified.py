@@ -15,8 +15,8 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.measures.certified import certify, threshold_grid
-from confml.report.files import write_csv
-from confml.report.metrics import mean_and_sd
+from confml.report.sections.base import Item, Section, Table
+from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:
     from confml.measures.prediction import Prediction
@@ -24,10 +24,14 @@ if TYPE_CHECKING:
     from confml.runner.results import CellResult
 
 RISKS, DELTA = (0.1, 0.05, 0.01), 0.05
+HEADER = (
+    *("dataset", "method", "params", "view", "risk", "delta", "splits", "certified", "threshold"),
+    *("coverage", "observed_risk", "broken", "needed", "calibration_rows"),
+)
 
 
-def write_certified(results: RunResults, folder: Path) -> list[Path]:
-    """``certified.csv``, where the config has thresholds: one row a view and risk, over the splits.
+class Certified(Section):
+    """``certified.csv``: one row per view and risk, over the splits.
 
     certified: splits on which a threshold holds; threshold: its mean over these (accept confidences at least
     as large; of a posterior the multiple of its sd); coverage: accepted share of the other half, 0 where none
@@ -35,27 +39,43 @@ def write_certified(results: RunResults, folder: Path) -> list[Path]:
     higher than promised (a half of the test part is a small sample: not the promise itself); needed:
     accepted calibration examples without an error that any certificate needs.
     """
-    if not results.config.thresholds:
-        return []
-    header = ("dataset", "method", "params", "view", "risk", "delta", "splits", "certified", "threshold")
-    header += ("coverage", "observed_risk", "broken", "needed", "calibration_rows")
-    found: dict[tuple, list[tuple]] = {}
-    for result in results.finished():
+
+    name = "certified"
+    place = 90
+    needs = "thresholds in the config"
+    files = {"certified.csv": "thresholds whose risk is certified for new examples"}
+
+    def __init__(self, results: RunResults, folder: Path):
+        super().__init__(results, folder)
+        self._found: dict[tuple, list[tuple]] = {}
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        return bool(results.config.thresholds)
+
+    def add(self, result: CellResult) -> Iterator[Item]:
         cell = result.cell
         for view, prediction in result.views.items():
             if len(prediction) >= 2 and not np.isnan(prediction.certainty).any():
                 for risk, *outcome in _outcomes(result, prediction):
                     key = (cell.dataset, cell.method, cell.variant, view, risk)
-                    found.setdefault(key, []).append(tuple(outcome))
-    rows = []
-    for key, outcomes in found.items():
-        thresholds, coverage, observed, needed, size = zip(*outcomes, strict=True)
-        kept = [threshold for threshold in thresholds if threshold is not None]
-        broken = sum(o > key[-1] for o in observed if o == o)
-        threshold = float(np.mean(kept)) if kept else float("nan")  # it may be infinite: an sd of 0
-        means = (threshold, *(mean_and_sd(values)[0] for values in (coverage, observed)))
-        rows.append((*key, DELTA, len(outcomes), len(kept), *means, broken, needed[0], min(size)))
-    return [write_csv(folder / "certified.csv", header, rows)] if rows else []
+                    self._found.setdefault(key, []).append(tuple(outcome))
+        yield from ()
+
+    def items(self) -> Iterator[Item]:
+        rows = [_over_splits(key, outcomes) for key, outcomes in self._found.items()]
+        if rows:
+            yield Table("certified.csv", HEADER, rows)
+
+
+def _over_splits(key: tuple, outcomes: list[tuple]) -> tuple:
+    """One row of the table: a view and risk."""
+    thresholds, coverage, observed, needed, size = zip(*outcomes, strict=True)
+    kept = [threshold for threshold in thresholds if threshold is not None]
+    broken = sum(o > key[-1] for o in observed if o == o)
+    threshold = float(np.mean(kept)) if kept else float("nan")  # it may be infinite: an sd of 0
+    means = (threshold, *(mean_and_sd(values)[0] for values in (coverage, observed)))
+    return (*key, DELTA, len(outcomes), len(kept), *means, broken, needed[0], min(size))
 
 
 def _outcomes(result: CellResult, prediction: Prediction) -> Iterator[tuple]:

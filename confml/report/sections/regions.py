@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import csv
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,22 +13,70 @@ import numpy as np
 
 from confml.measures.prediction import SCORE_NAMES, Prediction
 from confml.measures.regions import reasons
-from confml.report.files import field, numbers, quoted, safe_name, safe_names, write_columns
+from confml.report.files import field, numbers, quoted, safe_name, safe_names
+from confml.report.sections.base import Columns, Item, PrintedTable, Section
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
     from confml.runner.plan import Cell
+    from confml.runner.results import CellResult
 
 
-def write_regions(results: RunResults, folder: Path) -> Iterator[Path]:
-    """Write the tables of all finished cells: a file each, or one a view where a method has several."""
-    paths = region_paths(results)
-    for result in results.finished():
-        stem = folder / "regions" / paths[result.cell.key]
+PRINTED_ROWS, PRINTED_CLASSES = 5, 4
+
+
+class Regions(Section):
+    """The prediction of every test example: one file per finished cell, or per view of it."""
+
+    name = "regions"
+    place = 100
+    files = {"regions": "every single prediction"}
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        stem = f"regions/{self._paths[result.cell.key].as_posix()}"
         for view, prediction in result.views.items():
-            ending = f".{safe_name(view)}.csv" if len(result.views) > 1 else ".csv"
-            header, columns = region_table(prediction, result.truth, result.rows, results.config.levels)
-            yield write_columns(stem.with_name(stem.name + ending), header, columns)
+            levels = self.results.config.levels
+            header, columns = region_table(prediction, result.truth, result.rows, levels)
+            yield Columns(f"{stem}{view_ending(view, result.views)}", header, columns)
+
+    def printed(self) -> Iterator[PrintedTable]:
+        """The first rows of one region table: the config's first that has regions."""
+        found = next(filter(None, map(self._first_rows, self.results.cells)), None)
+        if found is not None:
+            path, (header, *rows) = found
+            scores = [place for place, name in enumerate(header) if name.endswith("]")]
+            kept = [place for place in range(len(header)) if place not in scores[PRINTED_CLASSES:]]
+            if not any(row[4] for row in rows):
+                kept.remove(4)  # no credibility
+            headings = [header[place] for place in kept]
+            if len(scores) > PRINTED_CLASSES:
+                headings[headings.index(header[scores[PRINTED_CLASSES - 1]])] += " ..."
+            short = [[_short(row[place]) if place > 2 else row[place] for place in kept] for row in rows]
+            yield PrintedTable(f"Region predictions, first rows of {path}", headings, short)
+
+    def _first_rows(self, cell: Cell) -> tuple[Path, list[list[str]]] | None:
+        """Path and first lines of a cell's first file with regions; None where it has none."""
+        if cell.key not in self.results.results:
+            return None
+        views = self.results.results[cell.key].views
+        view = next((name for name, prediction in views.items() if prediction.has_regions), None)
+        if view is None or len(views[view]) == 0:
+            return None
+        path = self.folder / "regions" / self._paths[cell.key]
+        path = path.with_name(path.name + view_ending(view, views))
+        if not path.exists():
+            return None
+        with path.open(encoding="utf-8", newline="") as file:
+            return path, list(islice(csv.reader(file), PRINTED_ROWS + 1))
+
+    @cached_property
+    def _paths(self) -> dict[str, Path]:
+        return region_paths(self.results)
+
+
+def view_ending(view: str, views: Collection[str]) -> str:
+    """The ending of a view's file: its name stands in it where a method has several views."""
+    return f".{safe_name(view)}.csv" if len(views) > 1 else ".csv"
 
 
 def region_paths(results: RunResults) -> dict[str, Path]:
@@ -92,3 +143,12 @@ def region_fields(region: np.ndarray, classes: Sequence[str]) -> list[str]:
 
 def _variant(cell: Cell) -> str:
     return f"{cell.method};{cell.variant}" if cell.variant else cell.method
+
+
+def _short(text: str) -> str:
+    """A number with four decimals, anything else as it is."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return text if len(text) <= 6 else f"{value:.4f}"

@@ -1,12 +1,14 @@
-"""What a reader of a run's numbers should know, in words: ``notes.txt``."""
+"""Notes on the numbers of a run: missing cells, unreachable levels, chains that did not converge."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from confml.measures.regions import smallest_p_notes
 from confml.methods.registry import known_methods, views_of
+from confml.report.sections.base import Item, Note, Section
 from confml.steps.registry import known_steps
 
 if TYPE_CHECKING:
@@ -14,6 +16,18 @@ if TYPE_CHECKING:
     from confml.report.results import RunResults
 
 
+class Notes(Section):
+    """Sentences that the reader of the numbers should know; the file is ``notes.txt``."""
+
+    name = "notes"
+    place = 170
+    files = {"notes.txt": "notes on the numbers, one per line"}
+
+    def items(self) -> Iterator[Item]:
+        yield from map(Note, notes_of(self.results))
+
+
+@functools.lru_cache(maxsize=1)  # they need all cells, and several sections show them
 def notes_of(results: RunResults) -> list[str]:
     """Missing cells, what loading the data found, levels that no p-value can reach, chains gone wrong."""
     notes = []

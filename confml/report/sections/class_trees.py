@@ -9,28 +9,43 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confml.methods.svm.class_tree import tree_text
-from confml.report.files import safe_name, write_file
+from confml.report.files import safe_name
+from confml.report.sections.base import Document, Item, Section
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
+    from confml.runner.results import CellResult
 
 
-def write_trees(results: RunResults, folder: Path) -> Iterator[Path]:
+class ClassTrees(Section):
     """The tree of each split, each node with its cut and its error on that split's test examples."""
-    texts: dict[tuple[str, str], list[str]] = {}
-    for result in results.finished():
+
+    name = "class-trees"
+    place = 160
+    needs = "smart-svm"
+    files = {"trees": "trees of classes"}
+
+    def __init__(self, results: RunResults, folder: Path):
+        super().__init__(results, folder)
+        self._texts: dict[tuple[str, str], list[str]] = {}
+
+    def add(self, result: CellResult) -> Iterator[Item]:
         tree = result.fit_details.get("tree")
         if tree is not None:
             labels = next(iter(result.views.values())).labels
 
-            def beside(node: Mapping[str, Any], truth=result.truth, labels=labels) -> str:
-                error, n = node_error(node, truth, labels)
+            def error_text(node: Mapping[str, Any]) -> str:
+                error, n = node_error(node, result.truth, labels)
                 return f"error {100 * error:.1f} % of {n}" if n else "no test example"
 
-            heading = f"split {result.cell.split}\n{tree_text(tree, beside)}\n"
-            texts.setdefault((result.cell.dataset, results.label(result.cell)), []).append(heading)
-    for (dataset, label), parts in texts.items():
-        yield write_file(folder / "trees" / f"{safe_name(f'{dataset}-{label}')}.txt", "\n".join(parts))
+            heading = f"split {result.cell.split}\n{tree_text(tree, error_text)}\n"
+            key = (result.cell.dataset, self.results.label(result.cell))
+            self._texts.setdefault(key, []).append(heading)
+        yield from ()
+
+    def items(self) -> Iterator[Item]:
+        for (dataset, label), parts in self._texts.items():
+            yield Document(f"trees/{safe_name(f'{dataset}-{label}')}.txt", "\n".join(parts))
 
 
 def node_error(node: Mapping[str, Any], truth: np.ndarray, labels: np.ndarray) -> tuple[float, int]:

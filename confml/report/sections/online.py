@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,26 +12,33 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.martingales import is_online, power_martingale, simple_mixture
 from confml.measures.validity import smoothed_p_values
-from confml.report.files import field, numbers, safe_name, write_columns
-from confml.report.regions import region_paths
+from confml.report.files import field, numbers
+from confml.report.sections.base import Columns, Item, Section
+from confml.report.sections.regions import region_paths, view_ending
 
 if TYPE_CHECKING:
-    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
 
 
-def write_online(results: RunResults, folder: Path) -> Iterator[Path]:
-    """Write the steps of every finished cell that went online."""
-    paths = None
-    for result in results.finished():
+class Online(Section):
+    """``online/<data set>/<method variant>/<split>.csv``: an online pass step by step."""
+
+    name = "online"
+    place = 110
+    needs = "protocol: {kind: online}"
+    files = {"online": "every step of an online pass"}
+
+    def add(self, result: CellResult) -> Iterator[Item]:
         for view, prediction in result.views.items():
             case = Case(prediction, result.truth)
-            if not is_online(case):
-                continue
-            paths = paths or region_paths(results)
-            stem = folder / "online" / paths[result.cell.key]
-            ending = f".{safe_name(view)}.csv" if len(result.views) > 1 else ".csv"
-            header, columns = step_table(case, result.rows, results.config.levels)
-            yield write_columns(stem.with_name(stem.name + ending), header, columns)
+            if is_online(case):
+                path = f"online/{self._paths[result.cell.key].as_posix()}{view_ending(view, result.views)}"
+                header, columns = step_table(case, result.rows, self.results.config.levels)
+                yield Columns(path, header, columns)
+
+    @cached_property
+    def _paths(self) -> dict[str, Path]:
+        return region_paths(self.results)
 
 
 def step_table(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confml.measures.ranks import RankComparison, compare_ranks
-from confml.report.files import safe_name, write_csv, write_file
-from confml.report.metrics import training_times
-from confml.report.tables import default_params, published_table
+from confml.report.files import safe_name
+from confml.report.sections.base import Document, Item, Section, Table
+from confml.report.sections.published_tables import default_params, published_table
+from confml.report.summaries import training_times
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -73,26 +73,40 @@ def ranking(
     return Ranking(metric, known, whole, scores, comparison, left_out, points)
 
 
-def write_ranks(results: RunResults, folder: Path) -> Iterator[Path]:
+class Ranks(Section):
     """The tables of every metric that a config asks a ``ranks`` figure of."""
-    for spec in results.config.figures:
-        if spec.name != "ranks":
-            continue
-        found = ranking(results, *ranks_options(getattr(spec, "options", {})))
-        if found is None:
-            continue
-        stem = folder / "tables" / safe_name(f"ranks-{found.metric}")
-        header = ("dataset", *found.labels)
-        rows = [
-            *((name, *row.tolist()) for name, row in zip(found.datasets, found.scores, strict=True)),
-            ("mean rank", *found.comparison.mean_ranks.tolist()),
-        ]
-        printed = published_ranks(results, found)
-        if printed is not None:
-            ranks = (printed.mean_ranks.get(label) for label in found.labels)
-            rows.append(("mean rank of the paper's numbers", *ranks))
-        yield write_csv(stem.with_name(f"{stem.name}.csv"), header, rows)
-        yield write_file(stem.with_name(f"{stem.name}.md"), ranks_text(found, printed))
+
+    name = "ranks"
+    place = 150
+    needs = "figures: [ranks] in the config, two methods and two data sets"
+    files = {"tables/ranks-<metric>.csv": "mean ranks of the methods, with Friedman's and Nemenyi's tests"}
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        return any(spec.name == "ranks" for spec in results.config.figures)
+
+    def items(self) -> Iterator[Item]:
+        for spec in self.results.config.figures:
+            if spec.name != "ranks":
+                continue
+            found = ranking(self.results, *ranks_options(getattr(spec, "options", {})))
+            if found is not None:
+                printed = published_ranks(self.results, found)
+                stem = f"tables/{safe_name(f'ranks-{found.metric}')}"
+                yield Table(f"{stem}.csv", ("dataset", *found.labels), _rank_rows(found, printed))
+                yield Document(f"{stem}.md", ranks_text(found, printed))
+
+
+def _rank_rows(found: Ranking, printed: PublishedRanks | None) -> list[tuple]:
+    """Means of the metric per data set, then mean ranks, then those of the paper's numbers."""
+    rows = [
+        *((name, *row.tolist()) for name, row in zip(found.datasets, found.scores, strict=True)),
+        ("mean rank", *found.comparison.mean_ranks.tolist()),
+    ]
+    if printed is not None:
+        ranks = (printed.mean_ranks.get(label) for label in found.labels)
+        rows.append(("mean rank of the paper's numbers", *ranks))
+    return rows
 
 
 def ranks_options(options) -> tuple[str, float, str | None, str | None]:

@@ -1,0 +1,120 @@
+"""`Section`: one part of a run's report, as tables, documents, figures and notes."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+
+class NotApplicable(Exception):
+    """There is nothing to show for a data set; the text says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table and the CSV file that holds it: ``path`` below the run's folder, with its ending.
+
+    rows: numbers, texts and None, one sequence per row.
+    """
+
+    path: str
+    header: Sequence[str]
+    rows: Iterable[Sequence[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A table of many rows: ``columns`` are finished CSV fields (`confml.report.files.field`)."""
+
+    path: str
+    header: Sequence[str]
+    columns: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text file, such as JSON, Markdown or LaTeX."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A figure: ``path`` without an ending, a function that draws it with matplotlib, and its caption.
+
+    The function raises `NotApplicable` where there is nothing to show.
+    """
+
+    path: str
+    draw: Callable[[], Any]
+    caption: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """A sentence that the reader of the numbers should know."""
+
+    text: str
+
+
+Item = Table | Columns | Document | Picture | Note
+
+
+@dataclass(frozen=True, eq=False)
+class PrintedTable:
+    """A table as the console shows it. right: columns from this one on are numbers, aligned to the right."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    right: int | None = None
+
+
+class Section(ABC):
+    """One part of a report. Subclass it in a module of ``confml.report.sections`` to add one.
+
+    Files, console and page show the same sections, in the order of ``place``. A section gets every finished
+    cell once, in the order of the CSV files, through `add`, and is asked for the rest through `items`
+    afterwards. It reads results and never removes any. ``folder`` is where the files go; those of sections
+    with a smaller ``place`` are there when `items` is called.
+
+    name: identifies the section. place: its position in the report. needs: what a run must have for the
+    section to say anything, for ``confml describe``. files: names of its files and folders, with one line
+    on each. refits: whether it fits models again, which needs the data.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[int] = 1
+    parameters: ClassVar[dict] = {}
+    place: ClassVar[int]
+    needs: ClassVar[str] = "finished cells"
+    files: ClassVar[dict[str, str]] = {}
+    refits: ClassVar[bool] = False
+
+    def __init__(self, results: RunResults, folder: Path):
+        self.results, self.folder = results, folder
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        """Whether a run with this config can have anything for the section."""
+        return True
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        """Take one finished cell; yield the items that it alone decides."""
+        yield from ()
+
+    def items(self) -> Iterator[Item]:
+        """Yield the items that all cells together decide."""
+        yield from ()
+
+    def printed(self) -> Iterator[PrintedTable]:
+        """Yield the tables that ``confml run`` prints."""
+        yield from ()

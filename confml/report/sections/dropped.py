@@ -1,0 +1,36 @@
+"""Rows and features that steps removed from training sets: ``dropped/<data set>/<variant>/<split>.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from confml.report.sections.base import Item, Section, Table
+from confml.report.sections.regions import region_paths
+
+if TYPE_CHECKING:
+    from confml.runner.results import CellResult
+
+
+class Dropped(Section):
+    """A file for every finished cell whose steps removed something; how much is in ``metrics.csv``.
+
+    ``what,name``: ``row`` and its number, counted as in the region tables, or ``attribute`` and its name.
+    """
+
+    name = "dropped"
+    place = 120
+    needs = "steps that remove training rows or features"
+    files = {"dropped": "training rows and features that steps removed"}
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        rows = [("row", str(row)) for row in result.dropped_rows.tolist()]
+        rows += [("attribute", name) for name in result.dropped_attributes]
+        if rows:
+            yield Table(f"dropped/{self._paths[result.cell.key].as_posix()}.csv", ("what", "name"), rows)
+
+    @cached_property
+    def _paths(self) -> dict[str, Path]:
+        return region_paths(self.results)

@@ -1,0 +1,29 @@
+"""The cells that could not be computed: ``failures.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from confml.report.results import cell_order
+from confml.report.sections.base import Item, Section, Table
+
+
+class Failures(Section):
+    """``failures.csv``: the cells that could not be computed, with the reason."""
+
+    name = "failures"
+    place = 50
+    files = {"failures.csv": "cells that failed, with the reason"}
+
+    def items(self) -> Iterator[Item]:
+        rows = [
+            (
+                failure.cell.dataset,
+                failure.cell.method,
+                failure.cell.variant,
+                failure.cell.split,
+                failure.error,
+            )
+            for failure in sorted(self.results.failures, key=lambda failure: cell_order(failure.cell))
+        ]
+        yield Table("failures.csv", ("dataset", "method", "params", "split", "error"), rows)

@@ -1,0 +1,28 @@
+"""The figures that a config names: ``figures/``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from confml.report.figures import pictures
+from confml.report.sections.base import Item, Section
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+
+
+class Figures(Section):
+    """The config's figures of every data set, each as SVG and PNG. One that cannot be drawn leaves a note."""
+
+    name = "figures"
+    place = 180
+    needs = "figures: [...] in the config"
+    files = {"figures": "figures as SVG and PNG"}
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        return bool(results.config.figures)
+
+    def items(self) -> Iterator[Item]:
+        yield from pictures(self.results)

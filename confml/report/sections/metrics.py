@@ -1,0 +1,23 @@
+"""Every metric of every cell: ``metrics.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from confml.report.sections.base import Item, Section, Table
+
+
+class Metrics(Section):
+    """``metrics.csv``: one number per row, in tidy form."""
+
+    name = "metrics"
+    place = 10
+    files = {"metrics.csv": "every metric, one number per row"}
+
+    def items(self) -> Iterator[Item]:
+        header = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
+        rows = [
+            (row.cell.dataset, row.cell.method, row.cell.variant, row.cell.split, *row[1:])
+            for row in self.results.metrics
+        ]
+        yield Table("metrics.csv", header, rows)

@@ -1,0 +1,46 @@
+"""Run times of every cell: ``timings.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from confml.report.sections.base import Item, Section, Table
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+
+class Timings(Section):
+    """``timings.csv``: seconds of fits, predictions and inner selection on one thread.
+
+    configurations: points of the grid that the inner selection went through, each on every inner fold.
+    prepare_seconds: those of fit_seconds that the training part takes once, whatever the grid is.
+    """
+
+    name = "timings"
+    place = 20
+    files = {"timings.csv": "seconds of fit, prediction and inner selection"}
+
+    def __init__(self, results: RunResults, folder: Path):
+        super().__init__(results, folder)
+        self._rows: list[tuple] = []
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        cell, tuning = result.cell, result.tuning
+        self._rows.append(
+            (
+                *(cell.dataset, cell.method, cell.variant, cell.split),
+                *(result.fit_seconds, result.predict_seconds),
+                tuning.get("seconds") if tuning else None,
+                len(tuning["scores"]) if tuning else None,
+                result.prepare_seconds,
+            )
+        )
+        yield from ()
+
+    def items(self) -> Iterator[Item]:
+        header = ("dataset", "method", "params", "split", "fit_seconds", "predict_seconds", "tuning_seconds")
+        yield Table("timings.csv", (*header, "configurations", "prepare_seconds"), self._rows)

@@ -1,0 +1,109 @@
+"""`write_report`: every file of a run's report, made from stored results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from confml.report.files import write_columns, write_csv, write_file
+from confml.report.results import RunResults
+from confml.report.sections.base import Columns, Document, Item, NotApplicable, Note, Picture, Table
+from confml.report.sections.regions import region_paths
+from confml.report.sections.registry import sections_of
+
+WRITTEN = ".report"  # lists the files of the report, so that the next one can remove those it lacks
+
+
+def write_report(results: RunResults, folder: Path | str) -> list[Path]:
+    """Write every file of a run's report and return the paths; files of its last report that it lacks go.
+
+    The same results give the same bytes. Numbers come first and figures last: after an error the files
+    before it are whole.
+    """
+    folder = Path(folder)
+    notes: list[str] = []
+    paths = list(_written(_items(results, folder), folder, notes))
+    paths.append(write_file(folder / "notes.txt", "".join(f"{note}\n" for note in notes)))
+    _remove_stale(folder, paths, _still_to_come(results))
+    return paths
+
+
+def write_items(items: Iterable[Item], folder: Path) -> tuple[list[Path], list[str]]:
+    """Write items that are not of one run's report, such as the tables of several runs.
+
+    Returns the files and the notes.
+    """
+    notes: list[str] = []
+    return list(_written(items, folder, notes)), notes
+
+
+def _items(results: RunResults, folder: Path) -> Iterator[Item]:
+    """The items of all sections: first those of each cell, then those of all cells together."""
+    sections = sections_of(results, folder)
+    for result in results.finished():
+        for section in sections:
+            yield from section.add(result)
+    for section in sections:
+        yield from section.items()
+
+
+def _written(items: Iterable[Item], folder: Path, notes: list[str]) -> Iterator[Path]:
+    """Write each item and yield its paths; the texts of notes are appended to ``notes``."""
+    for item in items:
+        if isinstance(item, Table):
+            yield write_csv(folder / item.path, item.header, item.rows)
+        elif isinstance(item, Columns):
+            yield write_columns(folder / item.path, item.header, item.columns)
+        elif isinstance(item, Document):
+            yield write_file(folder / item.path, item.text)
+        elif isinstance(item, Picture):
+            yield from _drawn(item, folder, notes)
+        elif isinstance(item, Note):
+            notes.append(item.text)
+
+
+def _drawn(picture: Picture, folder: Path, notes: list[str]) -> list[Path]:
+    from confml.report.figures.style import save, style
+
+    try:
+        with style():
+            return save(picture.draw(), folder / picture.path)
+    except NotApplicable as reason:
+        notes.append(f"figure {picture.caption} is not drawn: {reason}")
+        return []
+
+
+def _still_to_come(results: RunResults) -> set[str]:
+    """Region tables, without their endings, of planned cells that are neither finished nor failed.
+
+    Another process may have finished them meanwhile and written their tables.
+    """
+    failed = {failure.cell.key for failure in results.failures}
+    return {
+        f"regions/{path.as_posix()}"
+        for key, path in region_paths(results).items()
+        if key not in results.results and key not in failed
+    }
+
+
+def _remove_stale(folder: Path, paths: Sequence[Path], to_come: set[str]) -> None:
+    """Remove files that the last report wrote and this one did not, and list those of this one."""
+    names = sorted(path.relative_to(folder).as_posix() for path in paths)
+    memory = folder / WRITTEN
+    before = memory.read_text(encoding="utf-8").splitlines() if memory.is_file() else []
+    for name in sorted(set(before) - set(names)):
+        path = folder / name
+        if any(name[: dot.start()] in to_come for dot in re.finditer(r"\.", name)):
+            names.append(name)
+            continue
+        if path.resolve().is_relative_to(folder.resolve()):
+            path.unlink(missing_ok=True)
+            _remove_empty(path.parent, folder)
+    write_file(memory, "".join(f"{name}\n" for name in sorted(names)))
+
+
+def _remove_empty(path: Path, folder: Path) -> None:
+    while path != folder and path.is_dir() and not any(path.iterdir()):
+        path.rmdir()
+        path = path.parent
