@@ -41,8 +41,8 @@ class Pair(NamedTuple):
 
     @property
     def sizes(self) -> tuple[float, float]:
-        """Mean training and test rows."""
-        pairs = [(one.train_rows, len(one.truth)) for one, _ in self.results]
+        """Mean numbers of training and test rows of the splits, before steps drop training rows."""
+        pairs = [(one.split_train_rows, len(one.truth)) for one, _ in self.results]
         return tuple(float(size) for size in np.mean(pairs, axis=0))
 
     def curves(self) -> tuple[list[RejectionCurve], list[RejectionCurve]]:
