@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confml.measures import Metric
 from confml.measures.rejection import Match, curve_of, match, sureness
 from confml.report.files import write_csv
 from confml.report.metrics import SummaryRow, mean_and_sd
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
     from confml.runner.results import CellResult
 
 VIEWS = {"envelope", "reject", "posterior"}
+METRICS = {
+    "matched_threshold": Metric("threshold of reject, or multiple of the posterior's sd, that matches", None),
+    "matched_sure_correct": Metric("share of test examples accepted at it and predicted rightly", "higher"),
+    "matched_unsure": Metric("share of test examples rejected at it", "lower"),
+    "matched_sure_incorrect": Metric("share of test examples accepted at it and predicted wrongly", "lower"),
+    "matched_exactly": Metric("1 where the proportions are equal, 0 where ties leave a gap", None),
+}
+"""Declarations of the metrics of ``matched.csv``."""
 
 
 def write_matched(results: RunResults, folder: Path) -> list[Path]:

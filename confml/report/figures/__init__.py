@@ -36,7 +36,7 @@ class Figure:
 
     name: in a config. about: what it shows. draw: makes a matplotlib figure out of a `Subject`, raising
     `NotApplicable`. options: what a config may say about it. across: drawn once of all data sets together,
-    not of each.
+    not of each. check: called with the options of a config before anything runs; raises ConfmlError.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Figure:
     draw: Callable[[Subject], Any]
     options: Mapping[str, Parameter] = field(default_factory=dict)
     across: bool = False
+    check: Callable[[Mapping[str, Any]], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,14 @@ def known_figures() -> dict[str, Figure]:
 
 
 def check_figure(name: str, options: Mapping[str, Any]) -> Figure:
+    """The figure of a config, as `find_figure`, once its own ``check`` has accepted the options as well."""
+    figure = find_figure(name, options)
+    if figure.check is not None:
+        figure.check(options)
+    return figure
+
+
+def find_figure(name: str, options: Mapping[str, Any]) -> Figure:
     """The figure of this name; ConfigError for one, or for an option, that does not exist or is wrong."""
     figures = known_figures()
     if name not in figures:
@@ -161,7 +170,7 @@ def draw_figures(results: RunResults, folder: Path) -> tuple[list[Path], list[st
     named = [spec.name for spec in results.config.figures]
     for spec in results.config.figures:
         options = dict(getattr(spec, "options", {}))
-        figure = check_figure(spec.name, options)
+        figure = find_figure(spec.name, options)
         name = spec.name
         if named.count(name) > 1 and options:
             told = {key: "-".join(value) if _is_words(value) else value for key, value in options.items()}
