@@ -49,7 +49,7 @@ def compare(runs: tuple[Path, ...], against: str | None, view: str | None, out: 
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
     else:
         headings, table = comparison_table(rows)
-        print_table(headings, table, title="First less second, means over splits", right=4)
+        print_table(headings, table, title="First minus second, means over splits", right=5)
     if out is not None:
         for path in write_comparison(rows, curves, out):
             click.echo(f"wrote {path}", err=True)

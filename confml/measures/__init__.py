@@ -2,7 +2,7 @@
 
 To add a measure, write ``measures/mine.py`` with a ``MEASURE`` and name it here; it then stands in
 ``metrics.csv`` and the summaries of every run, old ones included, since measures are computed from stored
-scores.
+scores. Each of its metrics is declared with the direction that is better (`Metric`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from confml.measures import efficiency, martingales, novelty, point, regions, selective, validity
 from confml.measures._case import Case, Context, Measure, Row
+from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 
 MEASURES: tuple[Measure, ...] = (
@@ -21,9 +22,9 @@ MEASURES: tuple[Measure, ...] = (
 )
 
 
-def known_metrics() -> dict[str, str]:
-    """Every metric by name, with what it is in words, in the order of ``metrics.csv``."""
-    return {name: about for measure in MEASURES for name, about in measure.metrics.items()}
+def known_metrics() -> dict[str, Metric]:
+    """The declaration of every metric of a prediction by name, in the order of ``metrics.csv``."""
+    return {name: metric for measure in MEASURES for name, metric in measure.metrics.items()}
 
 
 def evaluate(
@@ -43,4 +44,14 @@ def evaluate(
     return [row for measure in MEASURES for row in measure.compute(case)]
 
 
-__all__ = ["MEASURES", "Case", "Context", "Measure", "Prediction", "Row", "evaluate", "known_metrics"]
+__all__ = [
+    "MEASURES",
+    "Case",
+    "Context",
+    "Measure",
+    "Metric",
+    "Prediction",
+    "Row",
+    "evaluate",
+    "known_metrics",
+]

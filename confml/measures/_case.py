@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 
 
@@ -68,9 +69,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Measure:
-    """The metrics of one file: ``metrics`` says each in words, ``compute`` gives their rows for a case."""
+    """The metrics of one file: ``metrics`` declares each, ``compute`` gives their rows for a case."""
 
-    metrics: Mapping[str, str]
+    metrics: Mapping[str, Metric]
     compute: Callable[[Case], Iterable[Row]]
 
 

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row, fraction
+from confml.measures.metrics import LOWER, Metric
 
 
 def p_value_criteria(case: Case) -> dict[str, float]:
@@ -72,19 +73,57 @@ def _compute(case: Case) -> Iterator[Row]:
             yield Row(metric, level, value)
 
 
+VOVK_2016 = "Vovk, Fedorova, Nouretdinov and Gammerman 2016"
 _WITHOUT_LEVEL = {
-    "sum_of_p": "mean sum of an example's p-values (criterion S of Vovk et al. 2016)",
-    "unconfidence": "mean second largest p-value (U)",
-    "fuzziness": "mean sum of an example's p-values but the largest (F)",
-    "observed_unconfidence": "mean largest p-value of a false label (OU)",
-    "observed_fuzziness": "mean sum of the p-values of false labels (OF)",
+    "sum_of_p": Metric(
+        "mean sum of an example's p-values (criterion S of Vovk et al. 2016)",
+        LOWER,
+        "mean over i of sum_y p_i^y",
+        VOVK_2016,
+    ),
+    "unconfidence": Metric(
+        "mean second largest p-value (U)", LOWER, "mean over i of the second largest p_i^y", VOVK_2016
+    ),
+    "fuzziness": Metric(
+        "mean sum of an example's p-values but the largest (F)",
+        LOWER,
+        "mean over i of sum_y p_i^y - max_y p_i^y",
+        VOVK_2016,
+    ),
+    "observed_unconfidence": Metric(
+        "mean largest p-value of a false label (OU)",
+        LOWER,
+        "mean over i of max over y != y_i of p_i^y",
+        VOVK_2016,
+    ),
+    "observed_fuzziness": Metric(
+        "mean sum of the p-values of false labels (OF)",
+        LOWER,
+        "mean over i of the sum over y != y_i of p_i^y",
+        VOVK_2016,
+    ),
 }
 MEASURE = Measure(
     metrics={
         **_WITHOUT_LEVEL,
-        "excess": "mean number of labels in a region beyond the first (E)",
-        "observed_multiple": "share of regions that hold a false label (OM)",
-        "observed_excess": "mean number of false labels in a region (OE)",
+        "excess": Metric(
+            "mean number of labels in a region beyond the first (E)",
+            LOWER,
+            "mean over i of max(|G_i| - 1, 0)",
+            VOVK_2016,
+        ),
+        "observed_multiple": Metric(
+            "share of regions that hold a false label (OM)",
+            LOWER,
+            "#{i: G_i holds some y != y_i} / n",
+            VOVK_2016,
+        ),
+        "observed_excess": Metric(
+            "mean number of false labels in a region (OE)",
+            LOWER,
+            "mean over i of #{y in G_i: y != y_i}",
+            VOVK_2016,
+        ),
     },
     compute=_compute,
 )

@@ -17,8 +17,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
+from confml.measures.metrics import Metric
 from confml.measures.validity import smoothed_p_values
 
+SOURCE = "Vovk, Nouretdinov and Gammerman 2003"
 POWER = 0.92  # the epsilon of the power martingale in both sources
 _LEAST = 2.0**-1022  # a p-value of exactly 0, which chance gives once in 2^53 draws, would end the game
 
@@ -92,10 +94,24 @@ def _compute(case: Case) -> Iterator[Row]:
 
 MEASURE = Measure(
     metrics={
-        "log10_mixture_martingale": "log10 of the simple mixture martingale at the end of an online pass",
-        "log10_mixture_martingale_max": "its largest value on the way: M has probability 10^-M if examples "
-        "are exchangeable, at most",
-        "log10_power_martingale": f"log10 of the power martingale (epsilon {POWER}) at the end",
+        "log10_mixture_martingale": Metric(
+            "log10 of the simple mixture martingale at the end of an online pass",
+            None,
+            "log10 of the integral over e in [0, 1] of the product of e p_i^(e - 1)",
+            SOURCE,
+        ),
+        "log10_mixture_martingale_max": Metric(
+            "its largest value on the way: M has probability 10^-M if examples are exchangeable, at most",
+            None,
+            "max over the steps of log10_mixture_martingale",
+            SOURCE,
+        ),
+        "log10_power_martingale": Metric(
+            f"log10 of the power martingale (epsilon {POWER}) at the end",
+            None,
+            f"sum of log10({POWER} p_i^({POWER} - 1))",
+            SOURCE,
+        ),
     },
     compute=_compute,
 )

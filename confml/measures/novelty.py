@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row, fraction
+from confml.measures.metrics import HIGHER, LOWER, Metric
 
 
 def familiarity(case: Case) -> np.ndarray:
@@ -40,10 +41,22 @@ def _compute(case: Case) -> Iterator[Row]:
 
 MEASURE = Measure(
     metrics={
-        "unseen_separation": "probability that a test example of a class in training has a higher "
-        "credibility (confidence where there is none) than one of a class that is not",
-        "unseen_no_class": "share of empty regions among test examples of classes that are not in training",
-        "known_no_class": "share of empty regions among test examples of classes that are",
+        "unseen_separation": Metric(
+            "probability that a test example of a class in training has a higher "
+            "credibility (confidence where there is none) than one of a class that is not",
+            HIGHER,
+            "P(credibility of a known > of an absent class) + P(equal) / 2",
+        ),
+        "unseen_no_class": Metric(
+            "share of empty regions among test examples of classes that are not in training",
+            HIGHER,
+            "#{i: y_i absent, |G_i| = 0} / #{i: y_i absent}",
+        ),
+        "known_no_class": Metric(
+            "share of empty regions among test examples of classes that are",
+            LOWER,
+            "#{i: y_i known, |G_i| = 0} / #{i: y_i known}",
+        ),
     },
     compute=_compute,
 )

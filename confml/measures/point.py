@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
+from confml.measures.metrics import HIGHER, LOWER, Metric
 
 
 def adjusted_rand_index(truth: np.ndarray, labels: np.ndarray) -> float:
@@ -29,9 +30,18 @@ def _compute(case: Case) -> Iterator[Row]:
 
 MEASURE = Measure(
     metrics={
-        "error": "share of test examples whose predicted label is wrong",
-        "accuracy": "share of test examples whose predicted label is right",
-        "ari": "adjusted Rand index of predicted and true labels",
+        "error": Metric(
+            "share of test examples whose predicted label is wrong",
+            LOWER,
+            "#{i: predicted label of i is not y_i} / n",
+        ),
+        "accuracy": Metric("share of test examples whose predicted label is right", HIGHER, "1 - error"),
+        "ari": Metric(
+            "adjusted Rand index of predicted and true labels",
+            HIGHER,
+            "(Rand index - its expectation) / (1 - its expectation)",
+            "Hubert and Arabie 1985",
+        ),
     },
     compute=_compute,
 )

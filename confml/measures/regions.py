@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row, fraction
+from confml.measures.metrics import HIGHER, LOWER, Metric
 
 REASONS = ("atypical", "certain", "ambiguous")  # of a region with none, one, several labels
 
@@ -85,13 +86,33 @@ def _compute(case: Case) -> Iterator[Row]:
 
 MEASURE = Measure(
     metrics={
-        "coverage": "share of regions that hold the true label",
-        "mean_region_size": "mean number of labels in a region, empty ones counted as 0 (criterion N)",
-        "mean_region_size_nonempty": "mean number of labels in the regions that are not empty",
-        "one_class": "share of regions with exactly one label",
-        "two_or_more": "share of regions with two or more labels (criterion M)",
-        "no_class": "share of empty regions",
-        "correct_of_one_class": "share of the regions with exactly one label whose label is the true one",
+        "coverage": Metric(
+            "share of regions that hold the true label; at least 1 - level where regions are valid",
+            None,
+            "#{i: y_i in G_i} / n",
+        ),
+        "mean_region_size": Metric(
+            "mean number of labels in a region, empty ones counted as 0 (criterion N)",
+            LOWER,
+            "sum |G_i| / n",
+            "Vovk et al. 2016",
+        ),
+        "mean_region_size_nonempty": Metric(
+            "mean number of labels in the regions that are not empty", LOWER, "sum |G_i| / #{i: |G_i| > 0}"
+        ),
+        "one_class": Metric("share of regions with exactly one label", HIGHER, "#{i: |G_i| = 1} / n"),
+        "two_or_more": Metric(
+            "share of regions with two or more labels (criterion M)",
+            LOWER,
+            "#{i: |G_i| > 1} / n",
+            "Vovk et al. 2016",
+        ),
+        "no_class": Metric("share of empty regions", None, "#{i: |G_i| = 0} / n"),
+        "correct_of_one_class": Metric(
+            "share of the regions with exactly one label whose label is the true one",
+            HIGHER,
+            "#{i: G_i = {y_i}} / #{i: |G_i| = 1}",
+        ),
     },
     compute=_compute,
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
+from confml.measures.metrics import HIGHER, LOWER, Metric
 from confml.measures.rejection import curve_of, sureness
 
 AREAS = ("augrc", "aurc", "e_aurc", "auroc_correct")
@@ -30,14 +31,45 @@ def _compute(case: Case) -> Iterator[Row]:
 
 MEASURE = Measure(
     metrics={
-        "augrc": "area under errors accepted against coverage, 0 (best) to 1/2: the one to compare by",
-        "aurc": "area under risk against coverage: mean error of the accepted over all coverages",
-        "e_aurc": "aurc less that of the best order of the same predictions, 0 at best",
-        "auroc_correct": "probability that a right prediction is more confident than a wrong one",
-        "sure_correct": "share of test examples accepted at the threshold and predicted rightly",
-        "sure_incorrect": "share of test examples accepted at the threshold and predicted wrongly",
-        "unsure": "share of test examples rejected at the threshold",
-        "expected_loss": "2 sure_incorrect - sure_correct at the threshold, unsure being free",
+        "augrc": Metric(
+            "area under errors accepted against coverage, 0 (best) to 1/2: the one to compare by",
+            LOWER,
+            "integral of the generalised risk #{accepted and wrong} / n over the coverage",
+            "Traub et al. 2024",
+        ),
+        "aurc": Metric(
+            "area under risk against coverage: mean error of the accepted over all coverages",
+            LOWER,
+            "integral of the selective risk #{accepted and wrong} / #{accepted} over the coverage",
+            "Geifman and El-Yaniv 2017",
+        ),
+        "e_aurc": Metric(
+            "aurc less that of the best order of the same predictions, 0 at best",
+            LOWER,
+            "aurc - aurc of the order that accepts all right predictions first",
+            "Geifman, Uziel and El-Yaniv 2019",
+        ),
+        "auroc_correct": Metric(
+            "probability that a right prediction is more confident than a wrong one",
+            HIGHER,
+            "P(confidence of a right > of a wrong prediction) + P(equal) / 2",
+        ),
+        "sure_correct": Metric(
+            "share of test examples accepted at the threshold and predicted rightly",
+            HIGHER,
+            "#{accepted and right} / n",
+        ),
+        "sure_incorrect": Metric(
+            "share of test examples accepted at the threshold and predicted wrongly",
+            LOWER,
+            "#{accepted and wrong} / n",
+        ),
+        "unsure": Metric("share of test examples rejected at the threshold", LOWER, "#{rejected} / n"),
+        "expected_loss": Metric(
+            "2 sure_incorrect - sure_correct at the threshold, unsure being free",
+            LOWER,
+            "2 sure_incorrect - sure_correct",
+        ),
     },
     compute=_compute,
 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.measures._case import Case, Measure, Row, fraction
+from confml.measures.metrics import LOWER, Metric
 from confml.measures.prediction import Prediction
 
 
@@ -127,9 +128,19 @@ def _compute(case: Case) -> Iterator[Row]:
 
 MEASURE = Measure(
     metrics={
-        "ks_statistic": "largest distance of true labels' smoothed p-values from the uniform distribution",
-        "ks_p_value": "Kolmogorov-Smirnov test that they are uniform, which exchangeable examples make them",
-        "worst_class_coverage": "smallest coverage of a class (all of them: class-coverage.csv)",
+        "ks_statistic": Metric(
+            "largest distance of true labels' smoothed p-values from the uniform distribution",
+            LOWER,
+            "sup over t of |#{i: smoothed p_i <= t} / n - t|",
+        ),
+        "ks_p_value": Metric(
+            "Kolmogorov-Smirnov test that they are uniform, which exchangeable examples make them", None
+        ),
+        "worst_class_coverage": Metric(
+            "smallest coverage of a class (all of them: class-coverage.csv)",
+            None,
+            "min over classes c of #{i: y_i = c in G_i} / #{i: y_i = c}",
+        ),
     },
     compute=_compute,
 )

@@ -18,6 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.plugins.parameters import Integer, Parameter
@@ -41,6 +42,11 @@ class NearestMean(Method):
     version: ClassVar[int] = 1
     # The keys of what `confident_predict` returns, the one that decides the label first.
     views: ClassVar[tuple[str, ...]] = ("margin",)
+    # One entry for every number in `fit_metrics_`: a sentence, and whether "higher" or "lower" is
+    # better (None where neither is).
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "smallest_distance_of_means": Metric("smallest Euclidean distance of two class means", None),
+    }
     # One entry for every argument of the constructor: checked before anything runs, and shown to users.
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "power": Integer("the power of the differences that are added up: 2 for Euclidean distances", low=1),

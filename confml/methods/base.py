@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from confml._seeds import derived_generator
 from confml._threads import limits_blas
 from confml.errors import ConfmlError
+from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.plugins.parameters import Parameter, check_parameters
 
@@ -64,7 +65,8 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     codes of categories instead of dummy columns, and the numbers of the columns that hold them. Each has
     ``fit``, ``predict`` and `confident_predict`, and one or more of ``predict_p_values``,
     ``predict_proba`` and ``decision_function``. learns_online: whether it can predict examples one at a time
-    and learn each; then it has `evaluate_online`.
+    and learn each; then it has `evaluate_online`. metrics: the declaration of each number that `fit_metrics_`
+    may hold, with the direction that is better.
     """
 
     name: ClassVar[str]
@@ -73,6 +75,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     takes_nominal: ClassVar[bool] = False
     learns_online: ClassVar[bool] = False
     parameters: ClassVar[Mapping[str, Parameter]] = {}
+    metrics: ClassVar[Mapping[str, Metric]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Limit BLAS to one thread in the fits and predictions that the subclass defines."""
@@ -94,7 +97,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        """The method's own quantities after a fit (kept rows, bounces, R-hat), for ``metrics.csv``."""
+        """The method's own quantities after a fit, for ``metrics.csv``, each declared in ``metrics``."""
         return {}
 
     @property

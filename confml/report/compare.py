@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confml.errors import ConfmlError, did_you_mean
+from confml.measures import known_metrics
 from confml.measures.comparison import CurveDifference, corrected_t, curve_difference
 from confml.measures.rejection import RejectionCurve, curve_of, sureness
 from confml.report.files import safe_name, write_csv
@@ -41,8 +42,8 @@ class Pair(NamedTuple):
 
     @property
     def sizes(self) -> tuple[float, float]:
-        """Mean training and test rows."""
-        pairs = [(one.train_rows, len(one.truth)) for one, _ in self.results]
+        """Mean numbers of training and test rows of the splits, before steps drop training rows."""
+        pairs = [(one.split_train_rows, len(one.truth)) for one, _ in self.results]
         return tuple(float(size) for size in np.mean(pairs, axis=0))
 
     def curves(self) -> tuple[list[RejectionCurve], list[RejectionCurve]]:
@@ -213,8 +214,8 @@ def _numbers(result: CellResult, view: str, thresholds: Sequence[float]) -> Mapp
 
 
 def comparison_table(rows: Sequence[ComparisonRow]) -> tuple[list[str], list[list[Any]]]:
-    """Headings and cells for people."""
-    headings = ["data set", "view", "compared", "metric", "level", "first", "second", "difference"]
+    """Headings and cells for people; ``better`` is the direction that the metric declares."""
+    headings = ["data set", "view", "compared", "metric", "better", "level", "first", "second", "difference"]
     headings += ["95 % interval", "p", "splits"]
     table: list[list[str]] = []
     before: tuple = ()
@@ -226,7 +227,9 @@ def comparison_table(rows: Sequence[ComparisonRow]) -> tuple[list[str], list[lis
         numbers = [f"{row.mean_first:.4f}", f"{row.mean_second:.4f}", f"{row.difference:+.4f}"]
         p_value = "" if math.isnan(row.p_value) else f"{row.p_value:.3f}" if row.p_value >= 5e-4 else "<0.001"
         level = "" if row.level is None else f"{row.level!r}"
-        table.append([*shown, row.metric, level, *numbers, interval, p_value, str(row.splits)])
+        better = known_metrics()[row.metric].direction or ""
+        cells = [row.metric, better, level, *numbers, interval, p_value, str(row.splits)]
+        table.append([*shown, *cells])
     return headings, table
 
 

@@ -8,12 +8,31 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from confml.measures import Context, evaluate
+from confml.measures import Context, Metric, evaluate
 from confml.report.files import params_text
 
 if TYPE_CHECKING:
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
+
+TIME_METRICS = {
+    "training_seconds": Metric("seconds of the inner selection and the final fit", "lower"),
+    "seconds_per_configuration": Metric(
+        "training seconds of one point of the grid, preparation included",
+        "lower",
+        "prepare_seconds + (training_seconds - prepare_seconds) / configurations",
+        "van den Burg and Hero 2017, table 4",
+    ),
+}
+"""Declarations of what `training_times` returns."""
+DATA_METRICS = {
+    "rows": Metric("number of rows of the data set", None),
+    "attributes": Metric("number of features of the data set", None),
+    "classes": Metric("number of classes of the data set", None),
+    "smallest_class": Metric("number of rows of the smallest class", None),
+    "largest_class": Metric("number of rows of the largest class", None),
+}
+"""Declarations of the numbers of `dataset_rows`."""
 
 
 class MetricRow(NamedTuple):
@@ -130,7 +149,7 @@ def dataset_rows(datasets: Iterable[Mapping[str, Any]]) -> list[SummaryRow]:
     return [
         SummaryRow(info["name"], "data", {}, "", "", metric, None, float(info[metric]), math.nan, 1)
         for info in datasets
-        for metric in ("rows", "attributes", "classes", "smallest_class", "largest_class")
+        for metric in DATA_METRICS
         if info.get(metric) is not None  # runs of before these were kept
     ]
 

@@ -19,7 +19,8 @@ from confml.runner.store import Store
 class CellResult:
     """A finished cell: its views of n test examples, their true labels, and what the fit cost and found.
 
-    truth: (n,) true labels. rows: (n,) row numbers. dropped_rows: rows that steps took out of the training
+    truth: (n,) true labels. rows: (n,) row numbers. train_rows: number of examples that the method was
+    fitted to, after the steps. dropped_rows: rows that steps took out of the training
     part, counted as ``rows`` are; dropped_attributes: names of attributes that they took out. tuning: None,
     or ``chosen`` (parameters), ``select_by``, ``scores`` (one entry a grid point: params, mean, sd, folds)
     and ``seconds``. Seconds are of one thread.
@@ -34,6 +35,11 @@ class CellResult:
     train_class_counts: Mapping[Any, int] = field(default_factory=dict)
     dropped_rows: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     dropped_attributes: tuple[str, ...] = ()
+
+    @property
+    def split_train_rows(self) -> int:
+        """Number of training rows of the split: ``train_rows`` and those that steps dropped."""
+        return self.train_rows + len(self.dropped_rows)
 
     @property
     def fit_metrics(self) -> dict[str, float]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from confml.errors import ConfmlError
+from confml.measures import known_metrics
 from confml.measures.point import adjusted_rand_index
 from confml.measures.prediction import Prediction
 from confml.runner.store import Store
@@ -28,8 +29,8 @@ def choose(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The chosen point, and what is kept of the choice (``CellResult.tuning``).
 
-    The largest mean score wins, or the smallest ``error``; ties go to the first point of the grid. A point
-    that failed on any fold is out. Raises ConfmlError where none is left.
+    The best mean score wins, in the direction that the metric ``select_by`` declares; ties go to the first
+    point of the grid. A point that failed on any fold is out. Raises ConfmlError where none is left.
     """
     records = []
     for key in inner:
@@ -37,6 +38,7 @@ def choose(
         if record is None:
             raise ConfmlError(f"the inner fold {key} is missing", hint="run again to compute it")
         records.append(record[0])
+    sign = known_metrics()[select_by].sign
     scores, best = [], None
     for number, point in enumerate(grid):
         folds = [record["scores"][number] for record in records]
@@ -47,7 +49,7 @@ def choose(
         scores.append({"params": dict(point), "mean": mean, "sd": sd, "folds": folds})
         if mean is None:
             continue
-        if best is None or (mean - scores[best]["mean"]) * (-1 if select_by == "error" else 1) > 0:
+        if best is None or sign * (mean - scores[best]["mean"]) > 0:
             best = number
     if best is None:
         reasons = sorted({error for record in records for error in record["errors"]})

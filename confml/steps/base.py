@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from confml.measures.metrics import Metric
 from confml.plugins.parameters import Parameter
 
 
@@ -14,8 +15,9 @@ class Step:
     """Learns on a training set, then treats training and test examples alike.
 
     name: what a config calls it. version: raised whenever its results change. parameters: what each
-    constructor argument may be. A scaling step overrides `fit` and `transform`; a cleaning step, which may
-    drop or relabel training examples, overrides `fit_training`; one that drops columns gives `kept_columns_`.
+    constructor argument may be. metrics: the declaration of each number that `fit_metrics_` may hold. A
+    scaling step overrides `fit` and `transform`; a cleaning step, which may drop or relabel training
+    examples, overrides `fit_training`; one that drops columns gives `kept_columns_`.
 
     learns: whether what it makes of an example depends on the training set; where it does not, the step can
     stand ahead of examples that come one at a time. favours_training: whether it makes training examples more
@@ -29,6 +31,7 @@ class Step:
     name: ClassVar[str]
     version: ClassVar[int] = 1
     parameters: ClassVar[Mapping[str, Parameter]] = {}
+    metrics: ClassVar[Mapping[str, Metric]] = {}
     learns: ClassVar[bool] = True
     favours_training: ClassVar[bool] = False
     nominal: np.ndarray | None = None

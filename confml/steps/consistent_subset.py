@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from confml.measures.metrics import Metric
 from confml.methods.knn import KNN
 from confml.neighbours.mixed_rows import nearest_rows, nominal_first
 from confml.plugins.parameters import Choice, Parameter
@@ -32,6 +33,11 @@ class ConsistentSubset(Step):
 
     name: ClassVar[str] = "consistent-subset"
     favours_training: ClassVar[bool] = True
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "removed_rows": Metric("number of training rows that the step removed", None),
+        "kept_rows": Metric("number of training rows that the step kept", None),
+        "passes": Metric("number of passes over the training rows", None),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "add": Choice("whether misclassified examples join all together or one by one", ("all", "one")),
     }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
+from confml.measures.metrics import Metric
 from confml.steps.base import Step
 
 
@@ -19,6 +21,9 @@ class ImputeMean(Step):
     """
 
     name: ClassVar[str] = "impute-mean"
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "imputed_values": Metric("number of missing values filled in the training set", None)
+    }
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> ImputeMean:
         X = np.asarray(X, dtype=np.float64)

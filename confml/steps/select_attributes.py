@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from confml.measures.metrics import Metric
 from confml.methods.registry import build, method_class, methods
 from confml.plugins.parameters import Integer, Parameter
 from confml.steps._columns import complete
@@ -39,6 +40,12 @@ class SelectAttributes(Step):
 
     name: ClassVar[str] = "select-attributes"
     favours_training: ClassVar[bool] = True
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "removed_attributes": Metric("number of features that the step removed", None),
+        "kept_attributes": Metric("number of features that the step kept", None),
+        "score_before": Metric("share of withheld examples classified right with all features", "higher"),
+        "score_after": Metric("share of withheld examples classified right with the features kept", "higher"),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "method": MethodName("what is scored, with its default parameters"),
         "folds": Integer("how many parts of the training set are withheld in turn", low=2),

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from confml.bayes_error.selection import CRITERIA, sample_by_class, select_attributes
+from confml.measures.metrics import Metric
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Parameter
 from confml.steps._columns import complete
 from confml.steps.base import Step
@@ -32,6 +33,11 @@ class SelectByBayesError(Step):
     name: ClassVar[str] = "select-by-bayes-error"
     version: ClassVar[int] = 2
     favours_training: ClassVar[bool] = True
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "kept_attributes": Metric("number of features that the step kept", None),
+        "removed_attributes": Metric("number of features that the step removed", None),
+        "criterion": Metric("mean or largest estimated Bayes error with the features kept", "lower"),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "attributes": Integer("how many are kept", low=1),
         "criterion": Choice("of the pairs' estimates: their mean, or the worst", options=CRITERIA),

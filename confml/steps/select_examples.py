@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
 
+from confml.measures.metrics import Metric
 from confml.methods.knn import KNN
 from confml.neighbours.mixed_rows import nominal_first
 from confml.steps import _kernels_pairs as kernels
@@ -27,6 +29,11 @@ class SelectExamples(Step):
     """
 
     name: ClassVar[str] = "select-examples"
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "removed_rows": Metric("number of training rows that the step removed", None),
+        "kept_rows": Metric("number of training rows that the step kept", None),
+        "rounds": Metric("number of rounds of the search", None),
+    }
     favours_training: ClassVar[bool] = True
 
     def fit_training(

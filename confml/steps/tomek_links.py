@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from confml.measures.metrics import Metric
 from confml.methods.knn import KNN
 from confml.neighbours.mixed_rows import nearest_rows, nominal_first
 from confml.plugins.parameters import Flag, Parameter
@@ -30,6 +31,11 @@ class TomekLinks(Step):
 
     name: ClassVar[str] = "tomek-links"
     favours_training: ClassVar[bool] = True
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "removed_rows": Metric("number of training rows that the step removed", None),
+        "links": Metric("number of Tomek links found", None),
+        "passes": Metric("number of passes over the training rows", None),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "repeat": Flag("whether to go on until no links are left"),
     }

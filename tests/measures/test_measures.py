@@ -210,4 +210,4 @@ def test_a_measure_sees_the_context():
 
 
 def test_every_metric_is_said_in_words():
-    assert all(about and not about.endswith(".") for about in known_metrics().values())
+    assert all(one.about and not one.about.endswith(".") for one in known_metrics().values())

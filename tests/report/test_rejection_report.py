@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -258,6 +259,34 @@ def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
         module.compare(["run"], view="rejct")
     same, _ = module.compare(["run", "run"])
     assert {row.difference for row in same} == {0.0}
+
+
+def test_steps_that_drop_rows_do_not_change_the_ratio_of_the_split(monkeypatch):
+    """Nadeau and Bengio's ratio counts the rows of a split, whichever of them the steps leave."""
+    import confml.report.compare as module
+    from confml.measures.comparison import corrected_t
+
+    run = run_by_hand()
+    dropped = {
+        key: replace(result, train_rows=9, dropped_rows=np.arange(71)) for key, result in run.results.items()
+    }
+    monkeypatch.setattr(module, "open_run", lambda folder: replace(run, results=dropped))
+    rows, curves = module.compare(["run"], against="standard")
+    errors = {
+        model: np.array([np.mean(views["reject"].labels != truth) for views, truth in splits])
+        for model, splits in (
+            (model, [prediction_of(seed, model) for seed in range(3)]) for model in ("adaptive", "standard")
+        )
+    }
+    expected = corrected_t(errors["adaptive"] - errors["standard"], 80, 40)
+    error = next(row for row in rows if (row.view, row.metric) == ("reject", "error"))
+    assert error.p_value == expected.p_value and (error.low, error.high) == (expected.low, expected.high)
+    monkeypatch.setattr(module, "open_run", lambda folder: run)
+    same_rows, same_curves = module.compare(["run"], against="standard")
+    assert rows == same_rows
+    for (_, one), (_, other) in zip(curves, same_curves, strict=True):
+        np.testing.assert_array_equal(one.low, other.low)
+        assert one.augrc == other.augrc
 
 
 def test_methods_without_a_common_view_are_compared(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ both, and the adaptive one a metric (x - z)^T M (x - z) besides, M = Q Lambda Q^
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from sklearn.utils import check_random_state
 
 from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics
+from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.methods.bayes_knn.adaptive import MetricPosterior, sample_metrics
@@ -50,6 +52,18 @@ class BayesKNN(Method):
     name = "bayes-knn"
     version = 1
     views: ClassVar[tuple[str, ...]] = ("reject", "envelope", "posterior")
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "k_mean": Metric("posterior mean of k", None),
+        "k_map": Metric("k of the most probable pair of k and beta", None),
+        "beta_mean": Metric("posterior mean of beta", None),
+        "beta_map": Metric("beta of the most probable pair of k and beta", None),
+        "rhat": Metric("largest split R-hat: 1 where chains agree", "lower"),
+        "ess": Metric("smallest effective sample size of the chains", "higher"),
+        "acceptance_small": Metric("share of proposed small steps of k and beta that were accepted", None),
+        "acceptance_jump": Metric("share of proposed jumps of k and beta that were accepted", None),
+        "acceptance_metric": Metric("share of proposed moves of the metric that were accepted", None),
+        "acceptance_joint": Metric("share of proposed moves of k, beta and metric that were accepted", None),
+    }
     parameters: ClassVar[dict[str, Parameter]] = {
         "model": Choice(
             "simple: beta = 1, k is learnt; standard: k and beta; adaptive: k, beta and the metric",

@@ -16,6 +16,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from confml._seeds import derived_generator
 from confml.errors import ConfigError, ConfmlError
+from confml.measures import known_metrics
+from confml.measures.metrics import Metric
 from confml.measures.point import adjusted_rand_index
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
@@ -112,6 +114,7 @@ class ConformalMethod(Method):
     name = KEY
     version = 3
     views = ("p-value",)
+    metrics = {"calibration_rows": Metric("number of examples calibrated on, of all folds together", None)}
 
     def __init__(
         self,
@@ -344,6 +347,7 @@ def choose(
             else:
                 right = float(np.mean(labels == y[test]))
                 values[number].append(1 - right if select_by == "error" else right)
+    sign = known_metrics()[select_by].sign
     scores, best = [], None
     for number, (point, found) in enumerate(zip(grid, values, strict=True)):
         failed = not found or None in found
@@ -352,7 +356,7 @@ def choose(
         scores.append({"params": dict(point), "mean": mean, "sd": sd, "folds": found})
         if mean is None:
             continue
-        if best is None or (mean - scores[best]["mean"]) * (-1 if select_by == "error" else 1) > 0:
+        if best is None or sign * (mean - scores[best]["mean"]) > 0:
             best = number
     if best is None:
         reason = "; ".join(sorted(problems)[:3]) or "too few examples beside the calibration part"

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from confml.measures.metrics import Metric
 from confml.methods.linear.linear_group import Learnt, LinearGroup
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
@@ -30,6 +31,10 @@ class LinearSVM(LinearGroup):
 
     name: ClassVar[str] = "linear-svm"
     version: ClassVar[int] = 1
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "training_error": Metric("share of training examples whose predicted label is wrong", "lower"),
+        "weight_norm": Metric("Euclidean norm of the weights of all classifiers, biases left out", None),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "C": Number("the price of an error against the width of the margin", low=0, low_open=True),
         "solver": Choice("LIBLINEAR's solver", options=tuple(SOLVERS)),

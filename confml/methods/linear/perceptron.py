@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from confml.measures.metrics import Metric
 from confml.methods.linear import _kernels as kernels
 from confml.methods.linear.linear_group import Boxed, Learnt, LinearGroup
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
@@ -17,6 +18,14 @@ RULES = {  # by name: whether the weighted sum stands in the place of h, whether
     "delta": (True, True),
     "delta-no-input": (True, False),
 }
+
+MISTAKE_METRICS = {
+    "presentations": Metric("number of training examples presented until the method converged", "lower"),
+    "epochs": Metric("number of passes over the training set", "lower"),
+    "training_error": Metric("share of training examples whose predicted label is wrong", "lower"),
+    "converged": Metric("1 where no training example is classified wrongly after the fit, else 0", "higher"),
+}
+"""Declarations of what `mistake_metrics` returns."""
 
 
 class Perceptron(LinearGroup):
@@ -46,6 +55,7 @@ class Perceptron(LinearGroup):
 
     name: ClassVar[str] = "perceptron"
     version: ClassVar[int] = 2
+    metrics: ClassVar[Mapping[str, Metric]] = MISTAKE_METRICS
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "rate": Number("the learning rate", low=0, high=1, low_open=True),
         "epochs": Integer("after how many epochs at most learning ends", low=1),

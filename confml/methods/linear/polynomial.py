@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.preprocessing import PolynomialFeatures
 
 from confml.errors import ConfmlError
+from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.methods.linear.linear_group import Boxed, LinearGroup
@@ -42,6 +43,12 @@ class Polynomial(Method):
     name: ClassVar[str] = "polynomial"
     version: ClassVar[int] = 2
     views: ClassVar[tuple[str, ...]] = ("margin",)
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        **LinearSVM.metrics,
+        **Perceptron.metrics,
+        **Winnow.metrics,
+        "products": Metric("number of products of features that the learner is given", None),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "order": Integer("the most factors of a product", low=1),
         "learner": Choice("what finds the weights", options=tuple(sorted(LEARNERS))),

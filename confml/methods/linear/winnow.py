@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from confml.measures.metrics import Metric
 from confml.methods.linear import _kernels as kernels
 from confml.methods.linear.linear_group import Boxed, Learnt, LinearGroup
-from confml.methods.linear.perceptron import mistake_metrics
+from confml.methods.linear.perceptron import MISTAKE_METRICS, mistake_metrics
 from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, Number, Parameter
 
 
@@ -41,6 +42,7 @@ class Winnow(LinearGroup):
 
     name: ClassVar[str] = "winnow"
     version: ClassVar[int] = 2
+    metrics: ClassVar[Mapping[str, Metric]] = MISTAKE_METRICS
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": Number("the factor of a change", low=1, low_open=True),
         "threshold": AnyOf(

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.svm._kernels_gen_svm import loss_and_slopes
 from confml.methods.svm.penalty_path import PenaltyPath
@@ -41,6 +42,10 @@ class GenSVM(PenaltyPath):
     version: ClassVar[int] = 1
     penalty: ClassVar[str] = "lam"
     views: ClassVar[tuple[str, ...]] = ("margin",)
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "objective": Metric("value of the objective function after the fit", None),
+        "iterations": Metric("number of iterations of the optimiser", None),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "lam": Number("the weight of the penalty on W (lambda)", low=0, low_open=True),
         "kappa": Number("where the hinge turns linear: at -kappa", low=-1, low_open=True),

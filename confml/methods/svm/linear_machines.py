@@ -12,6 +12,7 @@ import numpy as np
 from confml.bayes_error import one_vs_rest_bayes_error
 from confml.bayes_error.selection import class_weights
 from confml.errors import ConfmlError
+from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.multiclass import BinaryProblem
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes
@@ -61,6 +62,10 @@ class LinearMachines(PenaltyPath):
     """
 
     penalty: ClassVar[str] = "C"
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "machines": Metric("number of binary machines", None),
+        "machine_rows": Metric("number of training examples of all binary machines together", None),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "C": C,
         "solver": Choice(

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from confml.bayes_error import pairwise_bayes_error
+from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.multiclass import BinaryProblem
 from confml.methods.svm.class_tree import ClassTree
@@ -74,6 +75,10 @@ class SmartSVM(LinearMachines):
     name: ClassVar[str] = "smart-svm"
     version: ClassVar[int] = 1
     views: ClassVar[tuple[str, ...]] = ("margin",)
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        **LinearMachines.metrics,
+        "depth": Metric("depth of the tree of classes", None),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **LinearMachines.parameters,
         "trees": AnyOf(

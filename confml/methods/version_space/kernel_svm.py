@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.methods.multiclass import decision_scores, one_vs_rest
@@ -43,6 +44,10 @@ class KernelSVM(Method):
     name: ClassVar[str] = "kernel-svm"
     version: ClassVar[int] = 1
     views: ClassVar[tuple[str, ...]] = ("margin",)
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "support_vectors": Metric("number of support vectors", None),
+        "sigma": Metric("width of the kernel rbf", None),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "kernel": KERNEL_PARAMETERS["kernel"],
         "sigma": WIDTH,

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from confml.errors import ConfmlError
+from confml.measures.metrics import Metric
 from confml.methods.base import Method
 from confml.methods.multiclass import PROBLEMS, BinaryProblem
 from confml.methods.version_space.billiard import Flight, Table, flight_bytes, play
@@ -50,6 +51,17 @@ class Perceptrons(Method):
     Fitted: ``kernel_`` (`KernelFunction`), ``X_`` (n, d), ``machines_`` (a tuple of `Machine`).
     """
 
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "sigma": Metric("width of the kernel rbf", None),
+        "margin": Metric("smallest margin of the version spaces of the binary problems", None),
+        "rank": Metric("largest rank of the Gram matrices of the binary problems", None),
+        "sweeps": Metric("number of sweeps of expectation propagation", None),
+        "bounces": Metric("number of bounces of all chains", None),
+        "arc": Metric("length of all trajectories in radians", None),
+        "escapes": Metric("number of chords drawn again because no wall was ahead", None),
+        "rhat": Metric("largest split R-hat: 1 where chains agree", "lower"),
+        "ess": Metric("smallest effective sample size of the chains", "higher"),
+    }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "kernel": KERNEL_PARAMETERS["kernel"],
         "sigma": AnyOf(

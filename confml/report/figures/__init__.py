@@ -33,7 +33,8 @@ class Figure:
 
     name: in a config. about: one line on its content. draw: makes a matplotlib figure out of a `Subject`,
     raising `NotApplicable`. options: parameters that a config may give. across: whether it is drawn once for
-    all data sets together. refits: whether it fits models again, which needs the data.
+    all data sets together. refits: whether it fits models again, which needs the data. check: called with
+    the options of a config before anything runs; raises ConfmlError.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Figure:
     options: Mapping[str, Parameter] = field(default_factory=dict)
     across: bool = False
     refits: bool = False
+    check: Callable[[Mapping[str, Any]], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,14 @@ def known_figures() -> dict[str, Figure]:
 
 
 def check_figure(name: str, options: Mapping[str, Any]) -> Figure:
+    """The figure of a config, as `find_figure`, once its own ``check`` has accepted the options as well."""
+    figure = find_figure(name, options)
+    if figure.check is not None:
+        figure.check(options)
+    return figure
+
+
+def find_figure(name: str, options: Mapping[str, Any]) -> Figure:
     """The figure of this name; ConfigError for one, or for an option, that does not exist or is wrong."""
     figures = known_figures()
     if name not in figures:
@@ -154,7 +164,7 @@ def pictures(results: RunResults) -> Iterator[Picture]:
     taken: set[str] = set()
     for spec in results.config.figures:
         options = dict(getattr(spec, "options", {}))
-        figure = check_figure(spec.name, options)
+        figure = find_figure(spec.name, options)
         name = spec.name
         if named.count(name) > 1 and options:
             told = {key: "-".join(value) if _is_words(value) else value for key, value in options.items()}

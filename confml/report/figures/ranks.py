@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from confml.errors import ConfmlError
 from confml.plugins.parameters import Number
+from confml.report.declared import ranking_metric
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
 from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, new_figure
@@ -12,7 +17,10 @@ from confml.report.sections.ranks import ranking, ranks_options, words_of
 def draw(subject: Subject):
     """Demsar's diagram: best to the left; bars join methods that Nemenyi's test cannot tell apart."""
     metric, *others = ranks_options(subject.options)
-    found = ranking(subject.results, metric, *others)
+    try:
+        found = ranking(subject.results, metric, *others)
+    except ConfmlError as error:
+        raise NotApplicable(error.message) from None
     if found is None:
         raise NotApplicable(f"ranks by {metric} need two data sets on which two methods are finished")
     outcome, k = found.comparison, len(found.labels)
@@ -59,6 +67,12 @@ def draw(subject: Subject):
     return figure
 
 
+def check(options: Mapping[str, Any]) -> None:
+    """Raise ConfmlError for a metric that cannot be ranked."""
+    if "metric" in options:
+        ranking_metric(options["metric"])
+
+
 FIGURE = Figure(
     name="ranks",
     about="mean ranks over all data sets with Nemenyi's critical difference (metric: accuracy, ari ...)",
@@ -70,4 +84,5 @@ FIGURE = Figure(
         "level": Number("of Nemenyi's test", low=0, high=1, low_open=True, high_open=True),
     },
     across=True,
+    check=check,
 )

@@ -11,7 +11,7 @@ import csv
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -67,8 +67,8 @@ class PublishedTable:
     ours: gives for a row and a column where confml has that number, or None. beside: for a data set, further
     rows of our own: key texts (without the data set), column, and where we have it.
     notes: what a reader should know. aliases: names of data sets where they differ from `ALIASES`. wide: for
-    people, one column for each of ``columns``, and ours below the paper's. best: max or min, for a wide table
-    that marks the best number of each row.
+    people, one column for each of ``columns``, and ours below the paper's. best: for a wide
+    table, the metric by whose declared direction the best number of each row is marked.
     """
 
     name: str
@@ -82,7 +82,7 @@ class PublishedTable:
     notes: tuple[str, ...] = ()
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wide: bool = False
-    best: Callable[[Iterable[float]], float] | None = None
+    best: str | None = None
 
     def rows(self) -> list[dict[str, str]]:
         """The CSV file's rows."""

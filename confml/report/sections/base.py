@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
+    from confml.measures import Metric
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
@@ -88,7 +89,8 @@ class Section(ABC):
 
     name: identifies the section. place: its position in the report. needs: what a run must have for the
     section to say anything, for ``confml describe``. files: names of its files and folders, with one line
-    on each. refits: whether it fits models again, which needs the data.
+    on each. metrics: declarations of the metrics that it writes, by file. refits: whether it fits models
+    again, which needs the data.
     """
 
     name: ClassVar[str]
@@ -97,6 +99,7 @@ class Section(ABC):
     place: ClassVar[int]
     needs: ClassVar[str] = "finished cells"
     files: ClassVar[dict[str, str]] = {}
+    metrics: ClassVar[Mapping[str, Mapping[str, Metric]]] = {}
     refits: ClassVar[bool] = False
 
     def __init__(self, results: RunResults, folder: Path):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confml.measures import Metric
 from confml.measures.rejection import Match, curve_of, match, sureness
 from confml.report.sections.base import Item, Section, Table
 from confml.report.summaries import SummaryRow, mean_and_sd
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
     from confml.runner.results import CellResult
 
 VIEWS = {"envelope", "reject", "posterior"}
+METRICS = {
+    "matched_threshold": Metric("threshold of reject, or multiple of the posterior's sd, that matches", None),
+    "matched_sure_correct": Metric("share of test examples accepted at it and predicted rightly", "higher"),
+    "matched_unsure": Metric("share of test examples rejected at it", "lower"),
+    "matched_sure_incorrect": Metric("share of test examples accepted at it and predicted wrongly", "lower"),
+    "matched_exactly": Metric("1 where the proportions are equal, 0 where ties leave a gap", None),
+}
+"""Declarations of the metrics of ``matched.csv``."""
 
 
 class Matched(Section):
@@ -37,6 +46,7 @@ class Matched(Section):
     place = 80
     needs = "thresholds in the config, and a method with the views envelope, reject and posterior"
     files = {"matched.csv": "reject and posterior at the envelope's proportions"}
+    metrics = {"matched.csv": METRICS}
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from confml.measures import known_metrics
 from confml.report.sections.base import Item, Section, Table
 
 
@@ -13,6 +14,7 @@ class Metrics(Section):
     name = "metrics"
     place = 10
     files = {"metrics.csv": "every metric, one number per row"}
+    metrics = {"metrics.csv": known_metrics()}
 
     def items(self) -> Iterator[Item]:
         header = ("dataset", "method", "params", "split", "view", "metric", "level", "value")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confml.errors import ConfigError, ConfmlError, did_you_mean
+from confml.report.declared import ranking_metric
 from confml.report.published import Entry, Ours, PublishedTable, known_tables
 from confml.report.sections.base import Document, Item, Section, Table
 from confml.report.sections.matched import matched_rows
@@ -293,11 +294,12 @@ def _wide_layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str
     return [next(iter(table.keys.values())), "", *table.columns.values()], rows, 2
 
 
-def _marked(cells: Sequence[str], best: Callable[[Iterable[float]], float] | None) -> list[str]:
-    """Numbers in text, a star behind the best of them, as they are printed."""
-    if best is None:
+def _marked(cells: Sequence[str], metric: str | None) -> list[str]:
+    """Numbers in text, a star after the best of them, as they are printed."""
+    if metric is None:
         return list(cells)
-    first = best(float(cell) for cell in cells if cell)
+    sign = ranking_metric(metric).sign
+    first = max((float(cell) for cell in cells if cell), key=lambda number: sign * number)
     return [f"{cell}*" if cell and float(cell) == first else cell for cell in cells]
 
 

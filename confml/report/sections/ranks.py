@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confml.errors import ConfmlError
 from confml.measures.ranks import RankComparison, compare_ranks
+from confml.report.declared import ranking_metric
 from confml.report.files import safe_name
 from confml.report.sections.base import Document, Item, Section, Table
 from confml.report.sections.published_tables import default_params, published_table
-from confml.report.summaries import training_times
+from confml.report.summaries import TIME_METRICS, training_times
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
 
-TIMES = ("training_seconds", "seconds_per_configuration")
 WORDS = {"ari": "adjusted Rand index", "seconds_per_configuration": "training seconds per configuration"}
-LOWER_IS_BETTER = {"error", "augrc", "aurc", "e_aurc", *TIMES}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +51,10 @@ def ranking(
 
     A data set counts where every method has the metric; a method none of whose results are in does not.
     without: text in the labels of methods to leave out. skip: text in the names of data sets to leave out.
+    Raises ConfmlError for a metric that is not declared or has no better direction.
     """
-    means = _times(results, metric) if metric in TIMES else _means(results, metric)
+    higher_is_better = ranking_metric(metric).sign > 0
+    means = _times(results, metric) if metric in TIME_METRICS else _means(results, metric)
     labels = list(dict.fromkeys(results.label(cell) for cell in results.cells))
     labels = [label for label in labels if not without or without not in label]
     datasets = list(dict.fromkeys(cell.dataset for cell in results.cells))
@@ -63,9 +65,9 @@ def ranking(
         return None
     scores = np.array([[means[name, label] for label in known] for name in whole])
     left_out = [*(label for label in labels if label not in known), *(n for n in datasets if n not in whole)]
-    comparison = compare_ranks(scores, metric not in LOWER_IS_BETTER, level)
+    comparison = compare_ranks(scores, higher_is_better, level)
     points = None
-    if metric in TIMES:
+    if metric in TIME_METRICS:
         grids = {
             results.label(one.cell): len((one.tuning or {}).get("scores", "-")) for one in results.finished()
         }
@@ -89,7 +91,10 @@ class Ranks(Section):
         for spec in self.results.config.figures:
             if spec.name != "ranks":
                 continue
-            found = ranking(self.results, *ranks_options(getattr(spec, "options", {})))
+            try:
+                found = ranking(self.results, *ranks_options(getattr(spec, "options", {})))
+            except ConfmlError:
+                continue  # the note of the figure says why
             if found is not None:
                 printed = published_ranks(self.results, found)
                 stem = f"tables/{safe_name(f'ranks-{found.metric}')}"
@@ -147,7 +152,7 @@ def published_ranks(results: RunResults, found: Ranking) -> PublishedRanks | Non
         labels = [label for label in found.labels if all(label in row for row in printed.values())]
         if printed and len(labels) > 1:
             scores = [[row[label] for label in labels] for row in printed.values()]
-            ranks = compare_ranks(scores, found.metric not in LOWER_IS_BETTER).mean_ranks
+            ranks = compare_ranks(scores, ranking_metric(found.metric).sign > 0).mean_ranks
             return PublishedRanks(table.source, len(scores), dict(zip(labels, ranks.tolist(), strict=True)))
     return None
 

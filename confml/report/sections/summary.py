@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from confml.report.result_tables import result_table, sureness_table
 from confml.report.sections.base import Document, Item, PrintedTable, Section, Table
 from confml.report.sections.notes import notes_of
+from confml.report.summaries import DATA_METRICS
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -21,6 +22,7 @@ class Summary(Section):
     name = "summary"
     place = 40
     files = {"summary.csv": "means over the splits"}
+    metrics = {"summary.json": DATA_METRICS}
 
     def items(self) -> Iterator[Item]:
         header = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from confml.measures import Metric
 from confml.measures.rejection import RejectionCurve, rejection_curve
 from confml.report.figures import Subject, Variant
 from confml.report.sections.base import Item, Section, Table
@@ -30,6 +31,14 @@ VOLUMES, MACHINES = "bayes-transduction", "kernel-svm"
 RATES = (0.0, 0.1, 0.2, 0.4)  # at which errors are told in numbers
 ERROR = 0.023  # at which rejection rates are compared, as in the paper
 THRESHOLDS = np.unique(np.concatenate([np.linspace(0, 1, 17), 1 - np.logspace(-3.5, -1.5, 5)]))
+METRICS = {
+    "risk_at_rejection": Metric("error of the accepted test examples at a rejection rate", "lower"),
+    "rejection_at_one": Metric("rejection rate of Bayesian transduction at threshold 1", None),
+    "error_at_one": Metric("error of the test examples accepted at threshold 1", "lower"),
+    "theta_max": Metric("threshold of the first SVM that rejects as many as threshold 1 does", None),
+    "fewer_rejections": Metric("rejection rate of the first SVM minus ours at an error", "higher"),
+}
+"""Declarations of the metrics of ``linked.csv``."""
 _HEADER = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
 
 
@@ -164,6 +173,7 @@ class ThresholdCurves(Section):
     place = 130
     needs = f"the methods {VOLUMES} and {MACHINES} in one run"
     files = {FILE: "error and rejection rate of Bayesian transduction and support vector machines"}
+    metrics = {FILE: METRICS}
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:

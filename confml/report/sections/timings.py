@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confml.report.sections.base import Item, Section, Table
+from confml.report.summaries import TIME_METRICS
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -23,6 +24,7 @@ class Timings(Section):
     name = "timings"
     place = 20
     files = {"timings.csv": "seconds of fit, prediction and inner selection"}
+    metrics = {"timings.csv": TIME_METRICS}
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)

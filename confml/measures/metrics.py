@@ -1,0 +1,38 @@
+"""`Metric`: the declaration of a number that a run reports, with the direction that is better.
+
+Every metric is declared once, beside the code that computes it: metrics of predictions in the ``MEASURE`` of
+their file in `confml.measures`, quantities of a method or step in its class attribute ``metrics``, and those
+that a report adds in its own files. `confml.report.declared` collects them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+HIGHER, LOWER = "higher", "lower"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """The declaration of a metric.
+
+    about: one sentence, without a full stop. direction: ``"higher"`` or ``"lower"``, whichever is better;
+    None for a description of which neither is (``k_mean``, coverage). formula: with n test examples i,
+    p-values p_i^y, region G_i and true label y_i. source: publication.
+    """
+
+    about: str
+    direction: str | None
+    formula: str = ""
+    source: str = ""
+
+    def __post_init__(self):
+        if self.direction not in (HIGHER, LOWER, None):
+            raise ValueError(f"direction must be 'higher', 'lower' or None, got {self.direction!r}")
+
+    @property
+    def sign(self) -> int:
+        """1 where higher is better and -1 where lower is; ValueError where neither is."""
+        if self.direction is None:
+            raise ValueError(f"there is no better direction of: {self.about}")
+        return 1 if self.direction == HIGHER else -1

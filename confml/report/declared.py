@@ -1,0 +1,89 @@
+"""The declarations of all metrics that a run can report, and which of them can be ranked."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from confml.errors import ConfmlError, did_you_mean
+from confml.measures import Metric
+
+
+class Declared(NamedTuple):
+    """A declared metric. file: where a run writes it. owner: the method or step that computes it, or ""."""
+
+    name: str
+    metric: Metric
+    file: str
+    owner: str = ""
+
+
+def declared_metrics() -> list[Declared]:
+    """Every declared metric; a quantity that several methods have, once for each of them.
+
+    The quantities of a step are named ``<step>.<quantity>``, as in ``metrics.csv``.
+    """
+    from confml.methods.conformal.conformal import KEY, ConformalMethod
+    from confml.methods.registry import known_methods
+    from confml.steps.registry import known_steps
+
+    found = _of_reports()
+    for name, cls in {**known_methods(), KEY: ConformalMethod}.items():
+        found += [Declared(quantity, one, "metrics.csv", name) for quantity, one in cls.metrics.items()]
+    for name, cls in known_steps().items():
+        found += [Declared(f"{name}.{key}", one, "metrics.csv", name) for key, one in cls.metrics.items()]
+    return found
+
+
+def find_metric(name: str) -> Metric | None:
+    """The declaration of a metric; None where there is none."""
+    # Methods are imported only for a name that no report declares.
+    for declared in (_of_reports, declared_metrics):
+        for one in declared():
+            if one.name == name:
+                return one.metric
+    return None
+
+
+def ranking_metric(name: str) -> Metric:
+    """The declaration of a metric to rank by; ConfmlError where it is unknown or has no better direction."""
+    metric = find_metric(name)
+    if metric is None:
+        known = [one.name for one in declared_metrics() if one.metric.direction]
+        raise ConfmlError(f"no metric '{name}' is declared", hint=did_you_mean(name, known))
+    if metric.direction is None:
+        raise ConfmlError(
+            f"metric '{name}' cannot be ranked: neither higher nor lower is better",
+            hint="choose a metric with a better direction, such as error or augrc",
+        )
+    return metric
+
+
+def describe_metric(name: str) -> dict[str, Any] | None:
+    """A metric as plain data: name, about, better, formula, source, file and methods; None if unknown.
+
+    methods: the methods or steps whose own quantity it is; empty for a metric of every method.
+    """
+    found = [one for one in declared_metrics() if one.name == name]
+    if not found:
+        return None
+    metric = found[0].metric
+    return {
+        "name": name,
+        "about": metric.about,
+        "better": metric.direction,
+        "formula": metric.formula,
+        "source": metric.source,
+        "file": found[0].file,
+        "methods": [one.owner for one in found if one.owner],
+    }
+
+
+def _of_reports() -> list[Declared]:
+    from confml.report.sections.registry import known_sections
+
+    return [
+        Declared(name, one, file)
+        for section in known_sections().values()
+        for file, metrics in section.metrics.items()
+        for name, one in metrics.items()
+    ]

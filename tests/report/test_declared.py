@@ -1,0 +1,209 @@
+"""Every metric is declared with its better direction, and ranks follow the declaration."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from report.report_cases import entry, figure, golden_run, make_config, make_run, result_of
+
+from confml.cli import cli
+from confml.config import make_config as config_of
+from confml.errors import ConfmlError
+from confml.measures import Context, evaluate, known_metrics
+from confml.measures.metrics import Metric
+from confml.measures.prediction import Prediction
+from confml.methods import registry
+from confml.methods._template import NearestMean
+from confml.methods.conformal.conformal import ConformalMethod
+from confml.methods.knn import KNN
+from confml.report import DatasetInfo, check_figure, known_figures, write_report
+from confml.report.compare import Pair, comparison_table
+from confml.report.compare import _rows as compared_rows
+from confml.report.declared import declared_metrics, find_metric, ranking_metric
+from confml.report.sections.ranks import ranking
+from confml.steps.registry import known_steps
+
+CHAINS = {"inference": "mcmc", "chains": 2, "burn_in": 50, "samples": 50, "thin": 1, "random_state": 0}
+FEWER = {"n_bounces": 200, "random_state": 0}
+# Parameters of each method that together report all of its quantities; defaults are always among them.
+VARIANTS = {
+    "bayes-knn": [
+        CHAINS,
+        CHAINS | {"model": "adaptive"},
+        CHAINS | {"model": "adaptive", "proposal": "paper"},
+    ],
+    "bayes-transduction": [FEWER, FEWER | {"sampler": "chord"}, {"sampler": "ep", "random_state": 0}],
+    "bayes-point-machine": [FEWER, FEWER | {"sampler": "chord"}, {"sampler": "ep", "random_state": 0}],
+    "kernel-svm": [{"bias": False}],
+    "polynomial": [{"learner": "linear-svm"}, {"learner": "perceptron"}, {"learner": "winnow"}],
+}
+
+
+def examples(classes: int = 2):
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % classes
+    return rng.normal(size=(40, 3)) + 4.0 * y[:, None], y
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [*registry.methods.own, NearestMean.name])
+def test_a_method_declares_exactly_what_it_reports(name):
+    cls = {**registry.methods.own, NearestMean.name: NearestMean}[name]
+    X, y = examples()
+    emitted = set()
+    for params in [*([] if FEWER in VARIANTS.get(name, ()) else [{}]), *VARIANTS.get(name, ())]:
+        emitted |= set(cls(**params).fit(X, y).fit_metrics_)
+    assert emitted == set(cls.metrics)
+
+
+def test_the_conformal_wrapper_and_scikit_learn_declare_what_they_report():
+    X, y = examples()
+    method = ConformalMethod(KNN()).fit(X, y)
+    assert set(method.fit_metrics_) == set(ConformalMethod.metrics)
+    with_linear = ConformalMethod(registry.build("linear-svm")).fit(X, y)
+    assert set(with_linear.fit_metrics_) - set(ConformalMethod.metrics) == {"training_error", "weight_norm"}
+    forest = registry.build("sklearn.naive_bayes.GaussianNB").fit(X, y)
+    assert forest.fit_metrics_ == {}
+
+
+@pytest.mark.parametrize("name", known_steps())
+def test_a_step_declares_exactly_what_it_reports(name):
+    X, y = examples()
+    given = {"attributes": 1} if name == "select-by-bayes-error" else {}
+    step = known_steps()[name](**given)
+    step.fit_training(X, y, np.random.default_rng(0))
+    assert set(step.fit_metrics_) == set(step.metrics)
+    assert {f"{name}.{quantity}" for quantity in step.metrics} <= {one.name for one in declared_metrics()}
+
+
+def test_every_metric_of_a_prediction_is_declared():
+    classes, truth = np.array([0, 1]), np.array([0, 1, 2, 0])
+    p = np.array([[0.9, 0.1], [0.2, 0.6], [0.3, 0.4], [0.5, 0.5]])
+    counts = {"n_greater": np.ones((4, 2), int), "n_equal": np.ones((4, 2), int), "learnt": np.arange(4)}
+    emitted = set()
+    for kind, extra in (("p-value", counts), ("probability", {}), ("margin", {})):
+        view = Prediction(classes, p, kind, extra=extra)
+        emitted |= {row.metric for row in evaluate(view, truth, (0.05,), (0.9,), Context(5, {0: 3, 1: 2}))}
+    assert emitted == set(known_metrics())
+
+
+def test_every_number_of_a_report_is_declared(tmp_path):
+    """`metrics.csv`, `matched.csv` and what tables and ranks compute from a run."""
+    from report.test_rejection_report import run_by_hand
+
+    from confml.report.summaries import dataset_rows, training_times
+
+    names = {row.metric for row in dataset_rows([{"name": "d", "rows": 1, "attributes": 1, "classes": 2}])}
+    names |= set(training_times(1.0, 1.0, 1, 0.0))
+    for folder, run in ((tmp_path / "a", golden_run()), (tmp_path / "b", run_by_hand())):
+        write_report(run, folder)
+        for file in ("metrics.csv", "matched.csv"):
+            if (folder / file).exists():
+                with (folder / file).open(encoding="utf-8", newline="") as lines:
+                    names |= {row["metric"] for row in csv.DictReader(lines)}
+    names -= {"trees"}  # of the forest that report_cases.py makes up
+    assert {name for name in names if find_metric(name) is None} == set()
+    assert len(names) > 30
+
+
+def test_a_name_has_one_direction_whoever_reports_it():
+    directions: dict[str, set] = {}
+    for one in declared_metrics():
+        directions.setdefault(one.name, set()).add(one.metric.direction)
+        assert one.metric.about and not one.metric.about.endswith(".")
+    assert [name for name, found in directions.items() if len(found) > 1] == []
+
+
+def test_directions():
+    lower = "error augrc aurc e_aurc fuzziness sum_of_p unconfidence observed_fuzziness rhat ks_statistic"
+    assert all(ranking_metric(name).sign == -1 for name in lower.split())
+    assert all(ranking_metric(name).sign == 1 for name in "accuracy ari auroc_correct ess".split())
+    assert all(find_metric(name).direction is None for name in ("coverage", "k_mean", "rank", "rows"))
+    with pytest.raises(ValueError, match="'higher', 'lower' or None"):
+        Metric("a number", "up")
+
+
+# ---- ranks
+
+
+def ranked_run(values, **config):
+    """Two data sets on which the method ``knn`` with k = 1 has ``values[0]``, with k = 2 ``values[1]``."""
+
+    def predict(cell):
+        low = values[cell.params["k"] - 1]
+        views = {"p-value": Prediction(np.array([0, 1, 2]), np.array([[0.9, low, low / 2]]), "p-value")}
+        metrics = {"rhat": 1 + low, "ess": 1 + low, "rank": low}
+        return result_of(cell, views, [0], fit_metrics=metrics)
+
+    info = {name: DatasetInfo(name, 9, 2, 3, None, None, (), "ab") for name in ("a", "b")}
+    methods = [entry("knn", sweep={"k": [1, 2]})]
+    return make_run(make_config(methods, **config), predict, info, ["r0"])
+
+
+@pytest.mark.parametrize(
+    "metric",
+    ["sum_of_p", "unconfidence", "fuzziness", "observed_unconfidence", "observed_fuzziness", "rhat"],
+)
+def test_the_smaller_is_ranked_first_where_lower_is_better(metric):
+    found = ranking(ranked_run((0.1, 0.4)), metric)
+    assert found.scores[0, 0] < found.scores[0, 1]
+    assert found.comparison.mean_ranks.tolist() == [1.0, 2.0]
+
+
+def test_the_larger_is_ranked_first_where_higher_is_better():
+    assert ranking(ranked_run((0.1, 0.4)), "ess").comparison.mean_ranks.tolist() == [2.0, 1.0]
+
+
+def test_a_metric_without_a_better_direction_is_left_out_with_a_note(tmp_path):
+    run = ranked_run((0.1, 0.4), figures=(figure("ranks", metric="rank"), figure("ranks", metric="trees")))
+    with pytest.raises(ConfmlError, match="'rank' cannot be ranked: neither higher nor lower is better"):
+        ranking(run, "rank")
+    write_report(run, tmp_path)
+    notes = (tmp_path / "notes.txt").read_text(encoding="utf-8")
+    assert "metric 'rank' cannot be ranked" in notes and "no metric 'trees' is declared" in notes
+    assert not (tmp_path / "tables").exists() and not (tmp_path / "figures").exists()
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [("coverage", "cannot be ranked"), ("fuzzines", "no metric 'fuzzines' is declared.*mean 'fuzziness'")],
+)
+def test_a_config_that_ranks_by_such_a_metric_is_refused(metric, message):
+    document = {
+        "datasets": ["iris"],
+        "methods": ["knn"],
+        "protocol": "holdout",
+        "figures": [{"ranks": {"metric": metric}}],
+    }
+    with pytest.raises(ConfmlError, match=message):
+        config_of(document, figures=known_figures(), check_figure=check_figure)
+    document["figures"] = [{"ranks": {"metric": "fuzziness"}}]
+    config_of(document, figures=known_figures(), check_figure=check_figure)
+
+
+# ---- where else directions are read
+
+
+def test_compare_shows_the_direction_of_each_metric():
+    run = ranked_run((0.1, 0.4))
+    one, other = run.cells[0], run.cells[1]
+    results = [(run.results[one.key], run.results[other.key])]
+    pair = Pair("a", "p-value", "k=1", "k=2", results, ("p-value", "p-value"))
+    headings, table = comparison_table(compared_rows(pair, (0.9,)))
+    metric, better = headings.index("metric"), headings.index("better")
+    found = {row[metric]: row[better] for row in table}
+    assert found["error"] == "lower" and found["sure_correct"] == "higher"
+
+
+def test_describe_says_what_a_metric_is():
+    told = CliRunner().invoke(cli, ["describe", "fuzziness"])
+    assert told.exit_code == 0
+    assert "better: lower" in told.output and "formula: mean over i" in told.output
+    entry = json.loads(CliRunner().invoke(cli, ["describe", "rhat", "--json"]).output)
+    assert entry["better"] == "lower" and "bayes-knn" in entry["methods"]
+    step = CliRunner().invoke(cli, ["describe", "tomek-links.removed_rows"]).output
+    assert "better: neither" in step and "of: tomek-links" in step
