@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from confml._cache import cache_folder
 from confml.config import Config
 from confml.errors import ConfmlError
 from confml.methods.base import Method
@@ -144,7 +145,12 @@ def warm_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callable[[str]
         if not has_kernels(kind) or _jit.is_warm(kind.name):
             continue
         started = time.monotonic()
-        say(f"compiling kernels of {kind.name}, once")
+        once = (
+            ", once"
+            if _jit.is_cache_kept()
+            else f", for this run only: {cache_folder()} is not writable, or other users can write there"
+        )
+        say(f"compiling kernels of {kind.name}{once}")
         kind.warm()
         _jit.mark_warm(kind.name)
         if time.monotonic() - started > 1:
