@@ -22,8 +22,8 @@ def make_private(folder: Path, root: Path) -> bool:
     """Create ``folder`` with mode 0700, and return whether only this user can write into it.
 
     Every folder from ``root``, the root of a cache, down to ``folder`` must belong to this user, must not be
-    a symbolic link and must not be writable for others. Folders that are created get mode 0700. Raises OSError
-    where a folder cannot be created.
+    a symbolic link and must not be writable for others. Folders that are created get mode 0700. Raises
+    OSError where a folder cannot be created.
     """
     parts = folder.relative_to(root).parts
     root.parent.mkdir(parents=True, exist_ok=True)

@@ -38,7 +38,7 @@ def cache_dir() -> Path:
 
 
 def use_cache_dir(folder: Path | str) -> None:
-    """Keep compiled kernels in ``folder``: a worker process uses the folder of the process that started it."""
+    """Keep compiled kernels in ``folder``: a worker uses the folder of the process that started it."""
     _folder[:] = [Path(folder)]
 
 
