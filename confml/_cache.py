@@ -1,16 +1,64 @@
-"""Where confml keeps what it can make or fetch again."""
+"""Where confml keeps files that it can compute or download again, and whether a folder is private."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """The user's cache of confml: ``CONFML_CACHE``, else the system's place for caches."""
+    """Return the cache folder of confml: ``CONFML_CACHE``, else the system's folder for caches."""
     given = os.environ.get("CONFML_CACHE")
     if given:
-        return Path(given)
+        return Path(given).absolute()
     from pooch import os_cache
 
     return Path(os_cache("confml"))
+
+
+def make_private(folder: Path, root: Path) -> bool:
+    """Create ``folder`` with mode 0700, and return whether only this user can write into it.
+
+    Every folder from ``root``, the root of a cache, down to ``folder`` must belong to this user, must not be
+    a symbolic link and must not be writable for others. Folders that are created get mode 0700. Raises
+    OSError where a folder cannot be created.
+    """
+    parts = folder.relative_to(root).parts
+    root.parent.mkdir(parents=True, exist_ok=True)
+    current = root
+    for part in ("", *parts):
+        current = current / part
+        try:
+            os.mkdir(current, 0o700)
+        except FileExistsError:
+            pass
+        if not is_private(current, follow=current == root):
+            return False
+    return True
+
+
+def close_to_others(folder: Path) -> None:
+    """Take the right to write into ``folder`` from everybody else, where it belongs to this user."""
+    with contextlib.suppress(OSError, AttributeError):
+        found = os.lstat(folder)
+        lax = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if stat.S_ISDIR(found.st_mode) and lax and found.st_uid == os.getuid():
+            os.chmod(folder, stat.S_IMODE(found.st_mode) & ~lax)
+
+
+def is_private(folder: Path, *, follow: bool = False) -> bool:
+    """Return whether ``folder`` is a folder of this user that no other user can write into.
+
+    follow: whether a symbolic link counts as the folder that it leads to.
+    """
+    try:
+        found = os.stat(folder, follow_symlinks=follow)
+    except OSError:
+        return False
+    if not stat.S_ISDIR(found.st_mode):
+        return False
+    if not hasattr(os, "getuid"):  # Windows: the user's folders are private by their access lists
+        return True
+    return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

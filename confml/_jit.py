@@ -13,42 +13,79 @@ used: results must repeat bit for bit, and NaN and infinity mean something here.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import functools
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
 from importlib import metadata
 from pathlib import Path
 
-from confml._cache import cache_folder
+from confml._cache import cache_folder, close_to_others, make_private
+
+
+def cache_dir() -> Path:
+    """Return the folder of compiled kernels: in the user's cache, or a fresh private one for this process.
+
+    numba unpickles what it finds there, so a folder that another user can write into is never used: each
+    folder up to the root of the cache must belong to this user and be writable for nobody else.
+    ``NUMBA_CACHE_DIR`` goes before the user's cache, unchecked.
+    """
+    return _folder[0] if _folder else _found_dir()
+
+
+def use_cache_dir(folder: Path | str) -> None:
+    """Keep compiled kernels in ``folder``: a worker uses the folder of the process that started it."""
+    _folder[:] = [Path(folder)]
+
+
+_folder: list[Path] = []
+_FRESH = "confml-kernels-"
+
+
+def is_cache_kept() -> bool:
+    """Return whether `cache_dir` outlives this process."""
+    return not cache_dir().name.startswith(_FRESH)
 
 
 @functools.cache
-def cache_dir() -> Path:
-    """The folder of compiled kernels: the user's cache folder, or a temporary one where that is not writable.
-
-    ``NUMBA_CACHE_DIR`` goes before both. Its last part is a digest of all kernel sources, because numba looks
-    at a function's own file only, and would go on using a kernel whose helper in another file has changed.
-    """
+def _found_dir() -> Path:
     given = os.environ.get("NUMBA_CACHE_DIR")
     if given:
         return Path(given)
+    root = cache_folder()
+    folder = root / f"kernels-{_digest_of_sources()}"
+    with contextlib.suppress(OSError):
+        if not os.environ.get("CONFML_CACHE"):
+            close_to_others(root)  # another program of this user may have made it with a lax umask
+        if make_private(folder, root):
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+    fresh = Path(tempfile.mkdtemp(prefix=_FRESH))  # a random name and mode 0700
+    atexit.register(_remove, fresh, os.getpid())
+    return fresh
+
+
+def _digest_of_sources() -> str:
+    """A digest of all kernel sources.
+
+    numba looks at a function's own file only, and would go on using a kernel whose helper in another file has
+    changed.
+    """
     sources = hashlib.sha256(f"{sys.version_info[:2]} {metadata.version('numba')}".encode())
     package = Path(__file__).parent
     for source in sorted(file.read_bytes() for file in package.rglob("*.py")):
         if b"confml._jit import" in source or b"Path(__file__).parent" in source and b"def kernel(" in source:
             sources.update(source)
-    folder = f"kernels-{sources.hexdigest()[:12]}"
-    temporary = Path(tempfile.gettempdir()) / f"confml-{os.getuid() if hasattr(os, 'getuid') else 0}"
-    for parent in (cache_folder(), temporary):
-        try:
-            (parent / folder).mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=parent / folder):
-                return parent / folder
-        except OSError:
-            continue
-    return Path(tempfile.mkdtemp(prefix="confml-kernels-"))
+    return sources.hexdigest()[:12]
+
+
+def _remove(folder: Path, process: int) -> None:
+    if os.getpid() == process:  # not in a forked child
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def kernel(function=None, *, nogil: bool = True, inline: str = "never"):

@@ -25,7 +25,7 @@ from confml.commands.report import report
 from confml.commands.run import run
 from confml.commands.schema import schema
 from confml.commands.status import status
-from confml.errors import ConfmlError
+from confml.errors import ConfmlError, printable
 
 SOFTWARE, INTERRUPTED = 70, 130
 
@@ -88,7 +88,7 @@ def main(arguments: list[str] | None = None) -> None:
         if debug:
             raise
         code, words = _explain(error)
-        print(words, file=sys.stderr)
+        print(printable(words), file=sys.stderr)
         sys.exit(code)
 
 
@@ -99,6 +99,6 @@ def _explain(error: Exception) -> tuple[int, str]:
         place = f"{error.filename}: " if error.filename else ""
         return 2, f"confml: {place}{error.strerror}"
     if isinstance(error, MemoryError):
-        return 1, "confml: out of memory; try fewer jobs (--jobs 1); what is done is kept"
+        return 1, "confml: out of memory; use fewer jobs (--jobs) or more memory; what is done is kept"
     words = f"confml: an error of confml itself: {type(error).__name__}: {error}"
     return SOFTWARE, f"{words}\nconfml: please report it with what --debug shows"

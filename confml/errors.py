@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 
@@ -63,3 +64,29 @@ def did_you_mean(name: str, known: Iterable[str], *, list_all: bool = True) -> s
     if list_all and known:
         return "there are " + ", ".join(known) if len(known) > 1 else f"there is {known[0]}"
     return None
+
+
+def printable(text: object, limit: int | None = None) -> str:
+    """The text of any object as a terminal, a CSV file and JSON can hold it.
+
+    Control characters (terminal escapes among them), marks that change the direction of writing and lone
+    surrogates become escapes such as ``\\x1b``; line breaks and tabs stay. A text of more than ``limit``
+    characters is cut in the middle, and says how long it was.
+    """
+    try:
+        raw = str(text)
+    except Exception as error:  # a class of its own whose text cannot be had
+        raw = f"<{type(text).__name__} whose text raises {type(error).__name__}>"
+    if limit is not None and len(raw) > limit:
+        half = limit // 2
+        raw = f"{raw[:half]} ... ({len(raw)} characters) ... {raw[-half:]}"
+    if raw.isascii() and raw.isprintable():
+        return raw
+    return "".join(
+        one if one in "\n\t" or _is_plain(one) else one.encode("unicode_escape").decode("ascii")
+        for one in raw
+    )
+
+
+def _is_plain(character: str) -> bool:
+    return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")

@@ -6,12 +6,26 @@ from pathlib import Path
 
 import click
 
+from confml.errors import printable
+
 
 class InOrder(click.Group):
     """Lists its commands in the order of the workflow, not of the alphabet."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
+
+
+class Folder(click.Path):
+    """The path of a folder, which may not exist yet; an empty text is an error."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value, param, ctx):
+        if str(value) == "":
+            self.fail("the name of a folder is empty", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 config_argument = click.argument("config", metavar="CONFIG")
@@ -24,7 +38,7 @@ set_option = click.option(
 )
 out_option = click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Folder(),
     metavar="DIR",
     help="The run's folder.  [default: results/<name of the config>]",
 )
@@ -48,5 +62,5 @@ def folder_of(config, out: Path | None) -> Path:
 
 
 def say(text: str) -> None:
-    """A message on stderr."""
-    click.echo(text, err=True)
+    """Print a message on stderr, with what would control a terminal shown as escapes."""
+    click.echo(printable(text), err=True)

@@ -32,6 +32,7 @@ def doctor(warm: bool, as_json: bool) -> None:
         "compiler": shutil.which("g++") or shutil.which("clang++") or shutil.which("c++"),
         "threads": _threads(),
         "kernel cache": str(_jit.cache_dir()),
+        "kernel cache is kept": _jit.is_cache_kept(),
         "kernels compiled": {name: _jit.is_warm(name) for name, kind in kinds if has_kernels(kind)},
         "data": _data(),
     }

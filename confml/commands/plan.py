@@ -31,7 +31,7 @@ def plan(config, out, overrides, as_json) -> None:
     from confml.runner.store import Store
 
     whole = make_plan(settings, load_datasets(settings))
-    state = run_state(Store(folder), (cell.key for cell in whole.cells))
+    state = run_state(Store(folder), whole.cells)
     rows: dict[tuple, list[int]] = {}
     for job in whole.jobs:
         for cell in job.cells:

@@ -6,15 +6,13 @@ from pathlib import Path
 
 import click
 
-from confml.commands._options import json_option, quiet_option
+from confml.commands._options import Folder, json_option, quiet_option
 
 
 @click.command()
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--table", "tables", multiple=True, metavar="NAME", help="A published table; may be repeated.")
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Where to put tables."
-)
+@click.option("--out", type=Folder(), metavar="DIR", help="Where to put tables.")
 @click.option("--figures", is_flag=True, help="Draw the first run's figures of all runs together.")
 @click.option("--against", metavar="KEY", help="Draw a metric of the runs against a key of their configs.")
 @click.option("--metric", default="error", show_default=True, help="The metric drawn against KEY.")

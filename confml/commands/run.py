@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
+from collections.abc import Iterator
+
 import click
 
 from confml.commands._options import (
@@ -22,16 +26,42 @@ from confml.commands._options import (
 @set_option
 @click.option("--jobs", "-j", type=int, default=None, help="Tasks at the same time.  [default: all cores]")
 @click.option(
-    "--engine", type=click.Choice(["serial", "loky", "dask"]), help="Where tasks run.  [default: loky]"
+    "--engine",
+    type=click.Choice(["serial", "loky", "dask"]),
+    help="Where tasks run: worker processes (loky), this process (serial: a crash of a method ends the run) "
+    "or a cluster (dask).  [default: loky]",
 )
 @click.option("--scheduler", metavar="ADDRESS|FILE", help="A dask cluster to run on (needs confml[dask]).")
 @click.option("--retry-failed", is_flag=True, help="Compute cells again that failed before.")
 @click.option(
     "--shard", metavar="I/N", help="Only part I of N, as in a job array; all parts share one folder."
 )
+@click.option(
+    "--timeout", metavar="TIME", help="Stop a task that takes longer, as 90s, 10min or 2h: its cells fail."
+)
+@click.option(
+    "--memory", metavar="SIZE", help="Stop a task that needs more memory, as 500MB or 4GB: its cells fail."
+)
+@click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
+@click.option("--force", is_flag=True, help="Write into a folder that holds another run or other files.")
 @json_option
 @quiet_option
-def run(config, out, overrides, jobs, engine, scheduler, retry_failed, shard, as_json, quiet) -> int:
+def run(
+    config,
+    out,
+    overrides,
+    jobs,
+    engine,
+    scheduler,
+    retry_failed,
+    shard,
+    timeout,
+    memory,
+    fail_fast,
+    force,
+    as_json,
+    quiet,
+) -> int:
     """Run a config and write its reports.
 
     CONFIG is a YAML file, or the name of a bundled config (quickstart). Results that the folder holds
@@ -43,15 +73,21 @@ def run(config, out, overrides, jobs, engine, scheduler, retry_failed, shard, as
     confml run quickstart --out /tmp/try --jobs 1
     confml run configs/segment.yaml --set protocol.repeats=2 --set 'levels=[0.01, 0.05, 0.1]'
 
-    Exit code 1 if some cells failed: the others are reported, and failures.csv says why.
+    A task is one fit with its predictions, or all swept values of a method that computes them together.
+    limits: {timeout: 10min, memory: 4GB} on a method of the config goes before --timeout and --memory.
+
+    Exit code 1 if some cells failed: the others are reported, and failures.csv says why. Ctrl-C, SIGTERM and
+    SIGHUP stop the run with exit code 130; finished cells are kept.
     """
     settings = load(config, overrides)
     folder = folder_of(settings, out)
 
     import joblib
 
+    from confml.config.limits import parse_limits
     from confml.errors import ConfmlError
     from confml.report import open_run, print_json, print_run, write_report
+    from confml.runner.environment import guarded
     from confml.runner.progress import progress_for
     from confml.runner.run import parse_shard
     from confml.runner.run import run as compute
@@ -59,23 +95,30 @@ def run(config, out, overrides, jobs, engine, scheduler, retry_failed, shard, as
     if jobs is not None and jobs < 1:
         raise ConfmlError(f"--jobs must be at least 1, got {jobs}")
     part = parse_shard(shard) if shard else None
+    limits = parse_limits(timeout, memory)
     try:
-        state = compute(
-            settings,
-            folder,
-            jobs=jobs or joblib.cpu_count(),
-            engine=engine,
-            scheduler=scheduler,
-            retry_failed=retry_failed,
-            shard=part,
-            progress=progress_for(quiet),
-            say=(lambda text: None) if quiet else say,
-        )
+        with stopped_by_signals():
+            state = compute(
+                settings,
+                folder,
+                jobs=jobs or (1 if engine == "serial" else joblib.cpu_count()),
+                engine=engine,
+                scheduler=scheduler,
+                retry_failed=retry_failed,
+                shard=part,
+                limits=limits,
+                fail_fast=fail_fast,
+                force=force,
+                progress=progress_for(quiet),
+                say=(lambda text: None) if quiet else say,
+            )
+            with guarded(folder):
+                results = open_run(folder)
+                write_report(results, folder)
     except KeyboardInterrupt:
-        say(f"confml: interrupted; what is done is kept in {folder}: run the same command again to go on")
+        with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
+            say(f"confml: interrupted; what is done is kept in {folder}: run the same command again to go on")
         return 130
-    results = open_run(folder)
-    write_report(results, folder)
     if as_json:
         print_json(results)
     elif not quiet:
@@ -84,3 +127,27 @@ def run(config, out, overrides, jobs, engine, scheduler, retry_failed, shard, as
         noun = "cell" if len(state.failed) == 1 else "cells"
         say(f"confml: {len(state.failed)} {noun} failed; see {folder / 'failures.csv'}")
     return 1 if state.failed or state.left else 0
+
+
+@contextlib.contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Let SIGTERM (kill, a cluster's time limit) and SIGHUP (a closed terminal) end a run as Ctrl-C does."""
+
+    def interrupt(number, frame):
+        for name in before:  # the run is ending: the same signal again shall not break off its clean-up
+            signal.signal(name, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    names = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {}
+    try:
+        for name in names:
+            if signal.getsignal(name) is not signal.SIG_IGN:  # nohup
+                before[name] = signal.signal(name, interrupt)
+    except ValueError:  # not the main thread, as in some tests
+        pass
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from confml.commands._options import json_option
+from confml.errors import printable
 
 
 @click.command()
@@ -26,12 +27,12 @@ def status(run: Path, as_json: bool) -> None:
     manifest = read_manifest(run)
     cells = manifest_cells(manifest)
     store = Store(run)
-    state = run_state(store, (cell.key for cell in cells))
+    state = run_state(store, cells)
     failures = []
     for cell in cells:
         if cell.key in state.failed:
             record = store.read("failures", cell.key)
-            failures.append({**cell.as_dict(), "error": record[0]["error"] if record else "?"})
+            failures.append({**cell.as_dict(), "error": _error_of(record)})
     if as_json:
         document = {
             "name": manifest["name"],
@@ -56,4 +57,9 @@ def status(run: Path, as_json: bool) -> None:
     for failure in failures:
         params = ";".join(f"{name}={value}" for name, value in failure["params"].items())
         place = " ".join(filter(None, [failure["dataset"], failure["method"], params, failure["split"]]))
-        click.echo(f"failed: {place}: {failure['error']}")
+        click.echo(printable(f"failed: {place}: {failure['error']}"))
+
+
+def _error_of(record) -> str:
+    error = record[0].get("error") if record else None
+    return error if isinstance(error, str) else "its record is damaged"

@@ -28,7 +28,9 @@ from confml.config.part import Part, hyphenated, underscored
 from confml.config.values import (
     Between,
     Count,
+    Duration,
     Folds,
+    Memory,
     Name,
     Seed,
     Separator,
@@ -228,6 +230,17 @@ class ConformalSpec(Part):
         return {"conformal": self.kind, **others}
 
 
+class LimitsSpec(Part):
+    """The time and memory that one task of a method may take; they do not decide results."""
+
+    timeout: Duration | None = Field(
+        None, description="Wall time of one task: seconds, or 90s, 10min, 2h.", examples=["10min"]
+    )
+    memory: Memory | None = Field(
+        None, description="Memory that one task may take on top of its worker's.", examples=["4GB"]
+    )
+
+
 class MethodEntry(Part):
     """A method by name; its parameters are fixed, swept (each value is reported) or tuned (one is chosen)."""
 
@@ -256,6 +269,12 @@ class MethodEntry(Part):
         examples=["split", {"kind": "cross", "score": "aps"}],
     )
     label: Words | None = Field(None, description="Its name in tables and figures.", examples=["1-NN"])
+    limits: LimitsSpec | None = Field(
+        None,
+        description="Limits of one task; a task that exceeds one becomes a failure. They go before --timeout "
+        "and --memory.",
+        examples=[{"timeout": "10min", "memory": "4GB"}],
+    )
 
     @classmethod
     def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -126,6 +126,18 @@ Seed = Annotated[int, Rule(Integer("", low=0))]
 Share = Annotated[float, Rule(Number("", low=0, high=1))]
 Between = Annotated[float, Rule(Number("", low=0, high=1, low_open=True, high_open=True))]
 Switch = Annotated[bool, Rule(Flag(""))]
+DURATION = AnyOf(
+    "a time",
+    of=(
+        Number("", low=0, low_open=True, high=1e9),
+        Text("", pattern=r"[0-9]+(\.[0-9]+)?\s*(s|min|h|d)", words="a time such as 90s, 10min or 2h"),
+    ),
+)
+Duration = Annotated[str | float, Rule(DURATION)]
+MEMORY = Text(
+    "", pattern=r"[0-9]+(\.[0-9]+)?\s*[kKmMgGtT][bB]", words="an amount of memory such as 500MB or 4GB"
+)
+Memory = Annotated[str, Rule(MEMORY)]
 
 
 def one_of(*options: str) -> Any:

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from confml._cache import cache_folder
+from confml._cache import cache_folder, make_private
 from confml.data.cards import Card, CardFile
 from confml.errors import DataError
 
@@ -182,6 +182,8 @@ def _content_digest(path: Path) -> str | None:
 
 def _remembered(memory: Path, stamp: dict) -> dict:
     try:
+        if not make_private(memory.parent, cache_folder()):
+            return {}  # another user could have written there that a wrong file is right
         told = json.loads(memory.read_text(encoding="utf-8"))
         if all(told.get(key) == value for key, value in stamp.items()):
             return {key: told[key] for key in ("sha256", "content") if key in told}
@@ -193,7 +195,8 @@ def _remembered(memory: Path, stamp: dict) -> dict:
 def _remember(memory: Path, told: dict) -> None:
     # Without a writable cache nothing is remembered, and every load reads the files once more.
     with contextlib.suppress(OSError):
-        memory.parent.mkdir(parents=True, exist_ok=True)
+        if not make_private(memory.parent, cache_folder()):
+            return
         handle, temporary = tempfile.mkstemp(dir=memory.parent, prefix=".")
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             json.dump(told, stream)

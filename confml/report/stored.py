@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from confml.config import Config
-from confml.errors import ConfmlError
+from confml.errors import ConfmlError, printable
 from confml.report.results import DatasetInfo, Failure, RunResults
 from confml.runner.manifest import manifest_cells, read_manifest
 from confml.runner.plan import Cell
@@ -53,14 +53,22 @@ def open_run(folder: Path | str) -> RunResults:
     manifest = read_manifest(folder)
     cells = manifest_cells(manifest)
     store = Store(folder)
-    state = run_state(store, (cell.key for cell in cells))
+    state = run_state(store, cells)
     failures = []
     for cell in cells:
         if cell.key in state.failed:
             record = store.read("failures", cell.key)
-            failures.append(Failure(cell, record[0]["error"] if record else "its record is damaged"))
+            error = record[0].get("error") if record else None
+            failures.append(Failure(cell, error if isinstance(error, str) else "its record is damaged"))
+    try:
+        config = Config.from_dict(manifest["config"])
+    except ConfmlError as error:
+        message = f"the config in it is damaged: {printable(str(error).splitlines()[0], 200)}"
+        where = str(Path(folder) / "manifest.json")
+        hint = "run the config again: finished cells are kept"
+        raise ConfmlError(message, where=where, hint=hint) from None
     return RunResults(
-        config=Config.from_dict(manifest["config"]),
+        config=config,
         cells=cells,
         results=StoredResults(store, [cell for cell in cells if cell.key in state.done]),
         failures=failures,

@@ -2,27 +2,50 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from pathlib import Path
 from typing import Any, Protocol
 
+from confml.config.limits import NO_LIMITS, Limits, show_bytes
 from confml.errors import ConfmlError
+from confml.runner.workers import Worker
 
 
-class WorkerLost(Exception):
+class WorkerLost(ConfmlError):
     """The worker that executed a task died twice, the second time while it ran that task alone."""
 
 
+class LimitExceeded(ConfmlError):
+    """A task took longer than its time limit, and its worker was stopped."""
+
+
+def no_limits(item: Any) -> Limits:
+    """No limit for any item."""
+    return NO_LIMITS
+
+
 class Engine(Protocol):
-    """Runs functions on ``workers`` workers."""
+    """Runs functions on ``workers`` workers.
+
+    has_limits: whether it can stop an item that exceeds its `Limits`.
+    """
 
     workers: int
+    has_limits: bool
+
+    def start(self, function: Callable[[Any], Any], count: int) -> None:
+        """Get ready to run ``function`` on about ``count`` items."""
+
+    def stop(self) -> None:
+        """End what `start` has begun; `run` does so by itself."""
 
     def run(
-        self, feed: Callable[[], Any | None], function: Callable[[Any], Any]
+        self,
+        feed: Callable[[], Any | None],
+        function: Callable[[Any], Any],
+        limits: Callable[[Any], Limits] = no_limits,
     ) -> Iterator[tuple[Any, Any]]:
         """Call ``function`` on every item that ``feed`` gives: yields (item, result or exception).
 
@@ -30,12 +53,13 @@ class Engine(Protocol):
         """
 
 
-class SerialEngine:
-    """Everything in this process, one after another."""
+class SerialEngine(Engine):
+    """Everything in this process, one after another: an item that ends the process ends the run."""
 
     workers = 1
+    has_limits = False
 
-    def run(self, feed, function):
+    def run(self, feed, function, limits=no_limits):
         while (item := feed()) is not None:
             try:
                 result = function(item)
@@ -44,87 +68,103 @@ class SerialEngine:
             yield item, result
 
 
-class LokyEngine:
-    """Processes on this machine, at most as many tasks in flight as there are workers.
+class LokyEngine(Engine):
+    """Processes on this machine, one for each worker, at most one item in flight for each.
 
-    When a worker dies, the pool breaks and takes every task in flight with it. Those are run again, each
-    alone in a fresh pool, so that the one which kills its worker is found and the others lose nothing.
+    An item whose process dies is run once more, alone, after all others. It may have been killed by the
+    system because all items together took too much memory.
     """
+
+    has_limits = True
 
     def __init__(self, workers: int):
         self.workers = workers
+        self._idle: list[Worker] = []
 
-    def run(self, feed, function):
-        running: dict[Future, Any] = {}
-        suspects: deque = deque()
-        pool = self._pool()
+    def start(self, function: Callable[[Any], Any], count: int) -> None:
+        """Start up to ``count`` workers now, which import the module of ``function`` in the meantime."""
+        while len(self._idle) < min(count, self.workers):
+            worker = Worker()
+            worker.start(function)
+            self._idle.append(worker)
+
+    def stop(self) -> None:
+        for worker in self._idle:
+            worker.stop()
+        self._idle = []
+
+    def run(self, feed, function, limits=no_limits):
+        idle, self._idle = self._idle, []
+        idle += [Worker() for _ in range(self.workers - len(idle))]
+        idle.reverse()
+        workers = tuple(idle)
+        running: dict[Future, Worker] = {}
+        suspects: deque = deque()  # items whose process died once
+        alone = False
         try:
             while True:
-                while not suspects and len(running) < self.workers and (item := feed()) is not None:
-                    try:
-                        running[pool.submit(function, item)] = item
-                    except BrokenExecutor:  # it broke since the last result came in
-                        suspects.append(item)
-                if not suspects:
-                    if not running:
+                while not alone and idle and (item := feed()) is not None:
+                    worker = idle.pop()
+                    running[worker.submit(function, item, limits(item))] = worker
+                if not running:
+                    if not suspects:
                         return
-                    finished, _ = wait(running, return_when=FIRST_COMPLETED)
-                    if any(isinstance(future.exception(), BrokenExecutor) for future in finished):
-                        finished = list(running)  # the others in flight fail at the same moment
-                    for future in finished:
-                        item, error = running.pop(future), future.exception()
-                        if isinstance(error, BrokenExecutor):
-                            suspects.append(item)
-                        else:
-                            yield item, error if error is not None else future.result()
-                    continue
-                for future, item in running.items():
-                    error = future.exception()
-                    if isinstance(error, BrokenExecutor):
-                        suspects.append(item)
-                    else:
-                        yield item, error if error is not None else future.result()
-                running.clear()
-                while suspects:
-                    item = suspects.popleft()
-                    pool = self._pool(fresh=True)
-                    yield item, self._alone(pool, function, item)
-        except BaseException:
-            for future in running:
-                future.cancel()
-            with contextlib.suppress(Exception):
-                pool.shutdown(wait=False, kill_workers=True)
-            raise
+                    alone, item, worker = True, suspects.popleft(), idle.pop()
+                    worker.stop()
+                    running[worker.submit(function, item, limits(item))] = worker
+                for future, worker in _finished(running):
+                    del running[future]
+                    result = _result_of(future, worker)
+                    idle.append(worker)
+                    if isinstance(result, WorkerLost) and not alone:
+                        suspects.append(worker.item)
+                        continue
+                    alone = False
+                    yield worker.item, result
+        finally:
+            for worker in workers:
+                worker.stop()
 
-    def _alone(self, pool, function, item):
-        """The result, or the error, of a task that runs in a fresh pool with no other beside it."""
-        future = pool.submit(function, item)
-        error = future.exception()
-        if isinstance(error, BrokenExecutor):
-            return WorkerLost(
-                "its worker process died twice (killed, or out of memory?); "
-                "try fewer jobs (--jobs 1), or a machine with more memory"
-            )
-        return error if error is not None else future.result()
 
-    def _pool(self, fresh: bool = False):
-        from joblib.externals.loky import get_reusable_executor
+def _finished(running: Mapping[Future, Worker]) -> list[tuple[Future, Worker]]:
+    """Wait for at least one future that is done or whose worker has exceeded its time."""
+    while True:
+        left = [seconds for worker in running.values() if (seconds := worker.seconds_left) is not None]
+        done, _ = wait(running, timeout=max(min(left), 0.01) if left else None, return_when=FIRST_COMPLETED)
+        late = {future for future, worker in running.items() if (worker.seconds_left or 1.0) <= 0}
+        if done or late:
+            return [(future, running[future]) for future in running if future in done or future in late]
 
-        return get_reusable_executor(
-            max_workers=self.workers,
-            timeout=300,
-            kill_workers=fresh,
-            reuse=False if fresh else "auto",
-            initializer=_ignore_interrupts,
+
+def _result_of(future: Future, worker: Worker) -> Any:
+    """The result or the error of a future; a worker that is lost, late or too large is stopped."""
+    if not future.done():
+        worker.stop()
+        return LimitExceeded(worker.limits.timeout_message)
+    error = future.exception()
+    if error is None:
+        result, replace = future.result()
+        if replace:
+            worker.stop()
+        return result
+    if isinstance(error, BrokenExecutor):
+        worker.stop()
+        hint = f"; its memory limit was {show_bytes(worker.limits.memory)}" if worker.limits.memory else ""
+        return WorkerLost(
+            "its worker process died twice, the second time with no other task running (crashed, killed, or "
+            f"out of memory{hint}); use a machine with more memory, or leave this method out"
         )
+    return error
 
 
-class DaskEngine:
+class DaskEngine(Engine):
     """Workers of a dask cluster, which must see the run's folder under the same path as this process.
 
     ``client.submit`` and ``as_completed`` rather than joblib's dask backend, which hangs when a worker dies.
     A task whose worker dies is tried once more elsewhere.
     """
+
+    has_limits = False
 
     def __init__(self, scheduler: str):
         try:
@@ -147,7 +187,7 @@ class DaskEngine:
     def workers(self) -> int:
         return max(1, sum(self._client.nthreads().values()))
 
-    def run(self, feed, function):
+    def run(self, feed, function, limits=no_limits):
         from distributed import as_completed
 
         running: dict = {}
@@ -186,13 +226,13 @@ class DaskEngine:
 
 
 def make_engine(name: str | None, jobs: int, scheduler: str | None = None) -> Engine:
-    """The engine of a run: by default serial for one job and loky for more; ConfmlError for bad values.
+    """The engine of a run: by default loky, dask with a scheduler; ConfmlError for bad values.
 
     scheduler: the address, or the scheduler file, of a dask cluster.
     """
     if jobs < 1:
         raise ConfmlError(f"--jobs must be at least 1, got {jobs}")
-    name = name or ("dask" if scheduler else "serial" if jobs == 1 else "loky")
+    name = name or ("dask" if scheduler else "loky")
     if (name == "dask") != (scheduler is not None):
         raise ConfmlError("engine dask and --scheduler go together")
     if name == "serial":
@@ -202,10 +242,3 @@ def make_engine(name: str | None, jobs: int, scheduler: str | None = None) -> En
     if name == "dask":
         return DaskEngine(scheduler)
     raise ConfmlError(f"unknown engine '{name}'", hint="there are serial, loky and dask")
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches the whole process group; only the parent acts on it."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

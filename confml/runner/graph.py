@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from confml._seeds import stable_hash
+from confml.config.limits import NO_LIMITS, Limits, limits_of
 from confml.methods.base import Method
 from confml.methods.conformal.conformal import INNER, TUNE
 from confml.methods.registry import build
@@ -21,10 +22,12 @@ def make_tasks(
     run_folder: Path,
     work_folder: Path,
     data_folder: Callable[[str], Path],
+    limits: Limits = NO_LIMITS,
 ) -> list[Task]:
     """Tasks for the cells whose keys are ``missing``; inner folds that are stored already are not repeated.
 
-    data_folder: the folder of a data set, by name, as the workers find it.
+    data_folder: the folder of a data set, by name, as the workers find it. limits: of every task, where the
+    config has none for the method.
     """
     tasks: list[Task] = []
     for job in plan.jobs:
@@ -44,6 +47,7 @@ def make_tasks(
             seed=config.seed,
             method=job.entry.name,
             select_by=job.entry.select_by,
+            limits=limits_of(job.entry).over(limits),
         )
         train, test = split_rows(data, config.protocol, job.split, config.seed)
         if job.entry.tune and not job.entry.conformal:

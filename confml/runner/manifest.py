@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
+from types import NoneType
 
 import numpy as np
 
-from confml.errors import ConfmlError
+from confml.config import Config
+from confml.errors import ConfmlError, printable
 from confml.runner.plan import Cell, Plan, cells_from
 from confml.runner.provenance import now, provenance
 from confml.runner.store import write_atomically
@@ -64,26 +68,174 @@ def write_manifest(folder: Path, manifest: Mapping) -> None:
 
 
 def read_manifest(folder: Path | str) -> dict:
-    """The manifest of a run's folder; raises ConfmlError where the folder holds no run."""
+    """The manifest of a run's folder, with every field that readers rely on checked.
+
+    Raises ConfmlError where the folder holds no run, or where the file is damaged.
+    """
     path = Path(folder) / "manifest.json"
     try:
-        manifest = json.loads(path.read_bytes())
-        if manifest["format"] != FORMAT:
-            raise ConfmlError(
-                f"format {manifest['format']} is not known to this version of confml (it knows {FORMAT})",
-                where=str(path),
-            )
-        return manifest
-    except FileNotFoundError:
+        content = path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
         raise ConfmlError(
             "no manifest.json: this is not the folder of a run",
             where=str(folder),
             hint="name a folder that confml run has written, as results/usps",
         ) from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        raise ConfmlError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
+    try:
+        manifest = json.loads(content, parse_constant=_no_constant)
+        json.dumps(manifest, ensure_ascii=False).encode()  # a lone surrogate could not be printed
+        _check_manifest(manifest)
+    except (ValueError, RecursionError) as error:
         if isinstance(error, ConfmlError):
-            raise
-        raise ConfmlError(f"cannot be read: {error}", where=str(path), hint="run the config again") from None
+            message, hint = error.message, error.hint
+        else:
+            message, hint = f"it is not JSON: {error}", None
+        raise ConfmlError(
+            f"the manifest is damaged: {printable(message, 300)}",
+            where=str(path),
+            hint=hint or "run the config again: finished cells are kept",
+        ) from None
+    return manifest
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _check_manifest(manifest: object) -> None:
+    """Raise ConfmlError at the first field that is not what `new_manifest` writes."""
+    _expect(isinstance(manifest, dict), "it", "an object", manifest)
+    for name, kinds in _FIELDS.items():
+        _expect(name in manifest, name, "there", None)
+        _expect(_is_of(manifest[name], kinds), name, _words(kinds), manifest[name])
+    if manifest["format"] != FORMAT:
+        raise ConfmlError(
+            f"format {manifest['format']} is not known to this version of confml (it knows {FORMAT})",
+            hint="read it with the version of confml that wrote it",
+        )
+    for number, info in enumerate(manifest["datasets"]):
+        place = f"datasets[{number}]"
+        _expect(isinstance(info, dict), place, "an object", info)
+        _expect(isinstance(info.get("name"), str), f"{place}.name", "text", info.get("name"))
+        for name, value in info.items():
+            kinds = _DATASET_FIELDS.get(name)
+            _expect(kinds is not None, f"{place}.{name}", "a field of a data set", value)
+            _expect(_is_of(value, kinds), f"{place}.{name}", _words(kinds), value)
+        for name in ("rows", "attributes", "classes"):
+            _expect(name in info, f"{place}.{name}", "there", None)
+        _expect(all(isinstance(note, str) for note in info.get("notes", ())), f"{place}.notes", "texts", info)
+    names = [info["name"] for info in manifest["datasets"]]
+    _expect(len(set(names)) == len(names), "datasets", "of different names", names)
+    keys = set()
+    for number, cell in enumerate(manifest["cells"]):
+        place = f"cells[{number}]"
+        _expect(isinstance(cell, dict) and cell.keys() == _CELL_FIELDS.keys(), place, "a cell", cell)
+        for name, kinds in _CELL_FIELDS.items():
+            _expect(_is_of(cell[name], kinds), f"{place}.{name}", _words(kinds), cell[name])
+        key = cell["key"]
+        _expect(re.fullmatch("[0-9a-f]{32}", key), f"{place}.key", "32 hexadecimal digits", key)
+        _expect(key not in keys, f"{place}.key", "listed once", key)
+        _expect(cell["dataset"] in names, f"{place}.dataset", "one of the data sets", cell["dataset"])
+        keys.add(key)
+
+
+_FIELDS: dict[str, tuple[type, ...]] = {
+    "format": (int,),
+    "name": (str,),
+    "started": (str,),
+    "finished": (str, NoneType),
+    "seconds": (int, float, NoneType),
+    "jobs": (int,),
+    "engine": (str,),
+    "shard": (str, NoneType),
+    "seed": (int,),
+    "config": (dict,),
+    "datasets": (list,),
+    "provenance": (dict,),
+    "cells": (list,),
+}
+_CELL_FIELDS: dict[str, tuple[type, ...]] = {
+    "key": (str,),
+    "dataset": (str,),
+    "method": (str,),
+    "params": (dict,),
+    "split": (str,),
+}
+_DATASET_FIELDS: dict[str, tuple[type, ...]] = {
+    "name": (str,),
+    "rows": (int,),
+    "attributes": (int,),
+    "classes": (int,),
+    "smallest_class": (int, NoneType),
+    "largest_class": (int, NoneType),
+    "train_rows": (int, NoneType),
+    "test_rows": (int, NoneType),
+    "notes": (list,),
+    "checksum": (str,),
+}
+_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    dict: "an object",
+    list: "a list",
+    NoneType: "null",
+}
+
+
+def _is_of(value: object, kinds: tuple[type, ...]) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def _words(kinds: tuple[type, ...]) -> str:
+    return " or ".join(_WORDS[kind] for kind in kinds)
+
+
+def _expect(fits: object, place: str, expected: str, got: object) -> None:
+    if not fits:
+        raise ConfmlError(f"{place} must be {expected}, got {printable(repr(got), 80)}")
+
+
+# What a run that was killed before its manifest was written may leave.
+_OWN_NAMES = re.compile(r"cells|inner|failures|\.work-.*|\.probe-.*|\.age-.*|\.manifest\.json\..*")
+
+
+def check_folder(folder: Path, config: Config) -> None:
+    """Raise ConfmlError where a run of ``config`` in ``folder`` would overwrite what is not its own.
+
+    That is a run of a config with another name or with other data sets, or files of other programs.
+    """
+    hint = "choose another folder with --out, or add --force"
+    try:
+        names = {entry.name for entry in os.scandir(folder)}
+    except OSError:  # not there yet, or `Store.make` says why it cannot be used
+        return
+    if not names:
+        return
+    if "manifest.json" not in names:
+        foreign = sorted(name for name in names if not _OWN_NAMES.fullmatch(name))
+        if foreign:
+            message = f"the folder holds files that confml did not write ({printable(foreign[0], 80)}"
+            message += f" and {len(foreign) - 1} more)" if len(foreign) > 1 else ")"
+            raise ConfmlError(message, where=str(folder), hint=hint)
+        return
+    try:
+        manifest = read_manifest(folder)
+    except ConfmlError as error:
+        if names & {"cells", "inner", "failures"}:
+            return  # a damaged manifest of confml: it is written anew
+        raise ConfmlError(error.message, where=error.where, hint=hint) from None
+    if manifest["name"] != config.name:
+        message = f"the folder holds the run '{printable(manifest['name'], 80)}', not '{config.name}'"
+        raise ConfmlError(message, where=str(folder), hint=hint)
+    others = {info["name"] for info in manifest["datasets"]}
+    if others and not others & {dataset.name for dataset in config.datasets}:
+        message = (
+            f"the folder holds a run of '{config.name}' on other data sets ({', '.join(sorted(others)[:3])})"
+        )
+        raise ConfmlError(message, where=str(folder), hint=hint)
 
 
 def manifest_cells(manifest: Mapping) -> list[Cell]:

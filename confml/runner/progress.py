@@ -6,6 +6,8 @@ import contextlib
 import sys
 import time
 
+from confml.errors import printable
+
 
 class Progress:
     """Says nothing; the base of those that do, and what ``--quiet`` uses."""
@@ -19,7 +21,7 @@ class Progress:
 
     def failed(self, words: str) -> None:
         """A cell failed."""
-        print(f"failed: {words}", file=sys.stderr, flush=True)
+        print(printable(f"failed: {words}"), file=sys.stderr, flush=True)
 
 
 class LogProgress(Progress):
@@ -86,7 +88,7 @@ class BarProgress(Progress):
         self._bar.update(self._task, advance=tasks, description=f"{self._stored}/{self._cells} cells")
 
     def failed(self, words: str) -> None:
-        self._bar.console.print(f"failed: {words}", markup=False, highlight=False)
+        self._bar.console.print(printable(f"failed: {words}"), markup=False, highlight=False)
 
 
 def progress_for(quiet: bool) -> Progress:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.runner.plan import Cell
 from confml.runner.store import Store
+
+# A stored cell that lacks one of these is of an older format, and is computed again.
+DOCUMENT_FIELDS = {"cell", "train_rows", "train_class_counts", "fit_seconds", "predict_seconds", "tuning"}
+ABOUT_FIELDS = {"fit_seconds", "predict_seconds", "fit_metrics", "views"}
+CELL_ARRAYS = ("truth", "rows", "dropped_rows")
+VIEW_ARRAYS = ("classes", "scores", "labels")
+BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
@@ -83,11 +93,11 @@ class CellResult:
     @classmethod
     def read(cls, store: Store, cell: Cell) -> CellResult | None:
         """The result of a cell of a plan; None where it is not done (or its files are damaged)."""
-        record = store.read("cells", cell.key)
-        if record is None:
-            return None
-        document, arrays = record
         try:
+            record = store.read("cells", cell.key)
+            if record is None:
+                return None
+            document, arrays = record
             return cls(
                 cell=cell,
                 truth=arrays["truth"],
@@ -99,8 +109,29 @@ class CellResult:
                 dropped_rows=arrays["dropped_rows"],
                 dropped_attributes=tuple(document.get("dropped_attributes", ())),
             )
-        except (KeyError, ValueError, TypeError):
+        except ConfmlError:  # the machine's, not the record's
+            raise
+        except BROKEN:
             return None
+
+    @classmethod
+    def is_stored(cls, store: Store, cell: Cell) -> bool:
+        """Whether a cell is there with every field of the present format.
+
+        Decompresses none of the arrays but the list of views: the digest says that the others are as written.
+        """
+        try:
+            record = store.whole("cells", cell.key)
+            if record is None or record[1] is None or not DOCUMENT_FIELDS <= record[0].keys():
+                return False
+            with np.load(io.BytesIO(record[1]), allow_pickle=False) as stored:
+                about = json.loads(str(stored["about"]))
+                views = [f"{n}.{part}" for n in range(len(about["views"])) for part in VIEW_ARRAYS]
+                return ABOUT_FIELDS <= about.keys() and set(stored.files) >= {*CELL_ARRAYS, *views}
+        except ConfmlError:
+            raise
+        except BROKEN:
+            return False
 
 
 def _timed(views: Views, document: Mapping[str, Any]) -> Views:

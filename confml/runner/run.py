@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from confml._cache import cache_folder
 from confml.config import Config
+from confml.config.limits import NO_LIMITS, Limits, limits_of
 from confml.errors import ConfmlError
 from confml.methods.base import Method
 from confml.methods.registry import method_class
-from confml.runner.engines import make_engine
+from confml.runner.engines import Engine, make_engine
+from confml.runner.environment import fault_of, guarded
 from confml.runner.graph import Schedule, make_tasks
-from confml.runner.manifest import new_manifest, notes_on, write_manifest
-from confml.runner.plan import Plan, load_datasets, make_plan
+from confml.runner.manifest import check_folder, new_manifest, notes_on, write_manifest
+from confml.runner.plan import Cell, Plan, load_datasets, make_plan
 from confml.runner.progress import Progress
 from confml.runner.provenance import now
+from confml.runner.results import CellResult
 from confml.runner.store import Store
-from confml.runner.tasks import Failure, Outcome, run_task
+from confml.runner.tasks import Failure, Outcome, Task, run_task
+from confml.runner.tuning import is_whole_inner
+from confml.runner.workers import limits_memory
 from confml.runner.workspace import Workspace
 from confml.steps.base import Step
 from confml.steps.registry import step_class
@@ -33,12 +40,15 @@ class State:
     left: frozenset[str]
 
 
-def run_state(store: Store, keys, retry_failed: bool = False) -> State:
-    """Look which of the cells ``keys`` are stored whole; damaged ones count as left."""
-    keys = frozenset(keys)
-    done = frozenset(key for key in keys & store.keys("cells") if store.sound("cells", key))
-    failed = frozenset() if retry_failed else (keys & store.keys("failures")) - done
-    return State(done, failed, keys - done - failed)
+def run_state(store: Store, cells: Iterable[Cell], retry_failed: bool = False) -> State:
+    """Look which of the cells are stored whole; those damaged, or of an older format, count as left."""
+    cells = {cell.key: cell for cell in cells}
+    stored = store.keys("cells")
+    done = frozenset(
+        key for key, cell in cells.items() if key in stored and CellResult.is_stored(store, cell)
+    )
+    failed = frozenset() if retry_failed else (cells.keys() & store.keys("failures")) - done
+    return State(done, failed, frozenset(cells) - done - failed)
 
 
 def run(
@@ -50,46 +60,83 @@ def run(
     scheduler: str | None = None,
     retry_failed: bool = False,
     shard: tuple[int, int] | None = None,
+    limits: Limits = NO_LIMITS,
+    fail_fast: bool = False,
+    force: bool = False,
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> State:
     """Compute the cells of a config that ``out`` does not hold yet. Returns how far they are afterwards.
 
-    Raises ConfigErrors or DataError before anything is computed; a KeyboardInterrupt leaves all that is done.
+    limits: of every task whose method has none in the config. fail_fast: stop at the first cell that fails.
+    force: write into a folder that holds another config's run, or files that confml did not write.
+
+    Raises ConfigErrors or DataError before anything is computed, and EnvironmentFault where the machine
+    prevents the run from going on; a KeyboardInterrupt leaves all that is done.
     """
     started = time.monotonic()
     worker_engine = make_engine(engine, jobs, scheduler)
+    check_limits(config, limits, worker_engine)
+    store = Store(Path(out).absolute())  # a method may change the working folder
+    if not force:
+        check_folder(store.folder, config)
     datasets = load_datasets(config)
     whole = make_plan(config, datasets)
     for data in datasets.values():
         for note in notes_on(data):
             say(f"{data.name}: {note}")
     plan = whole.shard(*shard) if shard else whole
-    store = Store(out)
     store.make()
-    state = run_state(store, (cell.key for cell in plan.cells), retry_failed)
-    manifest = new_manifest(
-        whole,
-        jobs=jobs,
-        engine=type(worker_engine).__name__.removesuffix("Engine").lower(),
-        shard=f"{shard[0]}/{shard[1]}" if shard else None,
-    )
-    write_manifest(out, manifest)
-    if state.done or state.failed:
-        kept = f"{len(state.done)} of {len(plan.cells)} cells are done already"
-        say(kept + (f", {len(state.failed)} failed (--retry-failed tries again)" if state.failed else ""))
-    if state.left:
-        _compute(plan, state, store, worker_engine, progress or Progress(), say)
-    manifest |= {"finished": now(), "seconds": round(time.monotonic() - started, 3)}
-    write_manifest(out, manifest)
-    return run_state(store, (cell.key for cell in plan.cells))
+    with guarded(store.folder):
+        state = run_state(store, plan.cells, retry_failed)
+        manifest = new_manifest(
+            whole,
+            jobs=jobs,
+            engine=type(worker_engine).__name__.removesuffix("Engine").lower(),
+            shard=f"{shard[0]}/{shard[1]}" if shard else None,
+        )
+        write_manifest(store.folder, manifest)
+        if state.done or state.failed:
+            kept = f"{len(state.done)} of {len(plan.cells)} cells are done already"
+            say(kept + (f", {len(state.failed)} failed (--retry-failed tries again)" if state.failed else ""))
+        if state.left:
+            _compute(plan, state, store, worker_engine, limits, fail_fast, progress or Progress(), say)
+        manifest |= {"finished": now(), "seconds": round(time.monotonic() - started, 3)}
+        write_manifest(store.folder, manifest)
+        return run_state(store, plan.cells)
 
 
-def _compute(plan: Plan, state: State, store: Store, engine, progress: Progress, say) -> None:
+def check_limits(config: Config, limits: Limits, engine: Engine) -> None:
+    """Raise ConfmlError for limits that an engine or this system cannot enforce."""
+    wanted = [limits, *(limits_of(entry) for entry in config.methods)]
+    if any(wanted) and not engine.has_limits:
+        raise ConfmlError(
+            "limits of time and memory need the engine loky, whose worker processes can be stopped",
+            hint="leave out --timeout, --memory and limits:, or use --engine loky",
+        )
+    if any(one.memory for one in wanted) and not limits_memory():
+        raise ConfmlError("limits of memory need Linux", hint="leave out --memory and limits: memory")
+
+
+def _compute(
+    plan: Plan,
+    state: State,
+    store: Store,
+    engine: Engine,
+    limits: Limits,
+    fail_fast: bool,
+    progress: Progress,
+    say: Callable[[str], None],
+) -> None:
     steps = sorted({step["name"] for job in plan.jobs for step in job.identity["steps"]})
     methods = sorted({job.entry.name for job in plan.jobs})
-    warm_kernels([*map(step_class, steps), *map(method_class, methods)], say)
-    workspace = Workspace.make(store.folder)
+    engine.start(run_task, len(state.left))  # they import while the kernels are compiled
+    try:
+        warm_kernels([*map(step_class, steps), *map(method_class, methods)], say)
+        workspace = Workspace.make(store.folder)
+    except BaseException:
+        engine.stop()
+        raise
     try:
         folders = {}
         for job in plan.jobs:
@@ -98,37 +145,60 @@ def _compute(plan: Plan, state: State, store: Store, engine, progress: Progress,
         tasks = make_tasks(
             plan,
             set(state.left),
-            {key for key in store.keys("inner") if store.sound("inner", key)},
+            {key for key in store.keys("inner") if is_whole_inner(store, key)},
             store.folder.resolve(),
             workspace.folder.resolve(),
             folders.__getitem__,
+            limits,
         )
-        for key in state.left:  # what was stored of them is stale: a failure to retry, a damaged record
+        for key in state.left:  # their stored records are stale: a failure to retry, a damaged record
             store.remove("failures", key)
         schedule = Schedule(tasks)
-        cells = {cell.key: cell for cell in plan.cells}
         warned: dict[str, list] = {}
+        failures = 0
         with progress.of(len(tasks), len(state.left)):
-            for task, outcome in engine.run(schedule.feed, run_task):
-                if isinstance(outcome, BaseException):
-                    outcome = Outcome(failed=tuple(Failure.of(cell.key, outcome) for cell in task.cells))
-                for text in outcome.warned:
-                    warned.setdefault(text, []).append(task)
-                before = len(schedule)
-                for failure in schedule.finish(task, outcome):
-                    cell = cells[failure.key]
-                    document = {
-                        "cell": cell.as_dict(),
-                        "error": failure.error,
-                        "traceback": failure.traceback,
-                    }
-                    store.write("failures", failure.key, document)
-                    progress.failed(f"{cell.words}: {failure.error}")
-                progress.advance(before - len(schedule), len(outcome.done))
+            results = engine.run(schedule.feed, run_task, lambda task: task.setting.limits)
+            with contextlib.closing(results):
+                for task, outcome in results:
+                    outcome = _checked(task, outcome, store.folder)
+                    for text in outcome.warned:
+                        warned.setdefault(text, []).append(task)
+                    before = len(schedule)
+                    failures += _keep_failures(schedule.finish(task, outcome), plan, store, progress)
+                    progress.advance(before - len(schedule), len(outcome.done))
+                    if fail_fast and failures:
+                        say("stopped at the first failure (--fail-fast)")
+                        break
         for text, those in sorted(warned.items()):
             say(f"warning in {len(those)} of {len(tasks)} tasks, as {those[0].cells[0].words}: {text}")
     finally:
+        engine.stop()
         workspace.remove()
+
+
+def _checked(task: Task, outcome: Outcome | BaseException, folder: Path) -> Outcome:
+    """The outcome of a task, of an exception too; raises EnvironmentFault where the run cannot go on."""
+    if isinstance(outcome, BaseException):
+        fault = fault_of(outcome)
+        failed = tuple(Failure.of(cell.key, outcome, task.setting.limits) for cell in task.cells)
+        outcome = Outcome(failed=failed, fault=fault)
+    if outcome.fault is not None:
+        raise outcome.fault
+    if not folder.is_dir():
+        with guarded(folder):
+            folder.stat()
+    return outcome
+
+
+def _keep_failures(failures: Sequence[Failure], plan: Plan, store: Store, progress: Progress) -> int:
+    """Store failures that are new and tell of them; returns how many they are."""
+    cells = {cell.key: cell for cell in plan.cells} if failures else {}
+    for failure in failures:
+        cell = cells[failure.key]
+        document = {"cell": cell.as_dict(), "error": failure.error, "traceback": failure.traceback}
+        store.write("failures", failure.key, document)
+        progress.failed(f"{cell.words}: {failure.error}")
+    return len(failures)
 
 
 def has_kernels(kind: type[Method] | type[Step]) -> bool:
@@ -144,7 +214,12 @@ def warm_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callable[[str]
         if not has_kernels(kind) or _jit.is_warm(kind.name):
             continue
         started = time.monotonic()
-        say(f"compiling kernels of {kind.name}, once")
+        once = (
+            ", once"
+            if _jit.is_cache_kept()
+            else f", for this run only: {cache_folder()} is not writable, or other users can write there"
+        )
+        say(f"compiling kernels of {kind.name}{once}")
         kind.warm()
         _jit.mark_warm(kind.name)
         if time.monotonic() - started > 1:

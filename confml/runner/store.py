@@ -18,10 +18,14 @@ from pathlib import Path
 import numpy as np
 
 from confml.errors import ConfmlError
+from confml.runner.environment import guarded
 
 
 class Store:
-    """Records by kind (``cells``, ``inner``, ``failures``) and key in the folder of a run."""
+    """Records by kind (``cells``, ``inner``, ``failures``) and key in the folder of a run.
+
+    Raises `EnvironmentFault` where the system refuses to read or write a file.
+    """
 
     def __init__(self, folder: Path | str):
         self.folder = Path(folder)
@@ -54,19 +58,21 @@ class Store:
         self, kind: str, key: str, document: Mapping, arrays: Mapping[str, np.ndarray] | None = None
     ) -> None:
         """Write a record; an older one of that key is replaced."""
-        (self.folder / kind).mkdir(parents=True, exist_ok=True)
-        digest = None
+        buffer, digest = io.BytesIO(), None
         if arrays is not None:
-            buffer = io.BytesIO()
             np.savez_compressed(buffer, allow_pickle=False, **arrays)
             digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
-            write_atomically(self.path(kind, key, "npz"), buffer.getvalue())
         text = json.dumps({**document, "arrays": digest}, indent=1) + "\n"
-        write_atomically(self.path(kind, key), text.encode())
+        with guarded(self.folder):
+            # Not the folder itself: where it was removed, a new one would hold a part of the results.
+            (self.folder / kind).mkdir(exist_ok=True)
+            if arrays is not None:
+                write_atomically(self.path(kind, key, "npz"), buffer.getvalue())
+            write_atomically(self.path(kind, key), text.encode())
 
     def read(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
         """A record and its arrays; None where it is absent or damaged (a damaged one counts as not done)."""
-        found = self._whole(kind, key)
+        found = self.whole(kind, key)
         if found is None:
             return None
         document, content = found
@@ -78,24 +84,38 @@ class Store:
 
     def sound(self, kind: str, key: str) -> bool:
         """Whether a record is there and whole."""
-        return self._whole(kind, key) is not None
+        return self.whole(kind, key) is not None
 
-    def _whole(self, kind: str, key: str) -> tuple[dict, bytes | None] | None:
-        """A record's document and the bytes of its arrays, which must have the SHA-256 it says."""
+    def whole(self, kind: str, key: str) -> tuple[dict, bytes | None] | None:
+        """A record's document and the bytes of its arrays, which must have the SHA-256 that it says."""
         try:
-            document = json.loads(self.path(kind, key).read_bytes())
-            digest = document["arrays"]
-            if digest is None:
-                return document, None
-            content = self.path(kind, key, "npz").read_bytes()
-        except (OSError, ValueError, KeyError, TypeError):
+            with guarded(self.folder):
+                text = self._bytes(kind, key, "json")
+                document = None if text is None else json.loads(text)
+                digest = document["arrays"]
+                if digest is None:
+                    return document, None
+                content = self._bytes(kind, key, "npz")
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            if isinstance(error, ConfmlError):
+                raise
+            return None
+        if content is None:
             return None
         return (document, content) if hashlib.sha256(content).hexdigest() == digest else None
 
+    def _bytes(self, kind: str, key: str, ending: str) -> bytes | None:
+        """The content of a file; None where there is none."""
+        try:
+            return self.path(kind, key, ending).read_bytes()
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return None
+
     def remove(self, kind: str, key: str) -> None:
         """Remove a record, its JSON first."""
-        for ending in ("json", "npz"):
-            self.path(kind, key, ending).unlink(missing_ok=True)
+        with guarded(self.folder):
+            for ending in ("json", "npz"):
+                self.path(kind, key, ending).unlink(missing_ok=True)
 
 
 def write_atomically(path: Path, content: bytes) -> None:

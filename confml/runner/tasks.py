@@ -5,10 +5,12 @@ A task is a small specification; the worker loads the data itself, and writes wh
 
 from __future__ import annotations
 
+import contextlib
+import os
 import time
 import traceback
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,12 @@ from typing import Any
 import numpy as np
 
 from confml._seeds import stable_generator
-from confml.errors import ConfmlError
+from confml.config.limits import NO_LIMITS, Limits
+from confml.errors import ConfmlError, printable
 from confml.methods.base import Views
 from confml.methods.registry import build
+from confml.runner.check_views import check_blocks, check_points, check_views
+from confml.runner.environment import EnvironmentFault, fault_of
 from confml.runner.parts import Parts
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult, join_blocks, views_from_arrays, views_to_arrays
@@ -28,6 +33,10 @@ from confml.runner.tuning import choose, inner_score
 from confml.runner.workspace import Workspace
 
 _SECONDS = "confml.seconds"  # a shared state's own cost, beside its arrays
+LONGEST_ERROR, LONGEST_TRACEBACK = 500, 20_000  # characters that are kept
+# A method that ends its process by these ends its cell alone. KeyboardInterrupt is the user's, or, in a
+# worker process, goes back to the engine as the result of the task.
+METHOD_EXITS = (SystemExit, GeneratorExit)
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,7 @@ class Setting:
     seed: int
     method: str
     select_by: str = "accuracy"
+    limits: Limits = NO_LIMITS
 
     def generator(self, *purpose: Any) -> np.random.Generator:
         """The generator of this data, split and method for one purpose."""
@@ -85,34 +95,70 @@ class Failure:
     traceback: str
 
     @classmethod
-    def of(cls, key: str, error: BaseException) -> Failure:
-        words = str(error) if isinstance(error, ConfmlError) else f"{type(error).__name__}: {error}"
-        return cls(key, words, "".join(traceback.format_exception(error)))
+    def of(cls, key: str, error: BaseException, limits: Limits = NO_LIMITS) -> Failure:
+        """The failure of a cell by an error, as text that every terminal and file can hold."""
+        if isinstance(error, MemoryError) and limits.memory is not None:
+            words: object = limits.memory_message
+        elif isinstance(error, ConfmlError):
+            words = error
+        else:
+            words = f"{type(error).__name__}: {printable(error)}"
+        try:
+            told = "".join(traceback.format_exception(error))
+        except Exception:
+            told = ""
+        return cls(key, printable(words, LONGEST_ERROR), printable(told, LONGEST_TRACEBACK))
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a task: the keys of cells now stored, the failures, and what libraries warned of."""
+    """The result of a task: the keys of cells now stored, the failures, and the warnings of libraries.
+
+    fault: the reason why the run cannot go on, where that is not the method's fault.
+    """
 
     done: tuple[str, ...] = ()
     failed: tuple[Failure, ...] = ()
     warned: tuple[str, ...] = ()
+    fault: EnvironmentFault | None = None
 
 
 def run_task(task: Task) -> Outcome:
-    """Execute a task on one thread; an error becomes a failure of its cells, never an exception."""
+    """Execute a task on one thread; an error becomes a failure of its cells, never an exception.
+
+    An error of the environment (a full disk, say) becomes the outcome's fault. A method that changes the
+    working folder changes it for itself alone.
+    """
     from threadpoolctl import threadpool_limits
 
     # Products and decompositions differ in their last bits between one and two BLAS threads.
-    with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
+    with _same_folder(), threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
             outcome = _KINDS[task.kind](task)
-        except Exception as error:
-            outcome = Outcome(failed=tuple(Failure.of(cell.key, error) for cell in task.cells))
+        except (Exception, *METHOD_EXITS) as error:
+            fault = fault_of(error)
+            limits = task.setting.limits
+            failed = () if fault else tuple(Failure.of(cell.key, error, limits) for cell in task.cells)
+            outcome = Outcome(failed=failed, fault=fault)
     # The first paragraph says what; the rest is advice on how to call the library.
-    texts = {f"{one.category.__name__}: {str(one.message).partition(chr(10))[0]}" for one in caught}
-    return replace(outcome, warned=tuple(sorted(texts)))
+    texts = {f"{one.category.__name__}: {printable(one.message).partition(chr(10))[0]}" for one in caught}
+    return replace(outcome, warned=tuple(sorted(printable(text, LONGEST_ERROR) for text in texts)))
+
+
+@contextlib.contextmanager
+def _same_folder() -> Iterator[None]:
+    """Go back to the working folder of before."""
+    try:
+        before = os.getcwd()
+    except OSError:  # it was removed
+        before = None
+    try:
+        yield
+    finally:
+        if before is not None:
+            with contextlib.suppress(OSError):
+                os.chdir(before)
 
 
 def _run_path(task: Task) -> Outcome:
@@ -130,8 +176,8 @@ def _run_path(task: Task) -> Outcome:
     for cell, views in zip(
         task.cells, _evaluate(task, parts, parts.X_test[start:stop], points, rng, state or None), strict=True
     ):
-        if isinstance(views, Exception):
-            failed.append(Failure.of(cell.key, views))
+        if isinstance(views, BaseException):
+            failed.append(Failure.of(cell.key, views, task.setting.limits))
         elif task.block:
             workspace.put_arrays("pieces", f"{cell.key}-{number}", views_to_arrays(views))
         else:
@@ -152,9 +198,9 @@ def _run_inner(task: Task) -> Outcome:
     scores, errors, seconds = [], set(), 0.0
     rng = setting.generator("inner", task.fold)
     for views in _evaluate(task, parts, parts.X_test, task.grid, rng, state):
-        if isinstance(views, Exception):
+        if isinstance(views, BaseException):
             scores.append(None)
-            errors.add(Failure.of("", views).error)
+            errors.add(Failure.of("", views, setting.limits).error)
         else:
             first = next(iter(views.values()))
             scores.append(inner_score(first, parts.y_test, setting.select_by))
@@ -194,11 +240,13 @@ def _run_join(task: Task) -> Outcome:
     done, failed = [], []
     for cell in task.cells:
         names = [f"{cell.key}-{number}" for number in range(task.blocks)]
-        try:
-            views = join_blocks([views_from_arrays(workspace.get_arrays("pieces", name)) for name in names])
-        except FileNotFoundError as error:  # the block that failed has told why
+        if not all(workspace.has("pieces", name) for name in names):
+            error = ConfmlError("a chunk of its test examples failed")  # the chunk's own failure came first
             failed.append(Failure.of(cell.key, error))
             continue
+        blocks = [views_from_arrays(workspace.get_arrays("pieces", name)) for name in names]
+        check_blocks(task.setting.method, blocks)
+        views = join_blocks(blocks)
         views.fit_seconds += shared / len(task.cells)
         views.prepare_seconds += shared / len(task.cells)
         _keep(task, cell, parts, views, tuning)
@@ -219,23 +267,31 @@ def _points(task: Task) -> tuple[Sequence[Mapping[str, Any]], dict | None]:
     return [point], tuning
 
 
-def _evaluate(task: Task, parts: Parts, X_test, points, rng, state) -> list[Views | Exception]:
-    """What the method says at each point; where a path breaks off, the points left are tried one by one."""
-    points = parts.told(points)
-    method = parts.method(points[0])
-    outcomes: list[Views | Exception] = []
+def _evaluate(task: Task, parts: Parts, X_test, points, rng, state) -> list[Views | BaseException]:
+    """The checked views of a method at each point, or the error of that point.
+
+    Where a path of several points breaks off, the points left are evaluated one by one.
+    """
+    told = parts.told(points)
+    classes = np.unique(parts.data.y)
+    outcomes: list[Views | BaseException] = []
+    method = parts.method(told[0])
     try:
         if task.setting.split.kind == "online":
-            classes = np.unique(parts.data.y)
-            path = method.evaluate_online(parts.X, parts.y, X_test, parts.y_test, classes, points, rng)
+            path = method.evaluate_online(parts.X, parts.y, X_test, parts.y_test, classes, told, rng)
         else:
-            path = method.evaluate_path(parts.X, parts.y, X_test, points, rng, state)
+            path = method.evaluate_path(parts.X, parts.y, X_test, told, rng, state)
         for _, views in path:
+            check_points(task.setting.method, max(len(outcomes) + 1, len(points)), len(points))
+            views = check_views(views, task.setting.method, len(X_test), classes)
             views.fit_metrics.update(parts.step_metrics)
             outcomes.append(views)
-    except Exception as error:
-        if len(points) == 1:
-            return [error]
+        check_points(task.setting.method, len(outcomes), len(points))
+    except (Exception, *METHOD_EXITS) as error:
+        if fault := fault_of(error):
+            raise fault from error
+        if len(points) == 1 or len(outcomes) == len(points):
+            return [error] * len(points)
         for point in points[len(outcomes) :]:
             outcomes += _evaluate(task, parts, X_test, [point], rng, state)
     return outcomes

@@ -24,6 +24,24 @@ def inner_score(prediction: Prediction, truth: np.ndarray, select_by: str) -> fl
     return 1 - right if select_by == "error" else right
 
 
+def is_whole_inner(store: Store, key: str) -> bool:
+    """Whether the record of an inner fold is there with all that `choose` needs."""
+    record = store.read("inner", key)
+    if record is None:
+        return False
+    scores, errors, seconds = (record[0].get(name) for name in ("scores", "errors", "seconds"))
+    return (
+        isinstance(scores, list)
+        and all(score is None or _is_number(score) for score in scores)
+        and isinstance(errors, list)
+        and _is_number(seconds)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def choose(
     store: Store, inner: Sequence[str], grid: Sequence[Mapping[str, Any]], select_by: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:

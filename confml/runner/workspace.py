@@ -2,91 +2,101 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import os
+import secrets
 import shutil
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from confml.data.dataset import DataSet
+from confml.runner.environment import guarded
+from confml.runner.lease import Lease, is_abandoned
 
 _ARRAYS = ("X", "y", "table", "nominal", "train_rows", "test_rows", "groups")
 _WORDS = ("name", "checksum", "attributes", "table_attributes", "categories", "notes")
 
 
 class Workspace:
-    """``.work-<host>-<process>`` in the run's folder; removed with the run, a killed run's by the next."""
+    """``.work-<random>`` in the run's folder; it is removed with the run, a killed run's by the next.
 
-    def __init__(self, folder: Path):
+    Runs on several machines, or in containers that share host name and process numbers, may use one run's
+    folder. A workspace belongs to a run that lives as long as its `Lease` is held.
+    """
+
+    def __init__(self, folder: Path, lease: Lease | None = None):
         self.folder = Path(folder)
+        self._lease = lease
 
     @classmethod
     def make(cls, run_folder: Path) -> Workspace:
-        host = socket.gethostname()
-        for other in Path(run_folder).glob(f".work-{host}-*"):
-            number = other.name.rpartition("-")[2]
-            if number.isdigit() and not _alive(int(number)):
-                shutil.rmtree(other, ignore_errors=True)
-        workspace = cls(Path(run_folder) / f".work-{host}-{os.getpid()}")
-        for part in ("data", "state", "pieces"):
-            (workspace.folder / part).mkdir(parents=True, exist_ok=True)
-        return workspace
+        """A new workspace, after those of killed runs were removed."""
+        with guarded(run_folder):
+            for other in Path(run_folder).glob(".work-*"):
+                if is_abandoned(other):
+                    shutil.rmtree(other, ignore_errors=True)
+            folder = Path(run_folder) / f".work-{secrets.token_hex(8)}"
+            folder.mkdir()
+            workspace = cls(folder, Lease(folder))
+            for part in ("data", "state", "pieces"):
+                (folder / part).mkdir()
+            return workspace
 
     def remove(self) -> None:
+        if self._lease is not None:
+            self._lease.release()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def put_dataset(self, data: DataSet) -> Path:
         """Lay a data set down for the workers: the folder to give to `open_dataset`."""
         folder = self.folder / "data" / data.checksum
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in _ARRAYS:
-            values = getattr(data, name)
-            if values is not None and not (name == "table" and data.table is data.X):
-                np.save(folder / f"{name}.npy", values, allow_pickle=False)
-        about = {name: getattr(data, name) for name in _WORDS}
-        (folder / "about.json").write_text(json.dumps(about))
+        with guarded(self.folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            for name in _ARRAYS:
+                values = getattr(data, name)
+                if values is not None and not (name == "table" and data.table is data.X):
+                    np.save(folder / f"{name}.npy", values, allow_pickle=False)
+            about = {name: getattr(data, name) for name in _WORDS}
+            (folder / "about.json").write_text(json.dumps(about))
         return folder
 
     def put_arrays(self, part: str, name: str, arrays: Mapping[str, np.ndarray]) -> None:
         path = self.folder / part / f"{name}.npz"
-        with open(path.with_suffix(".tmp"), "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)
-        os.replace(path.with_suffix(".tmp"), path)
+        with guarded(self.folder):
+            with open(path.with_suffix(".tmp"), "wb") as file:
+                np.savez(file, allow_pickle=False, **arrays)
+            os.replace(path.with_suffix(".tmp"), path)
+
+    def has(self, part: str, name: str) -> bool:
+        """Whether arrays of that name are there; raises EnvironmentFault where the workspace is gone."""
+        with guarded(self.folder):
+            (self.folder / part).stat()
+        return (self.folder / part / f"{name}.npz").exists()
 
     def get_arrays(self, part: str, name: str) -> dict[str, np.ndarray]:
-        with np.load(self.folder / part / f"{name}.npz", allow_pickle=False) as stored:
+        with guarded(self.folder), np.load(self.folder / part / f"{name}.npz", allow_pickle=False) as stored:
             return {key: stored[key] for key in stored.files}
 
     def drop(self, part: str, name: str) -> None:
-        (self.folder / part / f"{name}.npz").unlink(missing_ok=True)
+        with guarded(self.folder):
+            (self.folder / part / f"{name}.npz").unlink(missing_ok=True)
 
 
 @functools.lru_cache(maxsize=4)
 def open_dataset(folder: Path) -> DataSet:
     """A data set that `Workspace.put_dataset` laid down, its arrays mapped read-only."""
-    about = json.loads((folder / "about.json").read_text())
-    checksum = about.pop("checksum")
     arrays = {}
-    for name in _ARRAYS:
-        path = folder / f"{name}.npy"
-        arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False) if path.exists() else None
+    with guarded(folder):
+        about = json.loads((folder / "about.json").read_text())
+        checksum = about.pop("checksum")
+        for name in _ARRAYS:
+            path = folder / f"{name}.npy"
+            arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False) if path.exists() else None
     if arrays["table"] is None:
         arrays["table"] = arrays["X"]
     data = DataSet(**arrays, **about)
     data.__dict__["checksum"] = checksum  # known already: no need to read everything for it
     return data
-
-
-def _alive(process: int) -> bool:
-    if os.name != "posix":
-        return True  # there, signal 0 would end the process that it asks after
-    with contextlib.suppress(ProcessLookupError):
-        with contextlib.suppress(PermissionError):
-            os.kill(process, 0)
-        return True
-    return False

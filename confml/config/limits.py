@@ -1,0 +1,97 @@
+"""`Limits`: the time and memory that one task may take."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from confml.errors import ConfmlError
+
+_SECONDS = {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86400}
+_BYTES = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The seconds of wall time and the bytes of memory that one task may take; None for no limit.
+
+    memory: bytes on top of those that the worker process held when the task began.
+    """
+
+    timeout: float | None = None
+    memory: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.timeout is not None or self.memory is not None
+
+    def over(self, other: Limits) -> Limits:
+        """These limits, and those of ``other`` where these have none."""
+        return Limits(
+            other.timeout if self.timeout is None else self.timeout,
+            other.memory if self.memory is None else self.memory,
+        )
+
+    @property
+    def memory_message(self) -> str:
+        """The reason of a failure by the memory limit."""
+        return (
+            f"needs more memory than its limit of {show_bytes(self.memory)}; "
+            "raise the limit with --memory, or limits: memory in the config"
+        )
+
+    @property
+    def timeout_message(self) -> str:
+        """The reason of a failure by the time limit."""
+        return (
+            f"took longer than its limit of {self.timeout:g} s and was stopped; "
+            "raise the limit with --timeout, or limits: timeout in the config"
+        )
+
+
+NO_LIMITS = Limits()
+
+
+def parse_duration(text: str | float) -> float:
+    """Return seconds for ``90``, ``90s``, ``10min``, ``2h`` or ``1d``; raise ValueError for anything else."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h|d|)\s*", str(text).lower())
+    seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
+    if not 0 < seconds <= 10**9:
+        raise ValueError("a time such as 90s, 10min or 2h")
+    return seconds
+
+
+def parse_memory(text: str) -> int:
+    """Return bytes for ``500MB``, ``4GB`` or ``1TB``; raise ValueError for anything else."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(kb|mb|gb|tb)\s*", str(text).lower())
+    size = int(float(found[1]) * _BYTES[found[2]]) if found else 0
+    if not 0 < size < 2**62:
+        raise ValueError("an amount of memory such as 500MB or 4GB")
+    return size
+
+
+def parse_limits(timeout: str | float | None, memory: str | None) -> Limits:
+    """The limits that two options say; raise ConfmlError for values that cannot be read."""
+    try:
+        seconds = None if timeout is None else parse_duration(timeout)
+    except ValueError as error:
+        raise ConfmlError(f"--timeout must be {error}, got {timeout!r}") from None
+    try:
+        size = None if memory is None else parse_memory(memory)
+    except ValueError as error:
+        raise ConfmlError(f"--memory must be {error}, got {memory!r}") from None
+    return Limits(seconds, size)
+
+
+def limits_of(entry: Any) -> Limits:
+    """The limits that a config sets for one of its methods."""
+    said = entry.limits
+    return NO_LIMITS if said is None else parse_limits(said.timeout, said.memory)
+
+
+def show_bytes(size: int) -> str:
+    """A number of bytes in the largest unit that keeps it at least 1."""
+    for unit in ("tb", "gb", "mb", "kb"):
+        if size >= _BYTES[unit]:
+            return f"{size / _BYTES[unit]:g} {unit.upper()}"
+    return f"{size} bytes"

@@ -1,0 +1,137 @@
+"""Checks of everything that a method returns, where it enters the runner: shapes, scores, labels, metrics."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from confml.errors import ConfmlError, printable
+from confml.measures.prediction import Prediction
+from confml.methods.base import Views
+
+# Kinds whose scores lie in [0, 1], and those of them whose rows sum to 1.
+UNIT_KINDS = ("p-value", "probability", "vote", "envelope", "posterior")
+SUM_KINDS = ("probability", "vote", "envelope", "posterior")
+# Single precision and a thousand classes leave a sum within 1e-5 of 1.
+SUM_TOLERANCE = 1e-5
+UNIT_TOLERANCE = 1e-9
+
+
+class InvalidResult(ConfmlError):
+    """A method returned a result that its contract does not allow."""
+
+
+def check_views(views: Any, method: str, rows: int, classes: np.ndarray) -> Views:
+    """Return the views of ``rows`` test examples that a method gave, checked; raise `InvalidResult`.
+
+    classes: all labels of the data set.
+    """
+    if not isinstance(views, Views):
+        raise _invalid(method, f"expected Views, got {type(views).__name__}")
+    if not views:
+        raise _invalid(method, "expected at least one view, got none")
+    known = set(np.asarray(classes).tolist())
+    for name, view in views.items():
+        if not isinstance(name, str) or not name.strip():
+            raise _invalid(method, f"the name of a view must be text, got {name!r}")
+        if not isinstance(view, Prediction):
+            raise _invalid(method, f"view {name!r} must be a Prediction, got {type(view).__name__}")
+        _check_view(method, name, view, rows, known)
+    views.fit_metrics = _checked_metrics(method, views.fit_metrics)
+    _check_details(method, views.fit_details)
+    for seconds in ("fit_seconds", "predict_seconds", "prepare_seconds"):
+        if not _is_finite(getattr(views, seconds)):
+            raise _invalid(method, f"{seconds} must be a finite number, got {getattr(views, seconds)!r}")
+    return views
+
+
+def _check_view(method: str, name: str, view: Prediction, rows: int, known: set) -> None:
+    if len(view) != rows:
+        raise _invalid(method, f"view {name!r} has {len(view)} rows for {rows} test examples")
+    classes, labels = view.classes, view.labels
+    if classes.dtype.kind not in "biufU" or labels.dtype.kind not in "biufU":
+        raise _invalid(method, f"view {name!r} has labels of type {labels.dtype}; return those of y")
+    listed = classes.tolist()
+    if any(not one < other for one, other in zip(listed, listed[1:], strict=False)):
+        raise _invalid(method, f"classes of view {name!r} must be sorted, and each listed once")
+    strange = [label for label in listed if label not in known]
+    if strange:
+        raise _invalid(method, f"view {name!r} has class {strange[0]!r}, which the data set has not")
+    strange = set(labels.tolist()) - set(listed)
+    if strange:
+        raise _invalid(method, f"view {name!r} predicts {min(strange)!r}, which is not one of its classes")
+    _check_scores(method, name, view)
+    for key, values in view.extra.items():
+        if values.dtype.kind not in "biufU":
+            raise _invalid(method, f"extra[{key!r}] of view {name!r} must hold numbers or text")
+
+
+def _check_scores(method: str, name: str, view: Prediction) -> None:
+    scores = view.scores
+    bad = ~np.isfinite(scores).all(axis=1)
+    if bad.any():
+        row = int(np.argmax(bad))
+        wrong = scores[row][~np.isfinite(scores[row])][0]
+        message = f"scores of view {name!r} must be finite: {bad.sum()} of {len(bad)} rows are not"
+        raise _invalid(method, f"{message} ({wrong} in row {row})")
+    if view.kind in UNIT_KINDS:
+        outside = (scores < -UNIT_TOLERANCE) | (scores > 1 + UNIT_TOLERANCE)
+        if outside.any():
+            value = scores[outside][0]
+            raise _invalid(method, f"scores of view {name!r} ({view.kind}) must be in [0, 1], got {value:g}")
+    if view.kind in SUM_KINDS and len(scores):
+        sums = scores.sum(axis=1)
+        worst = int(np.argmax(np.abs(sums - 1)))
+        if abs(sums[worst] - 1) > SUM_TOLERANCE:
+            message = f"scores of view {name!r} ({view.kind}) must sum to 1 in each row"
+            raise _invalid(method, f"{message}, got {sums[worst]:g} in row {worst}")
+    if view.kind == "posterior":
+        sd = view.extra["sd"]
+        if not np.isfinite(sd).all() or (sd < 0).any():
+            raise _invalid(method, f"extra['sd'] of view {name!r} must be finite and at least 0")
+
+
+def _checked_metrics(method: str, metrics: Any) -> dict[str, float]:
+    if not isinstance(metrics, Mapping):
+        raise _invalid(method, f"fit_metrics_ must be a dict, got {type(metrics).__name__}")
+    for name, value in metrics.items():
+        if not isinstance(name, str) or not isinstance(value, Real | np.bool_):
+            raise _invalid(method, f"fit_metrics_ must map names to numbers, got {name!r}: {value!r}")
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in metrics.items()}
+
+
+def _check_details(method: str, details: Any) -> None:
+    try:
+        json.dumps(details)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _invalid(method, f"fit_details_ must hold what JSON can write: {error}") from None
+
+
+def check_points(method: str, found: int, points: int) -> None:
+    """Raise `InvalidResult` unless a path gave one result for each point of its grid."""
+    if found != points:
+        raise _invalid(method, f"evaluate_path gave {found} results for {points} points of its grid")
+
+
+def check_blocks(method: str, blocks: list[Views]) -> None:
+    """Raise `InvalidResult` unless blocks of test examples have the same views, classes and extras."""
+    forms = {
+        tuple(
+            (name, view.kind, tuple(view.classes.tolist()), tuple(view.extra)) for name, view in block.items()
+        )
+        for block in blocks
+    }
+    if len(forms) > 1:
+        raise _invalid(method, "views differ from one chunk of test examples to the next")
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, Real) and bool(np.isfinite(float(value)))
+
+
+def _invalid(method: str, message: str) -> InvalidResult:
+    return InvalidResult(printable(f"{method} returned an invalid result: {message}", 500))

@@ -1,0 +1,111 @@
+"""Caches: nothing is read from a folder that another user can write into."""
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from confml import _cache, _jit
+from confml.data import files
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes and owners are those of POSIX")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache root of this test alone, and `_jit` without what it has found before."""
+    monkeypatch.setenv("CONFML_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(_jit, "_folder", [])
+    _jit._found_dir.cache_clear()
+    yield tmp_path / "cache"
+    _jit._found_dir.cache_clear()
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_the_kernel_cache_is_made_for_its_user_alone(cache):
+    old = os.umask(0o000)
+    try:
+        folder = _jit.cache_dir()
+    finally:
+        os.umask(old)
+    assert folder.parent == cache and _jit.is_cache_kept() and mode(folder) == mode(cache) == 0o700
+
+
+@pytest.mark.parametrize("which", ["root", "folder"])
+@pytest.mark.parametrize("lax", [0o720, 0o702])
+def test_a_cache_that_others_can_write_into_is_not_used(cache, which, lax):
+    folder = _jit.cache_dir()
+    _jit._found_dir.cache_clear()
+    (cache if which == "root" else folder).chmod(lax)
+    fresh = _jit.cache_dir()
+    assert cache not in fresh.parents and mode(fresh) == 0o700 and not _jit.is_cache_kept()
+
+
+def test_a_cache_of_another_user_is_not_used(cache, monkeypatch):
+    folder = _jit.cache_dir()
+    _jit._found_dir.cache_clear()
+    monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
+    assert cache not in _jit.cache_dir().parents
+
+
+def test_a_link_within_the_cache_is_not_followed(cache, tmp_path):
+    folder = _jit.cache_dir()
+    _jit._found_dir.cache_clear()
+    folder.rmdir()
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    folder.symlink_to(tmp_path / "elsewhere")
+    assert _jit.cache_dir().resolve() != tmp_path / "elsewhere"
+
+
+def test_no_name_in_the_temporary_folder_can_be_guessed(cache):
+    """Without a writable cache the folder is new each time: nobody can have put anything there."""
+    cache.write_text("a file where the cache should be")
+    found = set()
+    for _ in range(3):
+        _jit._found_dir.cache_clear()
+        found.add(_jit.cache_dir())
+    assert len(found) == 3
+    assert all(folder.parent == Path(os.environ["TMPDIR"]) and mode(folder) == 0o700 for folder in found)
+
+
+def test_the_fresh_folder_is_removed_with_its_process(cache, tmp_path):
+    cache.write_text("")
+    program = "from confml import _jit; print(_jit.cache_dir())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    folder = Path(done.stdout.strip())
+    assert folder.parent == tmp_path / "temporary" and not folder.exists()
+
+
+def test_a_worker_uses_the_folder_of_its_run(cache, tmp_path):
+    _jit.use_cache_dir(tmp_path / "given")
+    assert _jit.cache_dir() == tmp_path / "given"
+
+
+def test_a_default_cache_with_a_lax_mode_is_closed(tmp_path):
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache").chmod(0o775)
+    _cache.close_to_others(tmp_path / "cache")
+    assert mode(tmp_path / "cache") == 0o755
+
+
+def test_checksums_remembered_by_others_are_not_believed(cache, tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("right")
+    options = {"content": False, "again": False, "remember": True}
+    right = files._digests(path, **options)
+    (memory,) = (cache / "verified").iterdir()
+    memory.write_text(memory.read_text().replace(right["sha256"], "0" * 64))
+    assert files._digests(path, **options)["sha256"] == "0" * 64  # it is the user's own: believed
+    (cache / "verified").chmod(0o777)
+    assert files._digests(path, **options) == right
