@@ -15,8 +15,8 @@ import numpy as np
 
 from confml.data.dataset import DataSet
 
-_ARRAYS = ("X", "y", "table", "nominal", "train_rows", "test_rows", "groups")
-_WORDS = ("name", "checksum", "attributes", "table_attributes", "categories", "notes")
+_ARRAYS = ("X", "y", "table", "nominal", "train_rows", "test_rows", "groups", "lines", "ids")
+_WORDS = ("name", "checksum", "attributes", "table_attributes", "categories", "id_columns", "notes")
 
 
 class Workspace:
