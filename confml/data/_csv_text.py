@@ -5,14 +5,18 @@ from __future__ import annotations
 import codecs
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from confml.errors import ConfigError, DataError, did_you_mean
+from confml.data._compressed import compression_of, decompress
+from confml.data._words import short
+from confml.data.memory import available_memory
+from confml.data.text_table import TextTable, file_error
+from confml.errors import ConfigError, DataError
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}
 _SNIFFED = (",", ";", "\t", "|")
 _LOOKED_AT = 200  # records that the separator is found out from
+_HEAD = 1 << 20  # bytes that the header is read from
 _BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -21,90 +25,81 @@ _BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _NOT_TEXT = (
-    (b"PK\x03\x04", "a zip file or an Excel workbook", "save it as CSV"),
+    (b"PK\x03\x04", "a zip file or an Excel workbook", "save it as CSV, or call an Excel workbook .xlsx"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save it as CSV"),
-    (b"\x1f\x8b", "a gzip file", "unpack it first"),
+    (b"\x1f\x8b", "a gzip file inside another", "unpack it first"),
+    (b"PAR1", "a Parquet file", "call it .parquet"),
     (b"%PDF", "a PDF file", "export the table as CSV"),
 )
 
 
-@dataclass
-class CsvText:
-    """What a CSV file says, all as text without the blanks around it.
-
-    names: (m,) of the columns, all different. rows: n lists of m fields. lines: (n,) the line in the file on
-    which each row begins, counted from 1 with the header. separator: the one taken. notes: in words.
-    """
-
-    path: Path
-    names: list[str]
-    rows: list[list[str]]
-    lines: list[int]
-    separator: str
-    notes: list[str] = field(default_factory=list)
-
-    def column(self, name: str) -> list[str]:
-        """(n,) the fields of a column."""
-        at = self.names.index(name)
-        return [row[at] for row in self.rows]
-
-    def keep(self, kept: list[bool]) -> None:
-        """Leave out the rows that are not to be kept."""
-        self.rows = [row for row, stays in zip(self.rows, kept, strict=True) if stays]
-        self.lines = [line for line, stays in zip(self.lines, kept, strict=True) if stays]
-
-
-def read_csv(path: Path, separator: str | None = None, encoding: str | None = None) -> CsvText:
+def read_csv(path: Path, separator: str | None = None, encoding: str | None = None) -> TextTable:
     """Read a CSV file with a header line.
 
     separator: one character, or one of the words of `SEPARATORS`; ``" "`` stands for any run of blanks. None
-        finds it out. encoding: None for UTF-8, and whatever a byte-order mark says.
-    Raises DataError with the file and the line for what cannot be read as a table.
+        finds it out. encoding: None for UTF-8, or the encoding that a byte-order mark names.
+    Raises DataError with the file and the line for a file that cannot be read as a table.
     """
     text = _decode(path, _read(path), encoding)
-    if not text.strip():
-        raise DataError("the file is empty", where=str(path))
-    taken = _separator(separator) if separator is not None else _sniff(text)
+    taken = _taken(path, text, separator)
     records = list(_records(text, taken, path))
     line, header = records.pop(0)
     if len(header) == 1 and all(len(fields) == 1 for _, fields in records):
-        hint = (
-            "give the right separator"
-            if separator is not None
-            else 'say separator: ";" if it is one of those'
-        )
         known = "comma, semicolon, tab, bar or blanks" if separator is None else repr(taken)
         raise DataError(
-            f"there is only one column, '{header[0]}': nothing is separated by {known}",
+            f"there is only one column, '{short(header[0], 60)}': nothing is separated by {known}",
             where=str(path),
-            hint=hint,
+            hint="give the right separator",
         )
     if not records:
         raise DataError(f"there are no rows under the header (line {line})", where=str(path))
     header = _even(path, header, line, records)
-    names, notes = _names(path, header, line)
+    names, notes = checked_names(path, header, f"{path}, line {line}")
     if separator is None and taken != ",":
         notes.insert(0, f"{path.name}: columns are separated by {_in_words(taken)}, as it seems")
-    return CsvText(path, names, [row for _, row in records], [at for at, _ in records], taken, notes)
+    return TextTable(path, names, [row for _, row in records], [at for at, _ in records], taken, notes=notes)
+
+
+def read_header(path: Path, separator: str | None = None, encoding: str | None = None) -> list[str]:
+    """The names of the columns, from the beginning of the file. Raises as `read_csv`."""
+    data = _read(path, _HEAD)
+    if len(data) == _HEAD:  # cut at a line, whose end is one byte at least in every encoding
+        data = data[: data.rindex(b"\n") + 1] if b"\n" in data else data
+        try:
+            text = _decode(path, data, encoding)
+        except DataError:  # the cut went through a character of several bytes
+            text = _decode(path, _read(path), encoding)
+    else:
+        text = _decode(path, data, encoding)
+    line, header = next(_records(text, _taken(path, text, separator), path))
+    return checked_names(path, header, f"{path}, line {line}")[0]
+
+
+def _taken(path: Path, text: str, separator: str | None) -> str:
+    """The separator given, or the one found in the text."""
+    if not text.strip():
+        raise DataError("the file is empty", where=str(path))
+    return _separator(separator) if separator is not None else _sniff(text)
 
 
 # ---- bytes to text
 
 
-def _read(path: Path) -> bytes:
+def _read(path: Path, most: int = -1) -> bytes:
+    """The bytes of a file, uncompressed; the first ``most`` of them where the file is not compressed."""
     try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        try:
-            beside = [other.name for other in path.parent.iterdir() if other.is_file()]
-        except OSError:
-            raise DataError(f"no such file, nor a folder {path.parent}", where=str(path)) from None
-        hint = did_you_mean(path.name, beside, list_all=False)
-        raise DataError("no such file", where=str(path), hint=hint) from None
-    except IsADirectoryError:
-        raise DataError("this is a folder, not a CSV file", where=str(path)) from None
+        with open(path, "rb") as stream:
+            data = stream.read(most)
+            if compression_of(data):
+                data += stream.read()
     except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
+        raise file_error(path, error) from None
+    kind = compression_of(data)
+    if kind is not None:
+        try:
+            data = decompress(kind, data, (available_memory() or 1 << 32) // 8)
+        except DataError as error:
+            raise DataError(error.message, where=str(path), hint=error.hint) from None
     for magic, what, todo in _NOT_TEXT:
         if data.startswith(magic):
             raise DataError(f"this is {what}, not a CSV file", where=str(path), hint=todo)
@@ -183,6 +178,9 @@ def _records(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[
     lines = iter(text.split("\n"))
     if separator == " ":
         lines = (" ".join(line.split()) for line in lines)
+    # The csv module refuses fields above a limit of the whole process. It is only ever raised: that is safe
+    # for other threads.
+    csv.field_size_limit(max(csv.field_size_limit(), min(len(text) + 1, 2**31 - 1)))
     reader = csv.reader(
         (line + "\n" for line in lines), delimiter=separator, skipinitialspace=separator != "\t", strict=True
     )
@@ -233,18 +231,22 @@ def _all(header: list[str], records: list[tuple[int, list[str]]]) -> Iterator[li
         yield fields
 
 
-def _names(path: Path, header: list[str], line: int) -> tuple[list[str], list[str]]:
+def checked_names(path: Path, header: list[str], where: str) -> tuple[list[str], list[str]]:
+    """The names of the columns, each different, and notes. Raises DataError for two of one name."""
     names, notes = [" ".join(name.split()) for name in header], []
+    unnamed = [at for at, name in enumerate(names) if not name]
+    for at in unnamed:
+        names[at] = f"unnamed-{at + 1}"
+    for at in unnamed[:3]:
+        notes.append(f"{path.name}: column {at + 1} has no name, it is called '{names[at]}'")
+    if len(unnamed) > 3:
+        notes.append(f"{path.name}: {len(unnamed) - 3} more columns have no name")
+    seen: dict[str, int] = {}
     for at, name in enumerate(names):
-        if not name:
-            names[at] = f"unnamed-{at + 1}"
-            notes.append(f"{path.name}: column {at + 1} has no name, it is called '{names[at]}'")
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            first = names.index(name) + 1
-            raise DataError(
-                f"two columns are called '{name}': {first} and {at + 1}", where=f"{path}, line {line}"
-            )
+        first = seen.setdefault(name, at)
+        if first != at:
+            message = f"two columns are called '{short(name, 60)}': {first + 1} and {at + 1}"
+            raise DataError(message, where=where)
     return names, notes
 
 

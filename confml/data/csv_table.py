@@ -1,422 +1,201 @@
-"""A user's own CSV file as a `DataSet`: every mistake one clear error with file, line and column."""
+"""A user's own table file as a `DataSet`; every mistake is one clear error with file, line and column."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from confml.data._csv_text import CsvText, read_csv
-from confml.data.coding import code_columns, sort_categories
-from confml.data.dataset import DataSet
-from confml.errors import ConfigError, DataError, did_you_mean
+from confml.data._csv_columns import Columns, handle_missing, read_columns
+from confml.data._words import SHOWN, at_lines, counted, is_missing, quoted, short
+from confml.data.coding import code_columns
+from confml.data.csv_spec import CsvSpec, check_columns, read_spec
+from confml.data.dataset import DataSet, label_variants
+from confml.data.memory import require_memory
+from confml.data.text_table import TextTable, read_table
+from confml.errors import DataError, did_you_mean
 
-MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})  # whatever their case
-_ID_ROWS = 10  # fewer rows than this may well be all different
-_SHOWN = 3  # places that one message names
+LONGEST_LABEL = 1000  # characters; a longer text is no class
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
-_COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
-
-
-@dataclass(frozen=True)
-class CsvSpec:
-    """What a config says of a CSV file; see `load_csv`."""
-
-    csv: Path
-    label: str
-    name: str
-    test: Path | None = None
-    ignore: tuple[str, ...] = ()
-    nominal: tuple[str, ...] = ()
-    groups: str | None = None
-    missing: str = "error"
-    separator: str | None = None
-    encoding: str | None = None
-    decimal: str = "."
-    drop_first: bool = False
 
 
 def load_csv(spec: Mapping[str, Any]) -> DataSet:
-    """The data set of a CSV file with a header line.
+    """Load the data set of a table file with a header line.
 
-    csv, label: the file, and the column of the class. name: of the data set, the file's stem unless given.
+    csv, label: the file, and the column of the class. The file is CSV, also compressed (``.gz``, ``.bz2``,
+        ``.zst``), Parquet (``.parquet``) or an Excel workbook (``.xlsx``). name: of the data set, the file's
+        stem unless given.
     test: a file of test rows with the same columns, in any order.
-    ignore: columns to leave out. nominal: columns of categories, coded 0/1, one column a category (with
-        drop-first: true, one fewer). Any other column must be numbers.
-    groups: a column of groups, not an attribute.
-    missing: what is done about an empty field, ?, NA, N/A, nan or null in an attribute: ``error``; ``drop``
-        leaves the row out; ``mean`` keeps it as NaN, for a step to fill in. A missing label is an error.
-    separator, encoding: found out unless given. decimal: ``.`` or ``,``.
+    ignore: columns to leave out. id: columns that identify a row: no features, kept in ``ids``.
+    nominal: columns of categories, coded 0/1, one column per category (with drop-first: true, one fewer). A
+        column none of whose values is a number is categorical too, unless every text in it is different: then
+        it is an identifier. Any other column must be numbers.
+    groups: a column of groups, not a feature.
+    missing: treatment of an empty field, ?, NA, N/A, nan or null in a feature: ``error``; ``drop`` leaves the
+        row out; ``mean`` keeps it as NaN, for a step to fill in. A missing label is an error.
+    separator, encoding: of a CSV file, found out unless given. decimal: ``.`` or ``,``.
 
     Labels are whole numbers if all are written as such, else text; ``01`` or ``+1`` make all of them text. A
-    category that only the test file has is 0 in all columns of its attribute and -1 in ``table``.
-    Raises DataError for what is wrong with a file, ConfigError for a key or value that is not known.
+    category that only the test file has is 0 in all columns of its feature and -1 in ``table``.
+    Raises DataError for an error in a file; ConfigError for a wrong key, value or column, ConfigErrors for
+    several.
     """
-    told = _spec(spec)
-    files = [
-        read_csv(path, told.separator, told.encoding) for path in (told.csv, told.test) if path is not None
-    ]
-    attributes = _attributes(told, files)
-    notes = [note for file in files for note in file.notes]
-    for file in files:
-        _check_labels_there(file, told.label)
-        _handle_missing(file, attributes, told, notes)
+    wanted = read_spec(spec)
+    paths = [path for path in (wanted.csv, wanted.test) if path is not None]
+    files = [read_table(path, wanted.separator, wanted.encoding) for path in paths]
     train = files[0]
-    y = _labels([label for file in files for label in file.column(told.label)])
-    _check_classes(told, files, y, notes)
-    table, categories = _table(told, files, attributes, notes)
-    _note_identifiers(told, train, attributes, table, notes)
-    coding = "dummy-drop-first" if told.drop_first else "dummy"
-    X, columns = code_columns(table, attributes, categories, coding)
-    groups = None
-    if told.groups is not None:
-        groups = np.array([group for file in files for group in file.column(told.groups)])
+    features = check_columns(wanted, train)
+    for test in files[1:]:
+        _check_test_columns(wanted, train, test, features)
+    notes = [note for file in files for note in file.notes]
+    groups = [] if wanted.groups is None else [wanted.groups]
+    for file in files:
+        _check_labels(file, wanted.label)
+        handle_missing(file, [*features, *groups], wanted, notes)
+    y = _labels(files, wanted.label, notes)
+    _check_classes(wanted, files, y, notes)
+    columns = read_columns(wanted, files, features, notes)
+    _require_memory_to_code(wanted, columns)
+    coding = "dummy-drop-first" if wanted.drop_first else "dummy"
+    X, names = code_columns(columns.values, columns.names, columns.categories, coding)
+    id_columns = tuple(dict.fromkeys((*wanted.id, *columns.identifiers)))
     divided = len(files) == 2
     return DataSet(
-        name=told.name,
+        name=wanted.name,
         X=X,
         y=y,
-        attributes=columns,
-        table=table,
-        table_attributes=tuple(attributes),
-        nominal=np.array([known is not None for known in categories], dtype=bool),
-        categories=categories,
+        attributes=names,
+        table=columns.values,
+        table_attributes=tuple(columns.names),
+        nominal=np.array([known is not None for known in columns.categories], dtype=bool),
+        categories=columns.categories,
         train_rows=np.arange(len(train.rows)) if divided else None,
         test_rows=np.arange(len(train.rows), len(y)) if divided else None,
-        groups=groups,
+        groups=_texts([text for file in files for text in file.column(groups[0])]) if groups else None,
+        lines=np.array([line for file in files for line in file.lines]),
+        ids=_ids(files, id_columns),
+        id_columns=id_columns,
         notes=tuple(notes),
     )
 
 
-# ---- what is asked for
-
-
-def _spec(spec: Mapping[str, Any]) -> CsvSpec:
-    given = {str(key).replace("-", "_"): value for key, value in spec.items() if value is not None}
-    known = set(CsvSpec.__dataclass_fields__)
-    for key in given:
-        if key not in known:
-            hint = did_you_mean(key.replace("_", "-"), sorted(other.replace("_", "-") for other in known))
-            raise ConfigError(f"a data set from a CSV file has no key '{key}'", hint=hint)
-    if "label" not in given:
-        raise ConfigError(f"{given['csv']} needs label, the name of the column with the class")
-    for key in ("csv", "test"):
-        if key in given:
-            given[key] = Path(given[key]).expanduser()
-    given.setdefault("name", given["csv"].stem)
-    for key in ("ignore", "nominal"):
-        if key in given:
-            names = [given[key]] if isinstance(given[key], str) else given[key]
-            given[key] = tuple(dict.fromkeys(str(name) for name in names))
-    for key in ("label", "groups"):
-        if key in given:
-            given[key] = str(given[key])
-    told = CsvSpec(**given)
-    if told.missing not in ("error", "drop", "mean"):
-        hint = did_you_mean(str(told.missing), ("error", "drop", "mean"), list_all=False)
-        raise ConfigError(f"missing must be error, drop or mean, got '{told.missing}'", hint=hint)
-    if told.decimal not in (".", ","):
-        raise ConfigError(f"decimal must be '.' or ',', got '{told.decimal}'")
-    return told
-
-
-def _attributes(told: CsvSpec, files: Sequence[CsvText]) -> list[str]:
-    """The names of the attributes, in the order of the file, once all named columns are known to be there."""
-    train = files[0]
-    asked = {"label": (told.label,), "ignore": told.ignore, "nominal": told.nominal, "groups": ()}
-    if told.groups is not None:
-        asked["groups"] = (told.groups,)
-    for key, names in asked.items():
-        for name in names:
-            if name not in train.names:
-                raise _no_column(train, key, name)
-    if told.label in (*told.ignore, *told.nominal, *asked["groups"]):
-        key = next(key for key in ("ignore", "nominal", "groups") if told.label in asked[key])
-        raise ConfigError(
-            f"'{told.label}' is the label, it cannot stand under {key} too", where=str(told.csv)
+def _check_test_columns(wanted: CsvSpec, train: TextTable, test: TextTable, features: Sequence[str]) -> None:
+    groups = () if wanted.groups is None else (wanted.groups,)
+    lacking = [name for name in (wanted.label, *groups, *features) if name not in test.place]
+    more = [name for name in test.names if name not in train.place]
+    if wanted.label in lacking:
+        hint = did_you_mean(wanted.label, test.names, list_all=False) or "a test file needs the true classes"
+        raise DataError(f"there is no label column '{wanted.label}'", where=str(test.path), hint=hint)
+    if lacking:
+        hint = did_you_mean(lacking[0], more, list_all=False)
+        message = f"columns of {train.path.name} are missing: {quoted(lacking)}"
+        raise DataError(message, where=str(test.path), hint=hint)
+    if more:
+        test.notes.append(
+            f"{test.path.name}: columns that {train.path.name} does not have are left out: {quoted(more)}"
         )
-    for name in told.nominal:
-        if name in told.ignore or name == told.groups:
-            other = "ignore" if name in told.ignore else "groups"
-            raise ConfigError(f"column '{name}' stands under nominal and {other}", where=str(told.csv))
-    left_out = {told.label, told.groups, *told.ignore}
-    attributes = [name for name in train.names if name not in left_out]
-    if not attributes:
-        raise DataError("no attributes are left beside the label", where=str(train.path))
-    for test in files[1:]:
-        lacking = [name for name in (told.label, *asked["groups"], *attributes) if name not in test.names]
-        if told.label in lacking:
-            hint = (
-                did_you_mean(told.label, test.names, list_all=False) or "a test file needs the true classes"
-            )
-            raise DataError(f"there is no label column '{told.label}'", where=str(test.path), hint=hint)
-        if lacking:
-            which = _listed([f"'{name}'" for name in lacking])
-            hint = did_you_mean(lacking[0], [n for n in test.names if n not in train.names], list_all=False)
-            raise DataError(
-                f"columns of {train.path.name} are missing: {which}", where=str(test.path), hint=hint
-            )
-        more = [name for name in test.names if name not in train.names]
-        if more:
-            which = _listed([f"'{name}'" for name in more])
-            test.notes.append(
-                f"{test.path.name}: columns that {train.path.name} has not are left out: {which}"
-            )
-    return attributes
-
-
-def _no_column(file: CsvText, key: str, name: str) -> DataError:
-    hint = did_you_mean(name, file.names, list_all=False)
-    there = f"the columns are {_listed(file.names, 20)}"
-    hint = f"{hint} ({there})" if hint else there
-    if sum(_is_number(other) for other in file.names) * 2 > len(file.names):
-        hint += "; they look like data: the file needs a first line with the names of its columns"
-    what = "label column" if key == "label" else f"column of {key}:"
-    return DataError(f"there is no {what} '{name}'", where=str(file.path), hint=hint)
 
 
 # ---- labels
 
 
-def _check_labels_there(file: CsvText, label: str) -> None:
-    lines = [at for at, value in zip(file.lines, file.column(label), strict=True) if _is_missing(value)]
+def _check_labels(file: TextTable, label: str) -> None:
+    """Raise DataError for rows without a label, and for a label that is too long for a class."""
+    texts = file.column(label)
+    lines = [at for at, text in zip(file.lines, texts, strict=True) if is_missing(text)]
     if lines:
-        where = f"{file.path}, {_lines(lines)}, column '{label}'"
+        where = f"{file.path}, {at_lines(lines, file.unit)}, column '{label}'"
         raise DataError("the label is missing", where=where, hint="give it, or take the rows out of the file")
+    row, longest = max(enumerate(texts), key=lambda entry: len(entry[1]))
+    if len(longest) > LONGEST_LABEL:
+        raise DataError(
+            f"the label has {len(longest)} characters, a class label has at most {LONGEST_LABEL}",
+            where=file.where(row, label),
+            hint="is it the right column, and is a quote missing?",
+        )
 
 
-def _labels(texts: Sequence[str]) -> np.ndarray:
+def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndarray:
     """(n,) int64 if every label is a whole number in its usual form, else text."""
-    if all(_INTEGER.fullmatch(text) for text in set(texts)):
+    texts = [text for file in files for text in file.column(label)]
+    distinct = set(texts)
+    if all(_INTEGER.fullmatch(text) for text in distinct):
         return np.array([int(text) for text in texts], dtype=np.int64)
-    return np.array(texts, dtype=str)
+    for variants in label_variants(sorted(distinct)):
+        notes.append(
+            f"labels {quoted(variants)} are different texts and count as different classes: "
+            f"write them alike if they mean the same class"
+        )
+    return _texts(texts)
 
 
-def _check_classes(told: CsvSpec, files: Sequence[CsvText], y: np.ndarray, notes: list[str]) -> None:
+def _check_classes(wanted: CsvSpec, files: Sequence[TextTable], y: np.ndarray, notes: list[str]) -> None:
     train = files[0]
     own, rest = y[: len(train.rows)].tolist(), y[len(train.rows) :].tolist()
     counts = Counter(own)
-    where = f"{train.path}, column '{told.label}'"
+    where = f"{train.path}, column '{wanted.label}'"
     if len(counts) == 1:
-        raise DataError(f"every row is of class {own[0]!r}: there is nothing to tell apart", where=where)
+        message = f"every row is of class {_shown(own[0])}: the data must have at least two classes"
+        raise DataError(message, where=where)
     if len(counts) == len(own) > 2 and not rest:
         hint = "is it the right column? A class, not a measurement, is expected"
         raise DataError("every row has a label of its own", where=where, hint=hint)
     single = {label for label, count in (counts + Counter(rest)).items() if count == 1}
-    for at, label in zip((at for file in files for at in file.lines), (*own, *rest), strict=True):
-        if label in single and len(single) <= _SHOWN:
-            notes.append(f"class {label!r} has one row only (line {at}): no split has it in both parts")
-    if len(single) > _SHOWN:
-        notes.append(f"{len(single)} of {len(counts)} classes have one row only: is '{told.label}' a class?")
-    for label, count in Counter(rest).items():
-        if label not in counts:
-            rows = "row" if count == 1 else "rows"
-            notes.append(f"class {label!r} is in the test file only ({count} {rows}): it cannot be learnt")
-
-
-# ---- missing values
-
-
-def _handle_missing(file: CsvText, attributes: Sequence[str], told: CsvSpec, notes: list[str]) -> None:
-    used = [*attributes, told.groups] if told.groups is not None else list(attributes)
-    at = [file.names.index(name) for name in used]
-    places = [
-        (row, name)
-        for row, fields in enumerate(file.rows)
-        for name, column in zip(used, at, strict=True)
-        if len(fields[column]) < 5 and _is_missing(fields[column])
-    ]
-    if not places:
-        return
-    if told.missing == "drop":
-        gone = {row for row, _ in places}
-        notes.append(f"{file.path.name}: {_rows(len(gone))} of {len(file.rows)} with missing values left out")
-        file.keep([row not in gone for row in range(len(file.rows))])
-        if not file.rows:
-            hint = "missing: mean keeps rows, ignore: leaves a column out"
-            raise DataError("every row has missing values: none is left", where=str(file.path), hint=hint)
-        return
-    empty = [name for name, count in Counter(name for _, name in places).items() if count == len(file.rows)]
-    if empty and file.path != told.test:  # a test file can be filled in from the training file
-        which = _listed([f"'{name}'" for name in empty])
-        column = "column has" if len(empty) == 1 else "columns have"
-        raise DataError(f"{column} no values: {which}", where=str(file.path), hint="list them under ignore:")
-    of_groups = [(row, name) for row, name in places if name == told.groups]
-    if told.missing == "mean" and not of_groups:
-        notes.append(f"{file.path.name}: {_values(len(places))} missing, to be filled in with means")
-        return
-    shown = of_groups if told.missing == "mean" else places
-    row, name = shown[0]
-    value = file.rows[row][file.names.index(name)]
-    said = "the field is empty" if not value else f"the value is missing ('{value}')"
-    if len(shown) > 1:
-        lines = _lines([file.lines[other] for other, _ in shown[1:]])
-        said += f"; {len(shown) - 1} more, on {lines}"
-    hint = "missing: drop leaves such rows out, missing: mean fills in means"
-    if of_groups and told.missing == "mean":
-        hint = "a group cannot be filled in; missing: drop leaves such rows out"
-    raise DataError(said, where=f"{file.path}, line {file.lines[row]}, column '{name}'", hint=hint)
-
-
-# ---- attributes
-
-
-def _table(
-    told: CsvSpec, files: Sequence[CsvText], attributes: Sequence[str], notes: list[str]
-) -> tuple[np.ndarray, tuple[tuple[str, ...] | None, ...]]:
-    """The attributes of all files, (n, a) float64 with codes for categories, and the categories."""
-    table = np.empty((sum(len(file.rows) for file in files), len(attributes)))
-    all_categories: list[tuple[str, ...] | None] = []
-    wrong: list[tuple[str, CsvText, list[int]]] = []
-    for j, name in enumerate(attributes):
-        if name in told.nominal:
-            categories = sort_categories(text for text in files[0].column(name) if not _is_missing(text))
-            table[:, j] = np.concatenate([_codes(file, name, categories, notes) for file in files])
-            all_categories.append(categories)
-            continue
-        all_categories.append(None)
-        start = 0
-        for file in files:
-            values, not_numbers = _numbers(file.column(name), told.decimal)
-            if not_numbers:
-                wrong.append((name, file, not_numbers))
-            table[start : start + len(values), j] = values
-            start += len(values)
-    if wrong:
-        raise _text_columns(told, wrong)
-    _check_finite(files, attributes, all_categories, table)
-    return table, tuple(all_categories)
-
-
-def _codes(file: CsvText, name: str, categories: tuple[str, ...], notes: list[str]) -> np.ndarray:
-    place: dict[str, float] = {category: code for code, category in enumerate(categories)}
-    texts = file.column(name)
-    unseen = Counter(text for text in texts if text not in place and not _is_missing(text))
-    if unseen:
-        which = _listed([f"'{text}'" for text in unseen])
+    if len(single) > SHOWN:
         notes.append(
-            f"{file.path.name}: column '{name}' has categories that the training file has not, "
-            f"coded as none of them: {which} ({_rows(sum(unseen.values()))})"
+            f"{len(single)} of {len(counts)} classes have one row only: is '{wanted.label}' a class?"
         )
-    return np.array([place.get(text, np.nan if _is_missing(text) else -1.0) for text in texts])
+    elif single:
+        places = ((file, at) for file in files for at in file.lines)
+        for (file, at), label in zip(places, (*own, *rest), strict=True):
+            if label in single:
+                one = f"class {_shown(label)} has one row only ({file.unit} {at})"
+                notes.append(f"{one}: no split has it in both parts")
+    absent = {label: count for label, count in Counter(rest).items() if label not in counts}
+    for label, count in list(absent.items())[:5]:
+        rows = counted(count, "row")
+        notes.append(f"class {_shown(label)} is in the test file only ({rows}): it cannot be learnt")
+    if len(absent) > 5:
+        notes.append(f"{len(absent) - 5} more classes are in the test file only")
 
 
-def _numbers(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int]]:
-    """The numbers, NaN where one is missing, and the rows that are no numbers."""
-    if decimal == ",":
-        texts = [text.replace(",", ".") if "." not in text else f"'{text}'" for text in texts]
-    if "_" not in "".join(texts):
-        try:
-            return np.array([float(text) for text in texts]), []
-        except ValueError:
-            pass
-    values, wrong = np.full(len(texts), np.nan), []
-    for row, text in enumerate(texts):
-        if _is_number(text):
-            values[row] = float(text)
-        elif not _is_missing(text):
-            wrong.append(row)
-    return values, wrong
+def _shown(label: int | str) -> str:
+    return repr(short(label, 60)) if isinstance(label, str) else repr(label)
 
 
-def _text_columns(told: CsvSpec, wrong: Sequence[tuple[str, CsvText, list[int]]]) -> DataError:
-    """One error for all columns of text that are not said to be nominal."""
-    told_of: dict[str, str] = {}
-    names, identifiers, commas = [], [], True
-    for name, file, rows in wrong:
-        texts = file.column(name)
-        row = rows[0]
-        commas = commas and all(_COMMA_NUMBER.fullmatch(texts[other]) for other in rows)
-        if name in told_of:
-            continue
-        which = "text" if len(rows) * 2 > len(texts) else f"{_values(len(rows))} of text"
-        told_of[name] = f"'{name}' ({which}, as '{_short(texts[row])}' on line {file.lines[row]})"
-        (identifiers if _all_different(texts) else names).append(name)
-    path = wrong[0][1].path
-    if commas and told.decimal == ".":
-        hint = 'these are numbers with decimal commas: say decimal: ","'
-    else:
-        hints = []
-        if names:
-            hints.append(f"categories are listed as nominal: [{_listed(names, 20)}]")
-        if identifiers:
-            hints.append(f"names or identifiers as ignore: [{_listed(identifiers, 20)}]")
-        hint = ", ".join(hints)
-    column = "column holds" if len(told_of) == 1 else "columns hold"
-    return DataError(f"{column} text, not numbers: {', '.join(told_of.values())}", where=str(path), hint=hint)
+# ---- texts and memory
 
 
-def _check_finite(files, attributes, categories, table: np.ndarray) -> None:
-    rows, columns = np.nonzero(np.isinf(table))
-    if not len(rows):
+def _ids(files: Sequence[TextTable], names: Sequence[str]) -> np.ndarray | None:
+    """(n, k) the texts of the identifier columns; empty where a test file does not have the column."""
+    if not names:
+        return None
+    columns = []
+    for name in names:
+        parts = [file.column(name) if name in file.place else [""] * len(file.rows) for file in files]
+        columns.append(_texts([text for part in parts for text in part]))
+    return np.column_stack(columns)
+
+
+def _texts(texts: Sequence[str]) -> np.ndarray:
+    """(n,) text; numpy takes 4 bytes per character of the longest one for each."""
+    longest = max(map(len, texts), default=1)
+    require_memory(4 * longest * len(texts), f"a column of texts of up to {longest} characters")
+    return np.array(texts, dtype=str)
+
+
+def _require_memory_to_code(wanted: CsvSpec, columns: Columns) -> None:
+    known = {name: len(c) for name, c in zip(columns.names, columns.categories, strict=True) if c is not None}
+    if not known:
         return
-    row, name = int(rows[0]), attributes[columns[0]]
-    file = files[0]
-    if row >= len(file.rows):
-        row, file = row - len(file.rows), files[1]
-    text = file.column(name)[row]
-    more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
-    where = f"{file.path}, line {file.lines[row]}, column '{name}'"
-    raise DataError(f"the value is infinite ('{text}'){more}", where=where, hint="give a number, or nothing")
-
-
-def _note_identifiers(told: CsvSpec, train: CsvText, attributes, table: np.ndarray, notes: list[str]) -> None:
-    if len(train.rows) < _ID_ROWS:
-        return
-    for j, name in enumerate(attributes):
-        values = table[: len(train.rows), j]
-        if np.all(values == np.trunc(values)) and len(np.unique(values)) == len(values):
-            notes.append(
-                f"column '{name}' has another value in every row: is it an identifier? "
-                f"ignore: [{name}] leaves it out"
-            )
-
-
-# ---- words
-
-
-def _is_missing(text: str) -> bool:
-    return text.lower() in MISSING
-
-
-def _is_number(text: str) -> bool:
-    if "_" in text or _is_missing(text):
-        return False
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _all_different(texts: Sequence[str]) -> bool:
-    return len(texts) >= _ID_ROWS and len(set(texts)) == len(texts)
-
-
-def _lines(lines: Sequence[int]) -> str:
-    distinct = sorted(set(lines))
-    shown = ", ".join(map(str, distinct[:_SHOWN]))
-    more = len(distinct) - _SHOWN
-    return f"line{'s' if len(distinct) > 1 else ''} {shown}" + (f" and {more} more" if more > 0 else "")
-
-
-def _listed(names: Sequence[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (f", ... ({len(names)} in all)" if len(names) > most else "")
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 30 else f"{text[:27]}..."
-
-
-def _rows(count: int) -> str:
-    return f"{count} row" if count == 1 else f"{count} rows"
-
-
-def _values(count: int) -> str:
-    return f"{count} value" if count == 1 else f"{count} values"
+    rows, count = len(columns.values), len(columns.names) - len(known) + sum(known.values())
+    most = max(known, key=lambda name: known[name])
+    require_memory(
+        8 * rows * count,
+        f"coding {rows} rows as {count} columns ('{short(most, 60)}' has {known[most]} categories)",
+        where=str(wanted.csv),
+        hint=f"leave it out by ignore: [{short(most, 60)}], or merge its rare categories",
+    )

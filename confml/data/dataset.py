@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +29,10 @@ class DataSet:
     categories: for each of the a attributes its categories, or None where it is numeric.
     train_rows, test_rows: row numbers of the provider's parts, or None.
     groups: (n,) group of each row, or None.
-    notes: warnings in words, for whoever reads the results.
+    lines: (n,) line of the file that each row was read from, counted from 1 with the header, or None where
+        there is no such file. The rows of a test part have lines of the test file.
+    ids: (n, k) text, the identifiers of each row, or None. id_columns: k names of their columns.
+    notes: warnings, one sentence each, for readers of the results.
 
     Raises ValueError for shapes that do not fit together.
     """
@@ -45,6 +48,9 @@ class DataSet:
     train_rows: np.ndarray | None = None
     test_rows: np.ndarray | None = None
     groups: np.ndarray | None = None
+    lines: np.ndarray | None = None
+    ids: np.ndarray | None = None
+    id_columns: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __post_init__(self):
@@ -72,13 +78,23 @@ class DataSet:
             arrays["groups"] = np.asarray(self.groups)
             if arrays["groups"].shape != (rows,):
                 raise ValueError(f"groups must be ({rows},), got {arrays['groups'].shape}")
+        if self.lines is not None:
+            arrays["lines"] = np.asarray(self.lines, dtype=np.int64)
+            if arrays["lines"].shape != (rows,):
+                raise ValueError(f"lines must be ({rows},), got {arrays['lines'].shape}")
+        if (self.ids is None) != (not self.id_columns):
+            raise ValueError("ids and id_columns go together")
+        if self.ids is not None:
+            arrays["ids"] = np.asarray(self.ids).astype(str, copy=False)
+            if arrays["ids"].shape != (rows, len(self.id_columns)):
+                raise ValueError(f"ids must be ({rows}, {len(self.id_columns)}), got {arrays['ids'].shape}")
         for field, array in arrays.items():
             array = array.view()
             array.flags.writeable = False
             object.__setattr__(self, field, array)
         if table is X:
             object.__setattr__(self, "table", self.X)
-        for field in ("attributes", "table_attributes", "categories", "notes"):
+        for field in ("attributes", "table_attributes", "categories", "id_columns", "notes"):
             object.__setattr__(self, field, tuple(getattr(self, field)))
 
     def __len__(self) -> int:
@@ -92,6 +108,10 @@ class DataSet:
     def classes(self) -> np.ndarray:
         """(c,) the distinct labels, sorted."""
         return np.unique(self.y)
+
+    def identifiers(self) -> dict[str, np.ndarray]:
+        """The identifiers by column: name -> (n,) text."""
+        return {name: self.ids[:, j] for j, name in enumerate(self.id_columns)}
 
     def class_counts(self) -> dict:
         """Rows of each class, in the order of ``classes``."""
@@ -113,9 +133,9 @@ class DataSet:
 
     @functools.cached_property
     def checksum(self) -> str:
-        """SHA-256 (hex) of the contents: X, y, the parts, the groups; the name and the notes do not count.
+        """SHA-256 (hex) of the contents: X, y, the parts, the groups; not the name, lines, ids and notes.
 
-        Where something is nominal its codes count too, since methods for nominal attributes read them.
+        The codes of nominal attributes count too, since methods for nominal attributes read them.
         """
         digest = hashlib.sha256()
         kept = [self.X, self.y, self.train_rows, self.test_rows, self.groups]
@@ -156,3 +176,24 @@ def as_labels(values: Sequence | np.ndarray) -> np.ndarray:
     if len(distinct) == 0 or not all(_WHOLE.fullmatch(text) for text in distinct.tolist()):
         return distinct[codes]
     return np.array([int(text.partition(".")[0]) for text in distinct.tolist()], dtype=np.int64)[codes]
+
+
+def label_variants(labels: Iterable[str]) -> list[tuple[str, ...]]:
+    """Groups of labels that differ only in case, blanks or the form of a number, as ``1``, ``1.0``, ``01``.
+
+    labels: distinct texts. Returns the groups of two or more, each in the order given.
+    """
+    groups: dict[str, list[str]] = {}
+    for label in labels:
+        groups.setdefault(_label_key(label), []).append(label)
+    return [tuple(group) for group in groups.values() if len(group) > 1]
+
+
+def _label_key(label: str) -> str:
+    text = "".join(label.casefold().split())
+    if len(text) < 40 and "_" not in text:
+        try:
+            return f"{float(text) + 0.0:.17g}"
+        except ValueError:
+            pass
+    return text

@@ -16,8 +16,8 @@ from confml.data.dataset import DataSet
 from confml.runner.environment import guarded
 from confml.runner.lease import Lease, is_abandoned
 
-_ARRAYS = ("X", "y", "table", "nominal", "train_rows", "test_rows", "groups")
-_WORDS = ("name", "checksum", "attributes", "table_attributes", "categories", "notes")
+_ARRAYS = ("X", "y", "table", "nominal", "train_rows", "test_rows", "groups", "lines", "ids")
+_WORDS = ("name", "checksum", "attributes", "table_attributes", "categories", "id_columns", "notes")
 
 
 class Workspace:

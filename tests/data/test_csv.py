@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confml.data import load
-from confml.errors import ConfigError, ConfmlError, DataError
+from confml.data import load, memory
+from confml.errors import ConfigError, ConfigErrors, ConfmlError, DataError
 
 GOOD = "age,size,y\n30,1.5,yes\n41,2.5,no\n52,-3,yes\n63,4e1,no\n"
 
@@ -196,7 +196,7 @@ def test_a_category_of_the_test_file_alone_is_coded_as_none(csv):
     assert data.X.tolist() == [[0, 1], [1, 0], [0, 0], [0, 1], [0, 0]]
     assert data.table[:, 0].tolist() == [1, 0, -1, 1, -1]
     assert data.notes == (
-        "new.csv: column 'colour' has categories that the training file has not, "
+        "new.csv: column 'colour' has categories that the training file does not have, "
         "coded as none of them: 'green' (2 rows)",
     )
 
@@ -204,7 +204,7 @@ def test_a_category_of_the_test_file_alone_is_coded_as_none(csv):
 def test_notes_on_a_test_file(csv):
     data = csv("x,y\n1,a\n2,b\n3,a\n4,b\n", "x,extra,y\n1,9,a\n2,9,c\n")
     assert data.notes == (
-        "new.csv: columns that mine.csv has not are left out: 'extra'",
+        "new.csv: columns that mine.csv does not have are left out: 'extra'",
         "class 'c' has one row only (line 3): no split has it in both parts",
         "class 'c' is in the test file only (1 row): it cannot be learnt",
     )
@@ -309,43 +309,35 @@ BROKEN_FILES = {
     "same-names": ("x,z,x,y\n1,2,3,a\n4,5,6,b\n", "mine.csv, line 1: two columns are called 'x': 1 and 3"),
     "open-quote": ('x,y\n1,"a\n2,b\n', "mine.csv, line 2: a quoted field does not end"),
     "bad-quote": ('x,y\n1,"a"b\n2,b\n', "mine.csv, line 2: broken quotes"),
-    "text": (
-        "x,colour,y\n1,red,a\n2,blue,b\n",
-        "mine.csv: column holds text, not numbers: 'colour' (text, as 'red' on line 2); "
-        "categories are listed as nominal: [colour]",
-    ),
-    "two-columns-of-text": (
-        "size,colour,y\nbig,red,a\nsmall,blue,b\n",
-        "columns hold text, not numbers: 'size' (text, as 'big' on line 2), "
-        "'colour' (text, as 'red' on line 2); categories are listed as nominal: [size, colour]",
-    ),
     "one-text-among-numbers": (
         "x,y\n1,a\n2,b\n3x,a\n4,b\n",
-        "column holds text, not numbers: 'x' (1 value of text, as '3x' on line 4)",
+        "mine.csv: column 'x' holds 3 numbers and 1 text ('3x' on line 4); correct the fields, or empty "
+        "them where values are missing; nominal: takes the column as categories",
     ),
-    "underscore": ("x,y\n1_000,a\n2,b\n", "'x' (1 value of text, as '1_000' on line 2)"),
+    "one-number-among-texts": (
+        "x,z,y\nred,1,a\n7,2,b\nblue,3,a\nred,x,b\n",
+        "mine.csv: column 'x' holds 1 number and 3 texts ('7' on line 3); "
+        "column 'z' holds 3 numbers and 1 text ('x' on line 5); correct",
+    ),
+    "underscore": ("x,y\n1_000,a\n2,b\n", "holds 1 number and 1 text ('1_000' on line 2)"),
     "infinite": (
         "x,y\n1,a\n1e999,b\ninf,a\n",
         "mine.csv, line 3, column 'x': the value is infinite ('1e999'), and 1",
     ),
     "one-class": (
         "x,y\n1,a\n2,a\n",
-        "mine.csv, column 'y': every row is of class 'a': there is nothing to tell",
+        "mine.csv, column 'y': every row is of class 'a': the data must have at least two classes",
     ),
     "one-row": ("x,y\n1,a\n", "mine.csv, column 'y': every row is of class 'a'"),
     "all-labels-different": (
         "x,y\n1,1.5\n2,2.5\n3,3.5\n",
         "every row has a label of its own; is it the right column?",
     ),
-    "data-for-header": (
-        "5,3,0\n6,2,1\n4,4,0\n",
-        "there is no label column 'y'; the columns are 5, 3, 0; they look like",
-    ),
     "excel": (
         b"PK\x03\x04\x14\x00",
-        "mine.csv: this is a zip file or an Excel workbook, not a CSV file; save it as CSV",
+        "mine.csv: this is a zip file or an Excel workbook, not a CSV file; save it as CSV, or call",
     ),
-    "gzip": (b"\x1f\x8b\x08\x00", "mine.csv: this is a gzip file, not a CSV file; unpack it first"),
+    "gzip": (b"\x1f\x8b\x08\x00", "mine.csv: the compressed data are broken (gzip): it ends before its end"),
     "zero-bytes": (b"x,y\n1,a\0\n", "mine.csv, line 2: there are zero bytes: this is not text"),
     "utf-16-without-mark": ("x,y\n1,a\n".encode("utf-16-le"), "say encoding: utf-16-le or utf-16-be"),
     "latin-1": (
@@ -368,36 +360,159 @@ def test_a_broken_file_has_one_clear_message(csv, case):
     assert "\n" not in said and said.startswith("mine.csv")
 
 
-def test_identifiers_among_columns_of_text_are_to_be_ignored(csv):
-    rows = "".join(f"name{i},{'red' if i % 3 else 'blue'},{i % 2}\n" for i in range(12))
-    said = error(csv, f"who,colour,y\n{rows}")
-    assert said.endswith("categories are listed as nominal: [colour], names or identifiers as ignore: [who]")
+# ---- kinds of columns
+
+
+def test_a_column_without_numbers_is_categorical_and_a_note_says_so(csv):
+    text = "colour,x,size,y\nred,1,big,a\nblue,2,big,b\nred,3,?,a\n"
+    data = csv(text, missing="mean")
+    assert data.checksum == csv(text, missing="mean", nominal=["colour", "size"]).checksum
+    assert data.attributes == ("colour=blue", "colour=red", "x", "size=big")
+    assert data.notes[-1] == (
+        "columns without numbers are taken as categorical: 'colour' (2 categories), 'size' (1 category)"
+    )
+    one = csv("colour,x,y\nred,1,a\nblue,2,b\n", "colour,x,y\n7,1,a\nred,2,b\n")
+    assert one.table[:, 0].tolist() == [1, 0, -1, 1]
+    assert "a column without numbers is taken as categorical: 'colour' (2 categories)" in one.notes
+
+
+def test_a_column_of_texts_that_all_differ_is_an_identifier(csv):
+    rows = "".join(f"P{i},{i % 3},{'ab'[i % 2]}\n" for i in range(12))
+    data = csv(f"who,x,y\n{rows}")
+    assert data.attributes == ("x",) and data.id_columns == ("who",)
+    assert data.identifiers()["who"].tolist() == [f"P{i}" for i in range(12)]
+    assert data.notes == (
+        "a column with a different text in every row taken as an identifier, not as a feature: 'who'; "
+        "nominal: [who] makes it a feature",
+    )
+    assert len(csv(f"who,x,y\n{rows}", nominal="who").attributes) == 13
+    said = error(csv, "who,y\n" + "".join(f"P{i},{'ab'[i % 2]}\n" for i in range(12)))
+    assert "no features are left: 'who' has a different text in every row" in said
+
+
+def test_rows_keep_their_lines_and_identifiers(csv):
+    text = 'who,x,extra,y\nA,1,p,a\n\nB,,q,b\n"C\nc",3,r,a\nD,4,s,b\n'
+    test = "y,x,who,extra\na,5,E,t\nb,?,F,u\nb,7,G,v\n"
+    data = csv(text, test, id=["who", "extra"], missing="drop")
+    assert data.attributes == ("x",)
+    assert data.lines.tolist() == [2, 5, 7, 2, 4]
+    assert data.id_columns == ("who", "extra")
+    assert data.ids.tolist() == [["A", "p"], ["C\nc", "r"], ["D", "s"], ["E", "t"], ["G", "v"]]
+    assert data.checksum == csv(text, test, ignore=["who", "extra"], missing="drop").checksum
+    without = csv(text, "y,x\na,5\nb,6\n", id=["who", "extra"], missing="drop")
+    assert without.ids[3:].tolist() == [["", ""], ["", ""]]
+
+
+def test_an_identifier_may_be_ignored_or_a_group_too_but_not_a_feature(csv):
+    text = "who,x,y\nA,1,a\nA,2,b\nB,3,a\n"
+    data = csv(text, id="who", groups="who")
+    assert data.groups.tolist() == ["A", "A", "B"] == data.ids[:, 0].tolist()
+    said = error(csv, text, kind=ConfigError, id="who", nominal=["who"])
+    assert said == "mine.csv: column 'who' is listed under nominal and id; take it out of one of them"
+
+
+def test_all_wrong_columns_are_reported_together(csv):
+    said = error(csv, GOOD, kind=ConfigErrors, label="Y", ignore=["agee"], groups="site", id=["no"])
+    assert said.splitlines() == [
+        "mine.csv: there is no label column 'Y'; did you mean 'y'? (the columns are age, size, y)",
+        "mine.csv: there is no column of groups: 'site'; did you mean 'size'? (the columns are age, size, y)",
+        "mine.csv: there is no column of ignore: 'agee'; did you mean 'age'? (the columns are age, size, y)",
+        "mine.csv: there is no column of id: 'no'; the columns are age, size, y",
+    ]
+
+
+def test_labels_that_look_alike_are_noted(csv):
+    data = csv("x,y\n" + "".join(f"{i},{('1', '1.0', '01', '2')[i % 4]}\n" for i in range(8)))
+    assert data.classes.tolist() == ["01", "1", "1.0", "2"]
+    assert (
+        "labels '01', '1', '1.0' are different texts and count as different classes: "
+        "write them alike if they mean the same class"
+    ) in data.notes
+    data = csv("x,y\n" + "".join(f"{i},{('yes', 'Yes', 'no way', 'noway')[i % 4]}\n" for i in range(8)))
+    assert sum("different texts" in note for note in data.notes) == 2
+
+
+# ---- sizes
+
+
+def test_a_field_of_200_kilobytes_is_read(csv):
+    data = csv(f"x,remark,y\n1,{'z' * 200_000},a\n2,q,b\n", id="remark")
+    assert len(data.ids[0, 0]) == 200_000
+
+
+def test_many_columns_are_looked_up_in_linear_time(csv):
+    """Every step that searches a list of all names once per column is quadratic."""
+    m, looked = 3000, 0
+
+    class Names(list):
+        def index(self, *args):
+            nonlocal looked
+            looked += 1
+            return super().index(*args)
+
+        def __contains__(self, name):
+            nonlocal looked
+            looked += 1
+            return super().__contains__(name)
+
+    from confml.data import _csv_text, text_table
+
+    plain = text_table.TextTable
+    head, row = ",".join(f"c{j}" for j in range(m)), ",".join(["1.5"] * m)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_csv_text, "TextTable", lambda path, names, *a, **k: plain(path, Names(names), *a, **k))
+        data = csv(f"{head},y\n{row},a\n{row},b\n{row},a\n", f"{head},y\n{row},a\n{row},b\n")
+    assert data.X.shape == (5, m) and looked == 0
+
+
+def test_a_label_as_long_as_a_text_is_refused(csv):
+    said = error(csv, f"x,y\n1,a\n2,{'b' * 100_000}\n3,a\n")
+    assert said == (
+        "mine.csv, line 3, column 'y': the label has 100000 characters, a class label has at most 1000; "
+        "is it the right column, and is a quote missing?"
+    )
+
+
+def test_coding_that_does_not_fit_into_memory_is_refused_before(csv, monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**8)
+    rows = "".join(f"{i},k{i},{i % 2}\n" for i in range(3000))
+    said = error(csv, f"x,t,y\n{rows}", nominal="t")
+    assert said == (
+        "mine.csv: coding 3000 rows as 3001 columns ('t' has 3000 categories) takes 0.1 GB of memory; "
+        "0.1 GB are available; leave it out by ignore: [t], or merge its rare categories"
+    )
 
 
 def test_decimal_commas_are_hinted_at_and_read_where_said(csv):
     text = "x;z;y\n1,5;2;a\n-0,25;3;b\n10;4;a\n"
-    assert 'these are numbers with decimal commas: say decimal: ","' in error(csv, text)
+    assert 'are numbers with a decimal comma: decimal: ","' in error(csv, text)
     assert csv(text, decimal=",").X.tolist() == [[1.5, 2], [-0.25, 3], [10, 4]]
-    assert "'x' (1 value of text, as '1.000,5' on line 2)" in error(csv, "x;y\n1.000,5;a\n2;b\n", decimal=",")
+    assert "'x' holds 1 number and 1 text ('1.000,5' on line 2)" in error(
+        csv, "x;y\n1.000,5;a\n2;b\n", decimal=","
+    )
 
 
 # ---- mistakes: in what is said of it
 
 
 def test_a_column_that_is_not_there_names_the_nearest_and_all(csv):
-    assert error(csv, GOOD, label="Y") == (
+    assert error(csv, GOOD, kind=ConfigError, label="Y") == (
         "mine.csv: there is no label column 'Y'; did you mean 'y'? (the columns are age, size, y)"
     )
-    assert error(csv, GOOD, label="class") == (
+    assert error(csv, GOOD, kind=ConfigError, label="class") == (
         "mine.csv: there is no label column 'class'; the columns are age, size, y"
     )
-    for key in ("ignore", "nominal"):
-        said = error(csv, GOOD, **{key: ["age", "sise"]})
+    text = "5,3,0\n6,2,1\n4,4,0\n"
+    assert "there is no label column 'y'; the columns are 5, 3, 0; they look like" in error(
+        csv, text, kind=ConfigError
+    )
+    for key in ("ignore", "nominal", "id"):
+        said = error(csv, GOOD, kind=ConfigError, **{key: ["age", "sise"]})
         assert said == (
             f"mine.csv: there is no column of {key}: 'sise'; did you mean 'size'? "
             "(the columns are age, size, y)"
         )
-    assert "there is no column of groups: 'site'" in error(csv, GOOD, groups="site")
+    assert "there is no column of groups: 'site'" in error(csv, GOOD, kind=ConfigError, groups="site")
 
 
 def test_a_file_that_is_not_there_names_the_nearest(csv, tmp_path):
@@ -408,13 +523,13 @@ def test_a_file_that_is_not_there_names_the_nearest(csv, tmp_path):
     assert caught.value.exit_code == 3
     with pytest.raises(DataError, match="no such file, nor a folder"):
         load({"csv": str(tmp_path / "none" / "mine.csv"), "label": "y"})
-    with pytest.raises(DataError, match="this is a folder, not a CSV file"):
+    with pytest.raises(DataError, match="this is a folder, not a table file"):
         load({"csv": str(tmp_path), "label": "y"})
 
 
 def test_nothing_left_beside_the_label(csv):
-    said = error(csv, GOOD, ignore=["age", "size"])
-    assert said == "mine.csv: no attributes are left beside the label"
+    said = error(csv, GOOD, kind=ConfigError, ignore=["age", "size"])
+    assert said == "mine.csv: no features are left beside the label"
 
 
 def test_a_separator_that_separates_nothing(csv):
@@ -432,8 +547,11 @@ def test_a_separator_that_separates_nothing(csv):
         ({"separator": "ab"}, "separator must be one character, got 'ab'"),
         ({"encoding": "utf-9"}, "unknown encoding 'utf-9'"),
         ({"decimal": ";"}, "decimal must be '.' or ',', got ';'"),
-        ({"ignore": ["y"]}, "mine.csv: 'y' is the label, it cannot stand under ignore too"),
-        ({"nominal": ["age"], "ignore": ["age"]}, "mine.csv: column 'age' stands under nominal and ignore"),
+        ({"ignore": ["y"]}, "mine.csv: 'y' is the label, it cannot be listed under ignore too"),
+        (
+            {"nominal": ["age"], "ignore": ["age"]},
+            "column 'age' is listed under ignore and nominal; take it",
+        ),
     ],
 )
 def test_a_wrong_key_or_value_is_a_mistake_of_the_config(csv, keys, expected):
@@ -448,7 +566,7 @@ def test_a_wrong_key_or_value_is_a_mistake_of_the_config(csv, keys, expected):
         ("y,z\nyes,1\n", "new.csv: columns of mine.csv are missing: 'age', 'size'"),
         (
             "age,size,y\n1,big,yes\n",
-            "new.csv: column holds text, not numbers: 'size' (text, as 'big' on line 2)",
+            "new.csv: column 'size' holds 1 text ('big' on line 2); correct",
         ),
         ("age,size,y\n1,,yes\n", "new.csv, line 2, column 'size': the field is empty"),
         ("age,size,y\n1,2,yes\n1,inf,no\n", "new.csv, line 3, column 'size': the value is infinite ('inf')"),
@@ -467,10 +585,14 @@ def test_an_identifier_is_noted(csv):
     rows = "".join(f"{1000 + i},{i % 4},{i / 7:.3f},{i % 2}\n" for i in range(20))
     data = csv(f"id,z,x,y\n{rows}")
     assert data.notes == (
-        "column 'id' has another value in every row: is it an identifier? ignore: [id] leaves it out",
+        "column 'id' has a different whole number or category in every row; "
+        "if it is an identifier, id: [id] leaves it out of the features",
     )
     rows = "".join(f"p{i},{i % 4},{i % 2}\n" for i in range(20))
-    assert "column 'who' has another value in every row" in csv(f"who,z,y\n{rows}", nominal=["who"]).notes[0]
+    assert (
+        "column 'who' has a different whole number or category in"
+        in csv(f"who,z,y\n{rows}", nominal=["who"]).notes[0]
+    )
 
 
 def test_a_class_with_one_row_is_noted(csv):

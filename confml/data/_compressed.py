@@ -1,0 +1,136 @@
+"""Decompression with a limit: gzip, bzip2, Zstandard and members of zip files."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import BinaryIO
+
+from confml.errors import DataError
+
+LARGEST = 1 << 32  # bytes that a file may unpack to where nothing else is known
+MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstandard"}
+# The standard library's readers raise all of these for broken archives; nothing else is caught.
+BROKEN = (
+    EOFError,
+    OSError,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    KeyError,
+    ValueError,
+    IndexError,
+    OverflowError,
+    struct.error,
+)
+
+
+def compression_of(data: bytes) -> str | None:
+    """``gzip``, ``bzip2``, ``zstandard``, or None for data that begin with none of their marks."""
+    return next((kind for magic, kind in MAGIC.items() if data.startswith(magic)), None)
+
+
+def decompress(kind: str, data: bytes, limit: int | None = None) -> bytes:
+    """The content of compressed ``data``; several parts in one file are read one after another.
+
+    Raises DataError, without a place, for broken data and where more than ``limit`` bytes come out.
+    """
+    try:
+        with _opened(kind, io.BytesIO(data)) as stream:
+            return read_limited(stream, limit)
+    except BROKEN as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"the compressed data are broken ({kind}): {in_words(error)}") from None
+
+
+def zip_member(source: Path | BinaryIO, member: str, limit: int | None = None) -> bytes:
+    """A file of a zip archive. Raises DataError, without a place, as `decompress` does."""
+    try:
+        with zipfile.ZipFile(source) as archive:
+            names = archive.namelist()
+            if member not in names:
+                raise DataError(f"the zip file has no member '{member}'", hint=there_are(names))
+            info = archive.getinfo(member)
+            if info.flag_bits & 1:
+                raise DataError(f"the member '{member}' of the zip file is encrypted")
+            with archive.open(info) as stream:
+                return read_limited(stream, limit)
+    except FileNotFoundError:
+        raise
+    except BROKEN as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"the compressed data are broken (zip): {in_words(error)}") from None
+
+
+def read_limited(stream, limit: int | None = None) -> bytes:
+    """All bytes of a stream. Raises DataError where there are more than ``limit``."""
+    limit = LARGEST if limit is None else limit
+    parts, count = [], 0
+    while part := stream.read(min(1 << 20, limit + 1 - count)):
+        parts.append(part)
+        count += len(part)
+        if count > limit:
+            raise too_large(limit)
+    return b"".join(parts)
+
+
+def too_large(limit: int) -> DataError:
+    return DataError(f"it unpacks to more than the {limit} bytes that are expected")
+
+
+def in_words(error: BaseException) -> str:
+    """The cause in one line."""
+    if isinstance(error, EOFError):
+        return "it ends before its end mark"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def there_are(names: list[str]) -> str:
+    """A hint that lists the members of an archive."""
+    shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+    return f"there are {shown}" if names else "it is empty"
+
+
+def _opened(kind: str, stream: BinaryIO):
+    if kind == "gzip":
+        return gzip.GzipFile(fileobj=stream)
+    if kind == "bzip2":
+        return bz2.BZ2File(stream)
+    try:
+        import zstandard
+    except ImportError:
+        raise DataError(
+            "the file is compressed with Zstandard, and the package zstandard is not installed",
+            hint="pip install 'confml[files]', or unpack the file",
+        ) from None
+    return _Zstandard(zstandard, stream)
+
+
+class _Zstandard:
+    """A reader whose errors are ValueErrors: the package's own class is known only where it is installed."""
+
+    def __init__(self, zstandard, stream: BinaryIO):
+        self._error = zstandard.ZstdError
+        self._reader = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *ended):
+        self._reader.close()
+
+    def read(self, count: int) -> bytes:
+        try:
+            return self._reader.read(count)
+        except self._error as error:
+            raise ValueError(str(error)) from None

@@ -1,0 +1,256 @@
+"""Columns of a table file as numbers or categories, and its missing values."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from confml.data._words import at_lines, counted, is_missing, is_number, listed, quoted, short
+from confml.data.coding import sort_categories
+from confml.data.csv_spec import CsvSpec
+from confml.data.text_table import TextTable
+from confml.errors import DataError
+
+_ID_ROWS = 10  # in fewer rows than this all values of a feature may well differ
+_COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
+
+
+@dataclass
+class Columns:
+    """The features of all files, one below the other.
+
+    names: a features. values: (n, a) float64; codes for categories. categories: by feature, None for numbers.
+    identifiers: columns of text with a different value in every row, which are no features.
+    """
+
+    names: list[str] = field(default_factory=list)
+    values: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    categories: tuple[tuple[str, ...] | None, ...] = ()
+    identifiers: tuple[str, ...] = ()
+
+
+def read_columns(
+    spec: CsvSpec, files: Sequence[TextTable], features: Sequence[str], notes: list[str]
+) -> Columns:
+    """The features as numbers and categories.
+
+    A column under ``nominal`` is categorical, and so is one none of whose training values is a number. Raises
+    one DataError for all columns that mix numbers and text, with the lines of the rarer kind.
+    """
+    train, nominal = files[0], set(spec.nominal)
+    columns: list[np.ndarray] = []
+    names: list[str] = []
+    categories: list[tuple[str, ...] | None] = []
+    found: list[str] = []  # columns taken as categorical without being declared
+    identifiers: list[str] = []
+    mixed: list[tuple[Path, str]] = []
+    commas = False
+    for name in features:
+        texts = [file.column(name) for file in files]
+        numbers = None
+        if name not in nominal:
+            numbers = [_numbers(column, spec.decimal) for column in texts]
+            wrong = numbers[0][1]
+            present = sum(not is_missing(text) for text in texts[0]) if wrong else 0
+            if wrong and len(wrong) == present:
+                if spec.decimal == "." and all(_COMMA_NUMBER.fullmatch(texts[0][row]) for row in wrong):
+                    mixed.append(_mixed(name, train, wrong, present))
+                    commas = True
+                    continue
+                if _all_different(texts[0]):
+                    identifiers.append(name)
+                    continue
+                found.append(name)
+                numbers = None
+        names.append(name)
+        if numbers is None:
+            known = sort_categories(text for text in texts[0] if not is_missing(text))
+            columns.append(np.concatenate([_codes(file, name, known, notes) for file in files]))
+            categories.append(known)
+            continue
+        for file, column, (_, wrong) in zip(files, texts, numbers, strict=True):
+            if wrong:
+                present = sum(not is_missing(text) for text in column)
+                mixed.append(_mixed(name, file, wrong, present))
+                if spec.decimal == "." and all(_COMMA_NUMBER.fullmatch(column[row]) for row in wrong):
+                    commas = True
+                break
+        columns.append(np.concatenate([values for values, _ in numbers]))
+        categories.append(None)
+    if mixed:
+        raise _mixed_error(mixed, commas)
+    if not names:
+        raise DataError(
+            f"no features are left: {quoted(identifiers)} {_have(identifiers)} a different text in every row",
+            where=str(train.path),
+            hint="list a column under nominal: to use it all the same",
+        )
+    values = np.column_stack(columns)
+    _check_finite(files, names, categories, values)
+    _note_kinds(found, identifiers, dict(zip(names, categories, strict=True)), notes)
+    _note_number_identifiers(train, names, categories, values, notes)
+    return Columns(names, values, tuple(categories), tuple(identifiers))
+
+
+def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: list[str]) -> None:
+    """Drop the rows with missing values, keep them, or raise DataError, as ``spec.missing`` says.
+
+    used: the features, and the column of groups where there is one.
+    """
+    at = [(table.place[name], name) for name in used]
+    places = [
+        (row, name)
+        for row, fields in enumerate(table.rows)
+        for column, name in at
+        if len(fields[column]) < 5 and is_missing(fields[column])
+    ]
+    if not places:
+        return
+    if spec.missing == "drop":
+        gone = {row for row, _ in places}
+        rows = f"{counted(len(gone), 'row')} of {len(table.rows)}"
+        notes.append(f"{table.path.name}: {rows} with missing values left out")
+        table.keep([row not in gone for row in range(len(table.rows))])
+        if not table.rows:
+            hint = "missing: mean keeps rows, ignore: leaves a column out"
+            raise DataError("every row has missing values: none is left", where=str(table.path), hint=hint)
+        return
+    counts = Counter(name for _, name in places)
+    empty = [name for name, count in counts.items() if count == len(table.rows)]
+    if empty and table.path != spec.test:  # a test file can be filled in from the training file
+        column = "column has" if len(empty) == 1 else "columns have"
+        raise DataError(
+            f"{column} no values: {quoted(empty)}", where=str(table.path), hint="list them under ignore:"
+        )
+    of_groups = [(row, name) for row, name in places if name == spec.groups]
+    if spec.missing == "mean" and not of_groups:
+        notes.append(
+            f"{table.path.name}: {counted(len(places), 'value')} missing, to be filled in with means"
+        )
+        return
+    shown = of_groups if spec.missing == "mean" else places
+    row, name = shown[0]
+    value = table.rows[row][table.place[name]]
+    message = f"the value is missing ('{value}')" if value else "the field is empty"
+    if len(shown) > 1:
+        lines = at_lines([table.lines[other] for other, _ in shown[1:]], table.unit)
+        message += f"; {len(shown) - 1} more, on {lines}"
+    hint = "missing: drop leaves such rows out, missing: mean fills in means"
+    if of_groups and spec.missing == "mean":
+        hint = "a group cannot be filled in; missing: drop leaves such rows out"
+    raise DataError(message, where=table.where(row, name), hint=hint)
+
+
+def _numbers(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int]]:
+    """The numbers, NaN where one is missing, and the rows that are no numbers."""
+    if decimal == ",":
+        texts = [text.replace(",", ".") if "." not in text else f"'{text}'" for text in texts]
+    if "_" not in "".join(texts):
+        try:
+            return np.array([float(text) for text in texts]), []
+        except ValueError:
+            pass
+    values, wrong = np.full(len(texts), np.nan), []
+    for row, text in enumerate(texts):
+        if is_number(text):
+            values[row] = float(text)
+        elif not is_missing(text):
+            wrong.append(row)
+    return values, wrong
+
+
+def _codes(table: TextTable, name: str, categories: tuple[str, ...], notes: list[str]) -> np.ndarray:
+    place: dict[str, float] = {category: code for code, category in enumerate(categories)}
+    texts = table.column(name)
+    unseen = Counter(text for text in texts if text not in place and not is_missing(text))
+    if unseen:
+        notes.append(
+            f"{table.path.name}: column '{name}' has categories that the training file does not have, coded "
+            f"as none of them: {quoted(unseen)} ({counted(sum(unseen.values()), 'row')})"
+        )
+    return np.array([place.get(text, np.nan if is_missing(text) else -1.0) for text in texts])
+
+
+def _mixed(name: str, table: TextTable, wrong: Sequence[int], present: int) -> tuple[Path, str]:
+    """A column that mixes numbers and text, with the lines of the rarer kind."""
+    texts, odd = table.column(name), wrong
+    if 2 * len(wrong) > present > len(wrong):
+        is_wrong = set(wrong)
+        odd = [row for row, text in enumerate(texts) if row not in is_wrong and not is_missing(text)]
+    example = short(texts[odd[0]])
+    lines = at_lines([table.lines[row] for row in odd], table.unit)
+    numbers = present - len(wrong)
+    counts = counted(len(wrong), "text")
+    if numbers:
+        counts = f"{counted(numbers, 'number')} and {counts}"
+    return table.path, f"column '{short(name, 60)}' holds {counts} ('{example}' on {lines})"
+
+
+def _mixed_error(mixed: list[tuple[Path, str]], commas: bool) -> DataError:
+    more = f"; {len(mixed) - 5} more such columns" if len(mixed) > 5 else ""
+    if commas:
+        hint = 'texts as 1,5 are numbers with a decimal comma: decimal: ","'
+    else:
+        hint = "correct the fields, or empty them where values are missing; nominal: takes the column as categories"
+    paths = {path for path, _ in mixed}
+    message = "; ".join(text if len(paths) == 1 else f"{path}: {text}" for path, text in mixed[:5])
+    return DataError(message + more, where=str(mixed[0][0]) if len(paths) == 1 else None, hint=hint)
+
+
+def _check_finite(files, names, categories, values: np.ndarray) -> None:
+    rows, columns = np.nonzero(np.isinf(values))
+    if not len(rows):
+        return
+    row, name = int(rows[0]), names[columns[0]]
+    table = files[0]
+    if row >= len(table.rows):
+        row, table = row - len(table.rows), files[1]
+    more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
+    text = short(table.column(name)[row])
+    message = f"the value is infinite ('{text}'){more}"
+    raise DataError(message, where=table.where(row, name), hint="give a number, or leave the field empty")
+
+
+def _note_kinds(found, identifiers, categories, notes: list[str]) -> None:
+    if found:
+        shown = [
+            f"'{short(name, 40)}' ({counted(len(categories[name]), 'category', 'categories')})"
+            for name in found
+        ]
+        column = "a column without numbers is" if len(found) == 1 else "columns without numbers are"
+        notes.append(f"{column} taken as categorical: {listed(shown, 10)}")
+    if identifiers:
+        column = "a column" if len(identifiers) == 1 else "columns"
+        notes.append(
+            f"{column} with a different text in every row taken as an identifier, not as a feature: "
+            f"{quoted(identifiers, 10)}; nominal: [{short(identifiers[0], 40)}] makes it a feature"
+        )
+
+
+def _note_number_identifiers(train: TextTable, names, categories, values, notes: list[str]) -> None:
+    if len(train.rows) < _ID_ROWS:
+        return
+    found = []
+    for j, name in enumerate(names):
+        column = values[: len(train.rows), j]
+        if np.all(column == np.trunc(column)) and len(np.unique(column)) == len(column):
+            found.append(name)
+    if found:
+        column = "column" if len(found) == 1 else "columns"
+        notes.append(
+            f"{column} {quoted(found)} {_have(found)} a different whole number or category in every row; "
+            f"if it is an identifier, id: [{listed(found)}] leaves it out of the features"
+        )
+
+
+def _have(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"
+
+
+def _all_different(texts: Sequence[str]) -> bool:
+    return len(texts) >= _ID_ROWS and len(set(texts)) == len(texts)

@@ -1,0 +1,95 @@
+"""Parquet files and Excel workbooks as `TextTable`, read with pandas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from confml.data.text_table import TextTable, file_error
+from confml.errors import DataError
+
+_PACKAGES = {"parquet": ("pyarrow", "a Parquet file"), "excel": ("openpyxl", "an Excel workbook")}
+
+
+def read_frame(path: Path, kind: str) -> TextTable:
+    """The table in a file. ``kind``: ``parquet`` or ``excel`` (the first sheet, its first row the header).
+
+    Numbers become text that reads back as the same number. Raises DataError for a file that cannot be read
+    and where the package that reads it is not installed.
+    """
+    import importlib.util
+
+    package, what = _PACKAGES[kind]
+    if importlib.util.find_spec(package) is None:
+        raise DataError(
+            f"{what} is read with the package {package}, which is not installed",
+            where=str(path),
+            hint="pip install 'confml[files]', or save the table as CSV",
+        )
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise file_error(path, error) from None
+    names, columns, lines, notes = _read(path, kind, what)
+    if not names:
+        raise DataError("the table has no columns", where=str(path))
+    rows = [list(fields) for fields in zip(*columns, strict=True)]
+    kept = [at for at, fields in enumerate(rows) if any(fields)]
+    if not kept:
+        raise DataError("the table has no rows", where=str(path))
+    names, more = _distinct(path, names)
+    return TextTable(
+        path, names, [rows[at] for at in kept], [lines[at] for at in kept], unit="row", notes=notes + more
+    )
+
+
+def _read(path: Path, kind: str, what: str):
+    """The names, the columns as text, the row numbers and the notes of a file."""
+    import pandas as pd
+
+    notes: list[str] = []
+    try:
+        if kind == "parquet":
+            frame = pd.read_parquet(path)
+            if frame.index.names != [None]:
+                frame = frame.reset_index()
+            names = [str(name) for name in frame.columns]
+            first = 1
+        else:
+            with pd.ExcelFile(path) as book:
+                sheets = book.sheet_names
+                if len(sheets) > 1:
+                    notes.append(
+                        f"{path.name}: the first of {len(sheets)} sheets is read, '{sheets[0]}'; "
+                        "save another one as a file of its own to read it"
+                    )
+                frame = book.parse(sheets[0], header=None, dtype=object)
+            names = [_text(name) for name in frame.iloc[0]] if len(frame) else []
+            frame, first = frame.iloc[1:], 2
+        columns = [[_text(value) for value in frame.iloc[:, j].tolist()] for j in range(frame.shape[1])]
+    except Exception as error:  # pandas and the packages below it raise whatever they like for broken files
+        words = " ".join(str(error).split())[:200]
+        raise DataError(f"this is not {what} that can be read: {words}", where=str(path)) from None
+    return names, columns, range(first, first + len(frame)), notes
+
+
+def _text(value) -> str:
+    """A cell as a CSV file would hold it; a missing one is empty."""
+    import pandas as pd
+
+    if isinstance(value, str):
+        return value.strip()
+    if value is None or (pd.api.types.is_scalar(value) and pd.isna(value)):
+        return ""
+    if isinstance(value, float):
+        whole = value.is_integer() and abs(value) < 2**53
+        return str(int(value)) if whole else repr(float(value))
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return str(value)
+
+
+def _distinct(path: Path, names: list[str]) -> tuple[list[str], list[str]]:
+    from confml.data._csv_text import checked_names
+
+    return checked_names(path, names, f"{path}, header")

@@ -1,0 +1,55 @@
+"""Words that messages about tables share: lists, lines, counts, and texts cut to a length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})  # in upper or lower case
+SHOWN = 3  # places that one message names
+
+
+def is_missing(text: str) -> bool:
+    """Whether a field stands for a missing value."""
+    return len(text) < 5 and text.lower() in MISSING
+
+
+def is_number(text: str) -> bool:
+    """Whether a field is a number as Python reads it, without underscores; a missing value is none."""
+    if "_" in text or is_missing(text):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def at_lines(lines: Sequence[int], unit: str = "line") -> str:
+    """``lines 3, 5, 9 and 2 more``."""
+    distinct = sorted(set(lines))
+    shown = ", ".join(map(str, distinct[:SHOWN]))
+    more = len(distinct) - SHOWN
+    return f"{unit}{'s' if len(distinct) > 1 else ''} {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """Names with commas between them, the first ``most`` of them."""
+    names = list(names)
+    shown = ", ".join(short(name, 60) for name in names[:most])
+    return shown + (f", ... ({len(names)} in all)" if len(names) > most else "")
+
+
+def quoted(names: Iterable[str], most: int = 5) -> str:
+    """`listed`, each name in quotes."""
+    return listed((f"'{short(name, 58)}'" for name in names), most)
+
+
+def short(text: str, most: int = 30) -> str:
+    """A text on one line, of at most ``most`` characters."""
+    text = " ".join(text[: 4 * most].split())
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """``1 row``, ``2 rows``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {plural or noun + 's'}"

@@ -1,0 +1,121 @@
+"""`CsvSpec`: the keys of a data set from a table file, and the check of the columns that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from confml.data._words import is_number, listed, short
+from confml.data.text_table import TextTable, table_name
+from confml.errors import ConfigError, ConfigErrors, did_you_mean
+
+LISTS = ("ignore", "nominal", "id")  # keys that name columns, one or more
+_SINGLE = ("label", "groups")
+
+
+@dataclass(frozen=True)
+class CsvSpec:
+    """A table file and the keys that say how it is read; `confml.data.csv_table.load_csv` documents them."""
+
+    csv: Path
+    label: str
+    name: str
+    test: Path | None = None
+    ignore: tuple[str, ...] = ()
+    nominal: tuple[str, ...] = ()
+    id: tuple[str, ...] = ()
+    groups: str | None = None
+    missing: str = "error"
+    separator: str | None = None
+    encoding: str | None = None
+    decimal: str = "."
+    drop_first: bool = False
+
+    def named(self) -> Iterator[tuple[str, int | None, str]]:
+        """(key, position in its list or None, name) of every column that a key names."""
+        for key in _SINGLE:
+            if getattr(self, key) is not None:
+                yield key, None, getattr(self, key)
+        for key in LISTS:
+            for at, name in enumerate(getattr(self, key)):
+                yield key, at, name
+
+
+def read_spec(given: Mapping[str, Any]) -> CsvSpec:
+    """The spec of plain keys; hyphens and underscores are the same. Raises ConfigError for a wrong one."""
+    values = {str(key).replace("-", "_"): value for key, value in given.items() if value is not None}
+    known = CsvSpec.__dataclass_fields__
+    for key in values:
+        if key not in known:
+            hint = did_you_mean(key.replace("_", "-"), sorted(other.replace("_", "-") for other in known))
+            raise ConfigError(f"a data set from a CSV file has no key '{key}'", hint=hint)
+    if "label" not in values:
+        raise ConfigError(f"{values['csv']} needs label, the name of the column with the class")
+    for key in ("csv", "test"):
+        if key in values:
+            values[key] = Path(values[key]).expanduser()
+    values.setdefault("name", table_name(values["csv"]))
+    for key in LISTS:
+        if key in values:
+            names = [values[key]] if isinstance(values[key], str | int) else values[key]
+            values[key] = tuple(dict.fromkeys(str(name) for name in names))
+    for key in _SINGLE:
+        if key in values:
+            values[key] = str(values[key])
+    spec = CsvSpec(**values)
+    if spec.missing not in ("error", "drop", "mean"):
+        hint = did_you_mean(str(spec.missing), ("error", "drop", "mean"), list_all=False)
+        raise ConfigError(f"missing must be error, drop or mean, got '{spec.missing}'", hint=hint)
+    if spec.decimal not in (".", ","):
+        raise ConfigError(f"decimal must be '.' or ',', got '{spec.decimal}'")
+    return spec
+
+
+def column_mistakes(spec: CsvSpec, names: Sequence[str]) -> Iterator[tuple[str, int | None, str, str | None]]:
+    """(key, position in its list, message, hint) of every key that names a wrong column.
+
+    names: the columns of the file.
+    """
+    there = set(names)
+    used: dict[str, str] = {}  # the key that named a column first
+    for key, at, name in spec.named():
+        if name not in there:
+            what = "label column" if key == "label" else f"column of {key}:"
+            yield key, at, f"there is no {what} '{short(name, 60)}'", _columns_hint(name, names)
+            continue
+        other = used.setdefault(name, key)
+        if other == key or {other, key} in ({"id", "ignore"}, {"id", "groups"}):
+            continue  # an identifier is no feature anyway
+        if other == "label":
+            yield key, at, f"'{name}' is the label, it cannot be listed under {key} too", None
+        else:
+            yield key, at, f"column '{name}' is listed under {other} and {key}", "take it out of one of them"
+
+
+def check_columns(spec: CsvSpec, table: TextTable) -> list[str]:
+    """The names of the features, in the order of the file.
+
+    Raises one ConfigErrors for all keys that name wrong columns, ConfigError where no feature is left.
+    """
+    where = str(table.path)
+    found = [
+        ConfigError(text, where=where, hint=hint) for _, _, text, hint in column_mistakes(spec, table.names)
+    ]
+    if found:
+        raise found[0] if len(found) == 1 else ConfigErrors(found)
+    left_out = {spec.label, spec.groups, *spec.ignore, *spec.id}
+    features = [name for name in table.names if name not in left_out]
+    if not features:
+        raise ConfigError("no features are left beside the label", where=where)
+    return features
+
+
+def _columns_hint(name: str, names: Sequence[str]) -> str:
+    hint = did_you_mean(name, names[:2000], list_all=False)
+    there = f"the columns are {listed(names, 20)}"
+    hint = f"{hint} ({there})" if hint else there
+    if sum(is_number(other) for other in names) * 2 > len(names):
+        hint += "; they look like data: the file needs a first line with the names of its columns"
+    return hint

@@ -1,0 +1,37 @@
+"""Memory: refuse what does not fit before it is taken."""
+
+from __future__ import annotations
+
+import os
+
+from confml.errors import DataError
+
+LARGE = 1 << 30  # bytes from which a note says what is taken
+
+
+def available_memory() -> int | None:
+    """Bytes that this machine can still give, or None where that is not known."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as stream:
+            for line in stream:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def require_memory(count: int, purpose: str, *, where: str | None = None, hint: str | None = None) -> None:
+    """Raise DataError where ``count`` bytes for ``purpose`` are more than half of the available memory."""
+    available = available_memory() if count > 1 << 26 else None  # smaller ones always fit
+    if available is not None and 2 * count > available:
+        message = f"{purpose} takes {gigabytes(count)} of memory; {gigabytes(available)} are available"
+        raise DataError(message, where=where, hint=hint)
+
+
+def gigabytes(count: int) -> str:
+    """``3.7 GB``."""
+    return f"{count / 1e9:.1f} GB"

@@ -1,0 +1,97 @@
+"""`TextTable`: a table file as fields of text, whatever its format; each row with its line in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from confml.errors import DataError, did_you_mean
+
+FRAMES = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "excel", ".xlsm": "excel"}
+_COMPRESSED = (".gz", ".bz2", ".zst")
+
+
+@dataclass
+class TextTable:
+    """The fields of a table file as text, without the blanks around them.
+
+    names: (m,) of the columns, all different. rows: n lists of m fields.
+    lines: (n,) the line of the file on which each row begins, counted from 1; the row of the sheet or of the
+        Parquet file where ``unit`` is ``row``. separator: of a CSV file, else None. notes: sentences.
+    """
+
+    path: Path
+    names: list[str]
+    rows: list[list[str]]
+    lines: list[int]
+    separator: str | None = None
+    unit: str = "line"
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self):
+        self.place = {name: at for at, name in enumerate(self.names)}  # of each column
+
+    def column(self, name: str) -> list[str]:
+        """(n,) the fields of a column."""
+        at = self.place[name]
+        return [row[at] for row in self.rows]
+
+    def where(self, row: int, name: str | None = None) -> str:
+        """The place of a row, and of its field in a column, for messages."""
+        place = f"{self.path}, {self.unit} {self.lines[row]}"
+        return place if name is None else f"{place}, column '{name}'"
+
+    def keep(self, kept: Sequence[bool]) -> None:
+        """Leave out the rows that are not to be kept."""
+        self.rows = [row for row, stays in zip(self.rows, kept, strict=True) if stays]
+        self.lines = [line for line, stays in zip(self.lines, kept, strict=True) if stays]
+
+
+def read_table(path: Path, separator: str | None = None, encoding: str | None = None) -> TextTable:
+    """Read a table file with a header line.
+
+    ``.parquet`` and ``.xlsx`` files are read with pandas (the first sheet); any other file is CSV, plain or
+    compressed by gzip, bzip2 or Zstandard. separator, encoding: of a CSV file, found out unless given.
+    Raises DataError with the file and the line for a file that cannot be read as a table.
+    """
+    path = Path(path)
+    kind = FRAMES.get(path.suffix.lower())
+    if kind is not None:
+        from confml.data._frame_files import read_frame
+
+        return read_frame(path, kind)
+    from confml.data._csv_text import read_csv
+
+    return read_csv(path, separator, encoding)
+
+
+def column_names_of(path: Path, separator: str | None = None, encoding: str | None = None) -> list[str]:
+    """The names of the columns of a table file, without the rows below them. Raises as `read_table`."""
+    path = Path(path)
+    if path.suffix.lower() in FRAMES:
+        return read_table(path).names
+    from confml.data._csv_text import read_header
+
+    return read_header(path, separator, encoding)
+
+
+def table_name(path: Path | str) -> str:
+    """The name of a table file without its endings: ``loans`` for ``loans.csv.gz``."""
+    path = Path(path)
+    return Path(path.stem).stem if path.suffix.lower() in _COMPRESSED else path.stem
+
+
+def file_error(path: Path, error: OSError) -> DataError:
+    """The error of a file that cannot be opened."""
+    if isinstance(error, FileNotFoundError):
+        try:
+            beside = [other.name for other in path.parent.iterdir() if other.is_file()]
+        except OSError:
+            return DataError(f"no such file, nor a folder {path.parent}", where=str(path))
+        return DataError(
+            "no such file", where=str(path), hint=did_you_mean(path.name, beside, list_all=False)
+        )
+    if isinstance(error, IsADirectoryError):
+        return DataError("this is a folder, not a table file", where=str(path))
+    return DataError(f"cannot be read: {error.strerror or error}", where=str(path))
