@@ -61,8 +61,8 @@ def pick(u, v, d2, key, layer):
 def crossing_trees(layers, u, v, d2, key, layer, start_a, stop_a, start_b, stop_b):
     """Crossings of the orthogonal trees of two classes, out of a sorted list with each edge's layer.
 
-    Returns crossings (layers,), least and most crossings a first tree can have under the ties of the list,
-    and the crossing edges of any of these trees as (u, v, d2, key) with position u in class a, v in class b.
+    Returns crossings (layers,); least, most (layers,), the tie band of each tree; and the crossing edges of
+    any of these trees as (u, v, d2, key) with position u in class a, v in class b.
     """
     na, n = stop_a - start_a, stop_a - start_a + stop_b - start_b
     crossings = np.zeros(layers, np.int64)
@@ -71,7 +71,10 @@ def crossing_trees(layers, u, v, d2, key, layer, start_a, stop_a, start_b, stop_
         if layer[e] >= 0 and u[e] < start_b and v[e] >= start_b:
             crossings[layer[e]] += 1
             keep[e] = True
-    least, most = _tie_band(n, u, v, d2, start_a, start_b, start_b - na, crossings[0], keep)
+    least, most = crossings.copy(), crossings.copy()
+    if _mixed(u, v, d2, start_b):
+        for t in range(layers):
+            least[t], most[t] = _tie_band(n, t, layer, u, v, d2, start_a, start_b, start_b - na, keep)
     kept = 0
     for e in range(u.size):
         kept += keep[e]
@@ -86,16 +89,11 @@ def crossing_trees(layers, u, v, d2, key, layer, start_a, stop_a, start_b, stop_
 
 
 @kernel
-def _tie_band(n, u, v, d2, offset_u, split, offset_v, crossings, keep):
-    """Least and most crossings of a minimal spanning tree; marks the crossing edges of both extremes in keep.
-
-    Among equal distances, taking the edges inside classes first gives the least, taking them last the most (a
-    spanning tree is a basis of a matroid, and this is its greedy algorithm). Where no distance is shared by
-    an inner and a crossing edge, all orders give the same crossing edges.
-    """
-    mixed = False
+def _mixed(u, v, d2, split):
+    """Whether an inner and a crossing edge share a distance; otherwise all orders of equal distances give the
+    same number of crossings."""
     start = 0
-    while start < u.size and not mixed:
+    while start < u.size:
         stop, inside, across = start, 0, 0
         while stop < u.size and d2[stop] == d2[start]:
             if u[stop] < split and v[stop] >= split:
@@ -103,10 +101,24 @@ def _tie_band(n, u, v, d2, offset_u, split, offset_v, crossings, keep):
             else:
                 inside += 1
             stop += 1
-        mixed = across > 0 and inside > 0
+        if across > 0 and inside > 0:
+            return True
         start = stop
-    if not mixed:
-        return crossings, crossings
+    return False
+
+
+@kernel
+def _tie_band(n, t, layer, u, v, d2, offset_u, split, offset_v, keep):
+    """Least and most crossings that tree t can have under ties; marks the crossing edges of both in keep.
+
+    The trees before t are fixed, and their edges are left out. Among equal distances, taking the edges inside
+    classes first gives the least, taking them last the most (a spanning tree is a basis of a matroid, and
+    this is its greedy algorithm).
+
+    The list need not hold every edge of the graph. An edge that is not in it joins what shorter edges of
+    layer t have joined already, or what equal edges of the same kind in the list do: those are in no layer
+    before t either, as the layers of the union join whatever the layers of one class join.
+    """
     low, high = np.arange(n), np.arange(n)
     least = most = 0
     start = 0
@@ -117,6 +129,8 @@ def _tie_band(n, u, v, d2, offset_u, split, offset_v, crossings, keep):
             stop += 1
         for crossing_turn in range(2):
             for e in range(start, stop):
+                if 0 <= layer[e] < t:
+                    continue
                 a = u[e] - (offset_v if u[e] >= split else offset_u)
                 b = v[e] - (offset_v if v[e] >= split else offset_u)
                 if (u[e] < split and v[e] >= split) == (crossing_turn == 1):

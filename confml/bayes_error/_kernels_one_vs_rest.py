@@ -20,8 +20,18 @@ def class_crossings(layers, n_classes, layer, class_u, class_v):
 
 
 @kernel
-def class_tie_bands(n, n_classes, u, v, d2, class_u, class_v):
-    """Least and most crossings of each class over all minimal spanning trees: two arrays (n_classes,).
+def class_tie_bands(n, layers, n_classes, layer, u, v, d2, class_u, class_v):
+    """Least and most crossings of each class that each tree can have under ties: two arrays (layers,
+    n_classes). The trees before it are fixed, and their edges are left out."""
+    least, most = np.zeros((layers, n_classes), np.int64), np.zeros((layers, n_classes), np.int64)
+    for t in range(layers):
+        _class_tie_bands(n, t, n_classes, layer, u, v, d2, class_u, class_v, least[t], most[t])
+    return least, most
+
+
+@kernel
+def _class_tie_bands(n, t, n_classes, layer, u, v, d2, class_u, class_v, least, most):
+    """Add up the band of tree t in least and most (n_classes,).
 
     The edges are sorted and hold every tree that puts one class's crossing edges first or last among equals.
     The parts that shorter edges have joined are the same in all these trees; among equal edges between those
@@ -29,7 +39,6 @@ def class_tie_bands(n, n_classes, u, v, d2, class_u, class_v):
     that of the others.
     """
     part, local = np.arange(n), np.arange(n)
-    least, most = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
     touched = np.zeros(n_classes, np.bool_)
     start, joined = 0, 1
     a, b = np.empty(u.size, np.int64), np.empty(u.size, np.int64)
@@ -40,6 +49,8 @@ def class_tie_bands(n, n_classes, u, v, d2, class_u, class_v):
             stop += 1
         open_edges = 0
         for e in range(start, stop):
+            if 0 <= layer[e] < t:
+                continue
             x, y = find(part, u[e]), find(part, v[e])
             if x != y:
                 a[open_edges], b[open_edges] = x, y
@@ -66,7 +77,6 @@ def class_tie_bands(n, n_classes, u, v, d2, class_u, class_v):
             most[k] += crossing
             least[k] += rank - others
         start = stop
-    return least, most
 
 
 @kernel

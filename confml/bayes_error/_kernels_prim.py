@@ -58,18 +58,18 @@ def dense_trees(X, rank, start, stop, layers):
 
 
 @kernel
-def bipartite_trees(X, rank, start_a, stop_a, start_b, stop_b, layers, turn, heads, links, link_d2, link_key):
-    """Orthogonal trees of the graph of all crossing edges and given inner edges, without storing the
-    crossings.
+def bipartite_trees(X, rank, start_a, stop_a, start_b, stop_b, layers, heads, links, link_d2, link_key):
+    """Edges of the orthogonal trees of all crossing edges and given inner edges, without storing the
+    crossings; for each tree also those of the tree in which crossing edges go first among equal distances.
 
     heads (n + 1,), links: neighbours of each local position by inner edges (both directions), with link_d2
-    and link_key. turn: 0 the plain order; -1 inner edges go first among equal distances, 1 crossing edges do.
-    Time O(layers * a * b * d), memory O(a + b). Returns u, v, d2, key, layer, unsorted.
+    and link_key. Time O(layers * a * b * d), memory O(a + b). Returns u, v, d2, key, unsorted, an edge twice
+    where both trees have it.
     """
     na, n = stop_a - start_a, stop_a - start_a + stop_b - start_b
     room = layers * (n - 1)
-    u, v, layer = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int8)
-    d2, key = np.empty(room, np.float64), np.empty(room, np.int64)
+    u, v = np.empty(2 * room, np.int32), np.empty(2 * room, np.int32)
+    d2, key = np.empty(2 * room, np.float64), np.empty(2 * room, np.int64)
     best, best_key, source = np.empty(n, np.float64), np.empty(n, np.int64), np.empty(n, np.int32)
     best_turn = np.empty(n, np.int8)
     todo, place = np.empty(n, np.int32), np.empty(n, np.int32)
@@ -80,8 +80,9 @@ def bipartite_trees(X, rank, start_a, stop_a, start_b, stop_b, layers, turn, hea
         np.empty(2 * room, np.int64),
         np.empty(2 * room, np.int32),
     )
-    found = 0
-    for t in range(layers):
+    found = chained = 0
+    for run in range(2 * layers):
+        crossing_first = run % 2 == 0  # the tree itself follows, and only its edges are used up
         left = n
         for i in range(n):
             best[i], best_key[i], source[i], todo[i] = np.inf, np.iinfo(np.int64).max, -1, i
@@ -108,12 +109,14 @@ def bipartite_trees(X, rank, start_a, stop_a, start_b, stop_b, layers, turn, hea
                 low, high = min(i, s), max(i, s)
                 u[found] = start_a + low if low < na else start_b + low - na
                 v[found] = start_a + high if high < na else start_b + high - na
-                d2[found], key[found], layer[found] = best[i], best_key[i], t
-                chain_other[2 * found], chain_next[2 * found] = s, chain_head[i]
-                chain_head[i] = 2 * found
-                chain_other[2 * found + 1], chain_next[2 * found + 1] = i, chain_head[s]
-                chain_head[s] = 2 * found + 1
+                d2[found], key[found] = best[i], best_key[i]
                 found += 1
+                if not crossing_first:
+                    chain_other[chained], chain_next[chained] = s, chain_head[i]
+                    chain_head[i] = chained
+                    chain_other[chained + 1], chain_next[chained + 1] = i, chain_head[s]
+                    chain_head[s] = chained + 1
+                    chained += 2
             step = chain_head[i]
             while step >= 0:
                 used[chain_other[step]] = i
@@ -125,14 +128,12 @@ def bipartite_trees(X, rank, start_a, stop_a, start_b, stop_b, layers, turn, hea
                     continue
                 other = start_a + j if j < na else start_b + j - na
                 d = squared_distance(X, position, other)
-                _offer(
-                    i, j, d, turn == -1, edge_key(rank, position, other), best, best_turn, best_key, source
-                )
+                _offer(i, j, d, False, edge_key(rank, position, other), best, best_turn, best_key, source)
             for e in range(heads[i], heads[i + 1]):
                 j = links[e]
                 if place[j] >= 0 and used[j] != i:
-                    _offer(i, j, link_d2[e], turn == 1, link_key[e], best, best_turn, best_key, source)
-    return u[:found], v[:found], d2[:found], key[:found], layer[:found]
+                    _offer(i, j, link_d2[e], crossing_first, link_key[e], best, best_turn, best_key, source)
+    return u[:found], v[:found], d2[:found], key[:found]
 
 
 @kernel

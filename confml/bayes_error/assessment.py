@@ -40,4 +40,5 @@ def assess(
 
 
 def _of_trees(crossings: Crossings, trees: int) -> Crossings:
-    return replace(crossings, per_tree=crossings.per_tree[:trees])
+    first = {name: getattr(crossings, name)[:trees] for name in ("per_tree", "least", "most")}
+    return replace(crossings, **first)

@@ -76,8 +76,8 @@ class Crossing:
 
     crossings: np.ndarray
     sizes: np.ndarray
-    least: int
-    most: int
+    least: np.ndarray
+    most: np.ndarray
     u: np.ndarray
     v: np.ndarray
     d2: np.ndarray
@@ -170,26 +170,12 @@ def _bipartite_edges(points: Points, left: Forest, right: Forest, inner):
     heads = np.searchsorted(ends[order], np.arange(n + 1))
     links = np.concatenate([v, u])[order].astype(np.int32)
     d2, key = np.tile(inner[2], 2)[order], np.tile(inner[3], 2)[order]
-    first_layer = np.tile(_first_layer(left, right, inner), 2)[order]
-    runs = [(left.layers, 0, np.ones(links.size, bool)), (1, -1, first_layer), (1, 1, first_layer)]
-    parts = []
-    for layers, turn, chosen in runs:
-        counts = np.concatenate([[0], np.cumsum(chosen)])[heads]
-        parts.append(
-            bipartite_trees(
-                points.X, points.rank, left.start, left.stop, right.start, right.stop, layers, turn,
-                counts, links[chosen], d2[chosen], key[chosen],
-            )[:4]
-        )  # fmt: skip
-    u, v, d2, key = (np.concatenate(part) for part in zip(*parts, strict=True))
+    u, v, d2, key = bipartite_trees(
+        points.X, points.rank, left.start, left.stop, right.start, right.stop, left.layers,
+        heads, links, d2, key,
+    )  # fmt: skip
     is_crossing = (u < left.stop) & (v >= right.start)
     u, v, d2, key = u[is_crossing], v[is_crossing], d2[is_crossing], key[is_crossing]
     _, once = np.unique(key, return_index=True)
     u, v, d2, key = u[once], v[once], d2[once], key[once]
     return edges.take(u, v, d2, key, edges.sorted_order(d2, key))
-
-
-def _first_layer(left: Forest, right: Forest, inner) -> np.ndarray:
-    """Which of the merged inner edges belong to a first tree."""
-    firsts = np.concatenate([left.key[left.layer == 0], right.key[right.layer == 0]])
-    return np.isin(inner[3], firsts)

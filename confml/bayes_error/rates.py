@@ -21,10 +21,11 @@ class BayesErrorRates:
     Shapes (...) are (K, K) for pairs of classes (symmetric, NaN diagonal) and (K,) for one class against the
     rest. classes (K,); estimate (...), divided by the smaller prior if `normalise`; lower, upper (...):
     bounds of the Bayes error, never normalised; crossings (...): counted edges between the two sides, mean
-    over the trees; crossings_min, crossings_max (...): the least and the most that the first tree can have
-    under ties; estimate_min, estimate_max (...): the estimate at these two; per_tree (T, ...): crossings of
-    each tree, NaN where no further orthogonal tree exists; rows (...): rows on both sides; count,
-    correct_bias, normalise: as asked for.
+    over the trees; crossings_tie_low, crossings_tie_high (...): least and most crossings that each tree can
+    have under ties with the trees before it as they are, mean over the trees; estimate_tie_low,
+    estimate_tie_high (...): the estimate at these two, a band around it and not a confidence interval;
+    per_tree (T, ...): crossings of each tree, NaN where no further orthogonal tree exists; rows (...): rows
+    on both sides; count, correct_bias, normalise: as asked for.
     """
 
     classes: np.ndarray
@@ -32,10 +33,10 @@ class BayesErrorRates:
     lower: np.ndarray
     upper: np.ndarray
     crossings: np.ndarray
-    crossings_min: np.ndarray
-    crossings_max: np.ndarray
-    estimate_min: np.ndarray
-    estimate_max: np.ndarray
+    crossings_tie_low: np.ndarray
+    crossings_tie_high: np.ndarray
+    estimate_tie_low: np.ndarray
+    estimate_tie_high: np.ndarray
     per_tree: np.ndarray
     rows: np.ndarray
     count: str
@@ -93,9 +94,12 @@ def rates(
     taken = 1 if count == "nontrivial" else 0
     per_tree = crossings.per_tree - taken
     exists = ~np.isnan(per_tree)
-    with np.errstate(invalid="ignore"):
-        mean = np.where(exists, per_tree, 0).sum(axis=0) / exists.sum(axis=0)
-    least, most = crossings.least - taken, crossings.most - taken
+
+    def mean_over_trees(counts):
+        with np.errstate(invalid="ignore"):
+            return np.where(exists, counts, 0).sum(axis=0) / exists.sum(axis=0)
+
+    mean, least, most = map(mean_over_trees, (per_tree, crossings.least - taken, crossings.most - taken))
 
     def estimates(r):
         return bayes_error_from_crossings(
@@ -109,10 +113,10 @@ def rates(
         lower=lower,
         upper=upper,
         crossings=mean,
-        crossings_min=least,
-        crossings_max=most,
-        estimate_min=estimates(least)[0],
-        estimate_max=estimates(most)[0],
+        crossings_tie_low=least,
+        crossings_tie_high=most,
+        estimate_tie_low=estimates(least)[0],
+        estimate_tie_high=estimates(most)[0],
         per_tree=per_tree,
         rows=np.asarray(crossings.m + crossings.n),
         count=count,
@@ -122,8 +126,8 @@ def rates(
 
 
 def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
-    """What a reader of the estimates should know, in words: wide tie bands, missing trees, few rows."""
-    width = np.nan_to_num(result.estimate_max - result.estimate_min)
+    """Warnings for a reader of the estimates: wide tie bands, missing trees, few rows."""
+    width = np.nan_to_num(result.estimate_tie_high - result.estimate_tie_low)
     found = []
     if width.max() > WIDE_BAND:
         place = np.unravel_index(int(np.argmax(width)), width.shape)
@@ -131,8 +135,8 @@ def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
         wide = int(np.sum(np.triu(width > WIDE_BAND))) if width.ndim == 2 else int(np.sum(width > WIDE_BAND))
         found.append(
             f"equal distances leave {wide} estimate{'s' if wide != 1 else ''} open by more than {WIDE_BAND}: "
-            f"at worst {result.estimate_min[place]:.3f} to {result.estimate_max[place]:.3f} for {what}; "
-            "another order of the same rows gives another value"
+            f"at worst {result.estimate_tie_low[place]:.3f} to {result.estimate_tie_high[place]:.3f} for "
+            f"{what}; another order of the same rows gives another value"
         )
     there = (~np.isnan(result.per_tree)).sum(axis=0)
     fewer = ~np.isnan(result.estimate) & (there < len(result.per_tree))

@@ -20,8 +20,8 @@ class Crossings:
     """Crossings of spanning trees before they become estimates.
 
     per_tree (T, ...): R of each orthogonal tree, NaN from the first tree on that does not exist; least, most
-    (...): tie band of the first tree; m, n (...): rows on the two sides. (...) is (K, K) for pairs of classes
-    (symmetric, NaN diagonal), (K,) for one class against the rest.
+    (T, ...): tie band of each tree, with the trees before it as they are; m, n (...): rows on the two sides.
+    (...) is (K, K) for pairs of classes (symmetric, NaN diagonal), (K,) for one class against the rest.
     """
 
     per_tree: np.ndarray
@@ -79,16 +79,15 @@ def count_crossings(
     inside = [build_forest(points, k, trees) for k in range(n_classes)]
     shape = n_classes, n_classes
     per_tree = np.full((trees, *shape), np.nan)
-    least, most = np.full(shape, np.nan), np.full(shape, np.nan)
+    least, most = per_tree.copy(), per_tree.copy()
     pool = [forest.edges for forest in inside]
     for a in range(n_classes):
         for b in range(a + 1, n_classes):
             pair = across(points, inside[a], inside[b])
             rows = starts[a + 1] - starts[a] + starts[b + 1] - starts[b]
             done = int(np.sum(pair.sizes == rows - 1))
-            per_tree[:done, a, b] = per_tree[:done, b, a] = pair.crossings[:done]
-            least[a, b] = least[b, a] = pair.least
-            most[a, b] = most[b, a] = pair.most
+            for table, values in ((per_tree, pair.crossings), (least, pair.least), (most, pair.most)):
+                table[:done, a, b] = table[:done, b, a] = values[:done]
             if whole:
                 pool.append((pair.u, pair.v, pair.d2, pair.key))
     counts = np.diff(starts)
@@ -107,9 +106,11 @@ def _whole_set(points: Points, pool: list, counts: np.ndarray, trees: int) -> tu
     layer, sizes = layered_kruskal(total, trees, u, v, 0, total, 0)
     code = np.repeat(np.arange(counts.size), counts)
     per_tree = class_crossings(trees, counts.size, layer, code[u], code[v]).astype(float)
-    per_tree[sizes < total - 1] = np.nan
-    least, most = class_tie_bands(total, counts.size, u, v, d2, code[u], code[v])
-    crossings = Crossings(per_tree, least.astype(float), most.astype(float), counts, total - counts)
+    least, most = class_tie_bands(total, trees, counts.size, layer, u, v, d2, code[u], code[v])
+    least, most = least.astype(float), most.astype(float)
+    for table in (per_tree, least, most):
+        table[sizes < total - 1] = np.nan
+    crossings = Crossings(per_tree, least, most, counts, total - counts)
     between = total_tie_band(total, u, v, d2, code[u], code[v])
     u, v, d2, _, layer = pick(u, v, d2, key, layer)
     i, j = points.rank[u], points.rank[v]

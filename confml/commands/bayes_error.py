@@ -97,8 +97,9 @@ def bayes_error(dataset: str, **options: Any) -> None:
 
     Bayes errors are estimated from minimal spanning trees (van den Burg and Hero 2017), of all pairs of
     classes and of each class against the rest. "share" is the estimate divided by the smaller of the two
-    priors, from 0 (apart) to 1 (not to be told apart), "ties" what equal distances leave open; "error %" is
-    the estimate itself, "lower" and "upper" its bounds. Attributes are scaled to [0, 1] unless --scale says
+    priors, from 0 (separated) to 1 (indistinguishable); "tie band" its range over other orders of equal
+    distances, which is no confidence interval (--intervals gives those); "error %" is the estimate itself,
+    "lower" and "upper" its bounds. Attributes are scaled to [0, 1] unless --scale says
     otherwise; categories count as 0/1 columns. With --classifier, estimates and scaling come from the
     training part alone.
 

@@ -79,9 +79,9 @@ def check_against_naive(X, y, trees):
         expected = naive.crossings(X[rows], y[rows] == classes[a], trees)
         found = result.pairwise.per_tree[:, a, b]
         assert found[~np.isnan(found)].tolist() == expected
-        assert (result.pairwise.crossings_min[a, b], result.pairwise.crossings_max[a, b]) == (
-            naive.greedy_tie_band(X[rows], y[rows] == classes[a])
-        )
+        low, high = naive.greedy_tie_bands(X[rows], y[rows] == classes[a], trees)
+        assert result.pairwise.crossings_tie_low[a, b] == pytest.approx(np.mean(low))
+        assert result.pairwise.crossings_tie_high[a, b] == pytest.approx(np.mean(high))
         values = naive.bayes_error(np.mean(expected), np.sum(y == classes[a]), np.sum(y == classes[b]))
         got = [getattr(result.pairwise, field)[a, b] for field in ("estimate", "lower", "upper")]
         np.testing.assert_allclose(got, values, rtol=1e-12, atol=1e-15)
@@ -89,9 +89,13 @@ def check_against_naive(X, y, trees):
         expected = naive.crossings(X, y == label, trees)
         found = result.one_vs_rest.per_tree[:, a]
         assert found[~np.isnan(found)].tolist() == expected
-        assert (result.one_vs_rest.crossings_min[a], result.one_vs_rest.crossings_max[a]) == (
-            naive.greedy_tie_band(X, y == label)
-        )
+        low, high = naive.greedy_tie_bands(X, y == label, trees)
+        assert result.one_vs_rest.crossings_tie_low[a] == pytest.approx(np.mean(low), nan_ok=True)
+        assert result.one_vs_rest.crossings_tie_high[a] == pytest.approx(np.mean(high), nan_ok=True)
+    for rates in (result.pairwise, result.one_vs_rest):
+        known = ~np.isnan(rates.estimate)
+        assert (rates.estimate_tie_low <= rates.estimate)[known].all()
+        assert (rates.estimate <= rates.estimate_tie_high)[known].all()
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -109,12 +113,14 @@ def test_tie_band_equals_all_spanning_trees(seed):
         y[0] = 1 - min(y[0], 1)
     result = bayes_errors(X, y)
     for k, label in enumerate(result.pairwise.classes):
-        band = naive.tie_band(X, y == label)
-        assert (result.one_vs_rest.crossings_min[k], result.one_vs_rest.crossings_max[k]) == band
-        assert band[0] <= result.one_vs_rest.per_tree[0, k] <= band[1]
+        low, high = map(np.mean, naive.tie_bands(X, y == label, 3))
+        assert result.one_vs_rest.crossings_tie_low[k] == pytest.approx(low)
+        assert result.one_vs_rest.crossings_tie_high[k] == pytest.approx(high)
+        assert low <= result.one_vs_rest.crossings[k] <= high
     if result.pairwise.classes.size == 2:
-        band = naive.tie_band(X, y == y[0])
-        assert (result.pairwise.crossings_min[0, 1], result.pairwise.crossings_max[0, 1]) == band
+        low, high = map(np.mean, naive.tie_bands(X, y == y[0], 3))
+        assert result.pairwise.crossings_tie_low[0, 1] == pytest.approx(low)
+        assert result.pairwise.crossings_tie_high[0, 1] == pytest.approx(high)
 
 
 @pytest.mark.parametrize("d", [2, 20])
@@ -134,7 +140,7 @@ def test_larger_sets_agree_between_boxes_products_and_full_matrices(d, monkeypat
     full = bayes_errors(X, y)
     for result in (boxes, other, full):
         for view in ("pairwise", "one_vs_rest"):
-            for field in ("per_tree", "crossings_min", "crossings_max"):
+            for field in ("per_tree", "crossings_tie_low", "crossings_tie_high"):
                 np.testing.assert_array_equal(
                     getattr(getattr(result, view), field), getattr(getattr(expected, view), field)
                 )
@@ -218,10 +224,10 @@ def test_small_differences_far_from_the_origin():
 def test_all_points_equal(d):
     X, y = np.full((400, d), 7.0), np.repeat([0, 1, 2], [100, 250, 50])
     result = bayes_errors(X, y)
-    assert result.pairwise.crossings_min[0, 1] == 1
-    assert result.pairwise.crossings_max[0, 1] == 349
-    assert result.one_vs_rest.crossings_min.tolist() == [1, 1, 1]
-    assert result.one_vs_rest.crossings_max.tolist() == [399, 399, 399]
+    assert result.pairwise.crossings_tie_low[0, 1] == 1
+    assert result.pairwise.crossings_tie_high[0, 1] == 349
+    assert result.one_vs_rest.crossings_tie_low.tolist() == [1, 1, 1]
+    assert result.one_vs_rest.crossings_tie_high.tolist() == [399, 399, 399]
     assert any("equal distances leave" in text for text in warnings_about(result.pairwise))
 
 
@@ -262,7 +268,7 @@ def test_fields_shapes_and_options():
     X, y = rng.normal(size=(90, 2)), np.repeat(["x", "y", "z"], [50, 30, 10])
     pairs, rest = pairwise_bayes_error(X, y), one_vs_rest_bayes_error(X, y)
     assert pairs.classes.tolist() == ["x", "y", "z"]
-    for field in ("estimate", "lower", "upper", "crossings", "crossings_min", "crossings_max"):
+    for field in ("estimate", "lower", "upper", "crossings", "crossings_tie_low", "crossings_tie_high"):
         values = getattr(pairs, field)
         assert values.shape == (3, 3) and np.isnan(np.diag(values)).all()
         np.testing.assert_array_equal(values, values.T)
@@ -270,7 +276,7 @@ def test_fields_shapes_and_options():
     assert pairs.per_tree.shape == (3, 3, 3) and rest.per_tree.shape == (3, 3)
     nontrivial = pairwise_bayes_error(X, y, count="nontrivial")
     np.testing.assert_allclose(nontrivial.crossings, pairs.crossings - 1)
-    np.testing.assert_array_equal(nontrivial.crossings_max, pairs.crossings_max - 1)
+    np.testing.assert_allclose(nontrivial.crossings_tie_high, pairs.crossings_tie_high - 1)
     plain = pairwise_bayes_error(X, y, normalise=False)
     np.testing.assert_array_equal(plain.lower, pairs.lower)
     np.testing.assert_allclose(plain.estimate[0, 2] / (10 / 60), pairs.estimate[0, 2])

@@ -316,7 +316,9 @@ def test_optdigits(data_folder):
     assert tuple(hardest) in {(1, 8), (3, 9)}
     assert np.argmin(result.one_vs_rest.estimate) in {0, 6}
     assert result.one_vs_rest.estimate.max() < 0.1
-    assert (result.pairwise.crossings_min <= result.pairwise.per_tree[0])[~np.eye(10, dtype=bool)].all()
+    pairs, off = result.pairwise, ~np.eye(10, dtype=bool)
+    assert (pairs.crossings_tie_low <= pairs.crossings)[off].all()
+    assert (pairs.crossings <= pairs.crossings_tie_high)[off].all()
 
 
 @pytest.mark.real_data
@@ -325,8 +327,11 @@ def test_letter_has_wide_ties_and_agrees_with_full_matrices(data_folder):
     rows = [line.split(",") for line in text]
     X, y = np.array([r[1:] for r in rows], float), np.array([r[0] for r in rows])
     result = pairwise_bayes_error(X, y)
-    band = result.estimate_max - result.estimate_min
+    band = result.estimate_tie_high - result.estimate_tie_low
     assert np.nanmax(band) > 0  # whole numbers from 0 to 15 tie
+    assert (result.estimate_tie_low <= result.estimate)[~np.isnan(band)].all()
+    assert (result.estimate <= result.estimate_tie_high)[~np.isnan(band)].all()
+    result = pairwise_bayes_error(X, y, trees=1)
     from scipy.sparse.csgraph import minimum_spanning_tree
     from scipy.spatial.distance import cdist
 
@@ -335,4 +340,4 @@ def test_letter_has_wide_ties_and_agrees_with_full_matrices(data_folder):
         part = np.isin(y, [a, b])
         tree = minimum_spanning_tree(cdist(X[part], X[part], "sqeuclidean") + 1e-9).tocoo()
         crossed = np.sum((y[part] == a)[tree.row] != (y[part] == a)[tree.col])
-        assert result.crossings_min[i, j] <= crossed <= result.crossings_max[i, j]
+        assert result.crossings_tie_low[i, j] <= crossed <= result.crossings_tie_high[i, j]

@@ -118,7 +118,7 @@ def test_choice_of_method_does_not_change_crossings_and_bands(monkeypatch):
             results.append(bayes_errors(X, y))
         a, b = results
         for view in ("pairwise", "one_vs_rest"):
-            for field in ("per_tree", "crossings_min", "crossings_max"):
+            for field in ("per_tree", "crossings_tie_low", "crossings_tie_high"):
                 np.testing.assert_array_equal(
                     getattr(getattr(a, view), field), getattr(getattr(b, view), field)
                 )

@@ -58,7 +58,6 @@ def test_every_number_of_a_small_example():
         ("sure_incorrect", 0.975): 0.0,
         ("unsure", 0.975): 3 / 5,
         ("ks_statistic", None): pytest.approx(math.nan, nan_ok=True),  # without counts
-        ("ks_p_value", None): pytest.approx(math.nan, nan_ok=True),
         ("worst_class_coverage", 0.05): 0.0,  # that of b
         ("sum_of_p", None): pytest.approx(2.03 / 5),
         ("unconfidence", None): pytest.approx(0.26 / 5),

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 
 import numpy as np
 import pytest
 from report.report_cases import entry, figure, golden_run, make_config, make_run, result_of
+from scipy.stats import binom
 
-from confml.measures import Case, Context, evaluate
+from confml.measures import Case, Context, evaluate, known_metrics
+from confml.measures.coverage_band import counted_examples, coverage_band, covered_probabilities
 from confml.measures.prediction import Prediction
 from confml.measures.validity import (
     class_coverage,
-    kolmogorov_smirnov,
+    distance_from_uniform,
     smoothed_p_values,
-    uniformity,
 )
 from confml.methods.registry import build
 from confml.report import DatasetInfo, write_report
@@ -83,10 +85,10 @@ def test_criteria_are_their_definitions(c, unseen, level):
 def test_only_p_values_have_them():
     shares = Prediction(np.arange(3), np.full((4, 3), 1 / 3), "probability")
     names = {row.metric for row in evaluate(shares, np.arange(4) % 3, [0.05])}
-    assert not names & {"ks_p_value", "worst_class_coverage", "sum_of_p", "observed_excess"}
+    assert not names & {"ks_statistic", "worst_class_coverage", "sum_of_p", "observed_excess"}
 
 
-# ---- smoothed p-values and their test
+# ---- smoothed p-values and their distance from uniform
 
 
 def test_smoothed_p_values_lie_between_their_counts():
@@ -110,81 +112,103 @@ def test_p_values_that_are_smoothed_already_stay():
     scores = (counts["n_greater"] + 0.5 * counts["n_equal"]) / 20
     smoothed = Case(Prediction(np.arange(4), scores, "p-value", extra=extra), case.truth)
     assert np.array_equal(smoothed_p_values(smoothed), scores[np.arange(40), case.truth])
-    _, expected = kolmogorov_smirnov(scores[np.arange(40), case.truth], np.full(40, 20))
-    wrong = Context(train_rows=7)
-    assert uniformity(Case(smoothed.prediction, case.truth, context=wrong))[1] == expected, "by the counts"
+    known = counted_examples(Case(smoothed.prediction, case.truth, context=Context(train_rows=7)))
+    assert known.tolist() == [20] * 40, "by the counts"
     without = {name: values for name, values in extra.items() if name == "tau"}
     smoothed = Case(Prediction(np.arange(4), scores, "p-value", extra=without), case.truth)
     context = Context(train_rows=19, train_class_counts=dict.fromkeys(range(4), 4))
-    assert uniformity(Case(smoothed.prediction, case.truth, context=context))[1] == expected
+    of_context = Case(smoothed.prediction, case.truth, context=context)
+    assert counted_examples(of_context).tolist() == [20] * 40
     by_class = Context(19, context.train_class_counts, {"conformal__mondrian": True})
-    found = [uniformity(Case(smoothed.prediction, case.truth, context=one))[1] for one in (context, by_class)]
-    assert found[0] != found[1], "groups counted by themselves vary more"
+    assert counted_examples(Case(smoothed.prediction, case.truth, context=by_class)).tolist() == [5] * 40
 
 
-def test_without_counts_there_is_no_test():
+def test_without_counts_there_is_no_distance():
     found = values_of(Prediction(np.arange(2), [[0.5, 0.1]], "p-value"), np.array([0]))
-    assert math.isnan(found["ks_statistic", None]) and math.isnan(found["ks_p_value", None])
+    assert math.isnan(found["ks_statistic", None])
 
 
-@pytest.mark.parametrize("n", [2, 7, 200])
-def test_statistic_and_tail_are_those_of_scipy(n):
+@pytest.mark.parametrize("n", [1, 2, 7, 200])
+def test_distance_is_that_of_scipy(n):
     from scipy.stats import kstest
 
     p = np.random.default_rng(n).random(n)
-    statistic, tail = kolmogorov_smirnov(p, np.full(n, 10**9))  # among so many that only the n matter
-    oracle = kstest(p, "uniform")
-    assert statistic == pytest.approx(oracle.statistic)
-    assert tail == pytest.approx(oracle.pvalue, abs=0.05 if n < 7 else 0.02)
+    assert distance_from_uniform(p) == pytest.approx(kstest(p, "uniform").statistic)
 
 
-def test_the_variance_is_that_of_two_samples():
-    p = np.random.default_rng(0).random(50)
-    from scipy.special import kolmogorov
-
-    statistic, tail = kolmogorov_smirnov(p, np.full(50, 51))
-    root = math.sqrt(25)  # 1/50 + 1/50
-    assert tail == pytest.approx(kolmogorov((root + 0.12 + 0.11 / root) * statistic))
+def test_uniformity_is_a_distance_and_not_a_test():
+    """p-values of one test part depend on each other through the training part: whole-number features and
+    k = 10 made the test of `ks_p_value` reject exchangeable examples in 30 % of the cases at level 5 %."""
+    assert not [name for name in known_metrics() if name.endswith("p_value")]
+    assert "distance" in known_metrics()["ks_statistic"]
 
 
-def test_classes_of_one_size_are_counted_apart_where_label_conditional():
-    """Ten classes of 40 vary as 10 samples of 40 do, not as one: else the test would never find anything."""
-    rng = np.random.default_rng(3)
-    classes, size, tests = 10, 40, 400
-    low, alike = 0, 0
-    for _ in range(300):
-        truth = rng.integers(0, classes, tests)
-        greater = np.zeros((tests, classes), dtype=np.int64)
-        for label in range(classes):
-            mine = np.flatnonzero(truth == label)
-            greater[mine, label] = np.sum(rng.random(size) > rng.random((len(mine), 1)), axis=1)
-        extra = {"n_greater": greater, "n_equal": np.ones_like(greater)}
-        prediction = Prediction(np.arange(classes), (greater + 1) / (size + 1), "p-value", extra=extra)
-        low += uniformity(Case(prediction, truth, context=Context(params={"mondrian": True})))[1] < 0.1
-        alike += uniformity(Case(prediction, truth))[1] < 0.1
-    assert 15 <= low <= 46  # of 300 at 10 %, binomial: outside has probability 0.3 %
-    assert alike == 0, "as if all were counted among the same 40"
-
-
-@pytest.mark.parametrize("params", [{"k": 1}, {"k": 5}, {"k": 3, "mondrian": True}, {"smoothed": True}])
-def test_exchangeable_examples_are_called_so(params):
-    """Of 60 tests at 10 %, binomial: more than 14 has probability 0.1 %."""
-    low = 0
-    for seed in range(60):
-        X, y, X_test, y_test = exchangeable(seed)
-        method = build("tcm-nn", {**params, "random_state": seed}).fit(X, y)
-        rows = dict(zip(*map(np.ndarray.tolist, np.unique(y, return_counts=True)), strict=True))
-        case = Case(
-            method.confident_predict(X_test)["p-value"], y_test, context=Context(len(y), rows, params)
-        )
-        low += uniformity(case)[1] < 0.1
-    assert low <= 14
-
-
-def test_examples_of_another_distribution_are_found_out():
+def test_examples_of_another_distribution_are_far_from_uniform():
     X, y, X_test, y_test = exchangeable(1)
-    prediction = build("tcm-nn", {"k": 3}).fit(X, y).confident_predict(X_test[:, ::-1] * [1.0, -1.0])
-    assert uniformity(Case(prediction["p-value"], y_test))[1] < 1e-4
+    method = build("tcm-nn", {"k": 3}).fit(X, y)
+    alike, other = (
+        values_of(method.confident_predict(X)["p-value"], y_test)["ks_statistic", None]
+        for X in (X_test, X_test[:, ::-1] * [1.0, -1.0])
+    )
+    assert alike < 0.16 < other  # 0.87 sqrt(1/150 + 1/150) = 0.10 on average
+
+
+# ---- bands of coverage
+
+
+def test_covered_examples_are_ranks_in_an_urn():
+    """The p-values of split conformal prediction, by enumeration of all orders of 3 calibration and 3 test
+    scores, each order as likely as another."""
+    for level in (0.25, 0.3, 0.5, 0.75):
+        counts = np.zeros(4)
+        for order in itertools.permutations(range(6)):
+            calibration, test = np.array(order[:3]), np.array(order[3:])
+            p = [(np.sum(calibration >= score) + 1) / 4 for score in test]
+            counts[np.sum(np.array(p) > level)] += 1
+        assert covered_probabilities(3, 4, level) == pytest.approx(counts / counts.sum())
+
+
+def test_levels_that_no_p_value_reaches_or_exceeds():
+    assert coverage_band([(5, 10)], 0.05) == (1, 1) and coverage_band([(5, 10)], 1.0) == (0, 0)
+    assert all(map(math.isnan, coverage_band([(5, 0)], 0.05))) and math.isnan(coverage_band([], 0.05)[0])
+    assert covered_probabilities(3, 10, 0.3)[0] > 0, "0.3 of 10 is three p-values, though 3 / 10 * 10 rounds"
+
+
+def test_an_online_pass_has_the_binomial_band():
+    low, high = coverage_band([(200, None)], 0.1)
+    assert (low, high) == tuple(binom.ppf([0.025, 0.975], 200, 0.9) / 200)
+
+
+def test_bands_are_quantiles_of_simulated_coverage():
+    rng = np.random.default_rng(0)
+    parts, level = [(40, 21), (60, 35), (10, 61)], 0.1
+    total = np.zeros(20_000)
+    for rows, counted in parts:
+        errors = np.floor(level * counted)
+        total += rng.binomial(rows, rng.beta(counted - errors, errors, 20_000))
+    low, high = coverage_band(parts, level)
+    assert np.quantile(total, [0.025, 0.975]) / 110 == pytest.approx([low, high], abs=0.0101)
+
+
+@pytest.mark.parametrize("classes, rows, k", [(3, 60, 1), (3, 100, 10), (10, 100, 1), (3, 200, 10)])
+def test_tcm_nn_leaves_the_band_as_seldom_as_it_says(classes, rows, k):
+    """The binomial band of the test part alone is left in 10 to 40 % of these trials."""
+    outside = alone = 0
+    trials = 150
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, classes, rows + 200)
+        X = rng.normal(size=(len(y), 2)) + 1.2 * np.column_stack([y % 4, y // 4])
+        method = build("tcm-nn", {"k": k, "smoothed": True, "random_state": seed}).fit(X[:rows], y[:rows])
+        case = Case(method.confident_predict(X[rows:])["p-value"], y[rows:])
+        (counted,) = set(counted_examples(case).tolist())
+        assert counted == rows + 1
+        covered = sum(covered for _, covered in class_coverage(case, 0.1).values())
+        low, high = coverage_band([(200, counted)], 0.1, smoothed=True)
+        outside += not low <= covered / 200 <= high
+        alone += not binom.ppf(0.025, 200, 0.9) <= covered <= binom.ppf(0.975, 200, 0.9)
+    assert outside <= 22  # more than 22 of 150 at 7 % (TCM-NN varies somewhat more) has probability 0.05 %
+    assert alone > 1.5 * outside
 
 
 # ---- classes
@@ -234,7 +258,9 @@ def test_class_coverage_is_pooled_over_the_splits(tmp_path):
         assert row.rows == len(
             {i for case in cases.values() for i in np.flatnonzero(case.truth == row.label)}
         )
-        assert 0 <= row.low <= 1 - row.level <= row.high <= 1
+        assert row.counted == 20
+        assert (row.band_low, row.band_high) == coverage_band([(row.rows, 20)], row.level)
+        assert 0 <= row.band_low <= 1 - row.level <= row.band_high <= 1
     write_report(run, tmp_path)
     with (tmp_path / "class-coverage.csv").open(newline="") as file:
         written = list(csv.DictReader(file))

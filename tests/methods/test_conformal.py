@@ -505,7 +505,7 @@ figures: [validity, efficiency]
     metrics, again = ((tmp_path / out / "metrics.csv").read_text() for out in ("a", "b"))
     assert metrics == again
     assert "k=3;conformal=split,r0,p-value,coverage,0.05," in metrics
-    assert "k=3;conformal=cross;conformal__mondrian=true,r1,p-value,ks_p_value," in metrics
+    assert "k=3;conformal=cross;conformal__mondrian=true,r1,p-value,ks_statistic," in metrics
     tuning = (tmp_path / "a" / "tuning.csv").read_text()
     assert tuning.count("conformal=split;conformal__score=aps,r0,accuracy,k=") == 2
     assert tuning.count(",true,") == 2

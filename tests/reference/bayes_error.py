@@ -53,12 +53,27 @@ def crossings(X, inside, layers):
     return [sum(inside[i] != inside[j] for _, i, j in tree) for tree in orthogonal_trees(X, layers)]
 
 
-def tie_band(X, inside):
-    """Least and most crossings over all minimal spanning trees, by looking at every spanning tree of the
-    graph."""
-    inside = list(inside)
-    edges = all_edges(X)
-    n = len(X)
+def tie_bands(X, inside, layers):
+    """Least and most crossings of each orthogonal tree over all minimal spanning trees of the graph without
+    the trees before it: lists of ``least`` and ``most``, by looking at every spanning tree."""
+    return _bands(X, layers, lambda edges: _looked_at(len(X), list(inside), edges))
+
+
+def greedy_tie_bands(X, inside, layers):
+    """The same by Kruskal with the crossing edges last, then first, among equal distances."""
+    return _bands(X, layers, lambda edges: _greedy(len(X), list(inside), edges))
+
+
+def _bands(X, layers, band):
+    edges, found = all_edges(X), []
+    for tree in orthogonal_trees(X, layers):
+        found.append(band(edges))
+        used = set(tree)
+        edges = [edge for edge in edges if edge not in used]
+    return [least for least, _ in found], [most for _, most in found]
+
+
+def _looked_at(n, inside, edges):
     best, counts = None, set()
     for chosen in itertools.combinations(edges, n - 1):
         if len(kruskal(n, chosen)) < n - 1:
@@ -71,14 +86,11 @@ def tie_band(X, inside):
     return min(counts), max(counts)
 
 
-def greedy_tie_band(X, inside):
-    """The same by Kruskal with the crossing edges last, then first, among equal distances."""
-    inside = list(inside)
-    edges = all_edges(X)
+def _greedy(n, inside, edges):
     found = []
     for sign in (1, -1):
         ordered = sorted(edges, key=lambda e: (e[0], sign * (inside[e[1]] != inside[e[2]])))
-        found.append(sum(inside[i] != inside[j] for _, i, j in kruskal(len(X), ordered)))
+        found.append(sum(inside[i] != inside[j] for _, i, j in kruskal(n, ordered)))
     return tuple(found)
 
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.measures import Case
+from confml.measures.coverage_band import coverage_band
 from confml.plugins.parameters import Flag, Integer, Number
+from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.style import BLACK, COLUMN, GREY, legend_below, legend_beside, lines_of, new_figure
 
@@ -44,6 +46,21 @@ def region_errors(subject: Subject, variant: Variant, levels: np.ndarray) -> tup
     return (np.mean(errors, axis=0), len(np.unique(np.concatenate(rows)))) if errors else None
 
 
+def fewest_counted(subject: Subject, variants: list[Variant]) -> int | None:
+    """Return the fewest examples that p-values of these variants are counted among; None without p-values."""
+    found = []
+    for variant in variants:
+        parts = CalibrationParts()
+        for cell in variant.cells:
+            result = subject.results.results[cell.key]
+            if result.views[variant.view].kind == "p-value":
+                parts.add(case_of(result, result.views[variant.view]), result.rows)
+        sizes = [counted for _, counted in parts.all_classes()]
+        if sizes and None not in sizes:
+            found.append(sum(sizes))  # label-conditional classes add up to about one sample of all of them
+    return min(found, default=None)
+
+
 def _some(numbers: np.ndarray, instances: int, subject: Subject) -> np.ndarray:
     """Places of test examples drawn at random from those with these row numbers, by the run's seed."""
     rng = stable_generator(
@@ -54,8 +71,6 @@ def _some(numbers: np.ndarray, instances: int, subject: Subject) -> np.ndarray:
 
 
 def draw(subject: Subject):
-    from scipy.stats import binom
-
     top = float(subject.option("max_level", 1.0))
     levels = np.linspace(0, top, STEPS + 1)
     found = {label: region_errors(subject, variant, levels) for label, variant in subject.variants.items()}
@@ -65,13 +80,15 @@ def draw(subject: Subject):
     figure = new_figure(COLUMN, 3.1)
     axes = figure.add_subplot()
     n = max(rows for _, rows in curves.values())
-    low, high = (binom.ppf(quantile, n, levels) / n for quantile in (0.025, 0.975))
+    counted = fewest_counted(subject, [subject.variants[label] for label in curves])
+    ends = [coverage_band([(n, counted)], level) for level in levels.tolist()]
+    high, low = 1 - np.array(ends).T
     right = bool(subject.option("confidence", False))
     turned = (lambda share: 100 - 100 * share) if right else (lambda share: 100 * share)
     x = turned(levels)
     band = axes.fill_between(x, turned(low), turned(high), color=GREY, alpha=0.3, linewidth=0)
     (diagonal,) = axes.plot(x[[0, -1]], x[[0, -1]], color=BLACK, linewidth=0.6)
-    handles, labels = [diagonal, band], ["exact validity", f"95 % binomial band, n = {n}"]
+    handles, labels = [diagonal, band], ["exact validity", band_text(n, counted)]
     for (label, (errors, _)), line in zip(curves.items(), lines_of(len(curves)), strict=True):
         handles += axes.plot(x, turned(errors), **(line | {"marker": ""}))
         labels.append(label)
@@ -86,9 +103,18 @@ def draw(subject: Subject):
     return figure
 
 
+def band_text(n: int, counted: int | None) -> str:
+    """Return the caption of the band."""
+    if counted is None:
+        return f"95 % binomial band, n = {n}"
+    return f"95 % band of valid p-values, n = {n} among {counted - 1}"
+
+
 FIGURE = Figure(
     name="coverage-by-level",
-    about="empirical error of regions against significance level, with the diagonal and a 95 % binomial band",
+    about="empirical error of regions against significance level, with the diagonal and the 95 % band of "
+    "valid p-values on one split (test part, smallest training or calibration part shown; binomial "
+    "where no method has p-values)",
     draw=draw,
     options={
         "max_level": Number("the largest significance level shown", low=0, high=1, low_open=True),

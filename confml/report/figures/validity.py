@@ -1,4 +1,4 @@
-"""Validity class by class: error of regions against significance level, and the test of uniformity."""
+"""Validity class by class: error of regions against significance level, and distance from uniform."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import statistics
 import numpy as np
 
 from confml.measures import Case
+from confml.measures.coverage_band import coverage_band
 from confml.plugins.parameters import Integer, Number
+from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, legend_below, lines_of, new_figure
 
@@ -53,19 +55,25 @@ def farthest(found: dict, levels: np.ndarray, limit: int) -> list:
     return [label for label in labels if label in kept]
 
 
-def uniformity_text(values: list[float]) -> str:
-    """The Kolmogorov-Smirnov p-values of the splits in words."""
+def parts_of(subject: Subject, variant: Variant) -> CalibrationParts:
+    """Return the test and calibration examples of a variant with p-values."""
+    parts = CalibrationParts()
+    for cell in variant.cells:
+        result = subject.results.results[cell.key]
+        parts.add(case_of(result, result.views[variant.view]), result.rows)
+    return parts
+
+
+def distance_text(values: list[float]) -> str:
+    """Return the Kolmogorov-Smirnov distances of the splits as a caption."""
     values = [value for value in values if not math.isnan(value)]
     if not values:
-        return "no counts to smooth by"
-    middle = statistics.median(values)
-    shown = "KS p < 0.001" if middle < 0.001 else f"KS p = {middle:.3f}"
+        return "KS distance: no counts to smooth by"
+    shown = f"KS distance {statistics.median(values):.3f}"
     return shown if len(values) == 1 else f"{shown} (median of {len(values)})"
 
 
 def draw(subject: Subject):
-    from scipy.stats import binom
-
     top = float(subject.option("max_level", 1.0))
     most = int(subject.option("classes", CLASSES))
     levels = np.linspace(0, top, STEPS + 1)
@@ -88,8 +96,11 @@ def draw(subject: Subject):
     grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
     handles: dict[str, object] = {}
     for axes, (name, one) in zip(grid.flat, panels.items(), strict=False):
-        errors, n = one[None]
-        low, high = (binom.ppf(quantile, n, levels) / n for quantile in (0.025, 0.975))
+        errors, _ = one[None]
+        variant = subject.variants[name]
+        parts = parts_of(subject, variant)
+        ends = [coverage_band(parts.all_classes(), level, parts.smoothed) for level in levels.tolist()]
+        high, low = 1 - np.array(ends).T
         band = axes.fill_between(100 * levels, 100 * low, 100 * high, color=GREY, alpha=0.35, linewidth=0)
         axes.plot([0, 100 * top], [0, 100 * top], color=BLACK, linewidth=0.5)
         for label, style in zip(chosen, lines_of(len(chosen)), strict=True):
@@ -98,10 +109,9 @@ def draw(subject: Subject):
                 (line,) = axes.plot(100 * levels, 100 * one[label][0], **options)
                 handles.setdefault(f"class {label}", line)
         (line,) = axes.plot(100 * levels, 100 * errors, color=BLACK, linewidth=1.6)
-        handles = {"95 % binomial band": band, "all classes": line} | handles
-        variant = subject.variants[name]
-        test = uniformity_text(subject.values(variant, "ks_p_value"))
-        axes.set_title(f"{name}\n{test}", loc="left", fontsize=7)
+        handles = {"95 % band of all classes for valid p-values": band, "all classes": line} | handles
+        distance = distance_text(subject.values(variant, "ks_statistic"))
+        axes.set_title(f"{name}\n{distance}", loc="left", fontsize=7)
         axes.set_xlim(0, 100 * top)
         axes.set_ylim(0, 100 * top)
     for axes in list(grid.flat)[len(panels) :]:
@@ -120,8 +130,8 @@ def draw(subject: Subject):
 
 FIGURE = Figure(
     name="validity",
-    about="error of regions against significance level, class by class, with the test that smoothed p-values "
-    "are uniform and a 95 % binomial band",
+    about="error of regions against significance level by class, with the distance of smoothed p-values "
+    "from uniform and, for all classes together, the 95 % band of valid p-values (training and test part)",
     draw=draw,
     options={
         "max_level": Number("the largest significance level shown", low=0, high=1, low_open=True),

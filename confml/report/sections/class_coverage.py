@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from confml.measures import Case
+from confml.measures.coverage_band import coverage_band
 from confml.measures.validity import class_coverage
+from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.sections.base import Item, Section, Table
 
 if TYPE_CHECKING:
@@ -18,10 +17,14 @@ if TYPE_CHECKING:
 class ClassRow(NamedTuple):
     """Coverage of one class at one level.
 
-    rows: different test examples of the class. coverage: share of their regions that hold the label, all
-    splits together. low, high: where the coverage of p-values that are valid for this class lies with
-    probability 95 %: quantiles of the binomial distribution of ``rows`` trials. p-values of one batch are
-    counted among the same N examples, and vary 1 + rows/N times as much: the band is a little narrow then.
+    rows: different test examples of the class. counted: examples that its p-values are counted among, the new
+    one included (fewest of the splits); None for an online pass. coverage: share of its regions that hold the
+    label, all splits together. band_low, band_high: where the coverage of this class lies with probability
+    95 % if its p-values are valid for the class: quantiles of the beta-binomial distribution of one split
+    with this test and calibration part (`confml.measures.coverage_band`). Below the band the class has less
+    coverage than chance explains. Above it p-values are conservative: too few examples, ties, or other
+    classes that pay for it. Only label-conditional p-values promise to stay inside for every class. NaN for a
+    class that training never saw.
     """
 
     dataset: str
@@ -31,39 +34,36 @@ class ClassRow(NamedTuple):
     label: object
     level: float
     rows: int
+    counted: int | None
     coverage: float
-    low: float
-    high: float
+    band_low: float
+    band_high: float
 
 
 def class_rows(results: RunResults) -> Iterator[ClassRow]:
-    """A row for every variant with p-values, true label and level, in the order of ``metrics.csv``."""
-    from scipy.stats import binom
-
+    """Yield a row for every variant with p-values, true label and level, in the order of ``metrics.csv``."""
     levels = tuple(results.config.levels)
     counts: dict[tuple, dict[tuple, list[int]]] = {}  # by variant: (label, level) -> rows, covered
-    seen: dict[tuple, dict[object, set[int]]] = {}  # by variant: label -> different rows
+    parts: dict[tuple, CalibrationParts] = {}
     for result in results.finished():
         cell = result.cell
         for view, prediction in result.views.items():
             if prediction.kind != "p-value":
                 continue
-            case, key = Case(prediction, result.truth), (cell.dataset, cell.method, cell.variant, view)
-            found, rows = counts.setdefault(key, {}), seen.setdefault(key, {})
-            for label in np.unique(case.truth).tolist():
-                rows.setdefault(label, set()).update(np.asarray(result.rows)[case.truth == label].tolist())
+            case, key = case_of(result, prediction), (cell.dataset, cell.method, cell.variant, view)
+            found = counts.setdefault(key, {})
+            parts.setdefault(key, CalibrationParts()).add(case, result.rows)
             for level in levels:
                 for label, (n, covered) in class_coverage(case, level).items():
                     sums = found.setdefault((label, level), [0, 0])
                     sums[0] += n
                     sums[1] += covered
     for key, found in counts.items():
-        for label in sorted(seen[key]):
-            n = len(seen[key][label])
+        for label, (rows, counted) in parts[key].classes().items():
             for level in levels:
                 total, covered = found[label, level]
-                low, high = (float(binom.ppf(q, n, 1 - level)) / n for q in (0.025, 0.975))
-                yield ClassRow(*key, label, level, n, covered / total, low, high)
+                band = coverage_band([(rows, counted)], level, parts[key].smoothed)
+                yield ClassRow(*key, label, level, rows, counted, covered / total, *band)
 
 
 class ClassCoverage(Section):

@@ -92,7 +92,7 @@ def _headings(level: float | None, p_values: bool) -> list[str]:
     interval = [] if level is None else [f"{100 * level:g}% interval"]
     return [
         "share",
-        "ties, tree 1",
+        "tie band",
         *interval,
         "error %",
         "lower",
@@ -102,7 +102,7 @@ def _headings(level: float | None, p_values: bool) -> list[str]:
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    cells = [_number(row["estimate"]), _band(row["estimate_min"], row["estimate_max"])]
+    cells = [_number(row["estimate"]), _band(row["estimate_tie_low"], row["estimate_tie_high"])]
     if "interval_low" in row:
         low, high = row["interval_low"], row["interval_high"]
         cells.append("-" if math.isnan(low) else f"{_number(low)}-{_number(high)}")
@@ -112,8 +112,9 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 def _endings(study: Study) -> Sequence[str]:
     lines = [
-        "share: the estimate / the smaller prior, 0 (apart) to 1 (not to be told apart); ties: what equal",
-        "distances leave open of it, with the first tree; error %: the estimate; lower, upper: its bounds",
+        "share: the estimate / the smaller prior, from 0 (separated) to 1 (indistinguishable); tie band:",
+        "lowest and highest share under other orders of equal distances (not a confidence interval; empty",
+        "without ties); error %: the estimate; lower, upper: bounds of the Bayes error",
     ]
     if study.intervals is not None:
         lines.append(

@@ -14,17 +14,18 @@ from confml.bayes_error.selection import best_transform_of_pairs
 from confml.report.files import remove_earlier, write_csv, write_file
 from confml.studies.bayes_error.study import Study
 
-ESTIMATES = ("estimate", "estimate_min", "estimate_max")
+ESTIMATES = ("estimate", "estimate_tie_low", "estimate_tie_high")
 BOUNDS = ("lower", "upper")
-CROSSINGS = ("crossings", "crossings_min", "crossings_max")
+CROSSINGS = ("crossings", "crossings_tie_low", "crossings_tie_high")
 
 
 def pair_rows(study: Study) -> list[dict[str, Any]]:
-    """A row for each pair of classes, the hardest first.
+    """Return a row for each pair of classes, the hardest first.
 
-    estimate: divided by the smaller prior; estimate_min, estimate_max: what ties leave open, with the first
-    tree alone; bayes_error: the estimate itself; lower, upper: bounds of the Bayes error; crossings: mean
-    over the trees.
+    estimate: Bayes error divided by the smaller prior; estimate_tie_low, estimate_tie_high: lowest and
+    highest estimate that other orders of equal distances can give, tree by tree (a tie band, not a confidence
+    interval; the estimate lies in it); bayes_error: the estimate itself; lower, upper: bounds of the Bayes
+    error; crossings: mean over the trees; crossings_tie_low, crossings_tie_high: their tie band.
     """
     rates, classes = study.assessment.errors.pairwise, study.classes.tolist()
     prior = _smaller_priors(study.rows[:, None], study.rows[None, :])

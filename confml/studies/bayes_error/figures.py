@@ -70,13 +70,13 @@ def heat_map(study: Study):
 
 
 def _mark_ties(axes, study: Study) -> None:
-    """A dot in the corner of each pair whose estimate equal distances leave open."""
+    """Draw a dot in the corner of each pair whose estimate has a wide tie band."""
     rates = study.assessment.errors.pairwise
     with np.errstate(invalid="ignore"):
-        wide = np.argwhere(rates.estimate_max - rates.estimate_min > WIDE_BAND)
+        wide = np.argwhere(rates.estimate_tie_high - rates.estimate_tie_low > WIDE_BAND)
     if len(wide):
         axes.plot(wide[:, 1] + 0.32, wide[:, 0] - 0.32, ".", color=VERMILION, markersize=2)
-        axes.set_xlabel(f"class (dots: ties leave more than {WIDE_BAND:.0%} open)")
+        axes.set_xlabel(f"class (dots: tie band wider than {WIDE_BAND:.0%})")
 
 
 def _square(figure, axes, values: np.ndarray, label: str, classes: list, whole: bool) -> None:
@@ -143,10 +143,10 @@ def one_vs_rest(study: Study):
             places, rate, "D", color=VERMILION, markersize=size, markerfacecolor="none", clip_on=False
         )
         labels.append(f"test errors, {study.test.classifier}")
-    if np.nanmax(rates.estimate_max - rates.estimate_min) > WIDE_BAND:
-        ends = (100 * (one * prior)[order] for one in (rates.estimate_min, rates.estimate_max))
+    if np.nanmax(rates.estimate_tie_high - rates.estimate_tie_low) > WIDE_BAND:
+        ends = (100 * (one * prior)[order] for one in (rates.estimate_tie_low, rates.estimate_tie_high))
         handles.append(axes.vlines(places, *ends, color=BLACK, linewidth=0.7))
-        labels.append("what ties leave open (first tree)")
+        labels.append("tie band (other orders of equal distances)")
     if many:
         axes.set_xticks([])
     else:

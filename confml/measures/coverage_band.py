@@ -1,0 +1,103 @@
+"""Coverage that a test part can have by chance where p-values are valid: the distribution and its band."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from confml.measures._case import Case
+from confml.measures.martingales import is_online
+
+PROBABILITY = 0.95
+
+
+def counted_examples(case: Case) -> np.ndarray | None:
+    """Return the number of examples (n,) that each true label's p-value was counted among, itself included.
+
+    Smoothed p-values without counts do not say it: then it is the training part plus 1, or the examples of
+    the class plus 1 where the method is ``mondrian``. 0 for a class that training never saw. None for an
+    online pass, in which each p-value is counted among other examples.
+    """
+    if is_online(case):
+        return None
+    prediction, context = case.prediction, case.context
+    extra = prediction.extra
+    if {"n_greater", "n_equal"} <= set(extra):
+        at = np.arange(len(prediction)), case.true_columns
+        tau = extra.get("tau", 1.0)
+        p = prediction.scores[at]
+        counts = extra["n_greater"][at] + tau * extra["n_equal"][at]
+        whole = np.divide(counts, p, out=np.ones(len(p)), where=p > 0)  # 0 / 0 where a tau was drawn as 0
+        counted = np.rint(whole).astype(np.int64)
+    else:
+        by_class, rows = is_label_conditional(case), context.train_class_counts
+        sizes = [rows.get(label, 0) if by_class else context.train_rows for label in case.truth.tolist()]
+        counted = np.array(sizes, dtype=np.int64) + 1
+    return np.where(case.true_columns >= 0, counted, 0)
+
+
+def is_label_conditional(case: Case) -> bool:
+    """Return whether the config asks for label-conditional p-values."""
+    return any(name.endswith("mondrian") and value for name, value in case.context.params.items())
+
+
+def covered_probabilities(rows: int, counted: int | None, level: float, smoothed: bool = False) -> np.ndarray:
+    """Return the probabilities (rows + 1,) that regions at ``level`` hold 0, 1, ... of ``rows`` true labels.
+
+    The p-values are ranks among ``counted`` - 1 calibration examples, all exchangeable and without ties.
+    Given the calibration examples, an error has a probability drawn from Beta(l, counted - l), l being the
+    number of p-values of ``counted`` that are at most the level; so errors are beta-binomial (Vovk 2012,
+    Conditional validity of inductive conformal predictors). smoothed: l = level * counted, exact where that
+    is a whole number. counted: None for an online pass, whose errors are independent and so binomial.
+    """
+    from scipy.stats import betabinom, binom
+
+    k = np.arange(rows + 1)
+    if counted is None:
+        return binom.pmf(k, rows, 1 - level)
+    errors = level * counted if smoothed else _ranks_at_most(level, counted)
+    if not 0 < errors < counted:
+        return (k == (0 if errors >= counted else rows)).astype(np.float64)
+    return betabinom.pmf(k, rows, counted - errors, errors)
+
+
+def coverage_band(
+    parts: Iterable[tuple[int, int | None]],
+    level: float,
+    smoothed: bool = False,
+    probability: float = PROBABILITY,
+) -> tuple[float, float]:
+    """Return the quantiles between which the coverage of valid p-values lies with ``probability``.
+
+    parts: (rows, counted) for each group of test examples whose p-values are counted among the same examples,
+    as `covered_probabilities` takes them: one part, or one for each class where p-values are
+    label-conditional. Exact for split conformal prediction without ties on one split. Approximate for
+    transductive and cross-conformal p-values. p-values with ties and without smoothing cover more. The mean
+    over several splits varies less. (NaN, NaN) where a part has no calibration examples at all, or no rows.
+    """
+    from scipy.signal import fftconvolve
+
+    parts = list(parts)
+    if not sum(rows for rows, _ in parts) or any(counted == 0 for _, counted in parts):
+        return math.nan, math.nan
+    found = np.ones(1)
+    for rows, counted in parts:
+        found = fftconvolve(found, covered_probabilities(rows, counted, level, smoothed))
+    reached = np.cumsum(found)
+    tail = (1 - probability) / 2
+    # Sums of probabilities carry rounding errors, far below any tail.
+    ends = np.searchsorted(reached, [tail + 1e-12, 1 - tail - 1e-9])
+    low, high = np.minimum(ends, len(found) - 1) / (len(found) - 1)
+    return float(low), float(high)
+
+
+def _ranks_at_most(level: float, counted: int) -> int:
+    """Return how many of 1/counted, 2/counted, ... are at most ``level``, by the division p-values are."""
+    ranks = math.floor(level * counted)
+    while ranks < counted and (ranks + 1) / counted <= level:
+        ranks += 1
+    while ranks and ranks / counted > level:
+        ranks -= 1
+    return ranks

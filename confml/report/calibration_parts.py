@@ -1,0 +1,56 @@
+"""The test and calibration examples behind the p-values of a variant, over its splits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml.measures import Case, Context
+from confml.measures.coverage_band import counted_examples, is_label_conditional
+
+
+def case_of(result, prediction) -> Case:
+    """Return the case of one view of a finished cell, with what is known of its training part."""
+    context = Context(result.train_rows, result.train_class_counts, result.cell.params)
+    return Case(prediction, result.truth, context=context)
+
+
+class CalibrationParts:
+    """Collect, split by split, the (rows, counted) pairs that `coverage_band` takes.
+
+    rows: different test examples; counted: the fewest examples that their p-values are counted among on a
+    split. smoothed: whether the p-values are smoothed ones.
+    """
+
+    def __init__(self):
+        self.smoothed = False
+        self._rows: dict[object, set[int]] = {}
+        self._counted: dict[object, int | None] = {}
+        self._by_class = False
+
+    def add(self, case: Case, rows: np.ndarray) -> None:
+        """Add one split: its case, and the row number of each test example."""
+        self.smoothed = self.smoothed or "tau" in case.prediction.extra
+        self._by_class = self._by_class or is_label_conditional(case)
+        counted, rows = counted_examples(case), np.asarray(rows)
+        for label in np.unique(case.truth).tolist():
+            mine = case.truth == label
+            self._rows.setdefault(label, set()).update(rows[mine].tolist())
+            fewest = None if counted is None else int(counted[mine].min())
+            earlier = self._counted.get(label)
+            self._counted[label] = fewest if earlier is None or fewest is None else min(earlier, fewest)
+
+    def classes(self) -> dict[object, tuple[int, int | None]]:
+        """Return (rows, counted) of each true label, sorted."""
+        return {label: (len(self._rows[label]), self._counted[label]) for label in sorted(self._rows)}
+
+    def all_classes(self) -> list[tuple[int, int | None]]:
+        """Return the parts of all true labels together: one, or one for each class if label-conditional.
+
+        Classes that training never saw are left out: no region holds them.
+        """
+        known = {label: part for label, part in self.classes().items() if part[1] != 0}
+        if self._by_class or not known:
+            return list(known.values())
+        sizes = [counted for _, counted in known.values()]
+        rows = len(set().union(*(self._rows[label] for label in known)))
+        return [(rows, None if None in sizes else min(sizes))]
