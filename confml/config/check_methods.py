@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -12,9 +11,11 @@ from confml.config.checks import Checker
 from confml.config.schema import MethodEntry, StepSpec
 from confml.config.yaml_words import got
 from confml.errors import ConfmlError
+from confml.plugins.parameters import IncompatibleParameters, MissingParameter, ParameterError
 
 Check = Callable[[str, Mapping[str, Any]], None]
 
+ABOUT_SEVERAL = (MissingParameter, IncompatibleParameters)  # errors that other parameters can remove
 MOST_VALUES = 1000  # of a series (1..50000) that are checked, half at each end; lists are checked whole
 MOST_POINTS = 200  # combinations that are checked as such, for parameters that do not go together
 
@@ -58,8 +59,8 @@ def check_methods(checker: Checker) -> None:
         _check_twice(checker, entry, place, seen)
 
 
-def problem_of(check: Check, name: str, params: Mapping[str, Any]) -> ConfmlError | None:
-    """What a registry has against a name with these parameters."""
+def _problem(check: Check, name: str, params: Mapping[str, Any]) -> ConfmlError | None:
+    """Return the error that a registry raises for a name with these parameters."""
     try:
         check(name, params)
     except ConfmlError as error:
@@ -68,8 +69,8 @@ def problem_of(check: Check, name: str, params: Mapping[str, Any]) -> ConfmlErro
 
 
 def _is_known(checker: Checker, check: Check, name: str, place: tuple) -> bool:
-    error = problem_of(check, name, {})
-    if error is None or _asks_for_more(error):
+    error = _problem(check, name, {})
+    if error is None or isinstance(error, ABOUT_SEVERAL):
         return True
     checker.say((*place, "name"), error.message, error.hint)
     return False
@@ -85,8 +86,8 @@ def _check_fixed(checker: Checker, check: Check, name: str, params: Mapping[str,
 def _check_conformal(checker: Checker, check: Check, entry: MethodEntry, place: tuple) -> None:
     """A method that cannot be made conformal so, and tuning that would see what calibrates."""
     if entry.conformal is not None:
-        error = problem_of(check, entry.name, entry.conformal.as_params())
-        if error is not None and not _asks_for_more(error):
+        error = _problem(check, entry.name, entry.conformal.as_params())
+        if error is not None and not isinstance(error, ABOUT_SEVERAL):
             checker.add((*place, "conformal"), error.message, error.hint)
         if entry.conformal.kind == "cross" and entry.tune:
             message = "a choice for each fold of conformal: cross is not possible"
@@ -127,8 +128,11 @@ def _check_values(checker: Checker, check: Check, name: str, parameter: str, pla
 
 def _check_whole(checker: Checker, check: Check, name: str, params: Mapping, place: tuple) -> bool:
     """Parameters that are missing, or that fit each alone and not together."""
-    error = problem_of(check, name, params)
-    if error is not None:
+    error = _problem(check, name, params)
+    if isinstance(error, ParameterError) and not isinstance(error, MissingParameter):
+        at = (*place, "params", *error.parameter.split("."))
+        checker.tell(error, error.parameter, error.value, at)
+    elif error is not None:
         checker.add(place, error.message, error.hint)
     return error is None
 
@@ -149,11 +153,6 @@ def _check_twice(checker: Checker, entry: MethodEntry, place: tuple, seen: dict[
 
 
 def _problem_with(check: Check, name: str, parameter: str, value: Any) -> ConfmlError | None:
-    """What is wrong with one parameter, whatever the others are."""
-    error = problem_of(check, name, {parameter: value})
-    return None if error is None or _asks_for_more(error) else error
-
-
-def _asks_for_more(error: ConfmlError) -> bool:
-    """Whether the complaint is that some other parameter is missing: that is asked of all together."""
-    return re.search(r"\bneeds? (a |the )?parameter", error.message) is not None
+    """Return the error of one parameter on its own; what depends on others is checked of all together."""
+    error = _problem(check, name, {parameter: value})
+    return None if isinstance(error, ABOUT_SEVERAL) else error

@@ -6,7 +6,6 @@ Data sets have a file of their own, `check_datasets`; methods and steps too, `ch
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +20,7 @@ from confml.config.schema import FigureSpec, MethodEntry, NoiseSpec, PaperSpec, 
 from confml.config.yaml_marks import Node, spelling
 from confml.config.yaml_words import got
 from confml.errors import ConfmlError, did_you_mean
+from confml.plugins.parameters import BadValue, UnknownParameter
 
 Entry = TypeVar("Entry", bound=Part)
 
@@ -79,14 +79,14 @@ class Checker:
         return self.part(model, (key,))[0] if node is not None and node.content is not None else None
 
     def tell(self, error: ConfmlError, parameter: str, value: Any, place: Place) -> None:
-        """Note what a registry has against one parameter (or option), in the words used here."""
-        if "no parameter" in error.message:
+        """Note the error that a registry raises for one parameter or option."""
+        if isinstance(error, UnknownParameter):
             place = place[:-1] if isinstance(place[-1], int) else place
             self.say(place, error.message, error.hint, at_key=True)
-            return
-        pattern = rf"(?:.*[: ])?{re.escape(parameter)} must be (.*), got .*"
-        rule = re.fullmatch(pattern, error.message, re.DOTALL)
-        self.add(place, f"expected {rule[1]}, got {got(value)}" if rule else error.message, error.hint)
+        elif isinstance(error, BadValue) and error.parameter == parameter:
+            self.add(place, f"expected {error.expected}, got {got(value)}", error.hint)
+        else:
+            self.add(place, error.message, error.hint)
 
     def same_key_twice(self, place: Place) -> None:
         """A parameter spelt both with - and with _ is given twice."""

@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 
 from confml.config import Config, bundled_configs, json_schema, load_config, make_config
 from confml.config.grids import GridError, expand
+from confml.config.yaml_words import got
 from confml.errors import ConfigErrors
+from confml.methods import registry
+from confml.methods.base import Method
+from confml.plugins.parameters import BadValue, IncompatibleParameters, Integer, UnknownParameter
 
 BROKEN = Path(__file__).parent / "configs" / "broken"
 FIGURES, TABLES = ["error-against-k"], ["tcm-nn-table1", "tcm-nn-table3"]
@@ -491,17 +495,70 @@ def test_figures_and_tables_are_checked_where_they_are_known(full):
 
 
 def test_options_of_figures_are_checked_by_the_caller(full):
-    from confml.errors import ConfmlError
-
     def check(name, options):
         if options.get("view") == "vote":
-            raise ConfmlError("view must be one of p-value, got 'vote'", hint="change it")
+            raise BadValue(f"figure '{name}'", "view", "vote", "one of p-value", hint="change it")
         if options.get("view") == "p-value":
-            raise ConfmlError(f"figure '{name}' has no parameter 'view'", hint="it has none")
+            raise UnknownParameter(f"figure '{name}'", "view", hint="it has none")
 
     assert messages(load_config, full, check_figure=check) == [
         f"{full}:22:52: figure 'error-against-k' has no parameter 'view'; it has none",
         f"{full}:22:92: figures.2.view: expected one of p-value, got 'vote'; change it",
+    ]
+
+
+# ---- errors are told apart by their types, not by words in their messages
+
+
+@pytest.mark.parametrize("words", ["needs a parameter", "x has no parameter 'y'", "requires the parameter k"])
+def test_words_of_a_value_do_not_change_its_error(words):
+    assert messages(make_config, base(methods=[{"name": "knn", "k": words}])) == [
+        f"config: methods.0.k: expected a whole number at least 1, got {got(words)}"
+    ]
+
+
+class Refusing(Method):
+    """A method that needs ``k`` wherever ``other`` is given, and says so in words of its own."""
+
+    name = "refusing"
+    views = ("margin",)
+    parameters = {"k": Integer("a number"), "other": Integer("another number")}  # noqa: RUF012
+
+    def __init__(self, k=0, other=0):
+        self.k, self.other = k, other
+
+    def fit(self, X, y):
+        return self
+
+    def confident_predict(self, X, rng=None):
+        return {}
+
+    @classmethod
+    def check_combination(cls, params):
+        if "other" in params and "k" not in params:
+            message = "other requires the parameter k"
+            raise IncompatibleParameters(message, owner=cls.name, parameter="other", value=params["other"])
+
+
+def test_a_parameter_that_requires_another_is_checked_with_it(monkeypatch):
+    monkeypatch.setitem(registry.methods.own, "refusing", Refusing)
+    assert make_config(base(methods=[{"name": "refusing", "other": 1, "k": 2}]))
+    assert make_config(base(methods=[{"name": "refusing", "other": 1, "sweep": {"k": [1, 2]}}]))
+    assert messages(make_config, base(methods=[{"name": "refusing", "other": 1}])) == [
+        "config: methods.0.other: other requires the parameter k"
+    ]
+
+
+def test_parameters_of_a_nested_method_are_checked_at_their_place(tmp_path):
+    text = "datasets: [wine]\nprotocol: holdout\nmethods:\n"
+    text += "  - {name: smart-svm, estimator: knn, estimator-params: {k: 0}}\n"
+    text += "  - {name: smart-svm, estimator: knn, estimator-params: {kk: 1}}\n"
+    text += "  - {name: polynomial, learner: winnow, C: 1}\n"
+    path = write(tmp_path, text)
+    assert messages(load_config, path) == [
+        f"{path}:4:61: methods.0.estimator_params.k: expected a whole number at least 1, got 0",
+        f"{path}:5:58: method 'knn' has no parameter 'kk'; did you mean 'k'?",
+        f"{path}:6:45: methods.2.C: polynomial with learner winnow has no parameter 'C'",
     ]
 
 
