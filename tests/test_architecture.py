@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parent.parent / "confml"
 # Each floor may import itself and what stands before it.
 FLOORS = [
     {"errors", "_cache", "_jit", "_seeds", "__init__"},
-    {"plugins"},
+    {"plugins", "yaml"},
     {"measures", "data", "neighbours"},
     {"bayes_error"},
     {"methods"},

@@ -15,9 +15,8 @@ from confml.config.editor_schema import json_schema
 from confml.config.explain import note_errors
 from confml.config.find import bundled_configs, find_config
 from confml.config.overrides import apply_overrides
-from confml.config.problems import Mark, Problems
 from confml.config.schema import Config, folder_name
-from confml.config.yaml_marks import Node, read_file
+from confml.yaml import Document, Mark, Node, Problems, read_file
 
 __all__ = ["Config", "bundled_configs", "json_schema", "load_config", "make_config"]
 
@@ -43,7 +42,7 @@ def load_config(
     """
     path, shown = find_config(str(path_or_name))
     problems = Problems()
-    root = read_file(path, shown, problems)
+    root = read_file(path, shown, problems, Document("config", "datasets: [wine]"))
     config = _checked(root, path.parent, path.stem, overrides, problems, figures, tables, check_figure)
     config._path = path
     return config

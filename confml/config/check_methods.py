@@ -9,9 +9,9 @@ from typing import Any
 from confml.config import grids
 from confml.config.checks import Checker
 from confml.config.schema import MethodEntry, StepSpec
-from confml.config.yaml_words import got
 from confml.errors import ConfmlError
 from confml.plugins.parameters import IncompatibleParameters, MissingParameter, ParameterError
+from confml.yaml import got
 
 Check = Callable[[str, Mapping[str, Any]], None]
 

@@ -15,12 +15,10 @@ from pydantic import ValidationError
 from confml.config import grids
 from confml.config.explain import Place, dotted
 from confml.config.part import Part, hyphenated
-from confml.config.problems import Mark, Problems
 from confml.config.schema import FigureSpec, MethodEntry, NoiseSpec, PaperSpec, Protocol, StepSpec
-from confml.config.yaml_marks import Node, spelling
-from confml.config.yaml_words import got
 from confml.errors import ConfmlError, did_you_mean
 from confml.plugins.parameters import BadValue, UnknownParameter
+from confml.yaml import Mark, Node, Problems, got, spelling
 
 Entry = TypeVar("Entry", bound=Part)
 

@@ -8,11 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from confml.config.part import Part
-from confml.config.problems import Problems
 from confml.config.schema import part_at
-from confml.config.yaml_marks import Node
-from confml.config.yaml_words import flow, got
 from confml.errors import did_you_mean, nearest
+from confml.yaml import Node, Problems, flow, got
 
 Place = Sequence[str | int]
 

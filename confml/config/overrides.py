@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from confml.config.problems import Mark, Problems
 from confml.config.schema import part_at
-from confml.config.yaml_marks import Node, parse, spelling
-from confml.config.yaml_words import got
 from confml.errors import ConfigErrors, did_you_mean
+from confml.yaml import Mark, Node, Problems, got, parse, spelling
 
 
 def apply_overrides(root: Node, options: Sequence[str], problems: Problems) -> None:

@@ -402,8 +402,7 @@ class Config(Part):
         Only its form is checked: it needs no data and none of the methods. Raises ConfigErrors.
         """
         from confml.config.explain import note_errors
-        from confml.config.problems import Mark, Problems
-        from confml.config.yaml_marks import Node
+        from confml.yaml import Mark, Node, Problems
 
         problems = Problems()
         root = Node.of(values, Mark())

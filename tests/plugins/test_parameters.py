@@ -30,9 +30,9 @@ BAGGING = "sklearn.ensemble.BaggingClassifier"
     ("rule", "good", "bad", "expected"),
     [
         (
-            Integer("", low=1, high=3),
+            Integer("", low=1),
             [1, 3],
-            [0, 4, 1.0, True, "1", None],
+            [0, 1.0, True, "1", None],
             "a whole number at least 1",
         ),
         (
