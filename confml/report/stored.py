@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from confml.config import Config
+from confml.config import restore_config
 from confml.errors import ConfmlError
 from confml.report.results import DatasetInfo, Failure, RunResults
 from confml.runner.manifest import manifest_cells, read_manifest
@@ -61,7 +61,7 @@ def open_run(folder: Path | str) -> RunResults:
             record = store.read("failures", cell.key)
             failures.append(Failure(cell, record[0]["error"] if record else "its record is damaged"))
     return RunResults(
-        config=Config.from_dict(manifest["config"]),
+        config=restore_config(manifest["config"]),
         cells=cells,
         results=StoredResults(store, [cell for cell in cells if cell.key in state.done]),
         failures=failures,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confml.config import Config, bundled_configs, json_schema, load_config, make_config
+from confml.config import Config, bundled_configs, json_schema, load_config, make_config, restore_config
 from confml.config.grids import GridError, expand
 from confml.errors import ConfigErrors
 from confml.methods import registry
@@ -199,25 +199,25 @@ def test_as_dict_reads_back_as_itself(full, tmp_path):
     text = json.dumps(plain)
     assert "test_size" not in text and "inner-folds" in text
     for again in (
-        Config.from_dict(json.loads(text)),
+        restore_config(json.loads(text)),
         make_config(plain),
         load_config(write(tmp_path, text, "again.yaml")),
-        Config.from_dict(plain),
+        restore_config(plain),
     ):
         assert json.dumps(again.as_dict()) == text
     # A manifest is read where neither data nor plug-ins are.
     (tmp_path / "small.csv").unlink()
-    Config.from_dict({**plain, "methods": [{"name": "of-another-package"}]})
-    assert messages(Config.from_dict, {**plain, "seed": -1}) == [
+    restore_config({**plain, "methods": [{"name": "of-another-package"}]})
+    assert messages(restore_config, {**plain, "seed": -1}) == [
         "seed: expected a whole number at least 0, got -1"
     ]
 
 
 def test_parameters_whose_names_clash_with_keys(tmp_path):
     entry = {"name": "of-another-package", "params": {"label": 3, "tune": 1}, "k": 2}
-    (method,) = Config.from_dict(base(methods=[entry])).methods
+    (method,) = restore_config(base(methods=[entry])).methods
     assert method.params == {"label": 3, "tune": 1, "k": 2} and method.label is None and method.tune == {}
-    assert Config.from_dict(base(methods=[method.as_dict()])).methods == (method,)
+    assert restore_config(base(methods=[method.as_dict()])).methods == (method,)
 
 
 @pytest.mark.parametrize("name", sorted(bundled_configs()))
@@ -397,12 +397,12 @@ def test_overrides_apply_in_order_and_make_what_is_missing(tmp_path):
         ("methods.9.k=2", "methods has no entry 9; it has entries 0 to 2"),
         (
             "methods.knn.k=2",
-            "'knn' stands in methods more than once; methods.0 and methods.1 tell them apart",
+            "'knn' is in methods more than once; write methods.0 or methods.1",
         ),
         ("methods.0.k=0", "methods.0.k: expected a whole number at least 1, got 0"),
         ("methods.0.name=knm", "unknown method 'knm'; did you mean 'knn'?"),
-        ("seed.x=3", "seed is 12 and has no 'x' in it"),
-        ("levels.0.x=3", "levels.0 is 0.01 and has no 'x' in it"),
+        ("seed.x=3", "seed is 12 and has no 'x'"),
+        ("levels.0.x=3", "levels.0 is 0.01 and has no 'x'"),
         ("seed", "expected KEY=VALUE, such as protocol.repeats=5"),
         ("=3", "expected KEY=VALUE, such as protocol.repeats=5"),
         ("a..b=3", "expected KEY=VALUE, such as protocol.repeats=5"),
