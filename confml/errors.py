@@ -1,4 +1,4 @@
-"""What confml raises when a user, not confml, has to act."""
+"""Exceptions for mistakes that the user can correct."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 
 
 class ConfmlError(ValueError):
-    """A mistake that a person can mend: what was expected and got, where, and what to do.
+    """A mistake that the user can correct.
 
     message: one sentence, without a final full stop.
-    where: the place, as ``file:line:column`` or ``file, row 3, column 'age'``; printed in front.
-    hint: what to do; printed behind.
+    where: the place, as ``file:line:column`` or ``file, row 3, column 'age'``; printed before the message.
+    hint: the remedy; printed after the message.
     It is a ``ValueError`` because scikit-learn's estimator checks expect one.
     """
 
@@ -26,13 +26,17 @@ class ConfmlError(ValueError):
         text = f"{self.where}: {self.message}" if self.where else self.message
         return f"{text}; {self.hint}" if self.hint else text
 
+    def __reduce__(self):
+        # The constructors differ, and errors of worker processes arrive pickled.
+        return _restored, (type(self), self.args, self.__dict__)
+
 
 class ConfigError(ConfmlError):
-    """A config, or an option of a command, that cannot be carried out."""
+    """A mistake in a config, in a parameter or in an option of a command."""
 
 
 class ConfigErrors(ConfigError):
-    """All the errors of one config, in the order of the file: ``errors``."""
+    """All errors of one config, in the order of the file, as the tuple ``errors``."""
 
     def __init__(self, errors: Sequence[ConfigError]):
         self.errors = tuple(errors)
@@ -40,13 +44,19 @@ class ConfigErrors(ConfigError):
 
 
 class DataError(ConfmlError):
-    """Data that are missing, broken or not what their card says."""
+    """Data that are missing, cannot be read, or do not agree with their card."""
 
     exit_code = 3
 
 
+def _restored(cls: type[ConfmlError], args: tuple, state: dict) -> ConfmlError:
+    error = cls.__new__(cls, *args)
+    error.__dict__.update(state)
+    return error
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like ``name``, or None where none is near."""
+    """Return the known name most similar to ``name``, or None where none is similar."""
     known = [str(other) for other in known]
     found = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
     if not found:
@@ -56,7 +66,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str], *, list_all: bool = True) -> str | None:
-    """A hint with the nearest known name, or else the list of those there are."""
+    """Return a hint with the most similar known name, or else the list of known names."""
     known = [str(other) for other in known]
     found = nearest(name, known)
     if found is not None:

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parent.parent / "confml"
 # Each floor may import itself and what stands before it.
 FLOORS = [
     {"errors", "_cache", "_jit", "_seeds", "_threads", "__init__"},
-    {"plugins"},
+    {"plugins", "yaml"},
     {"measures", "data", "neighbours"},
     {"bayes_error"},
     {"methods"},
@@ -74,6 +74,30 @@ def test_only_the_command_line_imports_click(path):
 def test_these_know_no_learning(name):
     modules = [module for _, module in imports(PACKAGE / "runner" / f"{name}.py")]
     assert not any(module.startswith(("sklearn", "confml.methods", "confml.measures")) for module in modules)
+
+
+# A config passes through these modules; each may import those before it.
+CONFIG_STAGES = [
+    {"part", "grids"},
+    {"values", "draft", "find"},
+    {"read", "overrides"},
+    {"schema"},
+    {"explain", "editor_schema"},
+    {"validate"},
+    {"check_datasets", "check_methods", "check_protocol", "check_report"},
+    {"check"},
+    {"resolve"},
+    {"__init__"},
+]
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "config").glob("*.py")), ids=lambda path: path.stem)
+def test_a_config_goes_one_way(path):
+    stage = {name: rank for rank, names in enumerate(CONFIG_STAGES) for name in names}
+    for line, module in imports(path):
+        names = module.split(".")
+        if names[:2] == ["confml", "config"] and len(names) > 2 and names[2] in stage:
+            assert stage[names[2]] < stage[path.stem], f"{path}:{line}: {path.stem} imports {module}"
 
 
 def test_importing_confml_changes_nothing():

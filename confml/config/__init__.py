@@ -1,27 +1,27 @@
-"""Configs: read from YAML, checked in full before anything runs, with the place of every mistake."""
+"""Configs: read from YAML and checked in full before anything runs, with the place of every mistake.
+
+A config passes through five stages, each in a module of its own that knows nothing of the later ones:
+`read` (with places), `overrides` (``--set``), `validate` (against `schema`), `check` (names and parameters
+against the registries) and `resolve` (paths, seeds). A `Draft` is what they hand on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from confml.config.check_datasets import check_datasets
-from confml.config.check_methods import check_methods, check_steps
-from confml.config.checks import Checker, check_figures, check_paper, check_protocol, check_repeats
+from confml.config.check import CheckOptions, check
+from confml.config.draft import Draft
 from confml.config.editor_schema import json_schema
-from confml.config.explain import note_errors
-from confml.config.find import bundled_configs, find_config
+from confml.config.find import bundled_configs
 from confml.config.overrides import apply_overrides
-from confml.config.problems import Mark, Problems
-from confml.config.schema import Config, folder_name
-from confml.config.yaml_marks import Node, read_file
+from confml.config.read import read_config, read_values
+from confml.config.resolve import resolve
+from confml.config.schema import Config, part_at
+from confml.config.validate import validate
 
-__all__ = ["Config", "bundled_configs", "json_schema", "load_config", "make_config"]
-
-CheckOptions = Callable[[str, Mapping[str, Any]], None]
+__all__ = ["Config", "bundled_configs", "json_schema", "load_config", "make_config", "restore_config"]
 
 
 def load_config(
@@ -32,21 +32,15 @@ def load_config(
     tables: Iterable[str] | None = None,
     check_figure: CheckOptions | None = None,
 ) -> Config:
-    """The config in a file, or the one of this name that comes with confml.
+    """Return the config in a file, or the one of this name that comes with confml.
 
     overrides: ``KEY=VALUE`` of the command line's ``--set``.
-    figures, tables: the names of figures and published tables that exist; not checked where None. Reports
-    know them, and configs do not import reports.
-    check_figure: called with a figure's name and options, raises ConfmlError for options that do not fit.
+    figures, tables: the names of the figures and published tables that exist; None for no check.
+    check_figure: called with a figure's name and options; raises a `ParameterError` for a wrong option.
 
-    Raises ConfigErrors with everything that is wrong, each with its place, in the order of the file.
+    Raises ConfigErrors with all mistakes, each with its place, in the order of the file.
     """
-    path, shown = find_config(str(path_or_name))
-    problems = Problems()
-    root = read_file(path, shown, problems)
-    config = _checked(root, path.parent, path.stem, overrides, problems, figures, tables, check_figure)
-    config._path = path
-    return config
+    return _finished(read_config(str(path_or_name)), overrides, figures, tables, check_figure)
 
 
 def make_config(
@@ -59,41 +53,34 @@ def make_config(
     tables: Iterable[str] | None = None,
     check_figure: CheckOptions | None = None,
 ) -> Config:
-    """A config out of plain values, checked as one out of a file is; ``where`` is what messages begin with.
+    """Return a config from plain values, checked like one from a file.
 
-    folder: what relative paths count from; the current one unless given. Raises ConfigErrors.
+    folder: relative paths count from it; the current folder by default. where: messages begin with it.
+    Otherwise as `load_config`.
     """
-    root = Node.of(values, Mark(source=where))
-    folder = Path.cwd() if folder is None else folder
-    return _checked(root, folder, "unnamed", overrides, Problems(), figures, tables, check_figure)
+    return _finished(read_values(values, folder, where), overrides, figures, tables, check_figure)
 
 
-def _checked(
-    root: Node,
-    folder: Path,
-    name: str,
+def restore_config(values: Mapping[str, Any]) -> Config:
+    """Return the config that `Config.as_dict` described, as a manifest stores it.
+
+    Only its form is checked: neither the data nor the methods need to be there. Raises ConfigErrors.
+    """
+    draft = read_values(values)
+    config = validate(draft)
+    draft.problems.raise_any()
+    return config
+
+
+def _finished(
+    draft: Draft,
     overrides: Sequence[str],
-    problems: Problems,
     figures: Iterable[str] | None,
     tables: Iterable[str] | None,
     check_figure: CheckOptions | None,
 ) -> Config:
-    apply_overrides(root, overrides, problems)
-    if root.child("name") is None or root.child("name").content is None:
-        root.content["name"] = Node(folder_name(name), root.mark, root.mark)
-    checker = Checker(root, folder.absolute(), problems)
-    config = None
-    try:
-        config = Config.model_validate(root.plain(), context=checker.context, by_alias=True, by_name=False)
-    except ValidationError as error:
-        note_errors(error, root, problems)
-    check_datasets(checker)
-    check_steps(checker)
-    check_methods(checker)
-    check_protocol(checker)
-    check_repeats(checker, "levels")
-    check_repeats(checker, "thresholds")
-    check_figures(checker, figures, check_figure)
-    check_paper(checker, tables)
-    problems.raise_any()
-    return config
+    apply_overrides(draft, overrides, part_at)
+    config = validate(draft)
+    check(draft, figures, tables, check_figure)
+    draft.problems.raise_any()
+    return resolve(config, draft)

@@ -1,43 +1,35 @@
-"""From pydantic's errors to one message a mistake, each with its place in the file."""
+"""Turns pydantic's errors into one message for each mistake, with its place in the file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 
+from confml.config.draft import Draft, Place
 from confml.config.part import Part
-from confml.config.problems import Problems
 from confml.config.schema import part_at
-from confml.config.yaml_marks import Node
-from confml.config.yaml_words import flow, got
 from confml.errors import did_you_mean, nearest
-
-Place = Sequence[str | int]
-
-
-def dotted(root: Node, place: Place) -> str:
-    """A place as messages and ``--set`` name it: ``methods.0.k``."""
-    return ".".join(str(part) for part, _ in root.walk(place))
+from confml.yaml import flow, got
 
 
-def note_errors(error: ValidationError, root: Node, problems: Problems, ahead: Place = ()) -> None:
-    """Add pydantic's errors on the value at ``ahead`` to ``problems``."""
+def note_errors(error: ValidationError, draft: Draft) -> None:
+    """Note the errors of pydantic in the problems of the draft."""
     for one in error.errors(include_url=False):
-        _note(one, (*ahead, *one["loc"]), root, problems)
+        _note(one, tuple(one["loc"]), draft)
 
 
-def _note(error: Mapping[str, Any], place: Place, root: Node, problems: Problems) -> None:
+def _note(error: Mapping[str, Any], place: Place, draft: Draft) -> None:
     kind, context = error["type"], error.get("ctx", {})
     if kind == "extra_forbidden":
-        return _unknown_key(place, root, problems)
+        return _unknown_key(place, draft)
     if kind == "missing":
-        return _missing_key(place, root, problems)
-    node, path = root.at(place), dotted(root, place)
+        return _missing_key(place, draft)
+    node, path = draft.root.at(place), draft.name_of(place)
     value = error["input"] if node.is_mapping or node.is_list else node.content
     if kind == "value_error":
-        problems.add(node.mark, _said(path, str(context.get("error", error["msg"]))))
+        draft.problems.add(node.mark, _said(path, str(context.get("error", error["msg"]))))
         return
     expected, hint = context.get("expected"), context.get("hint")
     if kind in ("tuple_type", "list_type"):
@@ -51,38 +43,38 @@ def _note(error: Mapping[str, Any], place: Place, root: Node, problems: Problems
             return
         expected = "at least one entry"
     if expected is None:
-        problems.add(node.mark, _said(path, error["msg"].lower()), hint)
+        draft.problems.add(node.mark, _said(path, error["msg"].lower()), hint)
         return
     if isinstance(value, str) and value.lower().endswith(".csv") and path.startswith("datasets."):
         expected, hint = "the name of a card or a mapping", f"write {{csv: {value}, label: COLUMN}}"
-    problems.add(node.mark, _said(path, f"expected {expected}, got {got(value)}"), hint)
+    draft.problems.add(node.mark, _said(path, f"expected {expected}, got {got(value)}"), hint)
 
 
-def _unknown_key(place: Place, root: Node, problems: Problems) -> None:
+def _unknown_key(place: Place, draft: Draft) -> None:
     *above, key = place
-    model, holder, path = part_at(above), root.at(above), dotted(root, above)
+    model, holder, path = part_at(above), draft.root.at(above), draft.name_of(above)
     known = model.keys() if model else []
     start = str(key).partition(":")[0]
     if start != key and start in known:
-        hint = f"put a space behind ':', as in '{start}: {str(key).partition(':')[2]}'"
+        hint = f"put a space after ':', as in '{start}: {str(key).partition(':')[2]}'"
     elif path.startswith("datasets.") and nearest(str(key), known) is None:
         hint = "a card has no other keys; csv: or generate: begins a data set of your own"
     else:
         hint = did_you_mean(str(key), known)
-    node = holder.child(key) or root.at(place)
+    node = holder.child(key) or draft.root.at(place)
     inside = f" in {path}" if path else ""
-    problems.add(node.key_mark or node.mark, f"unknown key '{key}'{inside}", hint)
+    draft.problems.add(node.key_mark or node.mark, f"unknown key '{key}'{inside}", hint)
 
 
-def _missing_key(place: Place, root: Node, problems: Problems) -> None:
+def _missing_key(place: Place, draft: Draft) -> None:
     *above, key = place
-    model, holder, path = part_at(above), root.at(above), dotted(root, above)
+    model, holder, path = part_at(above), draft.root.at(above), draft.name_of(above)
     field = model.model_fields.get(str(key).replace("-", "_")) if model else None
     example = flow(field.examples[0]) if field and field.examples else None
     hint = f"for example '{key}: {example}'" if example else None
     given = holder.child(key) if holder.is_mapping else None
-    if given is not None:  # the key is there and nothing stands behind it
-        problems.add(given.mark, _said(dotted(root, place), "expected a value, got nothing"), hint)
+    if given is not None:  # the key has no value
+        draft.problems.add(given.mark, _said(draft.name_of(place), "expected a value, got nothing"), hint)
         return
     if holder.is_mapping and len(holder.content) == 1 and key == "name" and path:
         ((only, inner),) = holder.content.items()
@@ -91,7 +83,7 @@ def _missing_key(place: Place, root: Node, problems: Problems) -> None:
     elif holder.is_mapping and nearest(str(key), holder.content):
         hint = f"did you mean it by '{nearest(str(key), holder.content)}'?"
     inside = f" in {path}" if path else ""
-    problems.add(holder.mark, f"missing key '{key}'{inside}", hint)
+    draft.problems.add(holder.mark, f"missing key '{key}'{inside}", hint)
 
 
 def _shape(model: type[Part] | None) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from confml.config.problems import Mark, Problems
 from confml.data.locate import resource_folder
 from confml.errors import ConfmlError, did_you_mean
+from confml.yaml import Mark, Problems
 
 
 def bundled_configs() -> dict[str, Path]:

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from confml.config.yaml_words import got
 from confml.errors import did_you_mean
+from confml.yaml import got
 
 LARGEST = 100_000
 KINDS = ("log2", "log10", "range")

@@ -1,4 +1,4 @@
-"""``--set KEY=VALUE``: values of a config changed on the command line.
+"""``--set KEY=VALUE``: changes values of a config on the command line.
 
 The key is a dotted path; entries of lists are named by their number from 0 or by their name, and the value is
 read as YAML: ``protocol.repeats=5``, ``methods.0.k=3``, ``methods.tcm-nn.k=3``, ``levels=[0.01, 0.1]``.
@@ -7,17 +7,22 @@ read as YAML: ``protocol.repeats=5``, ``methods.0.k=3``, ``methods.tcm-nn.k=3``,
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from confml.config.problems import Mark, Problems
-from confml.config.schema import part_at
-from confml.config.yaml_marks import Node, parse, spelling
-from confml.config.yaml_words import got
+from confml.config.draft import Draft, Place
+from confml.config.part import Part
 from confml.errors import ConfigErrors, did_you_mean
+from confml.yaml import Mark, Node, Problems, got, parse, spelling
+
+PartAt = Callable[[Place], type[Part] | None]
 
 
-def apply_overrides(root: Node, options: Sequence[str], problems: Problems) -> None:
-    """Change ``root`` by each KEY=VALUE in turn; what cannot be done is noted in ``problems``."""
+def apply_overrides(draft: Draft, options: Sequence[str], part_at: PartAt) -> None:
+    """Apply each KEY=VALUE in turn; overrides that are not possible are noted in the problems of the draft.
+
+    part_at: the kind of mapping at a place of a config, which says what short forms it has.
+    """
+    problems = draft.problems
     for rank, option in enumerate(options, start=1):
         shown = option if len(option) <= 80 else option[:77] + "..."
         mark = Mark(rank=rank, source=f"--set {shown}")
@@ -30,15 +35,15 @@ def apply_overrides(root: Node, options: Sequence[str], problems: Problems) -> N
             value = parse(text, "", problems, mark)
         except ConfigErrors:
             continue  # noted in problems
-        _Setter(mark, problems).set(root, [], parts, value)
+        _Setter(mark, problems, part_at).set(draft.root, [], parts, value)
 
 
 class _Setter:
-    def __init__(self, mark: Mark, problems: Problems):
-        self.mark, self.problems = mark, problems
+    def __init__(self, mark: Mark, problems: Problems, part_at: PartAt):
+        self.mark, self.problems, self.part_at = mark, problems, part_at
 
     def set(self, node: Node, done: list[str | int], parts: list[str], value: Node) -> None:
-        """Put ``value`` at ``parts``, counted from ``node``, which stands at ``done``."""
+        """Set ``value`` at the path ``parts`` below ``node``, whose own path is ``done``."""
         self._open(node, done)
         if node.is_list:
             self._set_item(node, done, parts, value)
@@ -46,12 +51,12 @@ class _Setter:
             self._set_key(node, done, parts, value)
         else:
             here = ".".join(map(str, done))
-            self.problems.add(self.mark, f"{here} is {got(node.content)} and has no '{parts[0]}' in it")
+            self.problems.add(self.mark, f"{here} is {got(node.content)} and has no '{parts[0]}'")
 
     def _set_key(self, node: Node, done: list[str | int], parts: list[str], value: Node) -> None:
         key, rest = parts[0], parts[1:]
-        model = part_at(done)
-        if model is None or model.rest is not None:  # where parameters stand
+        model = self.part_at(done)
+        if model is None or model.rest is not None:  # parameters
             key = spelling(node.content, key)
         if not rest:
             value.key_mark = self.mark
@@ -67,10 +72,8 @@ class _Setter:
             name = ".".join(parts[:length])
             found = [index for index, item in enumerate(node.content) if name in _names(item)]
             if len(found) > 1:
-                which = " and ".join(f"{here}.{index}" for index in found)
-                self.problems.add(
-                    self.mark, f"'{name}' stands in {here} more than once", f"{which} tell them apart"
-                )
+                which = " or ".join(f"{here}.{index}" for index in found)
+                self.problems.add(self.mark, f"'{name}' is in {here} more than once", f"write {which}")
                 return
             if found:
                 return self._descend(node, found[0], done, parts[length:], value)
@@ -82,7 +85,7 @@ class _Setter:
             self.problems.add(self.mark, f"{here} has no entry {parts[0]}", f"it has {extent}")
             return
         known = [name for item in node.content for name in _names(item)]
-        hint = did_you_mean(parts[0], known) or (f"name one by its number, as {here}.0" if count else None)
+        hint = did_you_mean(parts[0], known) or (f"use a number, such as {here}.0" if count else None)
         self.problems.add(self.mark, f"{here} has no entry '{parts[0]}'", hint)
 
     def _descend(self, node: Node, index: int, done: list, parts: list[str], value: Node) -> None:
@@ -91,8 +94,8 @@ class _Setter:
         node.content[index] = value
 
     def _open(self, node: Node, done: list[str | int]) -> None:
-        """Write short forms out, so that keys can be put in: knn as {name: knn}."""
-        model = part_at(done)
+        """Expand a short form, such as knn to {name: knn}, so that keys can be added."""
+        model = self.part_at(done)
         if model is None or model.short is None:
             return
         if isinstance(node.content, str):
@@ -105,7 +108,7 @@ class _Setter:
 
 
 def _names(item: Node) -> list[str]:
-    """What an entry of a list may be called: its name, or its label."""
+    """Return the names of a list entry: its name and its label."""
     if isinstance(item.content, str):
         return [item.content]
     if not item.is_mapping:

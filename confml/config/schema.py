@@ -1,13 +1,12 @@
-"""The typed config: what a config file may say, as pydantic models.
+"""The schema of configs as pydantic models.
 
 To add a key: add a field with a type of `values`, a description and an example to the model that it belongs
-to; if it changes what is computed, see to it that ``as_dict`` gives it back (it does so for plain values).
-What needs a registry or the file system is checked in `checks`. Fields are written with hyphens in a config.
+to; if it changes what is computed, make sure that ``as_dict`` returns it (it does so for plain values).
+Names, parameters and files are checked in `check`. Fields are written with hyphens in a config.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,8 +17,6 @@ from pydantic import (
     Field,
     PlainValidator,
     PrivateAttr,
-    ValidationError,
-    ValidationInfo,
     WithJsonSchema,
 )
 
@@ -79,13 +76,10 @@ def _labels(values: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, values)))
 
 
-def _in_folder(path: Any, info: ValidationInfo) -> Any:
-    """A path counted from the config's folder."""
-    folder = (info.context or {}).get("folder")
+def _path(path: Any) -> str:
     if not isinstance(path, str) or not path.strip() or "\0" in path:
         raise wrong("the path of a file")
-    full = os.path.expanduser(path)
-    return os.path.normpath(os.path.join(folder, full)) if folder is not None else full
+    return path
 
 
 Grid = Annotated[tuple[Any, ...], BeforeValidator(_expand)]
@@ -94,7 +88,7 @@ NameList = Annotated[tuple[Words, ...], BeforeValidator(_names), WithJsonSchema(
 _LABEL = {"type": ["string", "integer"]}
 _LABELS = {"anyOf": [_LABEL, {"type": "array", "items": _LABEL}]}
 LabelList = Annotated[tuple[str, ...], PlainValidator(_labels), WithJsonSchema(_LABELS)]
-FilePath = Annotated[str, BeforeValidator(_in_folder)]
+FilePath = Annotated[str, BeforeValidator(_path)]
 
 
 class DatasetSpec(Part):
@@ -414,33 +408,6 @@ class Config(Part):
         noise = self.noise
         return noise.as_dict() if noise and (noise.labels or noise.attributes or noise.irrelevant) else None
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Config:
-        """The config that `as_dict` gave, out of a manifest say.
-
-        Only its form is checked: it needs no data and none of the methods. Raises ConfigErrors.
-        """
-        from confml.config.explain import note_errors
-        from confml.config.problems import Mark, Problems
-        from confml.config.yaml_marks import Node
-
-        problems = Problems()
-        root = Node.of(values, Mark())
-        try:
-            return cls.model_validate(values, by_alias=True, by_name=False)
-        except ValidationError as error:
-            note_errors(error, root, problems)
-            raise problems.error() from None
-
-    @classmethod
-    def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Generated data sets without a seed of their own are drawn by the config's."""
-        values = super()._collect(values)
-        seed = values.get("seed", cls.model_fields["seed"].default)
-        if isinstance(values.get("datasets"), list | tuple) and isinstance(seed, int):
-            values["datasets"] = [_with_seed(dataset, seed) for dataset in values["datasets"]]
-        return values
-
     def as_dict(self) -> dict[str, Any]:
         """The config in full as plain values that `make_config` reads again: defaults said, grids expanded,
         paths absolute, in the order of the schema. It does not say where the config came from."""
@@ -464,12 +431,3 @@ def _model_in(annotation: Any) -> type[Part] | None:
     if isinstance(annotation, type) and issubclass(annotation, Part):
         return annotation
     return next(filter(None, map(_model_in, get_args(annotation))), None)
-
-
-def _with_seed(dataset: Any, seed: int) -> Any:
-    generated = isinstance(dataset, Mapping) and dataset.get("generate") is not None
-    if not generated or dataset.get("seed") is not None:
-        return dataset
-    if isinstance(dataset.get("params"), Mapping) and "seed" in dataset["params"]:
-        return dataset
-    return {**dataset, "seed": seed}

@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from confml.data._card_yaml import read_marked
 from confml.data.locate import resource_folder
-from confml.errors import ConfigError, DataError, did_you_mean
+from confml.errors import ConfigError, ConfigErrors, DataError, did_you_mean
+from confml.yaml import Document, Node, Problems, read_file
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
@@ -254,9 +254,36 @@ def read_card_file(path: Path) -> Card:
         raise _as_data_error(error, path, values, places) from None
 
 
+CARD = Document("card", "title: Wine")
+
+
+def read_values(path: Path) -> tuple[dict[str, Any], dict[tuple[str | int, ...], int]]:
+    """Return the plain values of a card and, for each place (a tuple of keys and indexes), its line from 1.
+
+    The place of a value in a mapping is the line of its key. Raises DataError with file:line:column.
+    """
+    problems = Problems()
+    try:
+        root = read_file(path, str(path), problems, CARD)
+        problems.raise_any()
+    except ConfigErrors as errors:
+        first = errors.errors[0]
+        raise DataError(first.message, where=first.where, hint=first.hint) from None
+    lines: dict[tuple[str | int, ...], int] = {}
+    _note_lines(root, (), lines)
+    return root.plain(), lines
+
+
+def _note_lines(node: Node, place: tuple[str | int, ...], lines: dict) -> None:
+    lines[place] = (node.key_mark or node.mark).line
+    inner = node.content.items() if node.is_mapping else enumerate(node.content) if node.is_list else ()
+    for part, value in inner:
+        _note_lines(value, (*place, part), lines)
+
+
 def _with_base(path: Path, seen: tuple[Path, ...]):
     """A card's values over its base's, and for each key the file and the lines that it comes from."""
-    values, lines = read_marked(path)
+    values, lines = read_values(path)
     for key in ("name", "path"):
         if key in values:
             raise DataError(f"the {key} of a card is its file's", where=f"{path}:{lines[(key,)]}")

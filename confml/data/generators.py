@@ -17,7 +17,7 @@ import numpy as np
 from confml._seeds import stable_generator
 from confml.data import concepts
 from confml.data.dataset import DataSet
-from confml.errors import ConfigError, ConfmlError, DataError, did_you_mean
+from confml.errors import ConfigError, DataError, did_you_mean
 from confml.plugins.parameters import Choice, Integer, Number, Parameter, check_parameters
 
 COMMON: Mapping[str, Parameter] = {
@@ -103,11 +103,6 @@ def true_probability(spec: Mapping[str, Any]) -> Callable[[np.ndarray], np.ndarr
     return lambda X: generator.bayes_probability(X, **own)
 
 
-def check_generated(spec: Mapping[str, Any]) -> None:
-    """Raise ConfigError for an unknown generator, an unknown parameter or a wrong value; draws nothing."""
-    _checked(spec)
-
-
 def _checked(spec: Mapping[str, Any]) -> tuple[Generator, dict[str, Any]]:
     name = str(spec["generate"])
     if name not in GENERATORS:
@@ -116,10 +111,7 @@ def _checked(spec: Mapping[str, Any]) -> tuple[Generator, dict[str, Any]]:
     given = {
         str(key).replace("-", "_"): value for key, value in spec.items() if key not in ("name", "generate")
     }
-    try:
-        check_parameters(name, {**COMMON, **generator.parameters}, given)
-    except ConfmlError as error:
-        raise ConfigError(error.message, where=error.where, hint=error.hint) from None
+    check_parameters(name, {**COMMON, **generator.parameters}, given)
     return generator, given
 
 

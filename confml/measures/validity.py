@@ -82,8 +82,8 @@ def _compute(case: Case) -> Iterator[Row]:
 MEASURE = Measure(
     metrics={
         "ks_statistic": Metric(
-            "Kolmogorov-Smirnov distance of the true labels' smoothed p-values from the uniform distribution, "
-            "0 to 1 (a distance and not a test: p-values of one test part are dependent)",
+            "Kolmogorov-Smirnov distance of the true labels' smoothed p-values from the uniform "
+            "distribution, 0 to 1 (a distance and not a test: p-values of one test part are dependent)",
             LOWER,
             "sup over t of |#{i: smoothed p_i <= t} / n - t|",
         ),

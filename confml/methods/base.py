@@ -182,6 +182,13 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         )
 
     @classmethod
+    def check_combination(cls, params: Mapping[str, Any]) -> None:
+        """Raise a `ParameterError` for parameters that are each accepted and cannot be combined.
+
+        params: those that are given; the others have their defaults.
+        """
+
+    @classmethod
     def warm(cls) -> None:
         """Compile the kernels, by running them once on a few rows; nothing to do for a method without any."""
 

@@ -13,9 +13,9 @@ from confml.methods.base import Method
 from confml.methods.conformal import conformal
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
 from confml.methods.sklearn.sklearn_method import SklearnMethod, new_classifier, view_of
-from confml.plugins.registry import Catalogue, required_parameters
+from confml.plugins.registry import PluginRegistry, required_parameters
 
-methods = Catalogue("method", "confml.methods", Method, "confml.methods")
+methods = PluginRegistry("method", "confml.methods", Method, "confml.methods")
 
 
 def known_methods() -> dict[str, type[Method]]:

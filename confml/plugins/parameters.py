@@ -1,7 +1,17 @@
-"""What a parameter of a method or step may be: checked before anything runs, and shown by ``describe``."""
+"""Declarations of parameters: checked before anything runs, and shown by ``confml describe``.
+
+A method, step, generator or figure declares each parameter with one of these classes::
+
+    parameters = {"k": Integer("number of neighbours", low=1), "smoothed": Flag("break ties at random")}
+
+A value that does not fit raises one of four exceptions, all of them `ParameterError`: `UnknownParameter`,
+`MissingParameter`, `BadValue` and `IncompatibleParameters`. To declare another kind of value, subclass
+`Parameter` with ``expected`` and ``accepts``.
+"""
 
 from __future__ import annotations
 
+import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -9,32 +19,107 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
-from confml.errors import ConfmlError, did_you_mean
+from confml.errors import ConfigError, did_you_mean
+
+
+class ParameterError(ConfigError):
+    """A parameter that cannot be used.
+
+    owner: the method, step, generator or figure, as messages name it, such as ``method 'knn'``.
+    parameter: its name; a parameter inside the value of another one is ``outer.inner``.
+    value: the value that was given, None where there is none.
+    expected: the values that it accepts, in words that follow "must be"; None where that does not apply.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        owner: str,
+        parameter: str,
+        value: Any = None,
+        expected: str | None = None,
+        hint: str | None = None,
+    ):
+        super().__init__(message, hint=hint)
+        self.owner, self.parameter, self.value, self.expected = owner, parameter, value, expected
+
+    def inside(self, parameter: str) -> ParameterError:
+        """Return the same error for a parameter that is part of the value of ``parameter``."""
+        nested = copy.copy(self)
+        nested.parameter = f"{parameter}.{self.parameter}"
+        return nested
+
+
+class UnknownParameter(ParameterError):
+    """A parameter that its owner does not have."""
+
+    def __init__(self, owner: str, parameter: str, *, hint: str | None = None):
+        super().__init__(
+            f"{owner} has no parameter '{parameter}'", owner=owner, parameter=parameter, hint=hint
+        )
+
+
+class MissingParameter(ParameterError):
+    """A parameter without a default that is not given, or that another given parameter requires."""
+
+    def __init__(self, owner: str, parameter: str, *, expected: str | None = None, hint: str | None = None):
+        message = f"{owner} needs the parameter '{parameter}'"
+        super().__init__(
+            f"{message}: {expected}" if expected else message,
+            owner=owner,
+            parameter=parameter,
+            expected=expected,
+            hint=hint,
+        )
+
+
+class BadValue(ParameterError):
+    """A value that its parameter does not accept."""
+
+    def __init__(self, owner: str, parameter: str, value: Any, expected: str, *, hint: str | None = None):
+        super().__init__(
+            f"{parameter} must be {expected}, got {value!r}",
+            owner=owner,
+            parameter=parameter,
+            value=value,
+            expected=expected,
+            hint=hint,
+        )
+
+
+class IncompatibleParameters(ParameterError):
+    """Parameters that are each accepted and cannot be combined; ``parameter`` is the one to change."""
 
 
 @dataclass(frozen=True)
 class Parameter(ABC):
-    """One parameter: ``about`` in words, and `check`, which returns the value or raises ConfmlError."""
+    """Declaration of one parameter. about: its meaning, in a few words."""
 
     about: str
 
     @abstractmethod
     def expected(self) -> str:
-        """What a value must be, in words that fit behind "must be"."""
+        """Return the accepted values in words that follow "must be"."""
 
     @abstractmethod
     def accepts(self, value: Any) -> bool:
-        """Whether a value is such."""
+        """Return whether the value is accepted."""
 
-    def check(self, name: str, value: Any) -> Any:
+    def hint(self, value: Any) -> str | None:
+        """Return a remedy for a value that is not accepted, or None."""
+        return None
+
+    def check(self, name: str, value: Any, owner: str = "") -> Any:
+        """Return the value; raise `BadValue` where it is not accepted."""
         if not self.accepts(value):
-            raise ConfmlError(f"{name} must be {self.expected()}, got {value!r}")
+            raise BadValue(owner, name, value, self.expected(), hint=self.hint(value))
         return value
 
 
 @dataclass(frozen=True)
 class Integer(Parameter):
-    """A whole number in [low, high]; booleans are not numbers."""
+    """An integer in [low, high]; booleans are not accepted."""
 
     low: int | None = None
     high: int | None = None
@@ -53,7 +138,7 @@ class Integer(Parameter):
 
 @dataclass(frozen=True)
 class Number(Parameter):
-    """A finite number above (or at) ``low`` and below (or at) ``high``."""
+    """A finite number in [low, high]; ``low_open`` and ``high_open`` exclude the ends."""
 
     low: float | None = None
     high: float | None = None
@@ -75,7 +160,7 @@ class Number(Parameter):
 
 @dataclass(frozen=True)
 class Choice(Parameter):
-    """One of a few words."""
+    """One of a fixed set of values, most often words."""
 
     options: tuple = ()
 
@@ -85,16 +170,13 @@ class Choice(Parameter):
     def accepts(self, value: Any) -> bool:
         return any(value == option and type(value) is type(option) for option in self.options)
 
-    def check(self, name: str, value: Any) -> Any:
-        if not self.accepts(value):
-            hint = did_you_mean(str(value), self.options, list_all=False)
-            raise ConfmlError(f"{name} must be {self.expected()}, got {value!r}", hint=hint)
-        return value
+    def hint(self, value: Any) -> str | None:
+        return did_you_mean(str(value), self.options, list_all=False)
 
 
 @dataclass(frozen=True)
 class Flag(Parameter):
-    """true or false."""
+    """A boolean: true or false."""
 
     def expected(self) -> str:
         return "true or false"
@@ -105,7 +187,7 @@ class Flag(Parameter):
 
 @dataclass(frozen=True)
 class AnyOf(Parameter):
-    """Whatever one of several parameters accepts, as a number or the word ``median``; None by ``Nothing``."""
+    """A value that at least one of several declarations accepts, such as a number or the word ``median``."""
 
     of: tuple[Parameter, ...] = ()
 
@@ -128,12 +210,15 @@ class Nothing(Parameter):
 
 
 def check_parameters(owner: str, known: Mapping[str, Parameter], given: Mapping[str, Any]) -> None:
-    """Raise ConfmlError for the first parameter that ``owner`` does not have or that has a wrong value."""
+    """Check the names and the values of the given parameters.
+
+    owner: the name that messages use. known: the declarations by name. Parameters that are not given are not
+    missed. Raises `UnknownParameter` or `BadValue` for the first parameter that is wrong.
+    """
     for name, value in given.items():
         if name not in known:
-            hint = did_you_mean(name, known) or "it has none"
-            raise ConfmlError(f"{owner} has no parameter '{name}'", hint=hint)
-        known[name].check(name, value)
+            raise UnknownParameter(owner, name, hint=did_you_mean(name, known) or "it has none")
+        known[name].check(name, value, owner)
 
 
 def _between(noun: str, low, high, lower: str, upper: str) -> str:

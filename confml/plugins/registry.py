@@ -1,4 +1,4 @@
-"""`Catalogue`: finds the classes of one kind, confml's own and those of other packages, by their names."""
+"""`PluginRegistry`: the classes of one kind (methods, steps) by name, confml's own and other packages'."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from confml.errors import ConfigError, ConfmlError, did_you_mean
-from confml.plugins.parameters import check_parameters
+from confml.plugins.parameters import MissingParameter, check_parameters
 
 
-class Catalogue:
-    """The classes that a config can name, of one kind: methods, or steps.
+class PluginRegistry:
+    """The classes of one kind that a config can name: methods, or steps.
 
-    noun: what one of them is called in a message. package: whose modules and folders hold confml's own; one
-    whose name starts with "_" is left out. base: the class they all derive from. group: the entry point group
-    in which other packages offer theirs, as ``name = "their_package.module:Class"``. Another package's class
-    is imported only when it is asked for, and one that is broken stands in nobody's way.
+    noun: the word for one of them in messages.
+    package: the package that holds confml's own classes, each in a module or folder of its own; names that
+        begin with "_" are skipped.
+    base: the class that all of them derive from.
+    group: the entry point group of other packages' classes, as ``name = "their_package.module:Class"``. Such
+        a class is imported only when it is asked for; one that cannot be imported does not affect the others.
     """
 
     def __init__(self, noun: str, package: str, base: type, group: str):
@@ -28,7 +30,7 @@ class Catalogue:
 
     @functools.cached_property
     def own(self) -> dict[str, type]:
-        """confml's own classes by name, in the order of the names."""
+        """confml's own classes, sorted by name."""
         found: dict[str, type] = {}
         folder = importlib.import_module(self.package).__path__
         for module_name in sorted(info.name for info in pkgutil.iter_modules(folder)):
@@ -42,14 +44,14 @@ class Catalogue:
                 if f"{cls.__module__}.".startswith(f"{module.__name__}."):
                     if cls.name in found:
                         raise ConfmlError(
-                            f"two classes call themselves {self.noun} '{cls.name}': {found[cls.name]}, {cls}"
+                            f"two classes have the name of {self.noun} '{cls.name}': {found[cls.name]}, {cls}"
                         )
                     found[cls.name] = cls
         return dict(sorted(found.items()))
 
     @functools.cached_property
     def offers(self) -> dict[str, list[EntryPoint]]:
-        """What other packages offer, by name, not yet imported; names of confml's own are not theirs."""
+        """Entry points of other packages by name, not yet imported; confml's own names are skipped."""
         found: dict[str, list[EntryPoint]] = {}
         for offer in sorted(entry_points(group=self.group), key=lambda offer: (offer.name, offer.value)):
             if offer.name not in self.own:
@@ -57,21 +59,21 @@ class Catalogue:
         return found
 
     def names(self) -> list[str]:
-        """Every name that a config may use, sorted; what another package offers under it may be broken."""
+        """Return every name that a config may use, sorted; those of other packages are not imported."""
         return sorted([*self.own, *self.offers])
 
     def known(self) -> dict[str, type]:
-        """Every class that works, by name."""
+        """Return all classes that can be imported, sorted by name."""
         found = dict(self.own)
         for name in self.offers:
             try:
                 found[name] = self.find(name)
             except ConfmlError:
-                continue  # said by `find` to whoever asks for it by name, and listed by `broken`
+                continue  # `find` reports it when it is asked for by name, and `broken` lists it
         return dict(sorted(found.items()))
 
     def broken(self) -> dict[str, ConfmlError]:
-        """What other packages offer and cannot be used, with the reason."""
+        """Return the classes of other packages that cannot be used, with the reason for each."""
         found = {}
         for name in self.offers:
             try:
@@ -81,7 +83,7 @@ class Catalogue:
         return found
 
     def find(self, name: str) -> type:
-        """The class of this name; ConfigError where it is not known, ConfmlError where it is broken."""
+        """Return the class of this name; ConfigError where it is unknown, ConfmlError where it is broken."""
         if name in self.own:
             return self.own[name]
         offers = self.offers.get(name)
@@ -95,24 +97,24 @@ class Catalogue:
         return self._load(name, offers[0])
 
     def source(self, name: str) -> str:
-        """Who gives the class: ``confml``, or another package with its version."""
+        """Return where the class comes from: ``confml``, or another package with its version."""
         return "confml" if name in self.own else " and ".join(_origin(offer) for offer in self.offers[name])
 
     def check(self, name: str, params: Mapping[str, Any]) -> None:
-        """Raise ConfigError unless ``name`` is known and can be built with these parameters."""
+        """Raise ConfigError unless ``name`` is known and can be built with exactly these parameters.
+
+        A mistake in a parameter raises a `ParameterError`: first names and values, then parameters that are
+        missing, then those that cannot be combined (``check_combination`` of the class).
+        """
         cls = self.find(name)
         owner = f"{self.noun} '{name}'"
-        try:
-            check_parameters(owner, cls.parameters, params)
-        except ConfigError:
-            raise
-        except ConfmlError as error:
-            raise ConfigError(error.message, where=error.where, hint=error.hint) from None
+        check_parameters(owner, cls.parameters, params)
         for missing in sorted(required_parameters(cls) - set(params)):
-            raise ConfigError(f"{owner} needs a parameter '{missing}': {cls.parameters[missing].expected()}")
+            raise MissingParameter(owner, missing, expected=cls.parameters[missing].expected())
+        cls.check_combination(params)
 
     def describe(self, name: str) -> dict[str, Any]:
-        """The class in words, as plain data: name, summary, text, source, version, parameters."""
+        """Return the documentation as plain data: name, summary, text, source, version, parameters."""
         cls = self.find(name)
         text = inspect.cleandoc(cls.__doc__ or "")
         defaults = default_parameters(cls)
@@ -154,14 +156,14 @@ class Catalogue:
         if cls.name != name:
             raise ConfmlError(
                 f"the package {_origin(offer)} offers {offer.value} as {self.noun} '{name}', "
-                f"but it calls itself '{cls.name}'",
+                f"but its own name is '{cls.name}'",
                 hint="the two names must be the same",
             )
         return cls
 
 
 def required_parameters(cls: type) -> set[str]:
-    """The names of constructor parameters that have no default."""
+    """Return the names of the constructor parameters that have no default."""
     signature = inspect.signature(cls).parameters.values()
     return {
         one.name
@@ -171,7 +173,7 @@ def required_parameters(cls: type) -> set[str]:
 
 
 def default_parameters(cls: type) -> dict[str, Any]:
-    """The constructor parameters that have a default, with it."""
+    """Return the constructor parameters that have a default, with their defaults."""
     signature = inspect.signature(cls).parameters.values()
     return {one.name: one.default for one in signature if one.default is not one.empty}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from confml.config import Config
+from confml.config import restore_config
 from confml.errors import ConfmlError, printable
 from confml.report.results import DatasetInfo, Failure, RunResults
 from confml.runner.manifest import manifest_cells, read_manifest
@@ -61,7 +61,7 @@ def open_run(folder: Path | str) -> RunResults:
             error = record[0].get("error") if record else None
             failures.append(Failure(cell, error if isinstance(error, str) else "its record is damaged"))
     try:
-        config = Config.from_dict(manifest["config"])
+        config = restore_config(manifest["config"])
     except ConfmlError as error:
         message = f"the config in it is damaged: {printable(str(error).splitlines()[0], 200)}"
         where = str(Path(folder) / "manifest.json")

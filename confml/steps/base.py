@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -60,6 +60,10 @@ class Step:
     def fit_metrics_(self) -> dict[str, float]:
         """The step's own quantities after a fit (removed rows), for ``metrics.csv``."""
         return {}
+
+    @classmethod
+    def check_combination(cls, params: Mapping[str, Any]) -> None:
+        """Raise a `ParameterError` for given parameters that are each accepted and cannot be combined."""
 
     @classmethod
     def warm(cls) -> None:

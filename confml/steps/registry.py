@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from confml.plugins.registry import Catalogue
+from confml.plugins.registry import PluginRegistry
 from confml.steps.base import Step
 from confml.steps.chain import Chain
 
-steps = Catalogue("step", "confml.steps", Step, "confml.steps")
+steps = PluginRegistry("step", "confml.steps", Step, "confml.steps")
 
 
 def known_steps() -> dict[str, type[Step]]:

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.base import clone
 
-from confml.config import Config, json_schema
+from confml.config import json_schema, restore_config
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
@@ -387,14 +387,14 @@ def test_a_config_can_say_it():
         {"name": "knn", "conformal": {"score": "aps"}, "sweep": {"k": [1, 2]}},
         {"name": "knn", "k": 3},
     ]
-    config = Config.from_dict({**GOOD, "methods": methods})
+    config = restore_config({**GOOD, "methods": methods})
     assert [entry.given for entry in config.methods] == [
         {"k": 3, "conformal": "split"},
         {"k": 3, "conformal": "cross", "conformal__score": "aps", "conformal__k_reg": 2},
         {"conformal": "split", "conformal__score": "aps"},
         {"k": 3},
     ]
-    again = Config.from_dict(json.loads(json.dumps(config.as_dict())))
+    again = restore_config(json.loads(json.dumps(config.as_dict())))
     assert again.as_dict() == config.as_dict() and again.methods == config.methods
 
 

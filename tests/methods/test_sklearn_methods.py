@@ -22,7 +22,7 @@ from confml.methods import registry
 from confml.methods.base import Method
 from confml.methods.sklearn import names as sklearn_names
 from confml.methods.sklearn.sklearn_method import SklearnMethod
-from confml.plugins.registry import Catalogue
+from confml.plugins.registry import PluginRegistry
 
 FOREST = "sklearn.ensemble.RandomForestClassifier"
 BAGGING = "sklearn.ensemble.BaggingClassifier"
@@ -248,7 +248,7 @@ raise SystemExit(f"imported {found}" if found else 0)
         (BAGGING, {"estimator": "os.system"}, "estimator must be"),
         (BAGGING, {"estimator": "sklearn.tree.DecisionTree"}, f"did you mean '{TREE}'"),
         (BAGGING, {"estimator": "sklearn.tree.DecisionTreeRegressor"}, "is not a classifier"),
-        (ONE_VS_REST, {}, "OneVsRestClassifier needs a parameter 'estimator'"),
+        (ONE_VS_REST, {}, "OneVsRestClassifier needs the parameter 'estimator'"),
         ("sklearn.svm.SVC", {"decision_function_shape": "ovo"}, "decision_function_shape must be 'ovr'"),
         ("knn", {"K": 1}, "method 'knn' has no parameter 'K'; did you mean 'k'"),
         ("knn", {"k": 0}, "k must be a whole number at least 1, got 0"),
@@ -361,7 +361,9 @@ def installed(tmp_path, monkeypatch):
         (folder / "entry_points.txt").write_text(points)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "their_methods", raising=False)
-    monkeypatch.setattr(registry, "methods", Catalogue("method", "confml.methods", Method, "confml.methods"))
+    monkeypatch.setattr(
+        registry, "methods", PluginRegistry("method", "confml.methods", Method, "confml.methods")
+    )
 
 
 def test_a_method_of_another_package(installed):
@@ -382,7 +384,7 @@ def test_a_method_of_another_package(installed):
         ("no-module", "cannot be imported from their_missing_module:Near: ModuleNotFoundError"),
         ("raises", "cannot be imported from their_broken_module:Near: RuntimeError: no licence found"),
         ("not-a-method", "must be a subclass of confml.methods.base.Method with a name"),
-        ("misnamed", "as method 'misnamed', but it calls itself 'another-name'"),
+        ("misnamed", "as method 'misnamed', but its own name is 'another-name'"),
         ("twice", "offered by other-package 0.1 and their-package 1.2"),
     ],
 )

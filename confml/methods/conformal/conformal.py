@@ -33,7 +33,16 @@ from confml.methods.conformal.scores import (
     on_all_classes,
     values_for,
 )
-from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, check_parameters
+from confml.plugins.parameters import (
+    AnyOf,
+    Choice,
+    Flag,
+    Integer,
+    MissingParameter,
+    Nothing,
+    Number,
+    check_parameters,
+)
 
 KEY = "conformal"  # the parameter that makes a method conformal; the others stand behind KEY__
 PARAMETERS = {
@@ -373,14 +382,11 @@ def settings_of(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, An
 
 def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str]) -> None:
     """Raise ConfigError for settings that a method of these views cannot have, alone or together."""
-    try:
-        check_parameters(
-            name, PARAMETERS, {key: value for key, value in settings.items() if key not in (TUNE, INNER)}
-        )
-    except ConfmlError as error:
-        raise ConfigError(error.message, hint=error.hint) from None
+    check_parameters(
+        name, PARAMETERS, {key: value for key, value in settings.items() if key not in (TUNE, INNER)}
+    )
     if KEY not in settings:
-        raise ConfigError(f"{min(settings)} needs the parameter '{KEY}'", hint=f"say {KEY}: split")
+        raise MissingParameter(min(settings), KEY, hint=f"add {KEY}: split")
     if list(views) == ["p-value"]:
         raise ConfigError(
             f"{name} has p-values of its own: it is conformal as it is", hint=f"leave {KEY} out"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.preprocessing import PolynomialFeatures
@@ -17,9 +17,10 @@ from confml.methods.linear.linear_group import Boxed, LinearGroup
 from confml.methods.linear.linear_svm import LinearSVM
 from confml.methods.linear.perceptron import Perceptron
 from confml.methods.linear.winnow import Winnow
-from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Parameter
+from confml.plugins.parameters import AnyOf, Choice, IncompatibleParameters, Integer, Nothing, Parameter
 
 LEARNERS: Mapping[str, type[LinearGroup]] = {cls.name: cls for cls in (LinearSVM, Perceptron, Winnow)}
+OF_LEARNERS = ("C", "rate", "alpha", "epochs")  # parameters that are handed to the learner
 MOST_NUMBERS = 200_000_000  # products of a training set: 1.6 GB, and LIBLINEAR's nodes twice that
 _BLOCK_NUMBERS = 10_000_000  # products of test examples at a time
 
@@ -121,16 +122,19 @@ class Polynomial(Method):
     def _inputs(self, X: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(self._products.transform(self._boxed(X)))
 
+    @classmethod
+    def check_combination(cls, params: Mapping[str, Any]) -> None:
+        """Raise `IncompatibleParameters` for a parameter that the learner does not have."""
+        learner = params.get("learner", "linear-svm")
+        for name in OF_LEARNERS:
+            if params.get(name) is not None and name not in LEARNERS[learner].parameters:
+                message = f"polynomial with learner {learner} has no parameter '{name}'"
+                raise IncompatibleParameters(message, owner=cls.name, parameter=name, value=params[name])
+
     def _new_learner(self) -> LinearGroup:
+        self.check_combination(self.get_params(deep=False))
         cls = LEARNERS[self.learner]
-        given = {
-            name: value
-            for name in ("C", "rate", "alpha", "epochs")
-            if (value := getattr(self, name)) is not None
-        }
-        for name in given:
-            if name not in cls.parameters:
-                raise ConfmlError(f"polynomial with learner {self.learner} has no parameter '{name}'")
+        given = {name: value for name in OF_LEARNERS if (value := getattr(self, name)) is not None}
         if "random_state" in cls.parameters:
             given["random_state"] = self.random_state
         return cls(**given)

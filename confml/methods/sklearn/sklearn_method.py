@@ -15,6 +15,7 @@ from confml.errors import ConfigError, ConfmlError, did_you_mean
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.methods.sklearn.names import find_classifier
+from confml.plugins.parameters import BadValue, MissingParameter, UnknownParameter
 from confml.plugins.registry import required_parameters
 
 
@@ -135,7 +136,7 @@ def new_classifier(name: str, params: Mapping[str, Any]) -> Any:
             if missing.endswith("estimator")
             else None
         )
-        raise ConfigError(f"{cls.__name__} needs a parameter '{missing}'", hint=hint)
+        raise MissingParameter(cls.__name__, missing, hint=hint)
     estimator = cls(**{key: _as_value(value) for key, value in first.items()})
     _set_params(estimator, {key: value for key, value in params.items() if key not in first})
     check_values(estimator)
@@ -150,11 +151,15 @@ def check_values(estimator: Any, prefix: str = "") -> None:
         try:
             estimator._validate_params()
         except ValueError as error:
-            raise _reworded(str(error), prefix) from None
+            raise _reworded(error, estimator, prefix) from None
     values = estimator.get_params(deep=False)
     if values.get("decision_function_shape") == "ovo":
-        raise ConfigError(
-            f"{prefix}decision_function_shape must be 'ovr', got 'ovo': a margin needs one column a class"
+        raise BadValue(
+            type(estimator).__name__,
+            f"{prefix}decision_function_shape",
+            "ovo",
+            "'ovr'",
+            hint="a margin needs one column for each class",
         )
     for name, value in values.items():
         if hasattr(value, "get_params") and not isinstance(value, type):
@@ -175,10 +180,7 @@ def _set_params(estimator: Any, params: Mapping[str, Any]) -> None:
         if key not in known:
             owner, _, inner = key.rpartition("__")
             if owner and known.get(owner, inner) is None:
-                raise ConfigError(
-                    f"{key} needs the parameter '{owner}', which is not given",
-                    hint=f"name a classifier as {owner}",
-                )
+                raise MissingParameter(key, owner, hint=f"name a classifier as {owner}")
             _unknown(type(estimator).__name__, key, known)
         estimator.set_params(**{key: _as_value(params[key])})
 
@@ -193,18 +195,24 @@ def _as_value(value: Any) -> Any:
 def _unknown(owner: str, key: str, known) -> None:
     outer = key.partition("__")[0]
     hint = did_you_mean(key if outer in known else outer, known)
-    raise ConfigError(f"{owner} has no parameter '{key}'", hint=hint)
+    raise UnknownParameter(owner, key, hint=hint)
 
 
-def _reworded(text: str, prefix: str) -> ConfigError:
-    """scikit-learn's "The 'C' parameter of SVC must be a ... Got -1 instead." in our words."""
-    form = re.fullmatch(r"The '(\w+)' parameter of \w+ must be (.*)\. Got (.*) instead\.", text, re.DOTALL)
+def _reworded(error: ValueError, estimator: Any, prefix: str) -> ConfigError:
+    """Return scikit-learn's "The 'C' parameter of SVC must be a ... Got -1 instead." as a `BadValue`.
+
+    scikit-learn's error has no attributes: the text is all there is.
+    """
+    form = re.fullmatch(
+        r"The '(\w+)' parameter of \w+ must be (.*)\. Got .* instead\.", str(error), re.DOTALL
+    )
     if not form:
-        return ConfigError(text)
-    name, must, got = form.groups()
+        return ConfigError(str(error))
+    name, must = form.groups()
+    value = estimator.get_params(deep=False)[name]
     words = re.findall(r"'([^']*)'", " ".join(re.findall(r"a str among \{.*?\}", must)))
     must = re.sub(r"a str among \{.*?\}", "one of " + ", ".join(sorted(words)), must).replace(
         "an instance of ", ""
     )
-    hint = did_you_mean(got.strip("'"), words, list_all=False)
-    return ConfigError(f"{prefix}{name} must be {must}, got {got}", hint=hint)
+    hint = did_you_mean(str(value), words, list_all=False)
+    return BadValue(type(estimator).__name__, f"{prefix}{name}", value, must, hint=hint)

@@ -16,7 +16,7 @@ from confml.methods.multiclass import BinaryProblem
 from confml.methods.svm.class_tree import ClassTree
 from confml.methods.svm.graph_cuts import CUTS
 from confml.methods.svm.linear_machines import LinearMachines
-from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Parameter
+from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Parameter, ParameterError
 
 LARGE = 40_000  # rows above which ``trees: by-size`` makes do with one spanning tree
 
@@ -123,6 +123,18 @@ class SmartSVM(LinearMachines):
         self.estimator = estimator
         self.estimator_params = estimator_params
         self.share_tree = share_tree
+
+    @classmethod
+    def check_combination(cls, params: Mapping[str, Any]) -> None:
+        """Check ``estimator_params`` as parameters of ``estimator``, where that is given by name."""
+        from confml.methods.registry import check
+
+        estimator = params.get("estimator")
+        if isinstance(estimator, str):
+            try:
+                check(estimator, params.get("estimator_params") or {})
+            except ParameterError as error:
+                raise error.inside("estimator_params") from None
 
     # ---- the tree
 

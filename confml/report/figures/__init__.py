@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from confml.errors import ConfigError, ConfmlError, did_you_mean
+from confml.errors import ConfigError, did_you_mean
 from confml.plugins.parameters import Parameter, check_parameters
 from confml.report.files import digest, params_text, safe_name, safe_names
 from confml.report.sections.base import NotApplicable as NotApplicable
@@ -147,10 +147,7 @@ def find_figure(name: str, options: Mapping[str, Any]) -> Figure:
     figures = known_figures()
     if name not in figures:
         raise ConfigError(f"unknown figure '{name}'", hint=did_you_mean(name, figures))
-    try:
-        check_parameters(f"figure '{name}'", figures[name].options, options)
-    except ConfmlError as error:
-        raise ConfigError(error.message, where=error.where, hint=error.hint) from None
+    check_parameters(f"figure '{name}'", figures[name].options, options)
     return figures[name]
 
 

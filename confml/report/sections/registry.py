@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confml.plugins.registry import Catalogue
+from confml.plugins.registry import PluginRegistry
 from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
 
-sections = Catalogue("section", "confml.report.sections", Section, "confml.sections")
+sections = PluginRegistry("section", "confml.report.sections", Section, "confml.sections")
 
 
 def known_sections() -> dict[str, type[Section]]:

@@ -1,4 +1,4 @@
-"""What PyYAML says of broken YAML, in the words of somebody who edits a config."""
+"""Messages about invalid YAML, and values as messages show them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INDENT_HINT = "lines that belong together begin in the same column"
 
 
 def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Any, str, str | None]:
-    """(place, message, hint) for an error of PyYAML's scanner, parser or composer."""
+    """Return (place, message, hint) for an error of PyYAML's scanner, parser or composer."""
     problem, context = error.problem or "", error.context or ""
     place = error.problem_mark or error.context_mark
     lines = text.splitlines() or [""]
@@ -28,13 +28,13 @@ def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Any, str, str | Non
         place = error.context_mark
         words = _line(lines, place.line)[place.column :].strip()
         missing = re.match(r"[\w-]+:\S", words)
-        hint = "put a space behind ':'" if missing else None
+        hint = "put a space after ':'" if missing else None
         return place, f"expected 'key: value', got {_short(words)}", hint
     if "quoted scalar" in context and "unknown escape" not in problem and "hexdecimal" not in problem:
         return error.context_mark, "the quote that opens here is never closed", None
     if "unknown escape" in problem or "hexdecimal" in problem:
-        hint = "use single quotes, in which it means nothing"
-        return place, "in double quotes a backslash begins an escape, and this is none", hint
+        hint = "use single quotes, where a backslash is an ordinary character"
+        return place, "unknown escape: in double quotes a backslash begins an escape", hint
     if "flow sequence" in context or "flow mapping" in context:
         return _unclosed(error, lines)
     if "expected <block end>" in problem:
@@ -45,29 +45,29 @@ def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Any, str, str | Non
     if "sequence entries are not allowed" in problem:
         return place, "a list item '- ' must begin a line of its own", None
     if "mapping keys are not allowed" in problem:
-        return place, "'? ' marks a key and cannot stand here", "put the value in quotes"
+        return place, "'? ' marks a key and is not allowed here", "put the value in quotes"
     if "undefined alias" in problem:
         name = problem.rpartition("'")[0].rpartition("'")[2]
         return place, f"no anchor '&{name}' for the alias '*{name}'", "put text that begins with * in quotes"
     if "duplicate anchor" in problem:
-        return place, "this anchor (&) has been set before", None
+        return place, "this anchor (&) is already defined", None
     if "anchor" in context or "alias" in context:
         return error.context_mark, "text that begins with * or & must be in quotes", None
     if "single document" in context:
-        return place, "a second document begins here ('---')", "a config is one file, one document"
+        return place, "a second document begins here ('---')", "write one document per file"
     if "expected '<document start>'" in problem:
         return place, "nothing may follow the end of the document", "remove the line '...' or '%...'"
     if "tag" in problem or "tag" in context:
         return place, "text that begins with ! must be in quotes", None
     if "block scalar" in context:
-        return place, "unexpected text behind | or >", "the text begins on the next line"
+        return place, "unexpected text after | or >", "the text begins on the next line"
     if "YAML" in problem or "directive" in context:
         return place, "directives (lines that begin with %) are not used here", "remove the line"
     return place, f"this is not YAML: {problem or context}", None
 
 
 def got(value: Any) -> str:
-    """A value as a message shows it: as it would be written in YAML, shortened."""
+    """Return a value as messages show it: as YAML, shortened."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -86,7 +86,7 @@ def got(value: Any) -> str:
 
 
 def flow(value: Any) -> str:
-    """A plain value as YAML on one line."""
+    """Return a plain value as YAML on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
@@ -115,7 +115,7 @@ def _second_colon(place: Any, ahead: str, lines: list[str]) -> tuple[Any, str, s
         text = lines[above].strip()
         start = type(place)(None, 0, above, len(lines[above]) - len(lines[above].lstrip()), None, None)
         return start, f"expected 'key: value', got {_short(text)}", "the ':' is missing"
-    message = "this line is indented below one whose key has a value already"
+    message = "this line is indented below one whose key already has a value"
     return start, message, _INDENT_HINT
 
 
@@ -135,9 +135,9 @@ def _stray(error: yaml.MarkedYAMLError, ahead: str, line: str) -> tuple[Any, str
     rest = line[place.column :].strip()
     if ahead.strip():
         hint = "put the whole value in quotes" if rest[:1] not in "]}," else None
-        return place, f"unexpected {_short(rest)} behind the value", hint
+        return place, f"unexpected {_short(rest)} after the value", hint
     if rest.startswith(":"):
-        return place, "a key is missing ahead of ':'", None
+        return place, "a key is missing before ':'", None
     if place.column == above.column:
         kinds = "list items '- '" if "collection" in (error.context or "") else "keys"
         return place, f"expected more {kinds}, as the lines above, got {_short(rest)}", None

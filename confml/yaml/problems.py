@@ -1,4 +1,4 @@
-"""`Problems`: all that is wrong with one config, gathered, then raised at once in the order of the file."""
+"""`Problems`: the mistakes of one document, collected and raised together in the order of the file."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _PATH = re.compile(r"^[\w.+-]+: ")
 
 @dataclass(frozen=True, order=True)
 class Mark:
-    """A place: line and column, from 1, of a file; or, with line 0, all of a file or an option.
+    """A place: line and column of a file, from 1. Line 0 stands for a whole file or an option.
 
-    rank sorts: the file is 0, the options of the command line follow in their order.
+    rank: order of the sources; the file has 0, and the options of the command line follow in their order.
     """
 
     rank: int = 0
@@ -35,7 +35,7 @@ class Problems:
         self._seen: set[tuple[Mark, str]] = set()
 
     def add(self, mark: Mark, message: str, hint: str | None = None) -> None:
-        """Note a mistake. The same one at the same place, which an alias can lead to twice, counts once."""
+        """Note a mistake. The same mistake at the same place (through an alias) is reported once."""
         self.noted += 1
         message, hint = _visible(message), hint and _visible(hint)
         identity = (mark, _PATH.sub("", message) if mark.line else message)
@@ -44,12 +44,12 @@ class Problems:
             self._found.append((mark, message, hint))
 
     def stop(self, mark: Mark, message: str, hint: str | None = None) -> ConfigErrors:
-        """To be raised where nothing more can be read: a mistake, and those noted before it."""
+        """Note a last mistake and return the exception to raise, where nothing more can be read."""
         self.add(mark, message, hint)
         return self.error()
 
     def error(self) -> ConfigErrors:
-        """All of them, in the order of the file."""
+        """Return all mistakes as one exception, in the order of the file."""
         found = sorted(self._found, key=lambda problem: problem[0])
         return ConfigErrors(
             [
@@ -64,5 +64,5 @@ class Problems:
 
 
 def _visible(text: str) -> str:
-    """Text on one line, whatever it quotes: line ends and control characters as escapes."""
+    """Return text on one line: line ends and control characters become escapes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -1,14 +1,10 @@
-"""YAML with the line and column of every key and value, and without YAML 1.1's surprises.
+"""Reads YAML text and files as nodes, with the line and column of every key and value.
 
-Scalars follow YAML 1.2: ``no``, ``on``, ``10:30``, ``2024-05-01`` and ``1_000`` are text, ``012`` is 12, and
-``1e-3`` is a number. A whole number in the notation ``1e5`` stays a whole number. Keys are always text.
+Keys are always text. Aliases are filled in and merge keys merged; repeated keys are errors.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,131 +16,50 @@ from yaml.reader import Reader, ReaderError
 from yaml.resolver import BaseResolver
 from yaml.scanner import Scanner
 
-from confml.config import yaml_words
-from confml.config.problems import Mark, Problems
+from confml.yaml.nodes import Node
+from confml.yaml.problems import Mark, Problems
+from confml.yaml.scalars import scalar
+from confml.yaml.wording import explain, got
 
-LARGEST_FILE = 1_000_000  # bytes; whoever gives a data file instead of a config should hear so at once
+LARGEST_FILE = 1_000_000  # bytes; a data file in the place of a document is refused at once
 MOST_VALUES = 100_000  # after aliases are filled in: nine lines of aliases to aliases make billions
 DEEPEST = 40
 
-_INT = re.compile(r"[-+]?[0-9]+")
-_OTHER_BASE = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_WHOLE_POWER = re.compile(r"[-+]?[0-9]+[eE]\+?[0-9]+")
-_INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)")
-_WORDS = {"": None, "~": None, "null": None, "Null": None, "NULL": None}
-_WORDS |= {word: True for word in ("true", "True", "TRUE")}
-_WORDS |= {word: False for word in ("false", "False", "FALSE")}
-_WORDS |= {word: math.nan for word in (".nan", ".NaN", ".NAN")}
+
+@dataclass(frozen=True)
+class Document:
+    """A kind of YAML file: its name in messages, and an example of a key with its value."""
+
+    noun: str
+    example: str
 
 
-@dataclass
-class Node:
-    """A value of a config with its mark: a scalar, a list of nodes, or a mapping of text to nodes.
+def read_file(path: Path, shown: str, problems: Problems, document: Document) -> Node:
+    """Read the mapping in a YAML file.
 
-    key_mark: where its key stands, in a mapping.
-    """
-
-    content: Any
-    mark: Mark
-    key_mark: Mark | None = None
-
-    @property
-    def is_mapping(self) -> bool:
-        return isinstance(self.content, dict)
-
-    @property
-    def is_list(self) -> bool:
-        return isinstance(self.content, list)
-
-    def plain(self) -> Any:
-        """The value without marks: dicts, lists, text, numbers, booleans, None."""
-        if self.is_mapping:
-            return {key: node.plain() for key, node in self.content.items()}
-        if self.is_list:
-            return [node.plain() for node in self.content]
-        return self.content
-
-    def child(self, part: str | int) -> Node | None:
-        """The value under a key or index, or None."""
-        if self.is_mapping:
-            return self.content.get(spelling(self.content, part))
-        if self.is_list and isinstance(part, int) and 0 <= part < len(self.content):
-            return self.content[part]
-        return None
-
-    def walk(self, place: Sequence[str | int]) -> Iterator[tuple[str | int, Node]]:
-        """The parts of ``place`` that lead downwards from here, each with the value it leads to.
-
-        Parts that the file does not have are passed over: they are names of types or fields, or keys that
-        stand one level deeper in the short form ``{name: {key: value}}``.
-        """
-        node = self
-        for part in place:
-            found = node.child(part)
-            if found is None and node.is_mapping and len(node.content) == 1:
-                (inner,) = node.content.values()
-                found = inner.child(part)
-            if found is not None:
-                node = found
-                yield part, node
-
-    def at(self, place: Sequence[str | int]) -> Node:
-        """The deepest value on the way to ``place``."""
-        node = self
-        for _, found in self.walk(place):
-            node = found
-        return node
-
-    @classmethod
-    def of(cls, value: Any, mark: Mark) -> Node:
-        """A plain value as nodes that all have the same mark."""
-        if isinstance(value, Mapping):
-            return cls({str(key): cls._entry(item, mark) for key, item in value.items()}, mark)
-        if isinstance(value, list | tuple):
-            return cls([cls.of(item, mark) for item in value], mark)
-        return cls(value, mark)
-
-    @classmethod
-    def _entry(cls, value: Any, mark: Mark) -> Node:
-        node = cls.of(value, mark)
-        node.key_mark = mark
-        return node
-
-
-def spelling(keys: Iterable[str], part: str | int) -> str | int:
-    """The key that ``part`` means: parameters may be written with - or with _."""
-    if part in keys or not isinstance(part, str):
-        return part
-    plain = part.replace("-", "_")
-    return next((key for key in keys if key.replace("-", "_") == plain), part)
-
-
-def read_file(path: Path, shown: str, problems: Problems) -> Node:
-    """The mapping in a YAML file; ``shown`` is its path as messages name it.
-
-    Repeated keys are noted in ``problems``, and the rest is read on. Raises ConfigErrors for a file that
-    cannot be read, is not YAML, or is no mapping.
+    shown: the path as messages name it. Repeated keys are noted in ``problems`` and the rest is read. Raises
+    ConfigErrors for a file that cannot be read, is not YAML, or does not hold a mapping.
     """
     whole = Mark(source=shown)
     try:
         size = path.stat().st_size
         if size > LARGEST_FILE:
-            raise problems.stop(whole, f"a config is a short YAML file, this one has {size:,} bytes")
+            raise problems.stop(whole, f"a {document.noun} is a short YAML file, this one has {size:,} bytes")
         content = path.read_bytes()
     except OSError as error:
         raise problems.stop(whole, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
     root = parse(_decoded(content, shown, problems), shown, problems)
     if not root.is_mapping:
-        got = "an empty file" if root.content is None else yaml_words.got(root.plain())
-        raise problems.stop(root.mark, f"expected keys with values, such as 'datasets: [wine]', got {got}")
+        found = "an empty file" if root.content is None else got(root.plain())
+        expected = f"expected keys with values, such as '{document.example}'"
+        raise problems.stop(root.mark, f"{expected}, got {found}")
     return root
 
 
 def parse(text: str, source: str, problems: Problems, mark: Mark | None = None) -> Node:
-    """YAML text as nodes.
+    """Parse YAML text as nodes.
 
-    source: the file, for marks. mark: one mark for everything instead (the value of an option).
+    source: the file, for marks. mark: one mark for all nodes instead (the value of an option).
     Repeated keys are noted in ``problems``. Raises ConfigErrors, with the place, for text that is not YAML.
     """
     builder = _Builder(source, mark, problems)
@@ -158,36 +73,17 @@ def parse(text: str, source: str, problems: Problems, mark: Mark | None = None) 
     except _Refused as error:
         raise problems.stop(builder.mark(error.place), str(error)) from None
     except yaml.MarkedYAMLError as error:
-        place, message, hint = yaml_words.explain(error, text)
+        place, message, hint = explain(error, text)
         raise problems.stop(builder.mark(place), message, hint) from None
     except ReaderError as error:
         place = _Place.of(text, error.position)
-        message = f"the control character U+{error.character:04X} has no place in a config"
+        message = f"the control character U+{error.character:04X} is not allowed"
         raise problems.stop(builder.mark(place), message) from None
     except (ValueError, OverflowError):
-        # The scanner converts the digits of escapes unguarded: "\UFFFFFFFF" is no character.
-        message = "in double quotes a backslash begins an escape, and this is none"
-        hint = "use single quotes, in which it means nothing"
+        # The scanner converts the digits of escapes unguarded: "\UFFFFFFFF" is not a character.
+        message = "unknown escape: in double quotes a backslash begins an escape"
+        hint = "use single quotes, where a backslash is an ordinary character"
         raise problems.stop(builder.mark(loader.get_mark()), message, hint) from None
-
-
-def scalar(text: str) -> Any:
-    """What a plain (unquoted) scalar means: None, a boolean, a number, or the text itself."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INFINITE.fullmatch(text):
-        return -math.inf if text.startswith("-") else math.inf
-    if len(text) > 400:
-        return text  # no number that anything here could use
-    if _INT.fullmatch(text):
-        return int(text)
-    if _OTHER_BASE.fullmatch(text):
-        return int(text, 0)
-    if _FLOAT.fullmatch(text):
-        number = float(text)
-        whole = _WHOLE_POWER.fullmatch(text) and abs(number) <= 2**53
-        return int(number) if whole else number
-    return text
 
 
 @dataclass
@@ -204,7 +100,7 @@ class _Place:
 
 
 class _Refused(Exception):
-    """YAML that is well formed and of no use here."""
+    """YAML that is well-formed and not supported."""
 
     def __init__(self, message: str, place: Any):
         super().__init__(message)
@@ -219,7 +115,7 @@ _KINDS = {
 
 
 class _Resolver(BaseResolver):
-    """Leaves the meaning of plain scalars to `scalar`; ``!plain`` tells them from quoted ones."""
+    """Leaves the meaning of plain scalars to `scalar`; the tag ``!plain`` tells them from quoted ones."""
 
     def resolve(self, kind, value, implicit):
         return "!plain" if kind is yaml.ScalarNode and implicit[0] else _KINDS[kind]
@@ -298,7 +194,7 @@ class _Builder:
             self._scalar(key_node)
             key, key_mark = key_node.value, self.mark(key_node.start_mark)
             if key == "" and key_node.style is None:
-                raise _Refused("a key is missing ahead of ':'", key_node.start_mark)
+                raise _Refused("a key is missing before ':'", key_node.start_mark)
             value = self.node(value_node, depth + 1)
             if key == "<<" and key_node.style is None:
                 for found, entry in self._merged(value, value_node).items():
@@ -307,7 +203,7 @@ class _Builder:
             value.key_mark = key_mark
             if key in entries:
                 first = entries[key].key_mark
-                again = f", it stands on line {first.line} already" if first.line else ""
+                again = f", first given on line {first.line}" if first.line else ""
                 self.problems.add(key_mark, f"repeated key '{key}'{again}")
                 continue
             entries[key] = value

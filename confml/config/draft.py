@@ -1,0 +1,132 @@
+"""`Draft`: what the stages of a config hand on, its nodes with their places and the mistakes found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from confml.config.part import Part
+from confml.errors import ConfmlError
+from confml.plugins.parameters import BadValue, UnknownParameter
+from confml.yaml import Mark, Node, Problems, got, spelling
+
+Entry = TypeVar("Entry", bound=Part)
+Place = Sequence[str | int]
+
+
+@dataclass
+class Draft:
+    """A config on its way: each stage takes it from the one before.
+
+    root: the nodes as they were read. problems: the mistakes found so far. folder: relative paths count from
+    it. default_name: the name of a config that does not give one. path: the file, None for plain values.
+    """
+
+    root: Node
+    problems: Problems
+    folder: Path
+    default_name: str
+    path: Path | None = None
+
+    def name_of(self, place: Place) -> str:
+        """Return a place as messages and ``--set`` name it: ``methods.0.k``."""
+        return ".".join(str(part) for part, _ in self.root.walk(place))
+
+    def file(self, path: str) -> Path:
+        """Return the absolute path of a file that the config names."""
+        return Path(os.path.normpath(os.path.join(self.folder, os.path.expanduser(path))))
+
+    def add(self, place: Place, message: str, hint: str | None = None, *, at_key: bool = False) -> None:
+        """Note a mistake at the value (or the key) of a place; the message begins with the place."""
+        path = self.name_of(place)
+        self.say(place, f"{path}: {message}" if path else message, hint, at_key=at_key)
+
+    def say(self, place: Place, message: str, hint: str | None = None, *, at_key: bool = False) -> None:
+        """Note a mistake whose message names its subject itself."""
+        self.problems.add(self.mark(place, at_key=at_key), message, hint)
+
+    def mark(self, place: Place, *, at_key: bool = False) -> Mark:
+        node = self.root.at(place)
+        return node.key_mark or node.mark if at_key else node.mark
+
+    def line(self, place: Place, *, at_key: bool = True) -> str:
+        """Return `` on line 3``, or no text for a value without a line."""
+        line = self.mark(place, at_key=at_key).line
+        return f" on line {line}" if line else ""
+
+    def part(self, model: type[Entry], place: Place) -> tuple[Entry | None, bool]:
+        """Return the value at a place as a model, and whether all of it has the right form.
+
+        Keys with a wrong value are left out, so that the rest of the entry can be checked.
+        """
+        value = self.root.at(place).plain()
+        try:
+            return _validated(model, value), True
+        except ValidationError as error:
+            pruned = all([_leave_out(value, one["loc"]) for one in error.errors(include_url=False)])
+        try:
+            return (_validated(model, value) if pruned else None), False
+        except ValidationError:
+            return None, False
+
+    def entries(self, model: type[Entry], key: str) -> Iterator[tuple[tuple, Entry, bool]]:
+        """Iterate over (place, entry, whether all of it has the right form) for the entries of a list."""
+        listed = self.root.child(key)
+        for index in range(len(listed.content) if listed is not None and listed.is_list else 0):
+            entry, whole = self.part(model, (key, index))
+            if entry is not None:
+                yield (key, index), entry, whole
+
+    def section(self, model: type[Entry], key: str) -> Entry | None:
+        """Return a mapping of the config, or None where it is not given or does not have the right form."""
+        node = self.root.child(key)
+        return self.part(model, (key,))[0] if node is not None and node.content is not None else None
+
+    def add_error(self, error: ConfmlError, parameter: str, value: Any, place: Place) -> None:
+        """Note the error that a registry raises for one parameter or option."""
+        if isinstance(error, UnknownParameter):
+            place = place[:-1] if isinstance(place[-1], int) else place
+            self.say(place, error.message, error.hint, at_key=True)
+        elif isinstance(error, BadValue) and error.parameter == parameter:
+            self.add(place, f"expected {error.expected}, got {got(value)}", error.hint)
+        else:
+            self.add(place, error.message, error.hint)
+
+    def same_key_twice(self, place: Place) -> None:
+        """Note parameters that are given twice, once spelled with - and once with _."""
+        node = self.root.at(place)
+        seen: dict[str, str] = {}
+        for key in node.content if node.is_mapping else ():
+            name = key.replace("-", "_")
+            if name in seen:
+                mark = node.content[key].key_mark or node.mark
+                self.problems.add(mark, f"'{key}' is the same parameter as '{seen[name]}', already given")
+            seen[name] = key
+
+
+def _validated(model: type[Entry], value: Any) -> Entry:
+    return model.model_validate(value, by_alias=True, by_name=False)
+
+
+def _leave_out(value: Any, loc: Place) -> bool:
+    """Remove the key at ``loc``, or the last key on the path to it, from plain ``value``."""
+    holder, name, node = None, None, value
+    for part in loc:
+        if isinstance(node, dict):
+            part = spelling(node, part)
+            if part not in node:
+                break
+            holder, name, node = node, part, node[part]
+        elif isinstance(node, list) and isinstance(part, int) and part < len(node):
+            node = node[part]  # a list with a wrong item is removed as a whole
+        else:
+            break
+    if holder is None:
+        return False
+    holder.pop(name, None)
+    return True

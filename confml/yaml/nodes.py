@@ -1,0 +1,91 @@
+"""`Node`: a value of a YAML document with the place where it was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from confml.yaml.problems import Mark
+
+
+@dataclass
+class Node:
+    """A value with its mark. content: a scalar, a list of nodes, or a mapping of text to nodes.
+
+    key_mark: the place of its key, in a mapping.
+    """
+
+    content: Any
+    mark: Mark
+    key_mark: Mark | None = None
+
+    @property
+    def is_mapping(self) -> bool:
+        return isinstance(self.content, dict)
+
+    @property
+    def is_list(self) -> bool:
+        return isinstance(self.content, list)
+
+    def plain(self) -> Any:
+        """Return the value without marks: dicts, lists, text, numbers, booleans, None."""
+        if self.is_mapping:
+            return {key: node.plain() for key, node in self.content.items()}
+        if self.is_list:
+            return [node.plain() for node in self.content]
+        return self.content
+
+    def child(self, part: str | int) -> Node | None:
+        """Return the value of a key or index, or None."""
+        if self.is_mapping:
+            return self.content.get(spelling(self.content, part))
+        if self.is_list and isinstance(part, int) and 0 <= part < len(self.content):
+            return self.content[part]
+        return None
+
+    def walk(self, place: Sequence[str | int]) -> Iterator[tuple[str | int, Node]]:
+        """Iterate over the parts of ``place`` from here downwards, each with its value.
+
+        Parts that the file does not have are skipped: names of types or fields, and keys that are one level
+        deeper in the short form ``{name: {key: value}}``.
+        """
+        node = self
+        for part in place:
+            found = node.child(part)
+            if found is None and node.is_mapping and len(node.content) == 1:
+                (inner,) = node.content.values()
+                found = inner.child(part)
+            if found is not None:
+                node = found
+                yield part, node
+
+    def at(self, place: Sequence[str | int]) -> Node:
+        """Return the deepest value on the path to ``place``."""
+        node = self
+        for _, found in self.walk(place):
+            node = found
+        return node
+
+    @classmethod
+    def of(cls, value: Any, mark: Mark) -> Node:
+        """Return a plain value as nodes that all have the same mark."""
+        if isinstance(value, Mapping):
+            return cls({str(key): cls._entry(item, mark) for key, item in value.items()}, mark)
+        if isinstance(value, list | tuple):
+            return cls([cls.of(item, mark) for item in value], mark)
+        return cls(value, mark)
+
+    @classmethod
+    def _entry(cls, value: Any, mark: Mark) -> Node:
+        node = cls.of(value, mark)
+        node.key_mark = mark
+        return node
+
+
+def spelling(keys: Iterable[str], part: str | int) -> str | int:
+    """Return the key that ``part`` refers to: parameters may be written with - or with _."""
+    if part in keys or not isinstance(part, str):
+        return part
+    plain = part.replace("-", "_")
+    return next((key for key in keys if key.replace("-", "_") == plain), part)

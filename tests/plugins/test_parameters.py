@@ -1,0 +1,143 @@
+"""Declarations of parameters and their exceptions: types, attributes, messages, pickling."""
+
+import math
+import pickle
+
+import pytest
+
+from confml.errors import ConfigError, ConfigErrors, ConfmlError
+from confml.methods import registry
+from confml.plugins.parameters import (
+    AnyOf,
+    BadValue,
+    Choice,
+    Flag,
+    IncompatibleParameters,
+    Integer,
+    MissingParameter,
+    Nothing,
+    Number,
+    ParameterError,
+    UnknownParameter,
+    check_parameters,
+)
+from confml.steps.registry import check_step
+
+BAGGING = "sklearn.ensemble.BaggingClassifier"
+
+
+@pytest.mark.parametrize(
+    ("rule", "good", "bad", "expected"),
+    [
+        (
+            Integer("", low=1),
+            [1, 3],
+            [0, 1.0, True, "1", None],
+            "a whole number at least 1",
+        ),
+        (
+            Number("", low=0, low_open=True),
+            [1, 0.5],
+            [0, -1, math.nan, math.inf, True],
+            "a number above 0",
+        ),
+        (Number("", low=0, high=1, high_open=True), [0, 0.9], [1, 1.5], "a number at least 0 and below 1"),
+        (Choice("", options=("a", 1)), ["a", 1], ["b", True, 1.0], "one of a, 1"),
+        (Flag(""), [True, False], [1, 0, "true", None], "true or false"),
+        (AnyOf("", of=(Integer(""), Nothing(""))), [3, None], ["x", 2.5], "a whole number, or null"),
+    ],
+)
+def test_declaration(rule, good, bad, expected):
+    assert rule.expected() == expected
+    for value in good:
+        assert rule.check("p", value) is value
+    for value in bad:
+        with pytest.raises(BadValue) as caught:
+            rule.check("p", value, "method 'm'")
+        error = caught.value
+        assert (error.owner, error.parameter, error.value, error.expected) == (
+            "method 'm'",
+            "p",
+            value,
+            expected,
+        )
+        assert error.message == f"p must be {expected}, got {value!r}"
+
+
+def test_unknown_parameter():
+    with pytest.raises(UnknownParameter) as caught:
+        check_parameters("method 'knn'", {"neighbours": Integer("")}, {"neighbour": 3})
+    assert str(caught.value) == "method 'knn' has no parameter 'neighbour'; did you mean 'neighbours'?"
+    assert (caught.value.owner, caught.value.parameter) == ("method 'knn'", "neighbour")
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "kind", "owner", "parameter"),
+    [
+        ("knn", {"kk": 1}, UnknownParameter, "method 'knn'", "kk"),
+        ("knn", {"k": 0}, BadValue, "method 'knn'", "k"),
+        ("knn", {"conformal": "split", "conformal__folds": 1}, BadValue, "knn", "conformal__folds"),
+        ("knn", {"conformal__folds": 3}, MissingParameter, "conformal__folds", "conformal"),
+        ("sklearn.svm.SVC", {"gama": 1}, UnknownParameter, "SVC", "gama"),
+        ("sklearn.svm.SVC", {"C": -1}, BadValue, "SVC", "C"),
+        ("sklearn.svm.SVC", {"decision_function_shape": "ovo"}, BadValue, "SVC", "decision_function_shape"),
+        ("sklearn.multiclass.OneVsRestClassifier", {}, MissingParameter, "OneVsRestClassifier", "estimator"),
+        (
+            BAGGING,
+            {"estimator": "sklearn.svm.SVC", "estimator__C": -1},
+            BadValue,
+            "SVC",
+            "estimator__C",
+        ),
+        (BAGGING, {"estimator__C": 1}, MissingParameter, "estimator__C", "estimator"),
+        (
+            "smart-svm",
+            {"estimator": "knn", "estimator_params": {"kk": 1}},
+            UnknownParameter,
+            "method 'knn'",
+            "estimator_params.kk",
+        ),
+        (
+            "smart-svm",
+            {"estimator": "knn", "estimator_params": {"k": 0}},
+            BadValue,
+            "method 'knn'",
+            "estimator_params.k",
+        ),
+        ("polynomial", {"learner": "winnow", "C": 1}, IncompatibleParameters, "polynomial", "C"),
+    ],
+)
+def test_every_check_of_a_method_raises_typed_errors(name, params, kind, owner, parameter):
+    for act in (registry.check, registry.build):
+        with pytest.raises(ParameterError) as caught:
+            act(name, params)
+        assert type(caught.value) is kind
+        assert (caught.value.owner, caught.value.parameter) == (owner, parameter)
+
+
+def test_steps_raise_typed_errors():
+    with pytest.raises(BadValue) as caught:
+        check_step("tomek-links", {"repeat": 3})
+    assert (caught.value.owner, caught.value.value) == ("step 'tomek-links'", 3)
+    with pytest.raises(UnknownParameter):
+        check_step("standardise", {"shift": 1})
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConfmlError("m", where="f:1", hint="h"),
+        BadValue("knn", "k", 0, "positive", hint="h"),
+        BadValue("knn", "k", 0, "positive").inside("estimator_params"),
+        UnknownParameter("knn", "kk"),
+        MissingParameter("knn", "k", expected="a number"),
+        IncompatibleParameters("m", owner="knn", parameter="k", value=3),
+        ConfigErrors([ConfigError("a"), ConfigError("b", where="x")]),
+    ],
+)
+def test_errors_of_worker_processes_arrive_as_they_were(error):
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error) and str(again) == str(error)
+    assert {key: str(value) for key, value in vars(again).items()} == {
+        key: str(value) for key, value in vars(error).items()
+    }

@@ -1,0 +1,122 @@
+"""One YAML grammar: a config and a card read every value alike, and report the same mistakes."""
+
+import math
+
+import pytest
+
+from confml.config import load_config
+from confml.data.cards import read_values
+from confml.errors import ConfigErrors, DataError
+from confml.yaml import Mark, Problems, parse
+
+CONFIG = "datasets: [wine]\nmethods: [knn]\nprotocol: holdout\nfigures: [{{name: f, x: {}}}]\n"
+
+
+def value_in_config(text, folder):
+    path = folder / "config.yaml"
+    path.write_text(CONFIG.format(text), encoding="utf-8")
+    (figure,) = load_config(path).figures
+    return figure.options["x"]
+
+
+def value_in_card(text, folder):
+    path = folder / "card.yaml"
+    path.write_text(f"about: [{{x: {text}}}]\n", encoding="utf-8")
+    return read_values(path)[0]["about"][0]["x"]
+
+
+@pytest.mark.parametrize("read", [value_in_config, value_in_card])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e-3", 0.001),
+        ("1E3", 1000),
+        ("1e5", 100_000),
+        (".5", 0.5),
+        ("5.", 5.0),
+        ("012", 12),
+        ("0x1F", 31),
+        ("0o17", 15),
+        ("+3", 3),
+        ("no", "no"),
+        ("Yes", "Yes"),
+        ("on", "on"),
+        ("off", "off"),
+        ("n", "n"),
+        ("10:30", "10:30"),
+        ("1:2:3", "1:2:3"),
+        ("2024-05-01", "2024-05-01"),
+        ("1_000", "1_000"),
+        ("1.2.3", "1.2.3"),
+        ("1..20", "1..20"),
+        ("0b11", "0b11"),
+        ("nan", "nan"),
+        ("True", True),
+        ("false", False),
+        ("~", None),
+        ("null", None),
+        ("'5'", "5"),
+        ('"no"', "no"),
+        ("!!str 5", "5"),
+        ("=", "="),
+        (".inf", math.inf),
+        ("-.INF", -math.inf),
+        ("1e999", math.inf),
+    ],
+)
+def test_scalar(read, text, value, tmp_path):
+    found = read(text, tmp_path)
+    assert found == value and type(found) is type(value)
+
+
+@pytest.mark.parametrize("read", [value_in_config, value_in_card])
+def test_nan(read, tmp_path):
+    assert math.isnan(read(".nan", tmp_path))
+
+
+def mistake_in_config(content, folder):
+    path = folder / "it.yaml"
+    path.write_bytes(content)
+    with pytest.raises(ConfigErrors) as caught:
+        load_config(path)
+    found = [str(error).removeprefix(f"{path}:") for error in caught.value.errors]
+    return next(line for line in found if "missing key" not in line and "unknown key" not in line)
+
+
+def mistake_in_card(content, folder):
+    path = folder / "it.yaml"
+    path.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        read_values(path)
+    return str(caught.value).removeprefix(f"{path}:")
+
+
+@pytest.mark.parametrize("read", [mistake_in_config, mistake_in_card])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"a: 1\nb: 2\na: 3\n", "3:1: repeated key 'a', first given on line 1"),
+        (b"x: {a: 1, a: 2}\n", "1:11: repeated key 'a', first given on line 1"),
+        (b"a: [1\n", "1:4: the '[' that opens here is not closed by ']'"),
+        (b"a: caf\xe9\n", "1:7: the byte 0xE9 is not UTF-8; save the file as UTF-8"),
+        (b"[a]: 1\n", "1:1: a key must be a word, got a list or a mapping"),
+        (b"a: !set 1\n", "1:4: tags such as !set are not used here: write the value alone"),
+        (b"a: b: c\n", "1:5: a second ':' in one line; put a value that contains ': ' in quotes"),
+    ],
+)
+def test_mistake(read, content, message, tmp_path):
+    assert read(content, tmp_path) == message
+
+
+def test_a_document_that_is_not_a_mapping(tmp_path):
+    got = "1:1: expected keys with values, such as '{}', got [a]"
+    assert mistake_in_config(b"[a]", tmp_path) == got.format("datasets: [wine]")
+    assert mistake_in_card(b"[a]", tmp_path) == got.format("title: Wine")
+
+
+def test_places_of_keys_and_values():
+    root = parse("a: [1, {b: two}]\nc:\n  d: 3\n", "f", Problems())
+    assert root.plain() == {"a": [1, {"b": "two"}], "c": {"d": 3}}
+    assert root.at(("a", 1, "b")).mark == Mark(0, 1, 12, "f")
+    assert root.at(("a", 1, "b")).key_mark == Mark(0, 1, 9, "f")
+    assert root.at(("c", "d")).mark == Mark(0, 3, 6, "f")
