@@ -38,6 +38,7 @@ from confml.report.results import DatasetInfo, Failure, RunResults, cell_order
 from confml.report.stored import open_run
 from confml.report.tables import published_table, write_tables
 from confml.report.trees import write_trees
+from confml.report.true_p_values import write_p_values
 
 WRITTEN = ".report"  # names the files of the report, so that the next one can remove what it has not
 
@@ -59,6 +60,7 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
         *write_matched(results, folder),
         *write_certified(results, folder),
         *write_regions(results, folder),
+        *write_p_values(results, folder),
         *write_online(results, folder),
         *write_dropped(results, folder),
         *write_linked(results, folder),
@@ -109,15 +111,16 @@ def _table_rows(run: Path) -> list:
 
 
 def _still_to_come(results: RunResults) -> set[str]:
-    """Region tables, without their endings, of planned cells that are neither finished nor failed.
+    """Tables of examples, without their endings, of planned cells that are neither finished nor failed.
 
     Another process may have finished them meanwhile and written their tables.
     """
     failed = {failure.cell.key for failure in results.failures}
     return {
-        f"regions/{path.as_posix()}"
+        f"{top}/{path.as_posix()}"
         for key, path in region_paths(results).items()
         if key not in results.results and key not in failed
+        for top in ("regions", "p-values", "online")
     }
 
 

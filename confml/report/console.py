@@ -215,6 +215,8 @@ def where_files_are(folder: Path) -> list[str]:
         "summary.csv": "means over the splits",
         "rejection-curves.csv": "errors against rejection rate",
         "certified.csv": "thresholds whose risk is certified for new examples",
+        "certified-splits.csv": "the counts behind them, for each split",
+        "p-values": "p-values of the true labels and their counts",
         "matched.csv": "reject and posterior at the envelope's proportions",
         "tables": "the paper's numbers beside ours",
         "figures": "as SVG and PNG",

@@ -13,6 +13,7 @@ from confml.measures.martingales import is_online, power_martingale, simple_mixt
 from confml.measures.validity import smoothed_p_values
 from confml.report.files import field, numbers, safe_name, write_columns
 from confml.report.regions import region_paths
+from confml.report.true_p_values import COUNT_COLUMNS, count_columns
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -40,8 +41,8 @@ def step_table(
 
     ``learnt`` (examples learnt before), ``row,label,prediction,confidence,credibility``, the true label's
     ``p_value`` and its smoothed one, then a level ``size@`` (labels in the region), ``error@`` (1 where it
-    does not hold the true label) and ``errors@`` (how many so far), and the decimal logarithms of the simple
-    mixture and the power martingale.
+    does not hold the true label) and ``errors@`` (how many so far), the decimal logarithms of the simple
+    mixture and the power martingale, and the counts of the p-value (`count_columns`).
     """
     prediction, at = case.prediction, (np.arange(len(case.truth)), case.true_columns)
     smoothed = smoothed_p_values(case)
@@ -63,7 +64,7 @@ def step_table(
         columns += [_whole(region.sum(axis=1)), _whole(missed.astype(int)), _whole(np.cumsum(missed))]
     header += ["log10_mixture_martingale", "log10_power_martingale"]
     columns += [numbers(simple_mixture(smoothed)), numbers(power_martingale(smoothed))]
-    return header, columns
+    return [*header, *COUNT_COLUMNS], [*columns, *count_columns(case)]
 
 
 def _whole(values: np.ndarray) -> list[str]:
