@@ -14,6 +14,22 @@ from confml.measures.metrics import LOWER, Metric
 from confml.measures.prediction import Prediction
 
 
+def smoothing_taus(prediction: Prediction) -> np.ndarray | None:
+    """Return tau (n,) by which p-values are smoothed: that of the method, or drawn here.
+
+    Those drawn are U[0, 1) from a seed made of the counts themselves, so that the same results always have
+    the same. None without counts.
+    """
+    extra = prediction.extra
+    if "tau" in extra:
+        return extra["tau"]
+    if not has_counts(prediction):
+        return None
+    contents = np.ascontiguousarray(np.stack([extra["n_greater"], extra["n_equal"]]), dtype=np.int64)
+    seed = hashlib.sha256(contents.tobytes()).hexdigest()
+    return stable_generator("smoothing", seed).random(len(prediction))
+
+
 def has_counts(prediction: Prediction) -> bool:
     """Whether smoothed p-values can be had: p-values with ``n_greater`` and ``n_equal``, or smoothed ones."""
     extra = prediction.extra
@@ -35,9 +51,7 @@ def smoothed_p_values(case: Case) -> np.ndarray | None:
     p = prediction.scores[at]
     if "tau" not in prediction.extra:
         greater, equal = (np.asarray(prediction.extra[name]) for name in ("n_greater", "n_equal"))
-        contents = np.ascontiguousarray(np.stack([greater, equal]), dtype=np.int64)
-        seed = hashlib.sha256(contents.tobytes()).hexdigest()
-        tau = stable_generator("smoothing", seed).random(len(p))
+        tau = smoothing_taus(prediction)
         # The new example is one of the equal, so that nothing is divided by 0.
         p = p * ((greater[at] + tau * equal[at]) / (greater[at] + equal[at]))
     return np.where(case.true_columns >= 0, p, 0.0)

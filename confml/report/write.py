@@ -75,15 +75,16 @@ def _drawn(picture: Picture, folder: Path, notes: list[str]) -> list[Path]:
 
 
 def _still_to_come(results: RunResults) -> set[str]:
-    """Region tables, without their endings, of planned cells that are neither finished nor failed.
+    """Tables of examples, without their endings, of planned cells that are neither finished nor failed.
 
     Another process may have finished them meanwhile and written their tables.
     """
     failed = {failure.cell.key for failure in results.failures}
     return {
-        f"regions/{path.as_posix()}"
+        f"{top}/{path.as_posix()}"
         for key, path in region_paths(results).items()
         if key not in results.results and key not in failed
+        for top in ("regions", "p-values", "online")
     }
 
 

@@ -3,18 +3,21 @@
 Each test part is cut in halves at random: one calibrates, the other stands for new examples. The thresholds
 that are tried come from the confidences of the latter, never from its labels, so that the calibrating half
 has no part in the grid (`confml.measures.certified`).
+
+``certified-splits.csv`` keeps the counts of each split that ``certified.csv`` is computed from, and
+``certified-halves.csv`` the half of each test example.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from confml._seeds import stable_generator
-from confml.measures.certified import certify, threshold_grid
+from confml.measures.certified import OperatingPoint, certify, threshold_grid
 from confml.report.sections.base import Item, Section, Table
 from confml.report.summaries import mean_and_sd
 
@@ -30,24 +33,67 @@ HEADER = (
 )
 
 
-class Certified(Section):
-    """``certified.csv``: one row per view and risk, over the splits.
+class CertifiedSplit(NamedTuple):
+    """The operating point of one view on one split, with its counts.
 
-    certified: splits on which a threshold holds; threshold: its mean over these (accept confidences at least
-    as large; of a posterior the multiple of its sd); coverage: accepted share of the other half, 0 where none
-    holds; observed_risk: errors of these; broken: of the certified splits, those whose observed risk is
-    higher than promised (a half of the test part is a small sample: not the promise itself); needed:
-    accepted calibration examples without an error that any certificate needs.
+    threshold: accept confidences at least as large (of a posterior the multiple of its sd), None where no
+    threshold is certified. calibration_rows: rows of the calibrating half; calibration_accepted,
+    calibration_errors: those that the threshold (the strictest one tried where none is certified) accepts,
+    and the wrong ones of these; p_value: probability of at most as many errors at a risk of ``risk``. needed:
+    accepted calibration examples without an error that any certificate needs. other_rows, other_accepted,
+    other_errors: the same counts of the other half, 0 accepted where none is certified.
+    """
+
+    dataset: str
+    method: str
+    params: str
+    split: str
+    view: str
+    risk: float
+    delta: float
+    threshold: float | None
+    calibration_rows: int
+    calibration_accepted: int
+    calibration_errors: int
+    p_value: float
+    needed: int
+    other_rows: int
+    other_accepted: int
+    other_errors: int
+
+    @property
+    def coverage(self) -> float:
+        """Accepted share of the other half."""
+        return self.other_accepted / self.other_rows
+
+    @property
+    def observed_risk(self) -> float:
+        """Errors among the accepted examples of the other half; NaN where none is accepted."""
+        return self.other_errors / self.other_accepted if self.other_accepted else float("nan")
+
+
+class Certified(Section):
+    """``certified.csv``, one row per view and risk, and the files it is computed from.
+
+    certified: splits on which a threshold holds; threshold: its mean over these; coverage: mean accepted
+    share of the other half, 0 where none holds; observed_risk: mean error of these; broken: of the certified
+    splits, those whose observed risk is higher than promised (half of a test part is a small sample, and
+    does not refute the promise); needed: as in `CertifiedSplit`; calibration_rows: the fewest of a split.
     """
 
     name = "certified"
     place = 90
     needs = "thresholds in the config"
-    files = {"certified.csv": "thresholds whose risk is certified for new examples"}
+    files = {
+        "certified.csv": "thresholds whose risk is certified for new examples",
+        "certified-splits.csv": "their counts on each split",
+        "certified-halves.csv": "the half of each test example",
+    }
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
-        self._found: dict[tuple, list[tuple]] = {}
+        self._splits: list[CertifiedSplit] = []
+        self._halves: dict[tuple[str, str], list[tuple[int, str]]] = {}
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
@@ -57,40 +103,61 @@ class Certified(Section):
         cell = result.cell
         for view, prediction in result.views.items():
             if len(prediction) >= 2 and not np.isnan(prediction.certainty).any():
-                for risk, *outcome in _outcomes(result, prediction):
-                    key = (cell.dataset, cell.method, cell.variant, view, risk)
-                    self._found.setdefault(key, []).append(tuple(outcome))
+                self._splits += _certified_splits(result, view, prediction)
+                if (cell.dataset, cell.split) not in self._halves:
+                    self._halves[cell.dataset, cell.split] = list(_half_rows(result))
         yield from ()
 
     def items(self) -> Iterator[Item]:
-        rows = [_over_splits(key, outcomes) for key, outcomes in self._found.items()]
-        if rows:
-            yield Table("certified.csv", HEADER, rows)
+        found: dict[tuple, list[CertifiedSplit]] = {}
+        for one in self._splits:
+            found.setdefault((one.dataset, one.method, one.params, one.view, one.risk), []).append(one)
+        if found:
+            yield Table("certified.csv", HEADER, [_over_splits(key, own) for key, own in found.items()])
+            yield Table("certified-splits.csv", CertifiedSplit._fields, self._splits)
+            rows = [(*key, *row) for key, half_rows in self._halves.items() for row in half_rows]
+            yield Table("certified-halves.csv", ("dataset", "split", "row", "half"), rows)
 
 
-def _over_splits(key: tuple, outcomes: list[tuple]) -> tuple:
-    """One row of the table: a view and risk."""
-    thresholds, coverage, observed, needed, size = zip(*outcomes, strict=True)
-    kept = [threshold for threshold in thresholds if threshold is not None]
-    broken = sum(o > key[-1] for o in observed if o == o)
+def _over_splits(key: tuple, own: list[CertifiedSplit]) -> tuple:
+    """One row of ``certified.csv``."""
+    kept = [one.threshold for one in own if one.threshold is not None]
+    broken = sum(one.observed_risk > one.risk for one in own)
     threshold = float(np.mean(kept)) if kept else float("nan")  # it may be infinite: an sd of 0
-    means = (threshold, *(mean_and_sd(values)[0] for values in (coverage, observed)))
-    return (*key, DELTA, len(outcomes), len(kept), *means, broken, needed[0], min(size))
+    shares = ([one.coverage for one in own], [one.observed_risk for one in own])
+    means = (threshold, *(mean_and_sd(values)[0] for values in shares))
+    size = min(one.calibration_rows for one in own)
+    return (*key, DELTA, len(own), len(kept), *means, broken, own[0].needed, size)
 
 
-def _outcomes(result: CellResult, prediction: Prediction) -> Iterator[tuple]:
-    """(risk, threshold or None, coverage, observed risk, needed, calibration rows) of a view of a cell."""
-    correct = np.asarray(prediction.labels == result.truth)
+def _halves(result: CellResult) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the calibrating half and of the other, the same for every method on a split."""
     rng = stable_generator("certified", result.cell.dataset, result.cell.split)
-    order = rng.permutation(len(correct))
-    half, rest = np.array_split(order, 2)
+    half, rest = np.array_split(rng.permutation(len(result.truth)), 2)
+    return half, rest
+
+
+def _half_rows(result: CellResult) -> Iterator[tuple[int, str]]:
+    """(row, half) of each test example in its order."""
+    names = np.full(len(result.truth), "calibration", dtype=object)
+    names[_halves(result)[1]] = "other"
+    yield from zip(np.asarray(result.rows).tolist(), names.tolist(), strict=True)
+
+
+def _certified_splits(result: CellResult, view: str, prediction: Prediction) -> Iterator[CertifiedSplit]:
+    """The operating points of one view of a cell, one for each of `RISKS`."""
+    cell = result.cell
+    correct = np.asarray(prediction.labels == result.truth)
+    half, rest = _halves(result)
     certainty = prediction.certainty
     for risk in RISKS:
         grid = threshold_grid(certainty[rest], len(half), risk, DELTA)
-        point = certify(certainty[half], correct[half], grid, risk, DELTA)
-        if point.threshold is None:
-            yield risk, None, 0.0, float("nan"), point.minimum, len(half)
-            continue
-        accepted = certainty[rest] >= point.threshold
-        wrong = np.mean(~correct[rest][accepted]) if accepted.any() else np.nan
-        yield risk, point.threshold, float(np.mean(accepted)), float(wrong), point.minimum, len(half)
+        point: OperatingPoint = certify(certainty[half], correct[half], grid, risk, DELTA)
+        accepted = np.zeros(len(rest), dtype=bool)
+        if point.threshold is not None:
+            accepted = certainty[rest] >= point.threshold
+        yield CertifiedSplit(
+            *(cell.dataset, cell.method, cell.variant, cell.split, view, risk, DELTA, point.threshold),
+            *(len(half), point.accepted, point.errors, point.p_value, point.minimum),
+            *(len(rest), int(accepted.sum()), int((accepted & ~correct[rest]).sum())),
+        )

@@ -15,6 +15,7 @@ from confml.measures.validity import smoothed_p_values
 from confml.report.files import field, numbers
 from confml.report.sections.base import Columns, Item, Section
 from confml.report.sections.regions import region_paths, view_ending
+from confml.report.sections.true_p_values import COUNT_COLUMNS, count_columns
 
 if TYPE_CHECKING:
     from confml.runner.results import CellResult
@@ -48,8 +49,8 @@ def step_table(
 
     ``learnt`` (examples learnt before), ``row,label,prediction,confidence,credibility``, the true label's
     ``p_value`` and its smoothed one, then a level ``size@`` (labels in the region), ``error@`` (1 where it
-    does not hold the true label) and ``errors@`` (how many so far), and the decimal logarithms of the simple
-    mixture and the power martingale.
+    does not hold the true label) and ``errors@`` (how many so far), the decimal logarithms of the simple
+    mixture and the power martingale, and the counts of the p-value (`count_columns`).
     """
     prediction, at = case.prediction, (np.arange(len(case.truth)), case.true_columns)
     smoothed = smoothed_p_values(case)
@@ -71,7 +72,7 @@ def step_table(
         columns += [_whole(region.sum(axis=1)), _whole(missed.astype(int)), _whole(np.cumsum(missed))]
     header += ["log10_mixture_martingale", "log10_power_martingale"]
     columns += [numbers(simple_mixture(smoothed)), numbers(power_martingale(smoothed))]
-    return header, columns
+    return [*header, *COUNT_COLUMNS], [*columns, *count_columns(case)]
 
 
 def _whole(values: np.ndarray) -> list[str]:

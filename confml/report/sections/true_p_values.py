@@ -1,0 +1,95 @@
+"""p-values of the true labels with the counts they are computed from: ``p-values/<data set>/...csv``.
+
+``ks_statistic`` in ``metrics.csv`` is the distance of the column ``p_smoothed`` from the uniform
+distribution. An online pass has the same columns in its own table (`confml.report.sections.online`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confml.measures import Case
+from confml.measures.martingales import is_online
+from confml.measures.validity import has_counts, smoothed_p_values, smoothing_taus
+from confml.report.files import field, numbers
+from confml.report.sections.base import Columns, Item, Section
+from confml.report.sections.regions import region_paths, view_ending
+
+if TYPE_CHECKING:
+    from confml.runner.results import CellResult
+
+COUNT_COLUMNS = ("n_greater", "n_equal", "tau", "n_counted")
+
+
+class TruePValues(Section):
+    """One file per view with p-values and counts; an online pass has the same columns in its own file."""
+
+    name = "p-values"
+    place = 105
+    needs = "p-values with counts"
+    files = {"p-values": "p-values of the true labels and their counts"}
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        for view, prediction in result.views.items():
+            case = Case(prediction, result.truth)
+            if has_counts(prediction) and not is_online(case):
+                path = f"p-values/{self._paths[result.cell.key].as_posix()}{view_ending(view, result.views)}"
+                yield Columns(path, *p_value_table(case, result.rows))
+
+    @cached_property
+    def _paths(self) -> dict[str, Path]:
+        return region_paths(self.results)
+
+
+def p_value_table(case: Case, rows: np.ndarray) -> tuple[list[str], list[Sequence[str]]]:
+    """Return header and columns (of finished CSV fields) for n test examples.
+
+    ``row,label``, the true label's ``p_value``, its counts (`count_columns`) and ``p_smoothed``. A class that
+    training never saw has p-value 0 and no counts.
+    """
+    at = np.arange(len(case.truth)), case.true_columns
+    p = np.where(case.true_columns >= 0, case.prediction.scores[at], 0.0)
+    columns: list[Sequence[str]] = [
+        [str(row) for row in np.asarray(rows).tolist()],
+        [field(label) for label in case.truth.tolist()],
+        numbers(p),
+        *count_columns(case),
+        numbers(smoothed_p_values(case)),
+    ]
+    return ["row", "label", "p_value", *COUNT_COLUMNS, "p_smoothed"], columns
+
+
+def count_columns(case: Case) -> list[Sequence[str]]:
+    """Return the columns `COUNT_COLUMNS` of the true labels' p-values, empty where the view has no counts.
+
+    ``n_greater``, ``n_equal``: nonconformity scores greater than and equal to the example's own, which is one
+    of the equal. ``n_counted``: N, the number of examples counted. ``p_value`` is (n_greater + n_equal) / N
+    and ``p_smoothed`` is (n_greater + tau n_equal) / N, which is also ``p_value`` where the method has
+    ``smoothed: true``.
+    """
+    prediction, extra = case.prediction, case.prediction.extra
+    taus = smoothing_taus(prediction)
+    if not {"n_greater", "n_equal"} <= set(extra):
+        empty = [""] * len(case.truth)
+        return [empty, empty, empty if taus is None else numbers(taus), empty]
+    at = np.arange(len(case.truth)), case.true_columns
+    greater, equal, p = extra["n_greater"][at], extra["n_equal"][at], prediction.scores[at]
+    counts = greater + extra.get("tau", 1.0) * equal
+    known = (case.true_columns >= 0) & (p > 0)  # p is 0 where a tau was drawn as 0
+    counted = np.rint(np.divide(counts, p, out=np.zeros(len(p)), where=known))
+    return [
+        _whole(greater, case.true_columns >= 0),
+        _whole(equal, case.true_columns >= 0),
+        numbers(taus),
+        _whole(counted, known),
+    ]
+
+
+def _whole(values: np.ndarray, known: np.ndarray) -> list[str]:
+    """Return whole numbers (n,) as fields, empty where they are not known."""
+    return [str(int(value)) if is_known else "" for value, is_known in zip(values, known, strict=True)]

@@ -1,0 +1,219 @@
+"""Certified thresholds, distances of p-values and online columns, recomputed from CSV files alone."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report.report_cases import entry, make_config, make_run
+from scipy.stats import binom
+
+from confml.measures.certified import threshold_grid
+from confml.measures.martingales import power_martingale, simple_mixture
+from confml.measures.prediction import Prediction
+from confml.methods.base import Views
+from confml.methods.tcm_nn import TCMNN
+from confml.methods.tcm_nn.online import OnlineTCMNN
+from confml.report import DatasetInfo, write_report
+from confml.runner.results import CellResult
+
+LEVELS, ROWS = (0.05, 0.2), 301
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def column(rows, name) -> np.ndarray:
+    return np.array([float(row[name] or "nan") for row in rows])
+
+
+def examples(n: int, seed: int):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    return np.round(rng.normal(size=(n, 2)) + 1.5 * y[:, None]), y  # integers: many ties
+
+
+def views_of(cell) -> tuple[dict[str, Prediction], np.ndarray]:
+    seed = int(cell.split[1:])
+    if cell.method == "tcm-nn":
+        X, y = examples(120, seed)
+        method = TCMNN(smoothed=cell.params["smoothed"], random_state=0).fit(X[:60], y[:60])
+        return method.confident_predict(X[60:]), y[60:]
+    if cell.method == "online":
+        X, y = examples(90, seed)
+        online = OnlineTCMNN([0, 1], smoothed=cell.params["smoothed"], random_state=0)
+        return {"p-value": online.learn(X[:20], y[:20]).predict_then_learn(X[20:], y[20:])}, y[20:]
+    rng = np.random.default_rng([seed, 7])
+    mean = rng.uniform(0.02, 0.98, ROWS)
+    truth = (rng.random(ROWS) > np.clip(2.2 * mean - 0.6, 0.001, 0.999)).astype(int)
+    scores = np.column_stack([mean, 1 - mean])
+    sd = np.repeat(rng.uniform(0.05, 0.3, ROWS)[:, None], 2, axis=1)
+    return {
+        "reject": Prediction(np.array([0, 1]), scores, "probability"),
+        "posterior": Prediction(np.array([0, 1]), scores, "posterior", extra={"sd": sd}),
+        "margin": Prediction(np.array([0, 1]), scores - 0.4, "margin"),
+    }, truth
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    def predict(cell):
+        views, truth = views_of(cell)
+        rows = 7 + np.random.default_rng(len(truth)).permutation(len(truth))
+        return CellResult(cell, truth, rows, Views(views), None, 60, {0: 30, 1: 30})
+
+    base = tmp_path_factory.mktemp("recomputable")
+    methods = [
+        entry("bayes-knn"),
+        *(entry(name, sweep={"smoothed": [False, True]}) for name in ("tcm-nn", "online")),
+    ]
+    for name, method in zip(("bayes", "batch", "stream"), methods, strict=True):
+        info = {name: DatasetInfo(name, 400, 2, 2, None, None, (), "ab")}
+        config = make_config([method], levels=LEVELS, thresholds=(0.9,))
+        write_report(make_run(config, predict, info, ["r0", "r1", "r2"]), base / name)
+    return base
+
+
+def certainty_of(rows, view) -> np.ndarray:
+    """What orders the rows of a region table, out of its columns."""
+    if view != "posterior":
+        return column(rows, "confidence")
+    predicted = [row["prediction"] for row in rows]
+    mean = np.array([float(row[f"prob[{label}]"]) for row, label in zip(rows, predicted, strict=True)])
+    sd = np.array([float(row[f"sd[{label}]"]) for row, label in zip(rows, predicted, strict=True)])
+    return (mean - 0.5) / sd
+
+
+@pytest.mark.parametrize("view", ["reject", "posterior", "margin"])
+def test_certified_thresholds_are_recomputed_from_halves_and_region_tables(folder, view):
+    run = folder / "bayes"
+    halves = {(row["split"], row["row"]): row["half"] for row in read(run / "certified-halves.csv")}
+    stored = [row for row in read(run / "certified-splits.csv") if row["view"] == view]
+    assert len(stored) == 9
+    for row in stored:
+        table = read(run / "regions" / "bayes" / "bayes-knn" / f"{row['split']}.{view}.csv")
+        half = np.array([halves[row["split"], one["row"]] for one in table])
+        certainty = certainty_of(table, view)
+        right = np.array([one["label"] == one["prediction"] for one in table])
+        calibration, other = half == "calibration", half == "other"
+        risk, delta = float(row["risk"]), float(row["delta"])
+        assert (calibration.sum(), other.sum()) == (int(row["calibration_rows"]), int(row["other_rows"]))
+        assert calibration.sum() == (ROWS + 1) // 2 and other.sum() == ROWS // 2
+        best, tried = None, None
+        for threshold in threshold_grid(certainty[other], int(calibration.sum()), risk, delta):
+            accepted = calibration & (certainty >= threshold)
+            counts = int(accepted.sum()), int((accepted & ~right).sum())
+            tried = tried or counts
+            if binom.cdf(counts[1], counts[0], risk) > delta:
+                break
+            best, tried = threshold, counts
+        assert tried == (int(row["calibration_accepted"]), int(row["calibration_errors"]))
+        assert float(row["p_value"]) == binom.cdf(tried[1], tried[0], risk)
+        accepted = other & (certainty >= (math.inf if best is None else best))
+        assert row["threshold"] == ("" if best is None else repr(float(best)))
+        assert (int(accepted.sum()), int((accepted & ~right).sum())) == (
+            int(row["other_accepted"]), int(row["other_errors"])
+        )  # fmt: skip
+    assert any(row["threshold"] for row in stored) and any(not row["threshold"] for row in stored)
+
+
+def test_certified_csv_is_the_mean_of_the_splits(folder):
+    splits = read(folder / "bayes" / "certified-splits.csv")
+    rows = read(folder / "bayes" / "certified.csv")
+    assert len(rows) == 9
+    for row in rows:
+        own = [one for one in splits if (one["view"], one["risk"]) == (row["view"], row["risk"])]
+        held = [one for one in own if one["threshold"]]
+        assert (int(row["splits"]), int(row["certified"])) == (len(own), len(held))
+        coverage = column(own, "other_accepted") / column(own, "other_rows")
+        assert float(row["coverage"]) == pytest.approx(coverage.mean(), abs=1e-15)
+        if held:
+            assert float(row["threshold"]) == pytest.approx(column(held, "threshold").mean(), abs=1e-12)
+            risks = column(held, "other_errors") / column(held, "other_accepted")
+            assert float(row["observed_risk"]) == pytest.approx(risks.mean(), abs=1e-15)
+            assert int(row["broken"]) == np.sum(risks > float(row["risk"]))
+        assert {one["needed"] for one in own} == {row["needed"]}
+
+
+def distance_from_uniform(p: np.ndarray) -> float:
+    """The largest difference between the empirical distribution and the uniform one, from both sides."""
+    at_most = np.array([np.mean(p <= one) for one in p])
+    below = np.array([np.mean(p < one) for one in p])
+    return float(max(np.max(at_most - p), np.max(p - below)))
+
+
+def check_counts(rows, smoothed: bool) -> np.ndarray:
+    """The smoothed p-values (n,), recomputed from the counts, once they agree with the columns."""
+    greater, equal, tau, counted = (
+        column(rows, name) for name in ("n_greater", "n_equal", "tau", "n_counted")
+    )
+    by_counts = (greater + tau * equal) / counted
+    p = by_counts if smoothed else (greater + equal) / counted
+    np.testing.assert_allclose(column(rows, "p_value"), p, rtol=1e-14)
+    np.testing.assert_allclose(column(rows, "p_smoothed"), by_counts, rtol=1e-14)
+    return by_counts
+
+
+@pytest.mark.parametrize("smoothed", ["false", "true"])
+@pytest.mark.parametrize("split", ["r0", "r2"])
+def test_the_distance_from_uniform_is_recomputed_from_the_counts(folder, smoothed, split):
+    run = folder / "batch"
+    rows = read(run / "p-values" / "batch" / f"tcm-nn_smoothed={smoothed}" / f"{split}.csv")
+    assert len(rows) == 60 and {row["n_counted"] for row in rows} == {"61"}
+    p = check_counts(rows, smoothed == "true")
+    (stored,) = (
+        float(row["value"])
+        for row in read(run / "metrics.csv")
+        if (row["params"], row["split"], row["metric"]) == (f"smoothed={smoothed}", split, "ks_statistic")
+    )
+    assert stored == pytest.approx(distance_from_uniform(p), abs=1e-12)
+
+
+@pytest.mark.parametrize("smoothed", ["false", "true"])
+def test_online_columns_are_recomputed_from_counts_and_region_tables(folder, smoothed):
+    run = folder / "stream"
+    name = f"stream/online_smoothed={smoothed}/r1.csv"
+    rows, regions = read(run / "online" / name), read(run / "regions" / name)
+    assert not (run / "p-values").exists()  # the online table holds them
+    p = check_counts(rows, smoothed == "true")
+    assert np.array_equal(column(rows, "n_counted"), column(rows, "learnt") + 1)
+    for level in LEVELS:
+        errors = (column(rows, "p_value") <= level).astype(int)
+        assert column(rows, f"error@{level}").astype(int).tolist() == errors.tolist()
+        assert column(rows, f"errors@{level}").astype(int).tolist() == np.cumsum(errors).tolist()
+        sizes = [len(row[f"region@{level}"].split("|")) if row[f"region@{level}"] else 0 for row in regions]
+        assert column(rows, f"size@{level}").astype(int).tolist() == sizes
+    np.testing.assert_allclose(column(rows, "log10_mixture_martingale"), simple_mixture(p), atol=1e-9)
+    np.testing.assert_allclose(column(rows, "log10_power_martingale"), power_martingale(p), atol=1e-9)
+    metrics = {
+        row["metric"]: float(row["value"])
+        for row in read(run / "metrics.csv")
+        if (row["params"], row["split"], row["level"]) == (f"smoothed={smoothed}", "r1", "")
+    }
+    assert metrics["ks_statistic"] == pytest.approx(distance_from_uniform(p), abs=1e-12)
+    for metric in ("log10_mixture_martingale", "log10_power_martingale"):
+        assert metrics[metric] == float(rows[-1][metric])
+    largest = column(rows, "log10_mixture_martingale").max()
+    assert metrics["log10_mixture_martingale_max"] == pytest.approx(largest)
+
+
+def test_an_absent_class_has_p_value_0_and_no_counts(tmp_path):
+    X, y = examples(40, 3)
+    view = TCMNN().fit(X[:30], y[:30]).confident_predict(X[30:])
+    truth = np.where(np.arange(10) == 4, 9, y[30:])
+
+    def predict(cell):
+        return CellResult(cell, truth, np.arange(10), Views(view), None, 30, {})
+
+    info = {"d": DatasetInfo("d", 40, 2, 2, None, None, (), "ab")}
+    write_report(make_run(make_config([entry("tcm-nn")]), predict, info, ["r0"]), tmp_path)
+    rows = read(tmp_path / "p-values" / "d" / "tcm-nn" / "r0.csv")
+    absent = rows[4]
+    assert (absent["p_value"], absent["p_smoothed"]) == ("0.0", "0.0")
+    assert absent["n_greater"] == absent["n_equal"] == absent["n_counted"] == ""
+    assert all(row["n_counted"] == "31" for row in rows if row is not absent)
