@@ -79,20 +79,38 @@ def _check_csv(checker: Checker, dataset: DatasetSpec, place: tuple, whole: bool
     if dataset.label is None and whole:
         message = f"missing key 'label' in {place[0]}.{place[1]}"
         checker.say(place, message, "it names the column with the class, as 'label: y'")
-    for key in ("ignore", "nominal", "groups"):
-        named = getattr(dataset, key) or ()
-        if dataset.label is not None and dataset.label in ((named,) if isinstance(named, str) else named):
-            checker.add((*place, key), f"'{dataset.label}' is the label{checker.line((*place, 'label'))}")
     for key in ("csv", "test"):
         path = getattr(dataset, key)
         if path is not None:
             _check_file(checker, Path(path), (*place, key))
+    _check_columns(checker, dataset, place)
     if dataset.encoding is not None:
         try:
             codecs.lookup(dataset.encoding)
         except (LookupError, ValueError):
             message = f"unknown encoding '{dataset.encoding}'"
             checker.add((*place, "encoding"), message, "utf-8, latin-1 and cp1252 are common ones")
+
+
+def _check_columns(checker: Checker, dataset: DatasetSpec, place: tuple) -> None:
+    """Every key that names a column: columns that the file does not have, and those named twice."""
+    from confml.data.csv_spec import CsvSpec, column_mistakes
+    from confml.data.text_table import column_names_of
+
+    try:
+        names = column_names_of(Path(dataset.csv), dataset.separator, dataset.encoding)
+    except (ConfmlError, OSError, ValueError):
+        names = None  # reported with the file, here or when it is loaded
+    lists = {key: tuple(getattr(dataset, key) or ()) for key in ("ignore", "nominal", "id")}
+    named = CsvSpec(
+        csv=Path(dataset.csv), label=dataset.label, name=dataset.name, groups=dataset.groups, **lists
+    )
+    if names is None:
+        names = [name for _, _, name in named.named()]
+    for key, at, message, hint in column_mistakes(named, names):
+        node = checker.root.at((*place, key))
+        listed = at is not None and node.is_list and at < len(node.content)
+        checker.say((*place, key, at) if listed else (*place, key), message, hint)
 
 
 def _check_file(checker: Checker, path: Path, place: tuple) -> None:
