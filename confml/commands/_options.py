@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -26,6 +27,49 @@ class Folder(click.Path):
         if str(value) == "":
             self.fail("the name of a folder is empty", param, ctx)
         return super().convert(value, param, ctx)
+
+
+def table_options(command):
+    """The options of every command that takes a table file; `table_spec` makes a data set's spec of them."""
+    options = [
+        click.option("--label", metavar="COLUMN", help="The column with the class, of a table file."),
+        click.option("--id", metavar="COLUMNS", help="Columns that identify a row; comma-separated."),
+        click.option(
+            "--nominal",
+            metavar="COLUMNS",
+            help="Columns of categories; comma-separated. A column without numbers is one in any case.",
+        ),
+        click.option("--ignore", metavar="COLUMNS", help="Columns to leave out; comma-separated."),
+        click.option(
+            "--missing",
+            type=click.Choice(["error", "drop", "mean"]),
+            help="Treatment of missing values.  [default: error]",
+        ),
+        click.option("--separator", metavar="MARK", help="Between columns: a character, tab or blanks."),
+        click.option("--encoding", metavar="NAME", help="Of the file, as latin-1.  [default: utf-8]"),
+        click.option("--decimal", metavar="MARK", help="The decimal mark, . or a comma."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+TABLE_KEYS = ("label", "id", "nominal", "ignore", "missing", "separator", "encoding", "decimal")
+
+
+def table_spec(path: str, options: dict[str, Any]) -> dict[str, Any]:
+    """What `confml.data.load` takes for a table file and the values of `table_options`."""
+    from confml.errors import ConfigError, DataError
+
+    if options["label"] is None:
+        raise ConfigError(f"{path} needs --label, the name of the column with the class")
+    if not Path(path).is_file():
+        raise DataError("there is no such file", where=path)
+    given = {key: options[key] for key in TABLE_KEYS if options[key] is not None}
+    for key in ("id", "nominal", "ignore"):
+        if key in given:
+            given[key] = [name.strip() for name in given[key].split(",") if name.strip()]
+    return {"csv": path, **given}
 
 
 config_argument = click.argument("config", metavar="CONFIG")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from confml.commands._options import json_option, quiet_option, say
+from confml.commands._options import TABLE_KEYS, json_option, quiet_option, say, table_options, table_spec
 
 SCALES = ("min-max", "standardise", "row-standardise", "none")
 CRITERIA = ("mean", "worst")
@@ -23,16 +23,8 @@ PARTNERS = {
 
 
 @click.command("bayes-error")
-@click.argument("dataset", metavar="DATASET|CSV")
-@click.option("--label", metavar="COLUMN", help="The column with the class, of a CSV file.")
-@click.option("--nominal", metavar="COLUMNS", help="Columns of categories, of a CSV file; with commas.")
-@click.option("--ignore", metavar="COLUMNS", help="Columns to leave out, of a CSV file; with commas.")
-@click.option(
-    "--missing",
-    type=click.Choice(["error", "drop", "mean"]),
-    help="Missing values of a CSV file.  [default: error]",
-)
-@click.option("--decimal", metavar="MARK", help="The decimal mark of a CSV file, . or a comma.")
+@click.argument("dataset", metavar="DATASET|FILE")
+@table_options
 @click.option(
     "--part", type=click.Choice(["all", "train", "test"]), default="all", show_default=True,
     help="Which rows of a data set that comes in two parts.",
@@ -93,7 +85,8 @@ PARTNERS = {
 def bayes_error(dataset: str, **options: Any) -> None:
     """Estimate how hard the classes of a data set are to tell apart, before any classifier is trained.
 
-    DATASET is a name of `confml data list` or a generator; CSV a file with a header line, with --label.
+    DATASET is a name of `confml data list` or a generator; FILE a table file (CSV, .parquet,
+    .xlsx) with a header line, with --label.
 
     Bayes errors are estimated from minimal spanning trees (van den Burg and Hero 2017), of all pairs of
     classes and of each class against the rest. "share" is the estimate divided by the smaller of the two
@@ -173,20 +166,12 @@ def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float 
     from confml.data.generators import GENERATORS
     from confml.errors import ConfigError, did_you_mean
 
-    of_csv = {key: options[key] for key in ("label", "nominal", "ignore", "missing", "decimal")}
-    given = [f"--{key}" for key, value in of_csv.items() if value is not None]
+    given = [f"--{key}" for key in TABLE_KEYS if options[key] is not None]
     named = dataset in known_cards() or dataset in GENERATORS
     if not named and (options["label"] is not None or Path(dataset).suffix or Path(dataset).is_file()):
-        if options["label"] is None:
-            raise ConfigError(f"{dataset} needs --label, the name of the column with the class")
-        if not Path(dataset).is_file():
-            raise _missing_file(dataset)
-        for key in ("nominal", "ignore"):
-            if of_csv[key] is not None:
-                of_csv[key] = [name.strip() for name in of_csv[key].split(",") if name.strip()]
-        return {"csv": dataset, **{key: value for key, value in of_csv.items() if value is not None}}, None
+        return table_spec(dataset, options), None
     if given:
-        raise ConfigError(f"{given[0]} is for CSV files, and '{dataset}' is a data set by name")
+        raise ConfigError(f"{given[0]} is for table files, and '{dataset}' is a data set by name")
     if dataset in GENERATORS and dataset not in known_cards():
         generator = GENERATORS[dataset]
         spec = {"name": dataset, "generate": dataset, "seed": options["seed"]}
@@ -197,12 +182,6 @@ def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float 
             f"there is no data set and no file '{dataset}'", hint=hint or "confml data list shows them"
         )
     return {"name": dataset}, None
-
-
-def _missing_file(path: str):
-    from confml.errors import DataError
-
-    return DataError("there is no such file", where=path)
 
 
 def _parameter(text: str) -> tuple[str, Any]:

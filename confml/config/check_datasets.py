@@ -79,20 +79,38 @@ def _check_csv(draft: Draft, dataset: DatasetSpec, place: tuple, whole: bool) ->
     if dataset.label is None and whole:
         message = f"missing key 'label' in {place[0]}.{place[1]}"
         draft.say(place, message, "it names the column with the class, as 'label: y'")
-    for key in ("ignore", "nominal", "groups"):
-        named = getattr(dataset, key) or ()
-        if dataset.label is not None and dataset.label in ((named,) if isinstance(named, str) else named):
-            draft.add((*place, key), f"'{dataset.label}' is the label{draft.line((*place, 'label'))}")
     for key in ("csv", "test"):
         path = getattr(dataset, key)
         if path is not None:
             _check_file(draft, draft.file(path), (*place, key))
+    _check_columns(draft, dataset, place)
     if dataset.encoding is not None:
         try:
             codecs.lookup(dataset.encoding)
         except (LookupError, ValueError):
             message = f"unknown encoding '{dataset.encoding}'"
             draft.add((*place, "encoding"), message, "utf-8, latin-1 and cp1252 are common ones")
+
+
+def _check_columns(draft: Draft, dataset: DatasetSpec, place: tuple) -> None:
+    """Every key that names a column: columns that the file does not have, and those named twice."""
+    from confml.data.csv_spec import CsvSpec, column_mistakes
+    from confml.data.text_table import column_names_of
+
+    try:
+        names = column_names_of(draft.file(dataset.csv), dataset.separator, dataset.encoding)
+    except (ConfmlError, OSError, ValueError):
+        names = None  # reported with the file, here or when it is loaded
+    lists = {key: tuple(getattr(dataset, key) or ()) for key in ("ignore", "nominal", "id")}
+    named = CsvSpec(
+        csv=draft.file(dataset.csv), label=dataset.label, name=dataset.name, groups=dataset.groups, **lists
+    )
+    if names is None:
+        names = [name for _, _, name in named.named()]
+    for key, at, message, hint in column_mistakes(named, names):
+        node = draft.root.at((*place, key))
+        listed = at is not None and node.is_list and at < len(node.content)
+        draft.say((*place, key, at) if listed else (*place, key), message, hint)
 
 
 def _check_file(draft: Draft, path: Path, place: tuple) -> None:

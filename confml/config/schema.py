@@ -38,6 +38,7 @@ from confml.config.values import (
     one_of,
     wrong,
 )
+from confml.data.text_table import table_name
 
 PROTOCOLS = {
     "fixed-split": "the provider's training and test part, as they are",
@@ -102,12 +103,22 @@ class DatasetSpec(Part):
     )
     card: Words | None = Field(None, description="The card, where the name is another.", examples=["usps"])
     csv: FilePath | None = Field(
-        None, description="A CSV file; relative paths count from the config's folder.", examples=["mine.csv"]
+        None,
+        description="A table file: CSV (also .gz, .bz2, .zst), .parquet or .xlsx; relative paths count "
+        "from the config's folder.",
+        examples=["mine.csv"],
     )
-    test: FilePath | None = Field(None, description="A CSV file with the test part.", examples=["new.csv"])
-    label: Words | None = Field(None, description="The CSV file's column with the class.", examples=["y"])
+    test: FilePath | None = Field(None, description="A table file with the test part.", examples=["new.csv"])
+    label: Words | None = Field(None, description="The file's column with the class.", examples=["y"])
+    id: NameList | None = Field(
+        None, description="Columns that identify a row: no features, kept with it.", examples=[["customer"]]
+    )
     ignore: NameList | None = Field(None, description="Columns to leave out.", examples=[["id"]])
-    nominal: NameList | None = Field(None, description="Columns of categories.", examples=[["colour"]])
+    nominal: NameList | None = Field(
+        None,
+        description="Columns of categories; a column without numbers is one in any case.",
+        examples=[["colour"]],
+    )
     groups: Words | None = Field(
         None, description="A column of groups whose rows stay together in a split.", examples=["site"]
     )
@@ -128,6 +139,7 @@ class DatasetSpec(Part):
     CSV_KEYS: ClassVar[tuple[str, ...]] = (
         "test",
         "label",
+        "id",
         "ignore",
         "nominal",
         "groups",
@@ -147,7 +159,7 @@ class DatasetSpec(Part):
             values = super()._collect(values)
         if values.get("name") is None:
             if isinstance(values.get("csv"), str):
-                values["name"] = folder_name(Path(values["csv"]).stem)
+                values["name"] = folder_name(table_name(values["csv"]))
             else:
                 name = next((values[key] for key in ("generate", "card") if values.get(key)), None)
                 if name is not None:

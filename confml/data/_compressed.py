@@ -117,20 +117,34 @@ def _opened(kind: str, stream: BinaryIO):
 
 
 class _Zstandard:
-    """A reader whose errors are ValueErrors: the package's own class is known only where it is installed."""
+    """Reader of all frames of a file. The package's own reader accepts a file that is cut short."""
 
     def __init__(self, zstandard, stream: BinaryIO):
+        self._new = zstandard.ZstdDecompressor().decompressobj
         self._error = zstandard.ZstdError
-        self._reader = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
+        self._stream, self._frame, self._ready = stream, None, b""
 
     def __enter__(self):
         return self
 
     def __exit__(self, *ended):
-        self._reader.close()
+        pass
 
     def read(self, count: int) -> bytes:
-        try:
-            return self._reader.read(count)
-        except self._error as error:
-            raise ValueError(str(error)) from None
+        while not self._ready:
+            packed = self._stream.read(1024)  # a few bytes may unpack to many
+            if not packed:
+                if self._frame is not None:
+                    raise EOFError
+                return b""
+            while packed:
+                self._frame = self._frame or self._new()
+                try:
+                    self._ready += self._frame.decompress(packed)
+                except self._error as error:
+                    raise ValueError(str(error)) from None
+                packed = self._frame.unused_data if self._frame.eof else b""
+                if self._frame.eof:
+                    self._frame = None
+        part, self._ready = self._ready[:count], self._ready[count:]
+        return part

@@ -196,10 +196,7 @@ def _mixed_error(mixed: list[tuple[Path, str]], commas: bool) -> DataError:
     if commas:
         hint = 'texts as 1,5 are numbers with a decimal comma: decimal: ","'
     else:
-        hint = (
-            "correct the fields, or empty them where values are missing; "
-            "nominal: takes the column as categories"
-        )
+        hint = "correct the fields, empty those of missing values, or list the column under nominal:"
     paths = {path for path, _ in mixed}
     message = "; ".join(text if len(paths) == 1 else f"{path}: {text}" for path, text in mixed[:5])
     return DataError(message + more, where=str(mixed[0][0]) if len(paths) == 1 else None, hint=hint)

@@ -16,10 +16,8 @@ def read_frame(path: Path, kind: str) -> TextTable:
     Numbers become text that reads back as the same number. Raises DataError for a file that cannot be read
     and where the package that reads it is not installed.
     """
-    import importlib.util
-
     package, what = _PACKAGES[kind]
-    if importlib.util.find_spec(package) is None:
+    if not _installed(package):
         raise DataError(
             f"{what} is read with the package {package}, which is not installed",
             where=str(path),
@@ -63,7 +61,7 @@ def _read(path: Path, kind: str, what: str):
                         f"{path.name}: the first of {len(sheets)} sheets is read, '{sheets[0]}'; "
                         "save another one as a file of its own to read it"
                     )
-                frame = book.parse(sheets[0], header=None, dtype=object)
+                frame = pd.read_excel(book, sheet_name=0, header=None, dtype=object)
             names = [_text(name) for name in frame.iloc[0]] if len(frame) else []
             frame, first = frame.iloc[1:], 2
         columns = [[_text(value) for value in frame.iloc[:, j].tolist()] for j in range(frame.shape[1])]
@@ -93,3 +91,13 @@ def _distinct(path: Path, names: list[str]) -> tuple[list[str], list[str]]:
     from confml.data._csv_text import checked_names
 
     return checked_names(path, names, f"{path}, header")
+
+
+def _installed(package: str) -> bool:
+    import importlib
+
+    try:
+        importlib.import_module(package)
+    except ImportError:
+        return False
+    return True

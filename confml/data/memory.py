@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import warnings
 
 from confml.errors import DataError
 
-LARGE = 1 << 30  # bytes from which a note says what is taken
+LARGE = 1 << 30  # bytes from which a warning says what is taken
 
 
 def available_memory() -> int | None:
@@ -25,11 +26,16 @@ def available_memory() -> int | None:
 
 
 def require_memory(count: int, purpose: str, *, where: str | None = None, hint: str | None = None) -> None:
-    """Raise DataError where ``count`` bytes for ``purpose`` are more than half of the available memory."""
+    """Raise DataError where ``count`` bytes for ``purpose`` are more than half of the available memory.
+
+    Warn (UserWarning) from `LARGE` bytes on.
+    """
     available = available_memory() if count > 1 << 26 else None  # smaller ones always fit
     if available is not None and 2 * count > available:
         message = f"{purpose} takes {gigabytes(count)} of memory; {gigabytes(available)} are available"
         raise DataError(message, where=where, hint=hint)
+    if count >= LARGE:
+        warnings.warn(f"{purpose} takes {gigabytes(count)} of memory", UserWarning, stacklevel=2)
 
 
 def gigabytes(count: int) -> str:

@@ -195,7 +195,7 @@ def test_made_data_show_their_true_error():
     ("arguments", "words"),
     [
         (["iri"], "did you mean 'iris'"),
-        (["iris", "--label", "y"], "--label is for CSV files"),
+        (["iris", "--label", "y"], "--label is for table files"),
         (["iris", "--part", "train"], "no training and test parts"),
         (["iris", "--select", 5], "--select: expected 1 to 4"),
         (["iris", "--components", "2,x"], "whole numbers with commas"),
@@ -220,7 +220,7 @@ def test_mistakes_are_told(arguments, words):
     [
         ("", "empty"),
         ("a,y\n", "no rows"),
-        ("a,y\n1,x\n2,x\n", "nothing to tell apart"),
+        ("a,y\n1,x\n2,x\n", "at least two classes"),
         ("a,y\n,x\n2,z\n", "empty"),
     ],
 )

@@ -67,7 +67,7 @@ def base(**changes):
 @pytest.fixture
 def full(tmp_path):
     for name in ("small.csv", "new.csv"):
-        write(tmp_path, "y\n1\n", name)
+        write(tmp_path, "id\tcolour\tsite\tx\ty\n1\tred\tA\t2\t1\n", name)
     return write(tmp_path, FULL)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import bz2
 import csv as csv_module
+import gzip
 import json
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confml.data import load, memory
+from confml.data import _csv_text, load, memory
 from confml.errors import ConfigError, ConfigErrors, ConfmlError, DataError
 
 GOOD = "age,size,y\n30,1.5,yes\n41,2.5,no\n52,-3,yes\n63,4e1,no\n"
@@ -311,8 +314,8 @@ BROKEN_FILES = {
     "bad-quote": ('x,y\n1,"a"b\n2,b\n', "mine.csv, line 2: broken quotes"),
     "one-text-among-numbers": (
         "x,y\n1,a\n2,b\n3x,a\n4,b\n",
-        "mine.csv: column 'x' holds 3 numbers and 1 text ('3x' on line 4); correct the fields, or empty "
-        "them where values are missing; nominal: takes the column as categories",
+        "mine.csv: column 'x' holds 3 numbers and 1 text ('3x' on line 4); correct the fields, empty "
+        "those of missing values, or list the column under nominal:",
     ),
     "one-number-among-texts": (
         "x,z,y\nred,1,a\n7,2,b\nblue,3,a\nred,x,b\n",
@@ -432,6 +435,70 @@ def test_labels_that_look_alike_are_noted(csv):
     assert sum("different texts" in note for note in data.notes) == 2
 
 
+# ---- other formats
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2", "zst"])
+def test_a_compressed_file_is_read(csv, tmp_path, ending):
+    plain = csv(GOOD)
+    if ending == "zst":
+        packed = pytest.importorskip("zstandard").ZstdCompressor().compress(GOOD.encode())
+    else:
+        packed = {"gz": gzip, "bz2": bz2}[ending].compress(GOOD.encode())
+    path = tmp_path / f"small.csv.{ending}"
+    path.write_bytes(packed)
+    data = load({"csv": str(path), "label": "y"})
+    assert data.checksum == plain.checksum and data.name == "small"
+    path.write_bytes(packed[:-6])
+    with pytest.raises(DataError, match="the compressed data are broken"):
+        load({"csv": str(path), "label": "y"})
+
+
+def test_a_compressed_file_that_would_fill_the_memory_is_refused(csv, tmp_path, monkeypatch):
+    monkeypatch.setattr(_csv_text, "available_memory", lambda: 8 * 10**6)
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(GOOD.encode() + b"1,2,yes\n" * 10**6))
+    with pytest.raises(DataError, match="it unpacks to more than the 1000000 bytes that are expected"):
+        load({"csv": str(path), "label": "y"})
+
+
+FRAME = {
+    "x": [1.5, np.nan, 3.0, 0.1],
+    "n": [1, 2, 3, 4],
+    "c": ["red", "blue", None, "red"],
+    "y": ["a", "b", "a", "b"],
+}
+
+
+@pytest.mark.parametrize(("ending", "package", "line"), [("parquet", "pyarrow", 1), ("xlsx", "openpyxl", 2)])
+def test_a_parquet_file_and_an_excel_workbook_are_read(tmp_path, ending, package, line):
+    pytest.importorskip(package)
+    import pandas as pd
+
+    path = tmp_path / f"small.{ending}"
+    frame = pd.DataFrame(FRAME)
+    frame.to_parquet(path) if ending == "parquet" else frame.to_excel(path, index=False)
+    data = load({"csv": str(path), "label": "y", "missing": "mean"})
+    assert data.table_attributes == ("x", "n", "c") and data.categories == (None, None, ("blue", "red"))
+    np.testing.assert_array_equal(data.table[:, 0], FRAME["x"])
+    assert data.lines.tolist() == [line, line + 1, line + 2, line + 3]
+    with pytest.raises(DataError) as caught:
+        load({"csv": str(path), "label": "y"})
+    assert f"small.{ending}, row {line + 1}, column 'x': the field is empty" in str(caught.value)
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(DataError, match="this is not a"):
+        load({"csv": str(path), "label": "y"})
+
+
+@pytest.mark.parametrize(("ending", "package"), [("parquet", "pyarrow"), ("xlsx", "openpyxl")])
+def test_a_package_that_is_not_installed_is_named(tmp_path, monkeypatch, ending, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    (tmp_path / f"small.{ending}").write_bytes(b"")
+    with pytest.raises(DataError) as caught:
+        load({"csv": str(tmp_path / f"small.{ending}"), "label": "y"})
+    assert f"the package {package}, which is not installed; pip install 'confml[files]'" in str(caught.value)
+
+
 # ---- sizes
 
 
@@ -455,7 +522,7 @@ def test_many_columns_are_looked_up_in_linear_time(csv):
             looked += 1
             return super().__contains__(name)
 
-    from confml.data import _csv_text, text_table
+    from confml.data import text_table
 
     plain = text_table.TextTable
     head, row = ",".join(f"c{j}" for j in range(m)), ",".join(["1.5"] * m)
@@ -481,6 +548,10 @@ def test_coding_that_does_not_fit_into_memory_is_refused_before(csv, monkeypatch
         "mine.csv: coding 3000 rows as 3001 columns ('t' has 3000 categories) takes 0.1 GB of memory; "
         "0.1 GB are available; leave it out by ignore: [t], or merge its rare categories"
     )
+    monkeypatch.setattr(memory, "LARGE", 10**7)
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**12)
+    with pytest.warns(UserWarning, match=r"coding 3000 rows as 3001 columns .* takes 0.1 GB of memory"):
+        csv(f"x,t,y\n{rows}", nominal="t")
 
 
 def test_decimal_commas_are_hinted_at_and_read_where_said(csv):
