@@ -204,6 +204,13 @@ figure-classical-more: $(VENV)/installed
 bench: $(VENV)/installed-bench
 	@$(VENV)/bin/python tests/bench $(if $(ONLY),--only $(ONLY))
 
+# Simulated error rate of every p-value, probability and certificate beside what is promised (some minutes on 2 cores):
+# make validity, make validity DRAWS=500, make validity ONLY=martingales.
+.PHONY: validity
+validity: $(VENV)/installed
+	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/validity $(if $(ONLY),--only $(ONLY)) $(if $(DRAWS),--draws $(DRAWS)) \
+	  $(if $(JOBS),--jobs $(JOBS))
+
 lint: $(VENV)/installed-dev
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
 

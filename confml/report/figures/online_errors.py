@@ -78,7 +78,8 @@ def draw(subject: Subject):
 
 FIGURE = Figure(
     name="online-errors",
-    about="errors of regions as an online pass goes on, at each level, with 95 % binomial bands",
+    about="errors of regions as an online pass goes on, at each level, with the 95 % binomial band of a step "
+    "(errors of smoothed p-values are independent)",
     draw=draw,
     options={"max_error": Number("the largest error shown", low=0, high=1, low_open=True)},
 )

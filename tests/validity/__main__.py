@@ -1,0 +1,185 @@
+"""Simulate the guarantee of every p-value, probability and certificate that confml prints: ``make validity``.
+
+Each file check_*.py in this folder has ``ENTRIES``. Every draw simulates a data set of its own, so that the
+events counted are independent and their number is binomial. The table has, for each claim, the rate that the
+documentation promises, the rate seen, and its 99.9 % interval (Clopper and Pearson). Verdicts:
+
+holds         the promised rate is compatible with the interval
+conservative  the interval lies below the promised rate
+near          only for a rate that is promised approximately: outside the interval, at most half as much again
+FAILS         the interval lies above the promised rate (or on either side of one promised exactly)
+error         the entry could not be run
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import importlib
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import numpy as np  # noqa: E402
+from _entries import ABOUT, EXACTLY, Claim, Entry  # noqa: E402
+
+CHUNK = 250
+COLUMNS = (
+    *("entry", "quantity", "guarantee", "setting", "event", "promised", "kind", "draws", "events", "seen"),
+    *("low", "high", "verdict"),
+)
+SHOWN = ("quantity", "guarantee", "setting", "event", "promised", "seen", "interval", "draws", "verdict")
+
+
+def entries(only: str | None) -> list[Entry]:
+    """Return the entries of all files, or those whose name or file begins with ``only``."""
+    found = []
+    for path in sorted(HERE.glob("check_*.py")):
+        for entry in importlib.import_module(path.stem).ENTRIES:
+            if only is None or entry.name.startswith(only) or path.stem == f"check_{only}":
+                found.append(entry)
+    return found
+
+
+def count(name: str, place: int, seed: int, start: int, stop: int) -> tuple[np.ndarray, str]:
+    """Return the events of draws start..stop-1 of an entry's setting, or the error that stopped them."""
+    import warnings
+
+    from threadpoolctl import threadpool_limits
+
+    from confml._seeds import stable_generator
+    from confml.errors import ConfmlError
+
+    (entry,) = [one for one in entries(None) if one.name == name]
+    setting = entry.settings[place]
+    total = np.zeros(len(entry.claims(setting)), dtype=np.int64)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for draw in range(start, stop):
+            rng = stable_generator("validity", seed, name, words(setting), draw)
+            try:
+                total += np.asarray(entry.draw(rng, **setting), dtype=bool)
+            except ConfmlError as error:
+                return total, str(error).splitlines()[0]
+    return total, ""
+
+
+def simulate(chosen: list[Entry], draws: int, seed: int, jobs: int) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the table, entry by entry, in order."""
+    from joblib import Parallel, delayed
+
+    tasks = []
+    for entry in chosen:
+        wanted = max(1, round(draws * entry.fraction))
+        for place in range(len(entry.settings)):
+            tasks += [
+                (entry.name, place, seed, start, min(start + CHUNK, wanted))
+                for start in range(0, wanted, CHUNK)
+            ]
+    results = Parallel(n_jobs=jobs, return_as="generator")(delayed(count)(*task) for task in tasks)
+    found: dict[tuple, list] = {}
+    last = {task[:2]: number for number, task in enumerate(tasks)}
+    by_name = {entry.name: entry for entry in chosen}
+    for number, (task, (events, error)) in enumerate(zip(tasks, results, strict=True)):
+        held = found.setdefault(task[:2], [0, 0, ""])
+        held[0] = held[0] + events
+        held[1] += task[4] - task[3]
+        held[2] = held[2] or error
+        if number == last[task[:2]]:
+            entry = by_name[task[0]]
+            setting = entry.settings[task[1]]
+            print(f"{entry.name}: {words(setting)}", file=sys.stderr, flush=True)
+            for claim, happened in zip(entry.claims(setting), held[0], strict=True):
+                yield row_of(entry, setting, claim, int(happened), held[1], held[2])
+
+
+def row_of(entry: Entry, setting, claim: Claim, events: int, draws: int, error: str) -> dict[str, Any]:
+    """Return one row: promised and seen rate, interval, verdict."""
+    from scipy.stats import beta
+
+    low = float(beta.ppf(0.0005, events, draws - events + 1)) if events else 0.0
+    high = float(beta.ppf(0.9995, events + 1, draws - events)) if events < draws else 1.0
+    first = (entry.name, entry.quantity, entry.guarantee, words(setting), claim.event)
+    numbers = (round(claim.rate, 6), claim.kind, draws, events, round(events / draws, 5))
+    verdict = f"error: {error}" if error else verdict_of(claim, low, high)
+    return dict(zip(COLUMNS, (*first, *numbers, round(low, 5), round(high, 5), verdict), strict=True))
+
+
+def verdict_of(claim: Claim, low: float, high: float) -> str:
+    """Return what the interval says of the claim."""
+    if low <= claim.rate <= high:
+        return "holds"
+    if high < claim.rate:
+        return "FAILS" if claim.kind == EXACTLY else "conservative"
+    return "near" if claim.kind == ABOUT and low <= 1.5 * claim.rate else "FAILS"
+
+
+def words(setting) -> str:
+    """Return a setting as ``name=value`` with commas."""
+    return ", ".join(f"{name}={value}" for name, value in setting.items())
+
+
+def write(rows: list[dict[str, Any]], folder: Path) -> None:
+    """Write validity.csv and validity.md; rows of entries that were not run now are kept."""
+    path = folder / "validity.csv"
+    known = [entry.name for entry in entries(None)]
+    run = {row["entry"] for row in rows}
+    if path.is_file():
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [row for row in csv.DictReader(file) if row["entry"] not in run] + rows
+    rows = sorted((row for row in rows if row["entry"] in known), key=lambda row: known.index(row["entry"]))
+    folder.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    lines = [f"| {' | '.join(SHOWN)} |", f"| {' | '.join(['---'] * len(SHOWN))} |"]
+    for row in rows:
+        shown = {
+            **row,
+            "promised": f"{row['kind']} {float(row['promised']):.3g}",
+            "seen": f"{float(row['seen']):.4f}",
+            "interval": f"{float(row['low']):.4f} to {float(row['high']):.4f}",
+        }
+        lines.append(f"| {' | '.join(str(shown[name]).replace('|', '/') for name in SHOWN)} |")
+    about, _, verdicts = __doc__.partition("\n\n")[2].partition("\n\n")
+    text = f"# Guarantees and simulated error rates\n\n{about}\n\n```\n{verdicts}```\n\n"
+    text += "Bayesian k-NN posteriors, credible probabilities and the KS distance promise no error rate.\n\n"
+    (folder / "validity.md").write_text(text + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main() -> int:
+    """Run, write and print; 1 if a guarantee fails or cannot be tried."""
+    parser = argparse.ArgumentParser(prog="tests/validity", description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--draws", type=int, default=4000, help="draws of each setting (4000; slow ones fewer)"
+    )
+    parser.add_argument("--only", help="one entry, or those whose name begins so, or a file: p_values")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=-1, help="processes (all cores)")
+    parser.add_argument("--out", type=Path, default=Path("results/reference/validity"))
+    options = parser.parse_args()
+    chosen = entries(options.only)
+    if not chosen:
+        names = ", ".join(entry.name for entry in entries(None))
+        parser.error(f"--only: no entry begins with '{options.only}'; there are {names}")
+    begun = time.perf_counter()
+    rows = list(simulate(chosen, options.draws, options.seed, options.jobs))
+    write(rows, options.out)
+    bad = [row for row in rows if row["verdict"] == "FAILS" or row["verdict"].startswith("error")]
+    for row in bad:
+        promised = f"promised {row['kind']} {row['promised']}"
+        seen = f"seen {row['seen']} ({row['low']} to {row['high']})"
+        print(f"{row['entry']} ({row['setting']}), {row['event']}: {promised}, {seen}: {row['verdict']}")
+    seconds = time.perf_counter() - begun
+    print(f"{len(rows)} claims, {len(bad)} fail, {seconds:.0f} s; {options.out / 'validity.md'}")
+    return int(bool(bad))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""The validity table: its verdicts, and a run of a few draws."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="module")
+def table():
+    sys.path.insert(0, str(HERE))
+    spec = importlib.util.spec_from_file_location("validity_table", HERE / "__main__.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    sys.path.remove(str(HERE))
+
+
+@pytest.mark.parametrize(
+    ("kind", "events", "verdict"),
+    [
+        ("at most", 50, "holds"),
+        ("at most", 10, "conservative"),
+        ("at most", 90, "FAILS"),
+        ("exactly", 50, "holds"),
+        ("exactly", 10, "FAILS"),
+        ("exactly", 90, "FAILS"),
+        ("about", 90, "near"),
+        ("about", 130, "FAILS"),
+        ("about", 10, "conservative"),
+    ],
+)
+def test_verdicts_of_a_promised_rate_of_5_percent(table, kind, events, verdict):
+    entry = table.Entry("name", "quantity", "guarantee", ({},), None, None)
+    row = table.row_of(entry, {}, table.Claim("event", 0.05, kind), events, 1000, "")
+    assert row["verdict"] == verdict and row["low"] < events / 1000 < row["high"]
+
+
+def test_every_entry_says_what_it_promises(table):
+    found = table.entries(None)
+    assert len({entry.name for entry in found}) == len(found) > 15
+    for entry in found:
+        assert entry.draw.__doc__ and entry.guarantee and entry.settings
+        for setting in entry.settings:
+            assert all(0 <= claim.rate < 1 for claim in entry.claims(setting))
+
+
+def test_a_run_repeats_and_keeps_the_rows_of_other_entries(tmp_path):
+    def run(*options):
+        command = [sys.executable, str(HERE), "--jobs", "1", "--out", str(tmp_path), *options]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    assert run("--only", "tie-band", "--draws", "6").returncode == 0
+    assert "0 fail" in run("--only", "ranks", "--draws", "6").stdout
+    first = (tmp_path / "validity.csv").read_bytes()
+    run("--only", "tie-band", "--draws", "6")
+    assert (tmp_path / "validity.csv").read_bytes() == first
+    with (tmp_path / "validity.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["entry"] for row in rows} == {"tie-band", "ranks"}
+    assert all(int(row["draws"]) == 3 for row in rows)
+    assert "| tie band, bayes-error |" in (tmp_path / "validity.md").read_text()
+    assert "no entry begins with 'nothing'" in run("--only", "nothing").stderr
