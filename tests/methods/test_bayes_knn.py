@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from reference.bayes_knn import class_counts, posterior_summary
+from reference.bayes_knn import class_counts, integrated_summary, posterior_summary
 from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -157,6 +157,35 @@ def test_exact_equals_literal_grid_on_separated_classes():
     np.testing.assert_allclose(views["envelope"].scores, envelope, rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("beta_scale", [1.0, 10.0, 100.0, 300.0, 10_000.0])
+@pytest.mark.parametrize(
+    ("n", "classes", "gap"), [(12, 2, 100.0), (60, 3, 50.0), (100, 2, 50.0), (40, 2, 1.5), (40, 2, 6.0)]
+)
+def test_exact_equals_adaptive_integration_at_every_scale(n, classes, gap, beta_scale):
+    """Separable classes: the density rises within a few units of beta and falls at 9 scales of the prior.
+
+    One rule over all of it left errors of 5e-6 at the default scale, 3 % of the sd at 100, and more beyond.
+    """
+    y = np.arange(n) % classes
+    X = np.random.default_rng(n).standard_normal((n, 1)) + gap * y[:, None]
+    new = np.array([[0.3], [0.5 * gap], [1.1 * gap]])
+    model = BayesKNN(k_max=4, beta_scale=beta_scale).fit(X, y)
+    mean, sd, exceedance, ks, evidence = integrated_summary(
+        X, y, classes, new, k_max=4, beta_scale=beta_scale, threshold=0.6
+    )
+    views = model.confident_predict(new)
+    np.testing.assert_allclose(views["reject"].scores, mean, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(views["posterior"].extra["sd"], sd, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(model.k_posterior_, ks, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        model.log_evidence_, evidence, rtol=0, atol=1e-12 * max(1, abs(evidence).max())
+    )
+    for threshold in (0.0, 0.3, 0.6, 0.999, 1.0):
+        found = model.exceedance(new, threshold)
+        assert found.min() >= 0.0 and found.max() <= 1.0
+    np.testing.assert_allclose(model.exceedance(new, 0.6), exceedance, rtol=0, atol=1e-7)
+
+
 @pytest.mark.parametrize("model", ["simple", "standard"])
 def test_row_order_does_not_matter_with_shared_ties(model):
     X, y, new = tied_data(11, n=60, levels=3)
@@ -211,7 +240,7 @@ def test_exceedance_is_the_share_of_the_posterior():
     chain = BayesKNN(k_max=20, inference="mcmc", burn_in=2000, samples=5000, random_state=0).fit(X, y)
     for threshold in (0.3, 0.5, 0.8):
         found = exact.exceedance(new, threshold)
-        assert found.min() >= -1e-12 and found.max() <= 1.0 + 1e-12
+        assert found.min() >= 0.0 and found.max() <= 1.0
         np.testing.assert_allclose(found, chain.exceedance(new, threshold), atol=0.03)
     np.testing.assert_allclose(exact.exceedance(new, 0.0), 1.0, atol=1e-12)
     np.testing.assert_allclose(exact.exceedance(new, 1.0), 0.0, atol=1e-12)
@@ -229,9 +258,9 @@ def test_exceedance_of_a_middle_class_is_one_interval():
         counts = np.array([float(a) for a in class_counts([0.05], X, y, 3, k)])
         first, behind = nodes.offsets[k - 1], nodes.offsets[k]
         betas, masses = nodes.betas[first:behind], nodes.masses[first:behind]
-        low, high = model.posterior_.bounds[k - 1]
+        low, high = model.posterior_.beta_density.bounds[k - 1]
         fine = np.linspace(low, high, 20_001)
-        series = model.posterior_.cumulative[k - 1]
+        series = model.posterior_.beta_density.cumulative[k - 1]
         steps = np.diff(np.polynomial.legendre.legval(2 * (fine - low) / (high - low) - 1, series))
         middle = 0.5 * (fine[1:] + fine[:-1])
         powers = np.exp(middle[:, None] * counts / k)

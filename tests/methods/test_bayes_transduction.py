@@ -584,6 +584,32 @@ def test_contradictory_duplicates():
     assert np.isfinite(BayesTransduction(lam=0.1, n_bounces=1000).fit(X, y).predict_proba(X)).all()
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "poly"])
+@pytest.mark.parametrize("sampler", ["geodesic", "chord", "ep"])
+@pytest.mark.parametrize("counts", [(1, 1), (4, 2)])
+def test_identical_rows_with_different_classes_are_a_soft_problem(kernel, sampler, counts):
+    """With lam > 0, identical rows in both classes have a version space; rejection sampling gives its part."""
+    y = np.repeat([0, 1], counts)
+    X = np.ones((len(y), 2))
+    method = BayesTransduction(
+        kernel=kernel, degree=1, coef0=1.0, lam=0.5, sampler=sampler, n_bounces=40_000, random_state=0
+    )
+    found = method.fit(X, y).predict_proba(X[:1])[0, 1]
+    own = 1.0 if kernel == "rbf" else 3.0
+    points = np.linalg.cholesky(np.full((len(y), len(y)), own) + 0.5 * np.eye(len(y)))
+    drawn = naive.rejection_sample(points, np.where(y == 1, 1.0, -1.0), 400_000, np.random.default_rng(0))
+    new = np.linalg.solve(points, np.full(len(y), own))
+    expected = np.mean(drawn @ new > 0)
+    assert found == pytest.approx(expected, abs=0.06 if sampler == "ep" else 0.03)
+    if counts == (1, 1):
+        assert found == pytest.approx(0.5, abs=1e-9 if sampler == "ep" else 0.02)
+
+
+def test_a_lam_that_rounding_swallows():
+    text = refusal(BayesTransduction(lam=1e-14, kernel="linear"), np.ones((6, 1)), [0, 1, 0, 1, 0, 1])
+    assert "raise lam: 1e-14 is lost in rounding errors" in text
+
+
 def test_a_linear_kernel_on_what_is_not_separable():
     X, y, _ = overlapping(60)
     text = refusal(linear(), X, y)
@@ -604,7 +630,7 @@ def test_sigma_without_meaning():
     text = refusal(BayesTransduction(sigma=1e9), X, y)
     assert "rank one" in text and "choose a smaller sigma" in text
     assert f"{median_distance(X):.4g}" in text
-    assert "rank one" in refusal(BayesTransduction(sigma="median", lam=0.1), np.ones((6, 2)), y[:6])
+    assert "rank one" in refusal(BayesTransduction(sigma=1e9, lam=0.1), X, y)
 
 
 def test_rows_on_no_side():

@@ -16,6 +16,10 @@ NODES = 48  # Gauss-Legendre nodes over beta for each k: errors of 1e-15 where t
 MANY_NODES = 96  # where beta = 0 cuts a wide density off: 48 leave 1e-8 for classes that separate perfectly
 DEPTH = 37.0  # the density is integrated down to exp(-DEPTH) = 1e-16 of its largest value
 NEGLIGIBLE = 50.0  # k whose posterior mass is surely below exp(-NEGLIGIBLE) gets none
+ENOUGH = 30.0  # a fall by this much will do where the search for the interval's end jumps over DEPTH
+LONGEST = 32.0  # length of an interval of beta that one rule of NODES covers with errors below 1e-12
+FIRST_PANEL = 16.0  # length of the first panel of a longer interval
+PANEL_RATIO = 3.0  # ratio of the ends of each further panel, both counted from the first panel's start
 
 
 @kernel
@@ -173,11 +177,15 @@ def find_mode(start, scale, rows, weights, starts, values, multiples):
 
 @kernel
 def find_end(mode, height, slope, curvature, direction, scale, rows, weights, starts, values, multiples):
-    """The beta on one side of the mode where the log density has fallen by about `DEPTH` (0 at least)."""
+    """Return the beta on one side of the mode where the log density has fallen by about `DEPTH` (0 at least).
+
+    The first guess is that of a parabola. It is stretched or shrunk step by step, and bisected where such a
+    step jumps from far too long to too short: wide priors of separable classes fall slowly on the right of
+    the mode and at once on the left.
+    """
     steep = max(0.0, -slope * direction)  # only a mode at beta = 0 has a slope
     length = 2.0 * DEPTH / (steep + np.sqrt(steep * steep - 2.0 * curvature * DEPTH))
-    wide = False
-    narrow = False
+    too_short, too_long = 0.0, np.inf
     for _ in range(200):
         end = mode + direction * length
         if direction < 0.0 and end <= 0.0:
@@ -187,30 +195,53 @@ def find_end(mode, height, slope, curvature, direction, scale, rows, weights, st
             end = 0.0
         fall = height - log_density(end, scale, rows, weights, starts, values, multiples)
         if fall < DEPTH:
-            if wide:
+            if too_long < np.inf and fall >= ENOUGH:
                 break
-            narrow = True
-            length *= 1.25
+            too_short = length
+            length = 0.5 * (too_short + too_long) if too_long < np.inf else length * 1.25
         elif fall > DEPTH + 12.0:
-            if narrow:
+            if too_short > 0.0:
                 break
-            wide = True
-            length = min(length, mode) * 0.85 if direction < 0.0 else length * 0.85
+            too_long = min(length, mode) if direction < 0.0 else length
+            length = too_long * 0.85
         else:
             break
     return max(0.0, mode + direction * length)
 
 
 @kernel
-def exact_posterior(labels, ends, last, codes, scale, fixed_beta, few, many):
-    """The posterior over k and beta on a grid of Gauss-Legendre nodes.
+def panel_ends(low, high):
+    """Ends of the panels that cut [low, high] for composite quadrature, ``low`` included.
 
-    scale: of beta's half-normal prior; fixed_beta: beta itself where it is positive (no integration).
-    few (p,), many (q,): nodes on [-1, 1], the latter for densities cut off at beta = 0.
-    Returns log_modes (K,) the largest log posterior density at each k and modes (K,) its beta; bounds (K, 2)
-    the interval of beta that holds all but 1e-16 of the mass; density (K, q) the log density at the nodes,
-    -inf where k is negligible and behind p where few are used; sizes (K,) p or q. The constants of the
-    priors are left out.
+    The likelihood varies most near beta = 0. With u_j - u_i = v, its singularities lie at an imaginary part of
+    pi / |v| or more and at a real part of log(classes) / |v| or less, so that at a large beta it varies slowly
+    and panels may grow in proportion to beta. Separable classes with a wide prior have such densities: the
+    class probabilities settle below beta = 20 and the half-normal prior ends at 9 ``beta_scale``.
+    """
+    ends = [low]
+    if high - low > (2.0 * LONGEST if low == 0.0 else LONGEST):
+        length = FIRST_PANEL
+        while low + PANEL_RATIO * length < high:
+            ends.append(low + length)
+            length *= PANEL_RATIO
+        ends.append(low + length)
+    ends.append(high)
+    return ends
+
+
+@kernel
+def exact_posterior(labels, ends, last, codes, scale, fixed_beta, few, many):
+    """Compute the posterior over k and beta at Gauss-Legendre nodes.
+
+    scale: scale of beta's half-normal prior. fixed_beta: the value of beta, where it is positive (no
+    integration). few (p,), many (q,): nodes on [-1, 1]; the latter are used for densities that beta = 0 cuts
+    off.
+
+    Return log_modes (K,), the largest log posterior density at each k; modes (K,), its beta; panels (K + 1,),
+    the first panel of each k and the number R of panels; bounds (R, 2), the interval of beta of each panel
+    (the panels of a k hold all but 1e-16 of its mass); density (R, q), the log density at the nodes, -inf
+    where k is negligible and beyond p where p nodes are used; sizes (R,), p or q. The constants of the priors
+    are left out.
     """
     n, depth = labels.shape
     classes = last.shape[1]
@@ -222,6 +253,7 @@ def exact_posterior(labels, ends, last, codes, scale, fixed_beta, few, many):
     log_modes = np.empty(depth)
     modes = np.empty(depth)
     slopes = np.empty((depth, 2))
+    panels = np.arange(depth + 1)
     bounds = np.zeros((depth, 2))
     density = np.full((depth, many.size), -np.inf)
     sizes = np.full(depth, few.size)
@@ -240,16 +272,19 @@ def exact_posterior(labels, ends, last, codes, scale, fixed_beta, few, many):
         modes[k - 1], log_modes[k - 1] = beta, height
         slopes[k - 1, 0], slopes[k - 1, 1] = one, two
     if fixed_beta > 0.0:
-        return log_modes, modes, bounds, density, sizes
+        return log_modes, modes, panels, bounds, density, sizes
     # The log density lies between parabolas: its second derivative is at most -1 / scale^2 and at least
     # -(n + 1 / scale^2), its first at most n in size. So the mass of k is at most exp(mode) scale sqrt(2 pi),
     # and that of the best k at least exp(mode) / (2 (n + 1 + 1 / scale)).
     least = log_modes.max() - np.log(2.0 * (n + 1.0 + 1.0 / scale)) - NEGLIGIBLE
     most = np.log(scale * np.sqrt(2.0 * np.pi))
     counts, whole, group, places = begin_counts(n, classes)
+    panel = 0
     for k in range(1, depth + 1):
         advance_counts(k, labels, ends, last, counts, whole, group, places)
+        panels[k - 1] = panel
         if log_modes[k - 1] + most < least:
+            panel += 1
             continue
         rows = term_rows(k, counts, codes, weights, starts, values, multiples)
         mode, height = modes[k - 1], log_modes[k - 1]
@@ -259,11 +294,21 @@ def exact_posterior(labels, ends, last, codes, scale, fixed_beta, few, many):
             low = find_end(mode, height, 0.0, two, -1.0, scale, rows, weights, starts, values, multiples)
         slope = one if mode == 0.0 else 0.0
         high = find_end(mode, height, slope, two, 1.0, scale, rows, weights, starts, values, multiples)
-        bounds[k - 1, 0], bounds[k - 1, 1] = low, high
-        # The likelihood has its nearest poles at +- i pi: short intervals are easy, wherever they begin.
-        abscissas = many if low == 0.0 and high > np.pi else few
-        sizes[k - 1] = abscissas.size
-        for q in range(abscissas.size):
-            node = low + 0.5 * (abscissas[q] + 1.0) * (high - low)
-            density[k - 1, q] = log_density(node, scale, rows, weights, starts, values, multiples)
-    return log_modes, modes, bounds, density, sizes
+        cuts = panel_ends(low, high)
+        added = len(cuts) - 2
+        if added > 0:
+            bounds = np.concatenate((bounds, np.zeros((added, 2))))
+            density = np.concatenate((density, np.full((added, many.size), -np.inf)))
+            sizes = np.concatenate((sizes, np.full(added, few.size)))
+        for part in range(len(cuts) - 1):
+            left, right = cuts[part], cuts[part + 1]
+            bounds[panel, 0], bounds[panel, 1] = left, right
+            # The likelihood has its nearest poles at +- i pi: short intervals are easy, wherever they begin.
+            abscissas = many if left == 0.0 and right > np.pi else few
+            sizes[panel] = abscissas.size
+            for q in range(abscissas.size):
+                node = left + 0.5 * (abscissas[q] + 1.0) * (right - left)
+                density[panel, q] = log_density(node, scale, rows, weights, starts, values, multiples)
+            panel += 1
+    panels[depth] = panel
+    return log_modes, modes, panels, bounds, density, sizes

@@ -221,10 +221,14 @@ def _series(coefficients, x):
 
 
 @kernel
-def exceedance_from_series(labels, ends, last, k_masses, bounds, cumulative, threshold):
-    """(m, c) posterior probability that a class probability is above ``threshold``, integrated.
+def exceedance_from_series(
+    labels, ends, last, panels, k_masses, panel_masses, bounds, cumulative, threshold
+):  # fmt: skip
+    """Compute the (m, c) posterior probability that a class probability is above ``threshold``.
 
-    cumulative: (K, q) Legendre series of beta's distribution function on bounds (K, 2); q = 0: beta is fixed.
+    panels (K + 1,): the first panel of each k. k_masses (K,) and panel_masses (R,): posterior masses.
+    cumulative (R, q): Legendre series of beta's distribution function in each panel, whose interval of beta is
+    in ``bounds`` (R, 2); q = 0: beta is fixed.
     """
     m, depth = labels.shape
     classes = last.shape[1]
@@ -234,17 +238,24 @@ def exceedance_from_series(labels, ends, last, k_masses, bounds, cumulative, thr
         advance_counts(k, labels, ends, last, counts, whole, group, places)
         if k_masses[k - 1] < 1e-18:
             continue
-        low, high = bounds[k - 1, 0], bounds[k - 1, 1]
+        low, high = bounds[panels[k - 1], 0], bounds[panels[k] - 1, 1]
         for i in range(m):
             for j in range(classes):
                 start, end = _above(j, k, counts[i], threshold, low, high)
                 if end < start:
                     continue
-                mass = 1.0
-                if cumulative.shape[1] > 0 and high > low:
-                    mass = 0.0
-                    width = 2.0 / (high - low)
-                    mass += 1.0 if end >= high else _series(cumulative[k - 1], (end - low) * width - 1.0)
-                    mass -= 0.0 if start <= low else _series(cumulative[k - 1], (start - low) * width - 1.0)
-                out[i, j] += k_masses[k - 1] * mass
+                if cumulative.shape[1] == 0 or high <= low:
+                    out[i, j] += k_masses[k - 1]
+                    continue
+                for panel in range(panels[k - 1], panels[k]):
+                    left, right = bounds[panel, 0], bounds[panel, 1]
+                    if end <= left or start >= right:
+                        continue
+                    width = 2.0 / (right - left)
+                    mass = 1.0 if end >= right else _series(cumulative[panel], (end - left) * width - 1.0)
+                    mass -= 0.0 if start <= left else _series(cumulative[panel], (start - left) * width - 1.0)
+                    out[i, j] += panel_masses[panel] * mass
+    for i in range(m):
+        for j in range(classes):
+            out[i, j] = min(max(out[i, j], 0.0), 1.0)
     return out

@@ -40,17 +40,18 @@ class BayesKNN(Method):
     has most neighbours. ``posterior``: mean and ``sd``; sure where mean - c sd exceeds a half. With
     ``exceeding``, a fourth: ``exceedance``.
 
-    The simple and the standard model are integrated exactly (k is summed, beta integrated by Gauss-Legendre
-    quadrature: no chance, errors of rounding only) unless ``inference`` is ``mcmc``. The adaptive model
-    needs chains: minutes where the others take milliseconds. Attributes should be on one scale
-    (``steps: [standardise]``); the method does not change them.
+    The simple and the standard model are integrated (k is summed, beta integrated by Gauss-Legendre
+    quadrature; nothing is random) unless ``inference`` is ``mcmc``. Against adaptive integration, for
+    ``beta_scale`` 1 to 10,000 and for separable and overlapping classes, means and standard deviations are
+    right to 1e-11 and exceedances to 1e-7. The adaptive model needs chains: minutes where the others take
+    milliseconds. Features should be on one scale (``steps: [standardise]``); the method does not change them.
 
     Fitted attributes: ``classes_``; ``k_posterior_`` (K,); ``log_evidence_`` (exact inference, else None);
     ``map_`` the most probable (k, beta); ``diagnostics_`` (`ChainDiagnostics` of chains, else None).
     """
 
     name = "bayes-knn"
-    version = 1
+    version = 2
     views: ClassVar[tuple[str, ...]] = ("reject", "envelope", "posterior")
     metrics: ClassVar[Mapping[str, Metric]] = {
         "k_mean": Metric("posterior mean of k", None),

@@ -99,22 +99,47 @@ class Nodes(WritableArrays):
 
 
 @dataclass(frozen=True, eq=False)
+class BetaDensity(WritableArrays):
+    """Posterior density of beta given k, on one or more panels (intervals of beta) for each k.
+
+    panels (K + 1,): the first panel of each k, and the number R of panels. bounds (R, 2): the interval of each
+    panel. heights (R, q): the density at its Gauss-Legendre nodes, of which it has sizes (R,); one node: beta
+    is fixed. masses (R,): posterior masses of the panels.
+    """
+
+    panels: np.ndarray
+    bounds: np.ndarray
+    heights: np.ndarray
+    sizes: np.ndarray
+    masses: np.ndarray
+
+    @cached_property
+    def cumulative(self) -> np.ndarray:
+        """(R, q) Legendre series of beta's distribution function in each panel; q = 0 where beta is fixed."""
+        count, most = self.heights.shape
+        series = np.zeros((count, most + 1 if most > 1 else 0))
+        if most > 1:
+            for size in np.unique(self.sizes):
+                rows = np.flatnonzero((self.sizes == size) & (self.masses > 0.0))
+                found = _distribution_series(self.heights[rows, :size], *_gauss_legendre(int(size)))
+                series[rows, : found.shape[1]] = found
+        return series
+
+
+@dataclass(frozen=True, eq=False)
 class NodePosterior(WritableArrays):
-    """The posterior of the simple or the standard model.
+    """Posterior of the simple or the standard model.
 
     nodes: quadrature nodes, or draws of all chains. most_probable: (k, beta) of the largest posterior
-    density. log_evidence: (K,) log of p(D | k), where integrated. bounds (K, 2), heights (K, q): the interval
-    of beta at each k and the density at its nodes (of which it has sizes (K,)), where integrated.
-    by_chain: the draws of each chain. diagnostics: of chains.
+    density. log_evidence: (K,) log of p(D | k), where integrated. beta_density: density of beta given k, where
+    integrated. by_chain: the draws of each chain. diagnostics: of chains.
     """
 
     training: Training
     nodes: Nodes
     most_probable: tuple[int, float]
     log_evidence: np.ndarray | None = None
-    bounds: np.ndarray | None = None
-    heights: np.ndarray | None = None
-    sizes: np.ndarray | None = None
+    beta_density: BetaDensity | None = None
     by_chain: tuple[Nodes, ...] = ()
     diagnostics: ChainDiagnostics | None = None
 
@@ -149,25 +174,20 @@ class NodePosterior(WritableArrays):
     def exceedance(self, X: np.ndarray, threshold: float) -> np.ndarray:
         """(m, c) posterior probability that a class probability is above ``threshold``."""
         near = self.training.neighbours_of(X, self.depth)
-        if self.heights is None:
+        if self.beta_density is None:
             return predictive.exceedance_from_nodes(
                 *near, self.nodes.offsets, self.nodes.betas, self.nodes.masses, threshold
             )
+        density = self.beta_density
         return predictive.exceedance_from_series(
-            *near, self.k_masses, self.bounds, self.cumulative, threshold
+            *near,
+            density.panels,
+            self.k_masses,
+            density.masses,
+            density.bounds,
+            density.cumulative,
+            threshold,
         )
-
-    @cached_property
-    def cumulative(self) -> np.ndarray:
-        """(K, q) Legendre series of beta's distribution function at each k; q = 0 where beta is fixed."""
-        depth, most = self.heights.shape
-        series = np.zeros((depth, most + 1 if most > 1 else 0))
-        if most > 1:
-            for size in np.unique(self.sizes):
-                rows = np.flatnonzero((self.sizes == size) & (self.k_masses > 0.0))
-                found = _distribution_series(self.heights[rows, :size], *_gauss_legendre(int(size)))
-                series[rows, : found.shape[1]] = found
-        return series
 
     @staticmethod
     def _predict(near, nodes: Nodes):
@@ -175,49 +195,52 @@ class NodePosterior(WritableArrays):
 
 
 def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: float | None) -> NodePosterior:
-    """The exact posterior: k summed over 1..depth, beta integrated by Gauss-Legendre quadrature at each k.
+    """Integrate the posterior: sum over k in 1..depth, Gauss-Legendre quadrature over beta at each k.
 
-    beta_scale: of the half-normal prior; fixed_beta: beta itself, for the simple model.
+    beta_scale: scale of the half-normal prior; fixed_beta: the value of beta in the simple model. The
+    quadrature covers the interval of beta that holds all but 1e-16 of the mass, in one panel, or in several
+    where the interval is long.
     """
     near = training.neighbours_of(None, depth)
     simple = fixed_beta is not None
     rules = [_gauss_legendre(q) for q in ((1, 1) if simple else (kernels.NODES, kernels.MANY_NODES))]
-    log_modes, modes, bounds, density, sizes = kernels.exact_posterior(
+    log_modes, modes, panels, bounds, density, sizes = kernels.exact_posterior(
         *near, training.codes, beta_scale, fixed_beta if simple else -1.0, rules[0][0], rules[1][0]
     )
     lengths = bounds[:, 1] - bounds[:, 0]
     abscissas, weights = np.zeros_like(density), np.zeros_like(density)
-    for nodes, shares in rules:
+    for nodes, node_weights in rules:
         rows = np.flatnonzero(sizes == len(nodes))
-        abscissas[rows, : len(nodes)], weights[rows, : len(nodes)] = nodes, shares
-    top = density.max(axis=1)
+        abscissas[rows, : len(nodes)], weights[rows, : len(nodes)] = nodes, node_weights
+    k_of_panel = np.repeat(np.arange(depth), np.diff(panels))
+    top = np.maximum.reduceat(density.max(axis=1), panels[:-1])
     known = np.isfinite(top)
-    scaled = np.exp(density - np.where(known, top, 0.0)[:, None])
+    scaled = np.exp(density - np.where(known, top, 0.0)[k_of_panel, None])
     masses = scaled * weights
     if simple:
         masses = scaled.copy()
     else:
         masses *= 0.5 * lengths[:, None]
-    sums = masses.sum(axis=1)
+    sums = np.add.reduceat(masses.sum(axis=1), panels[:-1])
     log_evidence = np.full(depth, -np.inf)
     log_evidence[known] = np.log(sums[known]) + top[known]
     if not simple:
         log_evidence += 0.5 * np.log(2.0 / np.pi) - np.log(beta_scale)
     k_masses = np.exp(log_evidence - log_evidence.max())
     k_masses /= k_masses.sum()
-    masses *= np.divide(k_masses, sums, out=np.zeros(depth), where=known)[:, None]
+    masses *= np.divide(k_masses, sums, out=np.zeros(depth), where=known)[k_of_panel, None]
     betas = bounds[:, :1] + 0.5 * (abscissas + 1.0) * lengths[:, None]
-    used = (k_masses > 0.0)[:, None] & (np.arange(density.shape[1]) < sizes[:, None])
-    offsets = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
+    used = (k_masses > 0.0)[k_of_panel, None] & (np.arange(density.shape[1]) < sizes[:, None])
+    edges = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
+    nodes = Nodes(edges[panels], betas[used], masses[used])
+    panel_masses = np.array([nodes.masses[a:b].sum() for a, b in zip(edges, edges[1:], strict=False)])
     k = int(np.argmax(log_modes))
     return NodePosterior(
         training,
-        Nodes(offsets, betas[used], masses[used]),
+        nodes,
         (k + 1, float(modes[k])),
         log_evidence,
-        bounds,
-        scaled,
-        sizes,
+        BetaDensity(panels, bounds, scaled, sizes, panel_masses),
     )
 
 

@@ -185,7 +185,7 @@ class Perceptrons(Method):
         for halving in range(halvings + 1):
             kernel = KernelFunction(self.kernel, sigma / 2**halving, self.degree, self.coef0)
             gram = kernel(X, X)
-            _check_gram(kernel, gram, middle, self.lam)
+            _check_gram(kernel, gram, middle, self.lam, bool((X == X[0]).all()))
             spaces = self._try_all(gram, problems)
             if spaces is not None:
                 return kernel, spaces
@@ -207,6 +207,10 @@ class Perceptrons(Method):
 
     def _no_version_space(self, kernel: KernelFunction, middle: float) -> ConfmlError:
         allow = "allow training errors by lam above 0 (0.1 is a usual value)"
+        if self.lam > 0:
+            allow = (
+                f"raise lam: {self.lam:g} is lost in rounding errors beside the kernel (0.1 is a usual value)"
+            )
         if kernel.kind == "rbf":
             return ConfmlError(
                 f"no version space: at sigma = {kernel.sigma:g} no kernel perceptron has all training rows "
@@ -283,8 +287,12 @@ def _check_contradictions(X: np.ndarray, codes: np.ndarray, classes: np.ndarray)
         )
 
 
-def _check_gram(kernel: KernelFunction, gram: np.ndarray, middle: float, lam: float) -> None:
-    """Raise ConfmlError where a kernel matrix (n, n) tells nothing."""
+def _check_gram(kernel: KernelFunction, gram: np.ndarray, middle: float, lam: float, identical: bool) -> None:
+    """Raise ConfmlError where a kernel matrix (n, n) carries no information about the classes.
+
+    identical: whether all training rows are equal. With lam > 0 they are a problem like any other, whose
+    probabilities are decided by the numbers of rows per class.
+    """
     own = np.diag(gram)
     if not (own + lam > 0).all():
         row = int(np.argmin(own + lam))
@@ -303,7 +311,7 @@ def _check_gram(kernel: KernelFunction, gram: np.ndarray, middle: float, lam: fl
             "anything of another one",
             hint=f"choose a larger sigma {median}, or sigma: median",
         )
-    if gram.min() > 1.0 - 100 * np.finfo(float).eps:
+    if gram.min() > 1.0 - 100 * np.finfo(float).eps and not (identical and lam > 0):
         raise ConfmlError(
             f"sigma = {kernel.sigma:g} is so large that the kernel matrix has rank one: all training rows "
             "look the same",
