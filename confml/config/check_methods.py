@@ -16,9 +16,7 @@ from confml.yaml import got
 Check = Callable[[str, Mapping[str, Any]], None]
 
 ABOUT_SEVERAL = (MissingParameter, IncompatibleParameters)  # errors that other parameters can remove
-MOST_VALUES = (
-    1000  # of a long series (1..50000) that are checked, half at each end
-)
+MOST_VALUES = 1000  # of a long series (1..50000) that are checked, half at each end
 MOST_POINTS = 200  # combinations of values that are checked for parameters that cannot be combined
 
 

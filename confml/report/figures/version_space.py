@@ -66,7 +66,7 @@ def _fitted(subject: Subject, points: int) -> Toy:
             raise NotApplicable(f"it has {len(data.classes)} classes, not 2")
         parts, point, rng = first_split(subject, found[0], data, folder)
         method = parts.method(point)
-        method._seed(derived_generator(rng, point))
+        method.seed_random_states(derived_generator(rng, point))
         method.fit(parts.X, parts.y)
         W = parts.X_test[:points]
         if not len(W):
