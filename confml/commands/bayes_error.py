@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from confml.commands._options import json_option, quiet_option, say
+from confml.commands.options import json_option, quiet_option, say
 
 SCALES = ("min-max", "standardise", "row-standardise", "none")
 CRITERIA = ("mean", "worst")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from confml.commands._options import (
+from confml.commands.options import (
     config_argument,
     folder_of,
     json_option,
