@@ -12,7 +12,6 @@ import sys
 import click
 
 from confml import __version__
-from confml.commands._options import InOrder
 from confml.commands.bayes_error import bayes_error
 from confml.commands.bayes_error_trials import bayes_error_trials
 from confml.commands.compare import compare
@@ -20,6 +19,7 @@ from confml.commands.data import data
 from confml.commands.describe import describe
 from confml.commands.doctor import doctor
 from confml.commands.methods import methods
+from confml.commands.options import InOrder
 from confml.commands.plan import plan
 from confml.commands.report import report
 from confml.commands.run import run

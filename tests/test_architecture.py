@@ -64,6 +64,65 @@ def test_imports_run_one_way(path):
         )
 
 
+# Private names that every package may import, and imports of private names that are still to be removed.
+SHARED = {"confml._cache", "confml._jit", "confml._seeds"}
+KNOWN_OFFENDERS = {
+    ("confml.report.figures.running_estimates", "confml.methods.bayes_knn._kernels"),
+    ("confml.steps._kernels_pairs", "confml.neighbours._kernels_mixed"),
+}
+
+
+def private_imports():
+    """(importing module, the private module or name of another package, place) of every such import."""
+    for path in MODULES:
+        here = ["confml", *path.relative_to(PACKAGE).with_suffix("").parts]
+        for line, module in imports(path):
+            names = module.split(".")
+            for end, name in enumerate(names):
+                if names[0] != "confml" or not name.startswith("_") or name.startswith("__"):
+                    continue
+                private = ".".join(names[: end + 1])
+                if names[:end] != here[:-1] and private not in SHARED:
+                    yield ".".join(here), private, f"{path}:{line}"
+                break
+
+
+def test_no_package_imports_private_names_of_another():
+    found = [
+        (where, f"{here} imports {private}")
+        for here, private, where in private_imports()
+        if (here, private) not in KNOWN_OFFENDERS
+    ]
+    assert found == []
+
+
+def test_every_known_offender_still_offends():
+    assert KNOWN_OFFENDERS == KNOWN_OFFENDERS & {(here, private) for here, private, _ in private_imports()}
+
+
+@pytest.mark.parametrize("part", ["config", "runner", "report", "studies", "commands"])
+def test_methods_are_asked_through_their_contract(part):
+    """No private attribute of another object, such as ``method._fit``, is used above the methods."""
+    of_named_tuples = {"_asdict", "_replace", "_fields", "_make"}
+    for path in (PACKAGE / part).rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        own |= {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id in ("self", "cls")
+        }
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.Attribute)
+                and node.attr.startswith("_")
+                and not node.attr.startswith("__")
+            ):
+                assert node.attr in of_named_tuples | own, f"{path}:{node.lineno}: uses {node.attr}"
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_only_the_command_line_imports_click(path):
     if path.relative_to(PACKAGE).parts[0] not in ("cli.py", "commands"):

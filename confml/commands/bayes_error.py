@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from confml.commands._options import TABLE_KEYS, json_option, quiet_option, say, table_options, table_spec
+from confml.commands.options import TABLE_KEYS, json_option, quiet_option, say, table_options, table_spec
 
 SCALES = ("min-max", "standardise", "row-standardise", "none")
 CRITERIA = ("mean", "worst")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from confml.commands._options import json_option, quiet_option, say
+from confml.commands.options import json_option, quiet_option, say
 
 
 @click.command("bayes-error-trials")

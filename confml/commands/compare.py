@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from confml.commands._options import json_option
+from confml.commands.options import json_option
 
 
 @click.command()

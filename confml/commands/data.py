@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from confml.commands._options import InOrder, json_option, say
+from confml.commands.options import InOrder, json_option, say
 
 if TYPE_CHECKING:
     from confml.data.cards import Card, CardFile

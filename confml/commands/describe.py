@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from confml.commands._options import json_option
+from confml.commands.options import json_option
 
 
 @click.command()

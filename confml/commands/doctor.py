@@ -8,7 +8,7 @@ import shutil
 
 import click
 
-from confml.commands._options import json_option, say
+from confml.commands.options import json_option, say
 
 
 @click.command()

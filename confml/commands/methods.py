@@ -6,7 +6,7 @@ import json
 
 import click
 
-from confml.commands._options import json_option
+from confml.commands.options import json_option
 
 
 @click.command()

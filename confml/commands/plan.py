@@ -6,7 +6,7 @@ import json
 
 import click
 
-from confml.commands._options import config_argument, folder_of, json_option, load, out_option, set_option
+from confml.commands.options import config_argument, folder_of, json_option, load, out_option, set_option
 
 
 @click.command()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from confml.commands._options import Folder, json_option, quiet_option
+from confml.commands.options import Folder, json_option, quiet_option
 
 
 @click.command()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import click
 
-from confml.commands._options import (
+from confml.commands.options import (
     config_argument,
     folder_of,
     json_option,

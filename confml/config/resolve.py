@@ -9,9 +9,7 @@ from confml.config.schema import Config, DatasetSpec
 def resolve(config: Config, draft: Draft) -> Config:
     """Return the config with absolute paths and a seed for every generated data set."""
     datasets = tuple(_resolved(dataset, config.seed, draft) for dataset in config.datasets)
-    resolved = config.model_copy(update={"datasets": datasets})
-    resolved._path = draft.path
-    return resolved
+    return config.model_copy(update={"datasets": datasets}).from_file(draft.path)
 
 
 def _resolved(dataset: DatasetSpec, seed: int, draft: Draft) -> DatasetSpec:

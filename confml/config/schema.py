@@ -414,6 +414,12 @@ class Config(Part):
         """The file that it was loaded from."""
         return self._path
 
+    def from_file(self, path: Path | None) -> Config:
+        """Return the same config with ``path`` as the file that it was loaded from."""
+        config = self.model_copy()
+        config._path = path
+        return config
+
     @property
     def noise_values(self) -> dict[str, Any] | None:
         """What `confml.data.noise` takes; None where there is no noise to make."""

@@ -59,7 +59,7 @@ class NearestMean(Method):
     def fit(self, X, y) -> NearestMean:
         """Learn the class means of X (m, d) with labels y (m,)."""
         # Checks parameters and data, and sets `classes_`; codes number the classes from 0.
-        X, codes = self._check_fit(X, y)
+        X, codes = self.check_fit_data(X, y)
         # What a fit learns ends with "_". A method that needs chance takes a parameter `random_state`,
         # which the runner sets from the seed of the run where it is None.
         self.means_ = np.stack([X[codes == code].mean(axis=0) for code in range(len(self.classes_))])
@@ -72,7 +72,7 @@ class NearestMean(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The view ``margin`` of X (n, d). ``predict`` takes its labels from the first view."""
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         differences = np.abs(X[:, None, :] - self.means_[None, :, :])
         distances = np.sum(differences**self.power, axis=2) ** (1 / self.power)
         return {"margin": Prediction(self.classes_, -distances, "margin")}

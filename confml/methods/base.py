@@ -1,4 +1,8 @@
-"""The contract of a method: a scikit-learn classifier that says how far its predictions can be trusted."""
+"""`Method`: the public contract of methods, scikit-learn classifiers that give the confidence of predictions.
+
+Other packages build on this module, `confml.methods.details`, `confml.plugins.parameters` and
+`confml.measures.Prediction`; modules whose names begin with ``_`` are not part of the contract.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +22,16 @@ from confml._threads import limits_blas
 from confml.errors import ConfmlError
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
+from confml.methods.details import FitDetails
 from confml.plugins.parameters import Parameter, check_parameters
 
 
 class Views(dict[str, Prediction]):
-    """The views of one fit on one test part by name, and what the fit cost and found.
+    """Predictions of one fit by the name of the view, with the time and the findings of the fit.
 
-    fit_seconds, predict_seconds: on one thread. fit_metrics: the method's own quantities. fit_details: what
-    else it found, as plain data (`Method.fit_details_`). prepare_seconds: those of fit_seconds that one
-    training set takes once, whatever the grid is (spanning trees, say).
+    fit_seconds, predict_seconds: on one thread. fit_metrics: the method's own quantities
+    (`Method.fit_metrics_`). fit_details: its other findings (`Method.fit_details_`). prepare_seconds: the
+    part of fit_seconds that one training set needs once, whatever the grid is (spanning trees, for example).
     """
 
     def __init__(
@@ -35,14 +40,14 @@ class Views(dict[str, Prediction]):
         fit_seconds: float = 0.0,
         predict_seconds: float = 0.0,
         fit_metrics: Mapping[str, float] | None = None,
-        fit_details: Mapping[str, Any] | None = None,
+        fit_details: FitDetails | None = None,
         prepare_seconds: float = 0.0,
     ):
         super().__init__(views)
         self.fit_seconds, self.predict_seconds = fit_seconds, predict_seconds
         self.prepare_seconds = prepare_seconds
         self.fit_metrics = dict(fit_metrics or {})
-        self.fit_details = dict(fit_details or {})
+        self.fit_details = fit_details or FitDetails()
 
 
 _ON_ONE_THREAD = (
@@ -56,17 +61,25 @@ _ON_ONE_THREAD = (
 
 
 class Method(ClassifierMixin, BaseEstimator, ABC):
-    """A classifier with at least one view of confidence. Subclass it in a file of its own under ``methods/``.
+    """A classifier with at least one kind of confidence (view). Subclass it to add a method.
 
-    name: what a config calls it. version: raised whenever its results change, so that stored cells of the
-    older version are computed again. views: the keys of what `confident_predict` returns with default
-    parameters, in order. parameters: what each constructor argument may be. takes_nominal: whether it can
-    use nominal attributes as they are; then it has a parameter ``nominal`` (`_nominal.NOMINAL`), and gets
-    codes of categories instead of dummy columns, and the numbers of the columns that hold them. Each has
-    ``fit``, ``predict`` and `confident_predict`, and one or more of ``predict_p_values``,
-    ``predict_proba`` and ``decision_function``. learns_online: whether it can predict examples one at a time
-    and learn each; then it has `evaluate_online`. metrics: the declaration of each number that `fit_metrics_`
-    may hold, with the direction that is better.
+    A subclass has ``fit``, `confident_predict`, and one or more of ``predict_p_values``, ``predict_proba``
+    and ``decision_function``. It sets these class attributes:
+
+    name: its name in configs: lower case, words joined by "-".
+    version: an integer that is raised whenever results change; stored results of older versions are then
+        computed again.
+    views: the keys of the result of `confident_predict` with default parameters, in order.
+    parameters: the declaration of each constructor argument (`confml.plugins.parameters`).
+    takes_nominal: whether it uses nominal features as they are. It then has a parameter ``nominal``
+        (`confml.methods.nominal.NOMINAL`) with the numbers of the columns that hold codes of categories,
+        and gets those codes instead of 0/1 columns.
+    learns_online: whether it can predict examples one at a time and learn each; it then has
+        `evaluate_online`.
+    metrics: the declaration of each number that `fit_metrics_` may hold, with its better direction.
+
+    The methods of this class are public: those that a subclass must or may override, and those that it calls
+    (`check_fit_data`, `check_predict_data`). confml calls the others.
     """
 
     name: ClassVar[str]
@@ -85,47 +98,51 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
             if inspect.isfunction(function):
                 setattr(cls, name, limits_blas(function))
 
-    # ---- what a method must offer
+    # ---- to implement
 
     @abstractmethod
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """Every view of the test examples ``X`` (n, d), by name; ``rng`` only where chance enters."""
+        """Return the predictions of the test examples X (n, d) for each view, by name.
+
+        rng: for methods that draw random numbers when they predict.
+        """
 
     def predict(self, X) -> np.ndarray:
-        """(n,) the labels of the first view."""
+        """Return the labels (n,) of the first view."""
         return next(iter(self.confident_predict(X).values())).labels.copy()
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        """The method's own quantities after a fit, for ``metrics.csv``, each declared in ``metrics``."""
+        """The method's own quantities after a fit (kept rows, R-hat), each declared in ``metrics``."""
         return {}
 
     @property
-    def fit_details_(self) -> dict[str, Any]:
-        """What a fit found and no number can say (a tree), as what JSON knows, for the report."""
-        return {}
+    def fit_details_(self) -> FitDetails:
+        """Findings of a fit that are not single numbers, such as a tree of classes, for the report."""
+        return FitDetails()
 
-    # ---- what a method may do better than these defaults
+    # ---- to override where a method can do better than the default
 
     def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray] | None:
-        """Work on one outer training set that all its tasks share, as named arrays; None for no such work.
+        """Return work on one outer training set that all its tasks share, as named arrays; None for none.
 
-        ``grid`` holds the points that `evaluate_path` will be asked for.
+        grid: the points that `evaluate_path` will be called with.
         """
         return None
 
     def subset_state(self, state: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray] | None:
-        """What of `prepare`'s state still holds for the training rows ``rows`` alone (an inner fold).
+        """Return the part of the result of `prepare` that is valid for the training rows ``rows`` alone.
 
-        None by default: a state that saw the inner validation rows must not leak into their prediction.
+        These are the rows of an inner fold. None by default: work that has seen the validation rows of the
+        fold must not be used to predict them.
         """
         return None
 
     def test_block(self, train_rows: int, test_rows: int) -> int | None:
-        """How many test examples make one task where a cell is large; None for all of them in one.
+        """Return the number of test examples of one task, or None for all of them in one task.
 
-        Only for methods whose predictions of one example do not depend on which others are asked. It must
-        not depend on the number of workers.
+        A number is allowed only where the prediction of an example does not depend on the other test
+        examples. It must not depend on the number of workers.
         """
         return None
 
@@ -138,19 +155,19 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         rng: np.random.Generator | None = None,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Iterator[tuple[dict[str, Any], Views]]:
-        """Fit on (X, y) and predict ``X_test`` for every point of a grid: yields (parameters, `Views`).
+        """Fit on (X, y) and predict X_test for each point of a grid: iterate over (parameters, `Views`).
 
-        The points come in the order of the grid. A method that can serve a whole grid in one pass overrides
-        this; ``tune:`` and ``sweep:`` both go through it. ``state`` is what `prepare` returned for (X, y).
-        What a point gives never depends on the other points: chance comes from a generator of its own,
-        derived from ``rng`` and the point, which also seeds a ``random_state`` that is not given.
+        ``sweep:`` and ``tune:`` both call it. A method that can evaluate a whole grid in one pass overrides
+        it. The points come in the order of the grid, and the result of a point does not depend on the other
+        points: each has a random generator of its own, derived from ``rng`` and the point, which also seeds
+        every ``random_state`` that is None. state: the result of `prepare` for (X, y).
         """
         for point in grid:
             method = clone(self).set_params(**point)
             point_rng = None if rng is None else derived_generator(rng, point)
             if point_rng is not None:
-                method._share_seeds(rng, point)
-                method._seed(point_rng)
+                method.share_random_states(rng, point)
+                method.seed_random_states(point_rng)
             started = time.thread_time()
             method.fit(X, y)
             fitted = time.thread_time()
@@ -171,10 +188,10 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         grid: Sequence[Mapping[str, Any]],
         rng: np.random.Generator | None = None,
     ) -> Iterator[tuple[dict[str, Any], Views]]:
-        """Learn (X, y), then take ``X_new`` (n, d) one at a time: predict it, and learn it with its label.
+        """Learn (X, y); then, for each example of X_new (n, d) in turn, predict it and learn its label.
 
-        As `evaluate_path` otherwise. classes: (c,) all labels that may come, sorted; some may not have come
-        when an example is predicted, and (X, y) may be empty. Only of methods with ``learns_online``.
+        Otherwise as `evaluate_path`. classes: (c,) all labels that can occur, sorted; an example may have a
+        label that has not occurred before, and (X, y) may be empty. For methods with ``learns_online``.
         """
         raise ConfmlError(
             f"{type(self).__name__} does not learn one example at a time",
@@ -190,28 +207,37 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
 
     @classmethod
     def warm(cls) -> None:
-        """Compile the kernels, by running them once on a few rows; nothing to do for a method without any."""
+        """Compile the kernels by running them once on a few rows; by default there are none."""
 
-    # ---- shared by the subclasses
+    # ---- random states
 
-    def _seed(self, rng: np.random.Generator) -> None:
-        """Give every ``random_state`` that is None a seed, those of nested estimators as well."""
+    def seed_random_states(self, rng: np.random.Generator) -> None:
+        """Draw a seed for every ``random_state`` that is None, also those of nested estimators."""
         for name, value in sorted(self.get_params().items()):
             if name.rpartition("__")[2] == "random_state" and value is None:
                 self.set_params(**{name: int(rng.integers(2**31))})
 
-    def _share_seeds(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
-        """Ahead of `_seed`, set what chance decides alike for several points of a grid."""
+    def share_random_states(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
+        """Set the random states that several points of a grid have in common.
 
-    def _check_fit(self, X, y) -> tuple[np.ndarray, np.ndarray]:
-        """Check parameters and training data, set ``classes_``: (X (m, d) float64 C-ordered, codes (m,))."""
+        It is called before `seed_random_states`, with the generator of the whole grid. By default no random
+        state is shared.
+        """
+
+    # ---- for subclasses to call
+
+    def check_fit_data(self, X, y) -> tuple[np.ndarray, np.ndarray]:
+        """Check the parameters and the training data, and set ``classes_``.
+
+        Returns X (m, d) as C-ordered float64, and the class numbers (m,) from 0.
+        """
         check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         return X, np.ascontiguousarray(codes, dtype=np.int64)
 
-    def _check_predict(self, X) -> np.ndarray:
-        """Checked test data (n, d) float64 C-ordered of a fitted method."""
+    def check_predict_data(self, X) -> np.ndarray:
+        """Check that the method is fitted; return the test data (n, d) as C-ordered float64."""
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, order="C", reset=False)

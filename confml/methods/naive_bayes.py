@@ -81,7 +81,7 @@ class NaiveBayes(Method):
 
     def fit(self, X, y) -> NaiveBayes:
         """Estimate P(c) and every p_c(x_i) from training examples X (m, d) with labels y (m,)."""
-        X, codes = self._check_fit(X, y)
+        X, codes = self.check_fit_data(X, y)
         self.class_counts_ = np.bincount(codes, minlength=len(self.classes_))
         nominal = nominal_mask(self.nominal, X.shape[1])
         self.densities_ = [self._density(X[:, i], codes, nominal[i]) for i in range(X.shape[1])]
@@ -93,7 +93,7 @@ class NaiveBayes(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The view ``probability`` of X (n, d)."""
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         prior = np.log(self.class_counts_ / self.class_counts_.sum())
         total = np.repeat(prior[None, :], len(X), axis=0)
         for values, density in zip(X.T, self.densities_, strict=True):

@@ -65,12 +65,12 @@ class TCMSVM(Method):
 
     def fit(self, X, y) -> TCMSVM:
         """Keep the examples. X: (m, d) finite numbers; y: (m,) labels."""
-        self.X_, self.codes_ = self._check_fit(X, y)
+        self.X_, self.codes_ = self.check_fit_data(X, y)
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The view ``p-value`` of test examples X (n, d). Raises ConfmlError where it would take too long."""
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         n, c, m = len(X), len(self.classes_), len(self.codes_)
         self._check_cost(n, c, m)
         greater, equal = np.zeros((n, c), dtype=np.int64), np.ones((n, c), dtype=np.int64)

@@ -13,7 +13,7 @@ from typing import Any
 
 from confml.errors import ConfmlError, did_you_mean
 from confml.report.figures import pictures
-from confml.report.figures._curves import Point, draw_curves
+from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import save, style
 from confml.report.files import safe_name, write_csv
 from confml.report.results import RunResults

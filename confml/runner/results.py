@@ -14,6 +14,7 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
+from confml.methods.details import FitDetails
 from confml.runner.plan import Cell
 from confml.runner.store import Store
 
@@ -56,8 +57,14 @@ class CellResult:
         return self.views.fit_metrics
 
     @property
-    def fit_details(self) -> dict[str, Any]:
+    def details(self) -> FitDetails:
+        """Findings of the fit that are not single numbers."""
         return self.views.fit_details
+
+    @property
+    def fit_details(self) -> dict[str, Any]:
+        """`details` as plain data."""
+        return self.details.to_dict()
 
     @property
     def fit_seconds(self) -> float:
@@ -75,7 +82,7 @@ class CellResult:
         """Keep the cell: from now on it is done."""
         # Without seconds: two runs that write the same cell at once then write the same arrays, whose digest
         # fits the document of either.
-        arrays = views_to_arrays(Views(self.views, 0.0, 0.0, self.fit_metrics, self.fit_details))
+        arrays = views_to_arrays(Views(self.views, 0.0, 0.0, self.fit_metrics, self.details))
         arrays |= {"truth": self.truth, "rows": self.rows, "dropped_rows": self.dropped_rows}
         document = {
             "cell": self.cell.as_dict(),
@@ -148,7 +155,7 @@ def views_to_arrays(views: Views) -> dict[str, np.ndarray]:
         "predict_seconds": views.predict_seconds,
         "prepare_seconds": views.prepare_seconds,
         "fit_metrics": views.fit_metrics,
-        "fit_details": views.fit_details,
+        "fit_details": views.fit_details.to_dict(),
         "views": [],
     }
     arrays: dict[str, np.ndarray] = {}
@@ -179,7 +186,9 @@ def views_from_arrays(arrays: Mapping[str, np.ndarray]) -> Views:
         )
     seconds = about["fit_seconds"], about["predict_seconds"]
     prepare = about.get("prepare_seconds", 0.0)
-    return Views(views, *seconds, about["fit_metrics"], about.get("fit_details"), prepare)
+    return Views(
+        views, *seconds, about["fit_metrics"], FitDetails.from_dict(about.get("fit_details")), prepare
+    )
 
 
 def join_blocks(blocks: Sequence[Views]) -> Views:

@@ -6,6 +6,7 @@ A task is a small specification; the worker loads the data itself, and writes wh
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import time
 import traceback
@@ -303,12 +304,14 @@ def _keep(task: Task, cell: Cell, parts: Parts, views: Views, tuning: dict | Non
     if task.setting.split.kind == "online":  # by the last step
         learnt = np.concatenate([parts.y, parts.y_test[:-1]])
     labels, counts = np.unique(learnt, return_counts=True)
+    details = views.fit_details
+    views.fit_details = dataclasses.replace(details, tuning=None)
     result = CellResult(
         cell=cell,
         truth=np.asarray(parts.y_test),
         rows=parts.numbers,
         views=views,
-        tuning=tuning or views.fit_details.pop("tuning", None),  # a conformal method's own choice
+        tuning=tuning or details.tuning,  # the latter of a conformal method
         train_rows=len(learnt),
         train_class_counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
         dropped_rows=parts.dropped_rows,

@@ -141,7 +141,7 @@ def test_the_weights_are_estimated_bayes_errors(options):
     rates = pairwise_bayes_error(X, y, **{"trees": 3, "count": "all", **options})
     assert_array_equal(model.bayes_error_, rates.estimate)
     assert model.tree_.to_dict() == ClassTree.of_weights(np.arange(6), rates.estimate).to_dict()
-    assert model.fit_details_ == {"tree": model.tree_.to_dict()}
+    assert model.fit_details_.to_dict() == {"tree": model.tree_.to_dict()}
     assert model.fit_metrics_["machines"] == 5
 
 
@@ -184,7 +184,7 @@ def test_the_same_bits_alone_and_in_a_path_in_any_order(solver):
         alone = SmartSVM(C=C, solver=solver, random_state=5).fit(X, y).confident_predict(X_test)["margin"]
         assert_array_equal(alone.scores, views["margin"].scores)
         assert_array_equal(alone.scores, back[C]["margin"].scores)
-        assert views.fit_details["tree"] == path[1.0].fit_details["tree"]
+        assert views.fit_details.tree == path[1.0].fit_details.tree
 
 
 def test_sparse_examples():
@@ -284,5 +284,5 @@ def test_inner_folds_share_the_tree_when_asked_to():
     shared = list(model.evaluate_path(X[rows], y[rows], X[rest], grid, None, part))
     for (_, views), trees in zip(shared, (3, 1), strict=True):
         whole = SmartSVM(trees=trees).fit(X, y).tree_
-        assert views.fit_details["tree"] == whole.only(np.unique(y[rows])).to_dict()
+        assert views.fit_details.tree.to_dict() == whole.only(np.unique(y[rows])).to_dict()
     assert SmartSVM().prepare(X, y, grid) is None

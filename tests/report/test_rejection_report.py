@@ -17,6 +17,7 @@ from confml.measures.chains import ChainDiagnostics
 from confml.measures.prediction import Prediction
 from confml.measures.rejection import curve_of
 from confml.methods.base import Views
+from confml.methods.details import FitDetails
 from confml.report import DatasetInfo, write_report
 from confml.report.console import print_run
 from confml.report.figures import NotApplicable, Subject, known_figures
@@ -51,7 +52,9 @@ def run_by_hand(splits=("r0", "r1", "r2"), **config):
         model = cell.params["model"]
         views, truth = prediction_of(int(cell.split[1:]), model)
         details = {"chains": bad_chains()} if model == "adaptive" else {}
-        return CellResult(cell, truth, np.arange(40), Views(views, fit_details=details), None, 80, {})
+        return CellResult(
+            cell, truth, np.arange(40), Views(views, fit_details=FitDetails.from_dict(details)), None, 80, {}
+        )
 
     methods = [entry("bayes-knn", {"model": model}, label=model) for model in ("standard", "adaptive")]
     given = make_config(methods, **({"levels": (), "thresholds": (0.8, 0.95)} | config))

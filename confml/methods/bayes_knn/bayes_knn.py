@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -28,6 +28,7 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.methods.bayes_knn.adaptive import MetricPosterior, sample_metrics
 from confml.methods.bayes_knn.posterior import NodePosterior, Sampler, Summary, Training, integrate, sample
+from confml.methods.details import ChainSummary, FitDetails
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
 
 SIMPLE_BETA = 1.0
@@ -153,7 +154,7 @@ class BayesKNN(Method):
         Raises ConfmlError for a wrong parameter or exact inference of the adaptive model, and ValueError for
         data that are not finite numbers.
         """
-        X, codes = self._check_fit(X, y)
+        X, codes = self.check_fit_data(X, y)
         if self.inference == "exact" and self.model == "adaptive":
             raise ConfmlError(
                 "the adaptive model has no exact inference", hint="set inference to mcmc or auto"
@@ -218,13 +219,13 @@ class BayesKNN(Method):
 
         Section 3.2 of the paper: an example is sure if it is above a second threshold s for one class.
         """
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         if self.posterior_ is None:
             return np.full((len(X), 1), float(threshold < 1.0))
         return self._used_posterior().exceedance(X, float(threshold))
 
     def _summary(self, X) -> Summary:
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         if self.posterior_ is None:
             certain = np.ones((len(X), 1))
             return Summary(certain, np.zeros_like(certain), certain)
@@ -276,11 +277,12 @@ class BayesKNN(Method):
         return found
 
     @property
-    def fit_details_(self) -> dict[str, Any]:
-        """``chains``, where there are any: their traces of k, beta and the log posterior, and warnings."""
+    def fit_details_(self) -> FitDetails:
+        """The Markov chains, where there are any: traces of k, beta and the log posterior, and warnings."""
         if self.diagnostics_ is None:
-            return {}
-        return {"chains": self.diagnostics_.summary(("k", "beta", "log posterior"))}
+            return FitDetails()
+        summary = self.diagnostics_.summary(("k", "beta", "log posterior"))
+        return FitDetails(chains=ChainSummary.from_dict(summary))
 
     @classmethod
     def warm(cls) -> None:

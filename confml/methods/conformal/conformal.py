@@ -33,6 +33,7 @@ from confml.methods.conformal.scores import (
     on_all_classes,
     values_for,
 )
+from confml.methods.details import FitDetails
 from confml.plugins.parameters import (
     AnyOf,
     Choice,
@@ -250,20 +251,19 @@ class ConformalMethod(Method):
         return {**own, "calibration_rows": float(rows)}
 
     @property
-    def fit_details_(self) -> dict[str, Any]:
-        """``calibration_rows``: [label, rows calibrated on] of each class; ``tuning``: what was chosen."""
+    def fit_details_(self) -> FitDetails:
+        """The number of calibration examples of each class, and the choice that tuning made."""
         counts = zip(self.classes_.tolist(), self.calibration_counts_.tolist(), strict=True)
-        details = {"calibration_rows": [list(pair) for pair in counts]}
-        return details if self.tuning_ is None else details | {"tuning": self.tuning_}
+        return FitDetails(calibration_rows=tuple(counts), tuning=self.tuning_)
 
     # ---- parts of it
 
-    def _share_seeds(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
+    def share_random_states(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
         """One calibration part (one set of folds) for all points of a sweep, and one fit for all scores."""
         if self.random_state is None:
             self.random_state = int(derived_generator(rng, KEY).integers(2**31))
         own = {name: value for name, value in point.items() if name.partition("__")[0] != KEY}
-        self.method._seed(derived_generator(rng, KEY, own))
+        self.method.seed_random_states(derived_generator(rng, KEY, own))
 
     def _generator(self, purpose: str) -> np.random.Generator:
         rng = np.random.default_rng(self.random_state)

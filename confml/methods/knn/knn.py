@@ -53,7 +53,7 @@ class KNN(Method):
 
     def fit(self, X, y) -> KNN:
         """Make training examples X (m, d) with labels y (m,) ready for the search."""
-        X, codes = self._check_fit(X, y)
+        X, codes = self.check_fit_data(X, y)
         self._rows = nearest_rows(X, codes, len(self.classes_), nominal_mask(self.nominal, X.shape[1]))
         return self
 
@@ -63,7 +63,7 @@ class KNN(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The view ``vote`` of X (n, d)."""
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         return self._vote(self._rows.query(X, self.k), self.k)
 
     def test_block(self, train_rows: int, test_rows: int) -> int | None:
@@ -93,7 +93,7 @@ class KNN(Method):
         started = time.thread_time()
         largest.fit(X, y)
         fitted = time.thread_time()
-        neighbours = largest._rows.query(largest._check_predict(X_test), largest.k)
+        neighbours = largest._rows.query(largest.check_predict_data(X_test), largest.k)
         searched = time.thread_time()
         fit_seconds, search_seconds = (fitted - started) / len(grid), (searched - fitted) / len(grid)
         for given, point in zip(grid, points, strict=True):

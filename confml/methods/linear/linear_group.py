@@ -49,7 +49,7 @@ class LinearGroup(Method):
 
     def fit(self, X, y):
         """Learn the group on training examples X (m, d) with labels y (m,)."""
-        X, codes = self._check_fit(X, y)
+        X, codes = self.check_fit_data(X, y)
         self._fit_inputs(X)
         inputs = np.ascontiguousarray(self._inputs(X))
         c = len(self.classes_)
@@ -75,7 +75,7 @@ class LinearGroup(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The view ``margin`` of X (n, d)."""
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         return {"margin": Prediction(self.classes_, self._scores(self._inputs(X)), "margin")}
 
     def _scores(self, inputs: np.ndarray) -> np.ndarray:

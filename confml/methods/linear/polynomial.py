@@ -82,7 +82,7 @@ class Polynomial(Method):
 
     def fit(self, X, y) -> Polynomial:
         """Learn the weights of all products from training examples X (m, d) with labels y (m,)."""
-        X, _ = self._check_fit(X, y)
+        X, _ = self.check_fit_data(X, y)
         learner = self._new_learner()
         weights = number_of_weights(X.shape[1], self.order)
         if weights * len(X) > MOST_NUMBERS:
@@ -103,7 +103,7 @@ class Polynomial(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict:
         """The view ``margin`` of X (n, d)."""
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         block = max(1, _BLOCK_NUMBERS // self._products.n_output_features_)
         parts = (self._inputs(X[start : start + block]) for start in range(0, len(X), block))
         scores = [self.learner_.confident_predict(part)["margin"].scores for part in parts]

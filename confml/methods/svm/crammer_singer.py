@@ -58,7 +58,7 @@ class CrammerSinger(SparseMethod):
 
     def fit(self, X, y):
         """Train on examples X (m, d), an array or a sparse matrix, with labels y (m,)."""
-        X, codes = self._check_fit(X, y)
+        X, codes = self.check_fit_data(X, y)
         c = len(self.classes_)
         if c == 1:
             self.weights_ = np.zeros((1, X.shape[1] + 1))
@@ -76,6 +76,6 @@ class CrammerSinger(SparseMethod):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The view ``margin`` of X (n, d)."""
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         values = np.asarray(X @ self.weights_[:, 1:].T) + self.weights_[:, 0]
         return {"margin": Prediction(self.classes_, values, "margin")}

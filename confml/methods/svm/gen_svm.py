@@ -91,7 +91,7 @@ class GenSVM(PenaltyPath):
     def _fit_path(self, X, y, lams: Sequence[float], state=None) -> tuple[float, dict[float, float]]:
         """path_[lam]: coefficients (1 + inputs, c - 1), t in the first row; objective; iterations so far."""
         started = time.thread_time()
-        X, codes = self._check_fit(X, y)
+        X, codes = self.check_fit_data(X, y)
         c = len(self.classes_)
         self.corners_ = simplex(c)
         self._fit_inputs(X)
@@ -153,7 +153,10 @@ class GenSVM(PenaltyPath):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The view ``margin`` of X (n, d)."""
-        Z = np.asarray(self._inputs(self._check_predict(X)) @ self.coefficients_[1:]) + self.coefficients_[0]
+        Z = (
+            np.asarray(self._inputs(self.check_predict_data(X)) @ self.coefficients_[1:])
+            + self.coefficients_[0]
+        )
         return {"margin": Prediction(self.classes_, Z @ self.corners_.T, "margin")}
 
     @classmethod

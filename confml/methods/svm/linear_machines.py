@@ -107,7 +107,7 @@ class LinearMachines(PenaltyPath):
     def _fit_path(self, X, y, Cs: Sequence[float], state) -> tuple[float, dict[float, float]]:
         """path_[C]: weights (machines, d + 1), the bias first."""
         started = time.thread_time()
-        X, codes = self._check_fit(X, y)
+        X, codes = self.check_fit_data(X, y)
         problems = self._problems(X, codes, state)
         Cs = list(dict.fromkeys(Cs))
         weights = np.empty((len(Cs), len(problems), X.shape[1] + 1))
@@ -157,7 +157,7 @@ class LinearMachines(PenaltyPath):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The views of X (n, d)."""
-        return self._views(self._values(self._check_predict(X)))
+        return self._views(self._values(self.check_predict_data(X)))
 
     def _values(self, X) -> np.ndarray:
         """(n, machines) decision values."""

@@ -59,7 +59,7 @@ class OvOSVM(LinearMachines):
 
         Its largest column is the label that `predict` gives.
         """
-        values = self._values(self._check_predict(X))
+        values = self._values(self.check_predict_data(X))
         c = len(self.classes_)
         if c <= 2:
             return values[:, 0] if c == 2 else np.zeros((len(values), 1))

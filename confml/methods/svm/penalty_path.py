@@ -27,8 +27,8 @@ class SparseMethod(Method):
         tags.input_tags.sparse = True
         return tags
 
-    def _check_fit(self, X, y):
-        """As `Method._check_fit`; X may be CSR."""
+    def check_fit_data(self, X, y):
+        """As `Method.check_fit_data`; X may be CSR."""
         check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, accept_sparse="csr"
@@ -37,7 +37,7 @@ class SparseMethod(Method):
         self.classes_, codes = np.unique(y, return_inverse=True)
         return X, np.ascontiguousarray(codes, dtype=np.int64)
 
-    def _check_predict(self, X):
+    def check_predict_data(self, X):
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, order="C", reset=False, accept_sparse="csr")
 
@@ -89,7 +89,7 @@ class PenaltyPath(SparseMethod):
         for point in grid:
             method = clone(self).set_params(**point)
             if rng is not None:
-                method._seed(derived_generator(rng, point))
+                method.seed_random_states(derived_generator(rng, point))
             methods.append(method)
         keys = [method._path_key() for method in methods]
         fitted: dict[str, tuple] = {}

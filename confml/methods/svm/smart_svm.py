@@ -12,6 +12,7 @@ from sklearn.base import clone
 from confml.bayes_error import pairwise_bayes_error
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
+from confml.methods.details import ClassTreeNode, FitDetails
 from confml.methods.multiclass import BinaryProblem
 from confml.methods.svm.class_tree import ClassTree
 from confml.methods.svm.graph_cuts import CUTS
@@ -144,7 +145,7 @@ class SmartSVM(LinearMachines):
         for point in grid or [{}]:
             method = clone(self).set_params(**point)
             if method.share_tree and f"{method._tree_key()}|left" not in state:
-                X_checked, codes = method._check_fit(X, y)
+                X_checked, codes = method.check_fit_data(X, y)
                 method._grow(X_checked, codes, None)
                 arrays = {**method.tree_.to_arrays(), "weights": method.bayes_error_}
                 state |= {f"{method._tree_key()}|{name}": array for name, array in arrays.items()}
@@ -194,7 +195,7 @@ class SmartSVM(LinearMachines):
         if self.estimator is None:
             return super()._fit_path(X, y, Cs, state)
         started = time.thread_time()
-        X, codes = self._check_fit(X, y)
+        X, codes = self.check_fit_data(X, y)
         problems = self._problems(X, codes, state)
         seeds = np.random.default_rng(self.random_state).integers(2**31, size=len(problems))
         learners = [
@@ -229,7 +230,7 @@ class SmartSVM(LinearMachines):
         """The view ``margin`` of X (n, d)."""
         if self.estimator is None:
             return super().confident_predict(X, rng)
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         return self._walk(X.shape[0], lambda node, rows: node_values(self.weights_[node], X[rows]))
 
     def _views(self, values: np.ndarray) -> dict[str, Prediction]:
@@ -255,9 +256,9 @@ class SmartSVM(LinearMachines):
         return {"margin": Prediction(self.classes_, scores, "margin", self.classes_[ends])}
 
     @property
-    def fit_details_(self) -> dict[str, Any]:
-        """``tree``: `ClassTree.to_dict`."""
-        return {"tree": self.tree_.to_dict()}
+    def fit_details_(self) -> FitDetails:
+        """The tree of classes."""
+        return FitDetails(tree=ClassTreeNode.from_dict(self.tree_.to_dict()))
 
     @property
     def fit_metrics_(self) -> dict[str, float]:

@@ -80,14 +80,14 @@ class TCMNN(Method):
 
     def fit(self, X, y) -> TCMNN:
         """Find every training example's neighbours. X: (m, d) finite numbers; y: (m,) labels."""
-        X, codes = self._check_fit(X, y)
+        X, codes = self.check_fit_data(X, y)
         self.passes_ = Passes(X, codes, self._engine, self._room)
         self.lists_ = self.passes_.lists(_useful(self.k, len(X)))
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The view ``p-value`` of test examples X (n, d); ``rng`` goes before ``random_state``."""
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         passes = self.passes_
         fitted_k = self.lists_[0].shape[1]  # whatever k was set to since
         counts = passes.counts(*self.lists_, X, [fitted_k], self.mondrian)
@@ -114,7 +114,7 @@ class TCMNN(Method):
         ``same``, ``other`` (m, K): to the K nearest of its own and of other classes, ascending, +inf where
         there are fewer; rows in the order of X.
         """
-        X, codes = clone(self)._check_fit(X, y)
+        X, codes = clone(self).check_fit_data(X, y)
         largest = max([point.get("k", self.k) for point in grid], default=self.k)
         same, other = Passes(X, codes, self._engine, self._room).lists(_useful(largest, len(X)))
         return {"same": same, "other": other}
@@ -137,8 +137,8 @@ class TCMNN(Method):
             return
         started = time.thread_time()
         fitted = methods[0]
-        X, codes = fitted._check_fit(X, y)
-        T = fitted._check_predict(X_test)
+        X, codes = fitted.check_fit_data(X, y)
+        T = fitted.check_predict_data(X_test)
         passes = Passes(X, codes, self._engine, self._room)
         ks = [_useful(method.k, len(X)) for method in methods]
         lists = _lists_of(state, len(X), max(ks)) or passes.lists(max(ks))

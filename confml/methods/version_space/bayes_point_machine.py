@@ -36,7 +36,7 @@ class BayesPointMachine(Perceptrons):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The view ``margin`` of X (m, d)."""
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         values = np.concatenate([self._centre_values(block) for block, _ in self._blocks(X)])
         scores = decision_scores(values, len(self.classes_), self.multiclass)
         return {"margin": Prediction(self.classes_, scores, "margin")}

@@ -84,7 +84,7 @@ class BayesTransduction(Perceptrons):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The views ``probability`` and ``bayes-point`` of X (m, d)."""
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         parts = [self._predict_block(*block) for block in self._blocks(X)]
         return {view: Prediction.concatenate([part[view] for part in parts]) for view in self.views}
 
@@ -117,7 +117,7 @@ class BayesTransduction(Perceptrons):
         For two classes, sampled by billiard. The more points, the more labellings there are, and the fewer of
         them the flight meets twice: some tens of points can be labelled jointly.
         """
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         if len(self.classes_) != 2 or self.sampler == "ep":
             raise ConfmlError(
                 "a joint labelling needs two classes and a billiard",

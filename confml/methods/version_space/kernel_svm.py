@@ -75,7 +75,7 @@ class KernelSVM(Method):
 
     def fit(self, X, y) -> KernelSVM:
         """Fit to X (n, d), y (n,)."""
-        X, codes = self._check_fit(X, y)
+        X, codes = self.check_fit_data(X, y)
         self.sigma_ = median_distance(X) if self.sigma == "median" else float(self.sigma)
         self.svc_ = self.weights_ = None
         if len(self.classes_) > 1 and not self.bias:
@@ -111,7 +111,7 @@ class KernelSVM(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The view ``margin`` of X (m, d)."""
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         if self.weights_ is not None:
             values = products(np.ascontiguousarray(self.kernel_(X, self.X_)), self.weights_)
             scores = decision_scores(values, len(self.classes_), "ovr")

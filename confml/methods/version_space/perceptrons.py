@@ -131,7 +131,7 @@ class Perceptrons(Method):
         Raises ConfmlError, with what to do about it, where there is nothing to learn: one class, rows that
         cannot be told apart, no version space; and where there is not the memory for it.
         """
-        X, codes = self._check_fit(X, y)
+        X, codes = self.check_fit_data(X, y)
         classes = len(self.classes_)
         if classes < 2:
             raise ConfmlError(

@@ -6,7 +6,7 @@ from numbers import Real
 
 from confml.plugins.parameters import Flag
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures._curves import Point, draw_curves
+from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.error_against import Word
 from confml.report.summaries import mean_and_sd
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from confml.plugins.parameters import Integer, Parameter
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures._refit import data_at_hand, first_split
 from confml.report.figures.decision_boundary import COLOURS, draw_truth, true_boundary
+from confml.report.figures.refit import data_at_hand, first_split
 from confml.report.figures.style import BLACK, PAGE, legend_below, new_figure, power
 
 CHAINS = 4

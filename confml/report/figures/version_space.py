@@ -14,7 +14,7 @@ import numpy as np
 from confml.methods.version_space.joint_labelling import JointLabelling
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures._refit import data_at_hand, first_split
+from confml.report.figures.refit import data_at_hand, first_split
 from confml.report.figures.style import (
     BLACK,
     BLUE,
@@ -66,7 +66,7 @@ def _fitted(subject: Subject, points: int) -> Toy:
             raise NotApplicable(f"it has {len(data.classes)} classes, not 2")
         parts, point, rng = first_split(subject, found[0], data, folder)
         method = parts.method(point)
-        method._seed(derived_generator(rng, point))
+        method.seed_random_states(derived_generator(rng, point))
         method.fit(parts.X, parts.y)
         W = parts.X_test[:points]
         if not len(W):

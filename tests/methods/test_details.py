@@ -1,0 +1,72 @@
+"""Fit details: typed in Python, plain data in the store, and the same after both ways."""
+
+import json
+
+import numpy as np
+import pytest
+
+from confml.measures import Prediction
+from confml.methods.base import Views
+from confml.methods.details import ChainSummary, ClassTreeNode, FitDetails
+from confml.methods.registry import build
+from confml.runner.results import views_from_arrays, views_to_arrays
+
+TREE = {
+    "classes": ["a", "b", "c"],
+    "cut": 0.25,
+    "left": {"class": "a"},
+    "right": {"classes": ["b", "c"], "cut": 0.5, "left": {"class": "b"}, "right": {"class": "c"}},
+}
+CHAINS = {
+    "traces": {"k": [[1.0, 2.0], [1.0, 3.0]]},
+    "every": {"k": 4},
+    "rhat": {"k": 1.5},
+    "ess": {"k": 7.0},
+    "worst_rhat": 1.6,
+    "least_ess": 5.0,
+    "warnings": ["the chains have not converged"],
+}
+STORED = {
+    "tree": TREE,
+    "chains": CHAINS,
+    "calibration_rows": [["a", 3], ["b", 4]],
+    "tuning": {"chosen": {"k": 3}, "select_by": "accuracy", "scores": [], "seconds": 0.5},
+    "of_a_plug_in": [1, 2],
+}
+
+
+@pytest.mark.parametrize("keys", [[], ["tree"], ["chains", "of_a_plug_in"], list(STORED)])
+def test_details_keep_their_stored_form(keys):
+    stored = {key: STORED[key] for key in keys}
+    details = FitDetails.from_dict(stored)
+    assert json.dumps(details.to_dict()) == json.dumps(stored)
+    assert FitDetails.from_dict(json.loads(json.dumps(stored))) == details
+
+
+def test_details_are_typed():
+    details = FitDetails.from_dict(STORED)
+    assert details.tree.classes == ("a", "b", "c") and details.tree.left.is_leaf and details.tree.depth == 2
+    assert [node.cut for node in details.tree.inner_nodes()] == [0.25, 0.5]
+    assert details.chains == ChainSummary.from_dict(CHAINS)
+    assert details.chains.warnings == tuple(CHAINS["warnings"])
+    assert details.calibration_rows == (("a", 3), ("b", 4))
+    assert details.other == {"of_a_plug_in": [1, 2]}
+    assert FitDetails.from_dict(None) == FitDetails() and FitDetails().to_dict() == {}
+
+
+def test_details_pass_through_the_store():
+    view = Prediction(np.array(["a", "b"]), np.array([[0.2, 0.8]]), "vote")
+    details = FitDetails.from_dict(STORED)
+    again = views_from_arrays(views_to_arrays(Views({"vote": view}, fit_details=details)))
+    assert again.fit_details == details
+
+
+def test_methods_return_details():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(centre, 1, (12, 2)) for centre in (0, 3, 6)])
+    y = np.repeat(["a", "b", "c"], 12)
+    tree = build("smart-svm").fit(X, y).fit_details_.tree
+    assert isinstance(tree, ClassTreeNode) and sorted(tree.classes) == ["a", "b", "c"]
+    rows = build("sklearn.neighbors.KNeighborsClassifier", {"conformal": "split"}).fit(X, y).fit_details_
+    assert [label for label, _ in rows.calibration_rows] == ["a", "b", "c"]
+    assert build("naive-bayes").fit(X, y).fit_details_ == FitDetails()
