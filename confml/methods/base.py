@@ -123,7 +123,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         derived from ``rng`` and the point, which also seeds a ``random_state`` that is not given.
         """
         for point in grid:
-            method = clone(self).set_params(**point)
+            method = clone(self)._set_point(point)
             point_rng = None if rng is None else derived_generator(rng, point)
             if point_rng is not None:
                 method._share_seeds(rng, point)
@@ -169,6 +169,10 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         for name, value in sorted(self.get_params().items()):
             if name.rpartition("__")[2] == "random_state" and value is None:
                 self.set_params(**{name: int(rng.integers(2**31))})
+
+    def _set_point(self, point: Mapping[str, Any]) -> Method:
+        """Set the parameters of a point of a grid and return the method."""
+        return self.set_params(**point)
 
     def _share_seeds(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
         """Ahead of `_seed`, set what chance decides alike for several points of a grid."""
