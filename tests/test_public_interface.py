@@ -149,9 +149,9 @@ def test_fits_from_python_limit_blas(monkeypatch):
     seen = []
 
     class Watching(confml.KNN):
-        def _check_fit(self, X, y):
+        def check_fit_data(self, X, y):
             seen.append(threads())
-            return super()._check_fit(X, y)
+            return super().check_fit_data(X, y)
 
     X, y = load_iris(return_X_y=True)
     with threadpool_limits(2, user_api="blas"):

@@ -108,7 +108,7 @@ def _suggest(part: dict[str, Any], key: str, names: Iterable[str], *, in_list: b
 
 def _with_parameters(part: dict[str, Any], key: str, known: Mapping[str, Mapping[str, Parameter]]) -> None:
     """The parameters of each method (step, generator, figure), where its name is given, and no others."""
-    from confml.methods.conformal.conformal import PARAMETERS as conformal
+    from confml.methods.conformal.settings import PARAMETERS as conformal
 
     part["additionalProperties"] = True  # scikit-learn's classifiers have parameters that are not listed
     own = list(part["properties"])

@@ -201,7 +201,7 @@ class NoiseSpec(Part):
 
 
 class ConformalSpec(Part):
-    """How a method is made conformal: whatever is not said has the default of the method's description."""
+    """Settings of conformal prediction; `confml describe conformal` has the defaults."""
 
     short = "kind"
 
@@ -209,30 +209,32 @@ class ConformalSpec(Part):
         "split",
         description="split: calibrate on a part of the training set; cross: on each of its folds in turn.",
     )
-    score: one_of("lac", "aps", "raps", "margin", "knn-ratio") | None = Field(
+    nonconformity: one_of("lac", "aps", "raps", "margin", "knn-ratio") | None = Field(
         None,
-        description="What makes a label strange; by default lac where there are probabilities, else margin.",
+        description="Nonconformity score; by default lac if there are probabilities, else margin.",
         examples=["aps"],
     )
     calibration: Between | None = Field(
-        None, description="The calibration part's share of each class, for split (0.3 unless said)."
+        None,
+        description="Fraction of examples in the calibration part, for split (default 0.3).",
     )
-    folds: Folds | None = Field(None, description="How many folds, for cross (5 unless said).")
+    folds: Folds | None = Field(None, description="Number of folds, for cross (default 5).")
     mondrian: Switch | None = Field(
-        None, description="Count only examples of the class in question: valid for each class by itself."
+        None, description="Label-conditional p-values, which are valid for each class (default false)."
     )
-    smoothed: Switch | None = Field(None, description="Break ties between scores at random.")
+    smoothed: Switch | None = Field(None, description="Break ties between scores at random (default false).")
     randomised: Switch | None = Field(
-        None, description="Draw how much of a label's own probability counts, for aps and raps (true)."
+        None,
+        description="Count a random fraction of the label's probability, for aps and raps (default true).",
     )
-    penalty: Share | None = Field(None, description="Of each place behind k-reg, for raps (0.01).")
-    k_reg: Whole | None = Field(None, description="Places without a penalty, for raps (1).")
-    k: Count | None = Field(None, description="How many neighbours, for knn-ratio (1).")
+    penalty: Share | None = Field(None, description="Penalty per rank after k-reg, for raps (default 0.01).")
+    k_reg: Whole | None = Field(None, description="Number of ranks without a penalty, for raps (default 1).")
+    k: Count | None = Field(None, description="Number of neighbours, for knn-ratio (default 1).")
 
     def as_params(self) -> dict[str, Any]:
-        """What is said, as parameters of the method: ``conformal`` and ``conformal__score``."""
-        said = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
-        others = {f"conformal__{name}": value for name, value in said.items() if value is not None}
+        """Return the given settings as parameters of the method: ``conformal``, ``conformal__folds``."""
+        given = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
+        others = {f"conformal__{name}": value for name, value in given.items() if value is not None}
         return {"conformal": self.kind, **others}
 
 
@@ -271,8 +273,8 @@ class MethodEntry(Part):
     select_by: one_of(*SELECT_BY) = Field("accuracy", description="What tuning goes by.")
     conformal: ConformalSpec | None = Field(
         None,
-        description="Make it conformal, with p-values; a single word is the kind.",
-        examples=["split", {"kind": "cross", "score": "aps"}],
+        description="Conformal prediction with this method, with p-values; a single word is the kind.",
+        examples=["split", {"kind": "cross", "nonconformity": "aps"}],
     )
     label: Words | None = Field(None, description="Its name in tables and figures.", examples=["1-NN"])
     limits: LimitsSpec | None = Field(

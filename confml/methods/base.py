@@ -163,7 +163,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         every ``random_state`` that is None. state: the result of `prepare` for (X, y).
         """
         for point in grid:
-            method = clone(self).set_params(**point)
+            method = clone(self).set_point(point)
             point_rng = None if rng is None else derived_generator(rng, point)
             if point_rng is not None:
                 method.share_random_states(rng, point)
@@ -216,6 +216,10 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         for name, value in sorted(self.get_params().items()):
             if name.rpartition("__")[2] == "random_state" and value is None:
                 self.set_params(**{name: int(rng.integers(2**31))})
+
+    def set_point(self, point: Mapping[str, Any]) -> Method:
+        """Set the parameters of a point of a grid and return the method."""
+        return self.set_params(**point)
 
     def share_random_states(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
         """Set the random states that several points of a grid have in common.

@@ -11,6 +11,7 @@ import sklearn
 from confml.errors import ConfigError, ConfmlError
 from confml.methods.base import Method
 from confml.methods.conformal import conformal
+from confml.methods.conformal.settings import KEY, check_settings, settings_of
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
 from confml.methods.sklearn.sklearn_method import SklearnMethod, new_classifier, view_of
 from confml.plugins.registry import PluginRegistry, required_parameters
@@ -49,20 +50,20 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
 
     Those of any method may say ``conformal``, and what stands behind ``conformal__``.
     """
-    settings, params = conformal.settings_of(params or {})
+    settings, params = settings_of(params or {})
     if method_class(name) is SklearnMethod:
         views = [view_of(new_classifier(name, params))]
     else:
         methods.check(name, params)
         views = views_of(method_class(name))
     if settings:
-        conformal.check_settings(name, settings, views)
+        check_settings(name, settings, views)
 
 
 def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
     """A method that is not fitted yet. Raises ConfigError as `check` does."""
     check(name, params)
-    settings, params = conformal.settings_of(params or {})
+    settings, params = settings_of(params or {})
     if method_class(name) is SklearnMethod:
         method = SklearnMethod(new_classifier(name, params))
     else:
@@ -77,8 +78,8 @@ def version_of(name: str, params: Mapping[str, Any] | None = None) -> int | str:
     """
     cls = method_class(name)
     version = f"{cls.version}, scikit-learn {sklearn.__version__}" if cls is SklearnMethod else cls.version
-    settings, _ = conformal.settings_of(params or {})
-    return f"{version}, conformal {conformal.ConformalMethod.version}" if settings else version
+    settings, _ = settings_of(params or {})
+    return f"{version}, conformal {conformal.Conformal.version}" if settings else version
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -88,7 +89,7 @@ def describe(name: str) -> dict[str, Any]:
     version, views (of the method with its default parameters), parameters (each with name, about, expected
     and, where it has one, default). ``conformal`` is what any classifier can be made.
     """
-    if name == conformal.KEY:
+    if name == KEY:
         return conformal.describe()
     cls = method_class(name)
     if cls is not SklearnMethod:

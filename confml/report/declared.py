@@ -22,12 +22,13 @@ def declared_metrics() -> list[Declared]:
 
     The quantities of a step are named ``<step>.<quantity>``, as in ``metrics.csv``.
     """
-    from confml.methods.conformal.conformal import KEY, ConformalMethod
+    from confml.methods.conformal import Conformal
+    from confml.methods.conformal.settings import KEY
     from confml.methods.registry import known_methods
     from confml.steps.registry import known_steps
 
     found = _of_reports()
-    for name, cls in {**known_methods(), KEY: ConformalMethod}.items():
+    for name, cls in {**known_methods(), KEY: Conformal}.items():
         found += [Declared(quantity, one, "metrics.csv", name) for quantity, one in cls.metrics.items()]
     for name, cls in known_steps().items():
         found += [Declared(f"{name}.{key}", one, "metrics.csv", name) for key, one in cls.metrics.items()]

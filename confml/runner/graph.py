@@ -8,7 +8,7 @@ from pathlib import Path
 from confml._seeds import stable_hash
 from confml.config.limits import NO_LIMITS, Limits, limits_of
 from confml.methods.base import Method
-from confml.methods.conformal.conformal import INNER, TUNE
+from confml.methods.conformal.settings import INNER, TUNE
 from confml.methods.registry import build
 from confml.runner.plan import Cell, Job, Plan, steps_for
 from confml.runner.splits import split_rows

@@ -14,7 +14,7 @@ from confml.data.dataset import DataSet
 from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
 from confml.errors import ConfmlError
 from confml.methods.base import Method
-from confml.methods.conformal.conformal import GROUPS, KEY, STEPS
+from confml.methods.conformal.settings import KEY
 from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
 from confml.runner.splits import inner_folds, split_identity, split_rows
@@ -69,15 +69,15 @@ class Parts:
     def method(self, point: Mapping[str, Any]) -> Method:
         """The method with the parameters of a point.
 
-        A conformal one gets the steps, to learn them itself, and the groups, to keep them together.
+        A conformal one gets the steps, which it learns on each of its training parts, and the groups.
         """
         method = build(self.setting.method, point)
         if self._defers and self.data.groups is not None:
-            method.set_params(**{GROUPS: np.asarray(self.data.groups)[self.train_rows]})
+            method.set_params(groups=np.asarray(self.data.groups)[self.train_rows])
         if self._defers and self.setting.steps:
             raw = self._raw["X"].shape[1]
             method.set_params(
-                **{STEPS: _Deferred(self.setting.steps, self._columns(raw), self._generator("steps"))}
+                steps=_Deferred(self.setting.steps, self._columns(raw), self._generator("steps"))
             )
         return method
 
@@ -236,18 +236,24 @@ class Parts:
 
 @dataclass(frozen=True)
 class _Deferred:
-    """The steps of a run for a conformal method: learnt on each part that it fits its classifier to."""
+    """The steps of a run for a conformal method, learnt on each of its training parts."""
 
     steps: Sequence[tuple[str, Mapping[str, Any]]]
     nominal: np.ndarray
     rng: np.random.Generator
 
+    def __sklearn_clone__(self) -> _Deferred:
+        return self
+
     def learn(
-        self, X: np.ndarray, y: np.ndarray, part: int
+        self, X: np.ndarray, y: np.ndarray, *part: Any
     ) -> tuple[Chain, np.ndarray, np.ndarray, np.ndarray]:
-        """Learn from X (m, d), y (m,), and treat them: (chain, X (m', d'), y (m',), rows kept (m',))."""
+        """Learn from X (m, d), y (m,) and return (chain, X (m', d'), y (m',), kept rows (m',)).
+
+        part: names the training part; each part has random numbers of its own.
+        """
         chain = build_chain(self.steps)
-        X, y, kept = chain.fit_training(X, y, derived_generator(self.rng, part), self.nominal)
+        X, y, kept = chain.fit_training(X, y, derived_generator(self.rng, *part), self.nominal)
         return chain, X, y, kept
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 
@@ -9,19 +10,28 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from confml.config import json_schema, restore_config
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
-from confml.methods.conformal.conformal import ConformalMethod, choose
-from confml.methods.conformal.parts import calibration_groups, calibration_rows, fold_numbers
+from confml.methods.conformal import Conformal
+from confml.methods.conformal.parts import (
+    calibration_groups,
+    calibration_rows,
+    calibration_rows_by_class,
+    fold_numbers,
+    random_folds,
+)
 from confml.methods.conformal.scores import (
     aps_scores,
     knn_ratio_scores,
     lac_scores,
     margin_scores,
 )
+from confml.methods.conformal.selection import choose
 from confml.methods.registry import build, check, version_of
 
 LOGISTIC = "sklearn.linear_model.LogisticRegression"
@@ -125,8 +135,8 @@ def test_p_values_are_counted(kind, score, mondrian):
     """The counts of each fold, from its classifier, its examples and the scores' definitions."""
     X, y = blobs(3, 60)
     X_test, _ = blobs(4, 20)
-    method = ConformalMethod(
-        Seen(), kind, score=score, folds=3, mondrian=mondrian, randomised=False, k=2, random_state=5
+    method = Conformal(
+        Seen(), kind, nonconformity=score, folds=3, mondrian=mondrian, randomised=False, k=2, random_state=5
     )
     prediction = method.fit(X, y).confident_predict(X_test)["p-value"]
 
@@ -169,7 +179,7 @@ def test_p_values_are_counted(kind, score, mondrian):
 def test_smoothed_p_values():
     X, y = blobs(3, 60)
     plain = build("knn", {"k": 3, "conformal": "split", "conformal__random_state": 2}).fit(X, y)
-    smooth = clone(plain).set_params(conformal__smoothed=True).fit(X, y).confident_predict(X)["p-value"]
+    smooth = clone(plain).set_params(smoothed=True).fit(X, y).confident_predict(X)["p-value"]
     extra = smooth.extra
     assert np.array_equal(extra["n_greater"], plain.confident_predict(X)["p-value"].extra["n_greater"])
     expected = (extra["n_greater"] + extra["tau"][:, None] * extra["n_equal"]) / 19
@@ -180,11 +190,11 @@ def test_smoothed_p_values():
     "name, params",
     [
         ("knn", {"k": 5}),
-        (GAUSSIAN, {"conformal__score": "aps"}),
-        (GAUSSIAN, {"conformal__score": "raps", "conformal__penalty": 0.1}),
+        (GAUSSIAN, {"conformal__nonconformity": "aps"}),
+        (GAUSSIAN, {"conformal__nonconformity": "raps", "conformal__penalty": 0.1}),
         (GAUSSIAN, {"conformal__mondrian": True}),
         ("ovr-svm", {}),
-        ("knn", {"conformal__score": "knn-ratio", "conformal__k": 3}),
+        ("knn", {"conformal__nonconformity": "knn-ratio", "conformal__k": 3}),
         ("naive-bayes", {"conformal": "cross"}),
     ],
 )
@@ -200,6 +210,111 @@ def test_coverage_on_exchangeable_data(name, params):
     for error, level in zip(errors, levels, strict=True):
         assert error <= binom.ppf(0.999, trials, level)
         assert error >= binom.ppf(0.001, trials, max(level - 0.06, 0)), "and the regions are no larger for it"
+
+
+class Weighted(Method):
+    """Probabilities by distance to the class means and class sizes; it overrates large classes."""
+
+    name = "weighted"
+
+    def fit(self, X, y):
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.sizes_ = np.bincount(codes)
+        self.means_ = np.stack([np.bincount(codes, column) / self.sizes_ for column in X.T], axis=1)
+        return self
+
+    def confident_predict(self, X, rng=None):
+        distances = ((X[:, None] - self.means_) ** 2).sum(axis=2)
+        weights = self.sizes_ * np.exp(-distances / 2) + 1e-300
+        weights /= weights.sum(axis=1, keepdims=True)
+        return {"probability": Prediction(self.classes_, weights, "probability")}
+
+
+def few_of_many(seed, c, rows):
+    """Rows of c overlapping classes of equal probability, whose counts are left to chance."""
+    rng = np.random.default_rng(seed)
+    centres = np.random.default_rng(99).normal(size=(c, 2))
+    y = rng.integers(0, c, rows)
+    return centres[y] + rng.normal(size=(rows, 2)), y
+
+
+def errors_at(levels, trials, c, rows, **settings):
+    """True labels rejected at each level, one test example per training set; absent classes never count."""
+    errors = np.zeros(len(levels), dtype=int)
+    for seed in range(trials):
+        X, y = few_of_many(seed, c, rows + 1)
+        method = Conformal(Weighted(), random_state=seed, **settings).fit(X[:-1], y[:-1])
+        view = method.confident_predict(X[-1:])["p-value"]
+        errors += [(view.scores[0, method.classes_ == y[-1]] <= level).any() for level in levels]
+    return errors
+
+
+@pytest.mark.parametrize("mondrian", [False, True])
+@pytest.mark.parametrize("c, rows", [(3, 60), (10, 60), (20, 60)])
+def test_split_keeps_its_level_with_few_rows_of_many_classes(c, rows, mondrian):
+    """Smoothed p-values of known classes are uniform, so the error rate is the level or, by absence, less."""
+    levels, trials = (0.1, 0.2), 150 if mondrian else 400
+    errors = errors_at(levels, trials, c, rows, smoothed=True, mondrian=mondrian)
+    for error, level in zip(errors, levels, strict=True):
+        assert binom.ppf(0.001, trials, level * (1 - math.exp(-rows / c))) <= error
+        assert error <= binom.ppf(0.999, trials, level)
+
+
+@pytest.mark.parametrize("mondrian", [False, True])
+@pytest.mark.parametrize("c, rows", [(3, 60), (10, 60), (20, 60)])
+def test_cross_keeps_its_bound(c, rows, mondrian):
+    """The proved bound, and in these data the level itself; label-conditional with the rows of a class."""
+    trials, folds, level = 120, 3, 0.2
+    (error,) = errors_at([level], trials, c, rows, kind="cross", folds=folds, mondrian=mondrian)
+    counted = rows // c if mondrian else rows
+    bound = 2 * (level + (1 - level) * (folds - 1) / (counted + folds))
+    assert error <= binom.ppf(0.999, trials, min(level, bound)) <= binom.ppf(0.999, trials, bound)
+
+
+@pytest.mark.parametrize("settings", [{}, {"mondrian": True}, {"kind": "cross", "folds": 4}])
+def test_grouped_rows_keep_the_bound_of_groups(settings):
+    """Groups of four rows with one label: a random row of a new group."""
+    errors, trials, level = 0, 150, 0.2
+    for seed in range(trials):
+        X, y = few_of_many(seed, 3, 31)
+        rng = np.random.default_rng(seed)
+        X, y = np.repeat(X, 4, axis=0) + 0.1 * rng.normal(size=(124, 2)), np.repeat(y, 4)
+        method = Conformal(Weighted(), calibration=0.5, random_state=seed, **settings)
+        method.fit(X[:120], y[:120], groups=np.repeat(np.arange(30), 4))
+        view = method.confident_predict(X[120:121])["p-value"]
+        errors += (view.scores[0, method.classes_ == y[-1]] <= level).any()
+    fewest = 3 if settings.get("mondrian") else 15
+    assert errors <= binom.ppf(0.999, trials, level + 1 / (fewest + 1))
+
+
+@pytest.mark.parametrize("score", ["lac", "knn-ratio"])
+def test_a_class_without_proper_training_examples_is_the_most_nonconforming(score):
+    """Classes of one row: some are calibrated on, and then their p-values are those of the worst scores."""
+    X, y = blobs(3, 60)
+    y[:6] = [10, 11, 12, 13, 14, 15]
+    found = 0
+    for seed in range(6):
+        method = Conformal(Seen(), nonconformity=score, randomised=False, random_state=seed).fit(X, y)
+        unseen = ~np.isin(method.classes_, method.fitted_[0].prepared.y)
+        found += unseen.sum()
+        p = method.predict_p_values(blobs(4, 20)[0])
+        assert np.allclose(p[:, unseen], (unseen.sum() + 1) / 19)
+    assert found > 3
+
+
+@pytest.mark.parametrize("kind", ["split", "cross"])
+@pytest.mark.parametrize("score", ["lac", "aps", "margin", "knn-ratio", None])
+def test_a_proper_training_part_of_one_class(kind, score):
+    """Logistic regression refuses one class; its part is then certain of that class."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(10, 2)), np.array([0] * 9 + [1])
+    replaced = 0
+    for seed in range(5):
+        method = Conformal(LogisticRegression(), kind, score, folds=10, random_state=seed).fit(X, y)
+        replaced += sum(len(part.method.classes_) == 1 for part in method.fitted_)
+        p = method.predict_p_values(X)
+        assert np.isfinite(p).all() and (p > 0).all() and (p <= 1).all()
+    assert replaced
 
 
 def test_mondrian_covers_the_rare_class():
@@ -229,26 +344,26 @@ def test_test_examples_never_count():
 
 def test_what_is_calibrated_on_is_not_fitted_to():
     X, y = blobs(6, 90)
-    method = ConformalMethod(Seen(), random_state=1).fit(X, y)
+    method = Conformal(Seen(), random_state=1).fit(X, y)
     ((fitted, *_),) = method.fitted_
     moved = X.copy()
     kept_back = ~np.isin(X[:, 0], fitted.X_seen_[:, 0])
     moved[kept_back] += 3
-    ((again, *_),) = ConformalMethod(Seen(), random_state=1).fit(moved, y).fitted_
+    ((again, *_),) = Conformal(Seen(), random_state=1).fit(moved, y).fitted_
     assert np.array_equal(again.means_, fitted.means_) and kept_back.sum() == 27
 
 
 # ---- parts
 
 
-def test_the_calibration_part_is_stratified():
+def test_the_label_conditional_calibration_part_is_stratified():
     codes = np.repeat([0, 1, 2, 3, 4], [100, 33, 10, 2, 1])
-    rows = calibration_rows(codes, 0.3, np.random.default_rng(0))
+    rows = calibration_rows_by_class(codes, 0.3, np.random.default_rng(0))
     assert np.bincount(codes[rows], minlength=5).tolist() == [30, 10, 3, 1, 0]
     assert rows.tolist() == sorted(set(rows.tolist()))
-    assert rows.tolist() != calibration_rows(codes, 0.3, np.random.default_rng(1)).tolist()
-    assert len(calibration_rows(np.zeros(1, int), 0.9, np.random.default_rng(0))) == 0
-    most = calibration_rows(np.repeat([0, 1], [5, 2]), 0.99, np.random.default_rng(0))
+    assert rows.tolist() != calibration_rows_by_class(codes, 0.3, np.random.default_rng(1)).tolist()
+    assert len(calibration_rows_by_class(np.zeros(1, int), 0.9, np.random.default_rng(0))) == 0
+    most = calibration_rows_by_class(np.repeat([0, 1], [5, 2]), 0.99, np.random.default_rng(0))
     assert len(most) == 5, "one example of every class is left to learn from"
 
 
@@ -273,8 +388,8 @@ def test_tiny_classes_and_one_class(kind, sizes):
         prediction = method.confident_predict(rng.normal(size=(4, 2)))["p-value"]
         assert prediction.classes.tolist() == sorted(set(y.tolist()))
         assert (prediction.scores > 0).all() and (prediction.scores <= 1).all()
-        if max(sizes) == 1:
-            assert (prediction.scores == 1).all(), "nothing to calibrate on excludes nothing"
+        if mondrian:
+            assert (prediction.scores[:, np.array(sizes) == 1] == 1).all(), "nothing to calibrate on"
 
 
 # ---- seeds, parameters, tuning
@@ -285,8 +400,8 @@ def test_votes_with_margins_are_calibrated_by_the_margins():
     X_test, _ = blobs(6, 200, c=6)
 
     def p_values(score):
-        method = build("ovo-svm", {"conformal": "split", "conformal__score": score})
-        method.set_params(conformal__random_state=1).fit(X, y)
+        method = build("ovo-svm", {"conformal": "split", "conformal__nonconformity": score})
+        method.set_params(random_state=1).fit(X, y)
         return method.confident_predict(X_test)["p-value"].scores
 
     assert np.array_equal(p_values(None), p_values("margin"))
@@ -295,7 +410,7 @@ def test_votes_with_margins_are_calibrated_by_the_margins():
 
 def test_seeds():
     X, y = blobs(3, 80)
-    settings = {"conformal": "split", "conformal__score": "aps"}
+    settings = {"conformal": "split", "conformal__nonconformity": "aps"}
 
     def run(seed):
         method = build(LOGISTIC, {**settings, "conformal__random_state": seed}).fit(X, y)
@@ -308,29 +423,41 @@ def test_seeds():
     ((_, alone),) = method.evaluate_path(X, y, X[:9], grid[1:], np.random.default_rng(3))
     assert [point for point, _ in both] == grid
     assert np.array_equal(both[1][1]["p-value"].scores, alone["p-value"].scores)
-    assert method.get_params()["C"] == 1.0 and method.get_params()["conformal__random_state"] is None
+    assert method.get_params()["estimator__C"] == 1.0 and method.random_state is None
 
 
-def test_parameters_are_the_classifiers_and_its_own():
+def test_parameters_are_those_of_scikit_learns_meta_estimators():
     method = build("knn", {"k": 7, "conformal": "cross", "conformal__folds": 3})
     params = method.get_params()
-    assert params["k"] == 7 and params["conformal"] == "cross" and params["conformal__folds"] == 3
-    assert clone(method).get_params() == params
-    method.set_params(k=2, conformal="split")
-    assert (method.method.k, method.kind) == (2, "split")
-    assert version_of("knn", params) == f"{version_of('knn')}, conformal {ConformalMethod.version}"
+    assert (params["estimator__k"], params["k"], params["kind"], params["folds"]) == (7, 1, "cross", 3)
+    assert clone(method).get_params(deep=False).keys() == method.get_params(deep=False).keys()
+    assert clone(method).get_params()["estimator__k"] == 7
+    method.set_params(estimator__k=2, kind="split")
+    assert (method.estimator.k, method.kind) == (2, "split")
+    given = {"k": 7, "conformal": "cross"}
+    assert version_of("knn", given) == f"{version_of('knn')}, conformal {Conformal.version}"
+    with pytest.raises(ConfmlError, match="estimator must be a classifier"):
+        Conformal(LinearRegression()).fit(*blobs(0, 30))
 
 
 @pytest.mark.parametrize(
     "name, params, message",
     [
         ("knn", {"conformal": "spilt"}, "conformal must be one of split, cross"),
-        ("knn", {"conformal": "split", "conformal__scor": "aps"}, "no parameter 'conformal__scor'"),
-        ("knn", {"conformal__score": "aps"}, "needs the parameter 'conformal'"),
-        ("tcm-nn", {"conformal": "split"}, "has p-values of its own"),
-        ("ovr-svm", {"conformal": "split", "conformal__score": "aps"}, "has margins"),
-        ("knn", {"conformal": "split", "conformal__folds": 3}, "is for conformal: cross"),
-        ("knn", {"conformal": "split", "conformal__score": "aps", "conformal__k_reg": 3}, "score: raps"),
+        (
+            "knn",
+            {"conformal": "split", "conformal__nonconformty": "aps"},
+            "no parameter 'conformal__nonconformty'",
+        ),
+        ("knn", {"conformal__nonconformity": "aps"}, "needs the parameter 'conformal'"),
+        ("tcm-nn", {"conformal": "split"}, "already conformal"),
+        ("ovr-svm", {"conformal": "split", "conformal__nonconformity": "aps"}, "has margins"),
+        ("knn", {"conformal": "split", "conformal__folds": 3}, "needs conformal: cross"),
+        (
+            "knn",
+            {"conformal": "split", "conformal__nonconformity": "aps", "conformal__k_reg": 3},
+            "nonconformity: raps",
+        ),
     ],
 )
 def test_settings_that_do_not_fit(name, params, message):
@@ -341,27 +468,27 @@ def test_settings_that_do_not_fit(name, params, message):
 def test_tuning_never_sees_the_calibration_part():
     X, y = blobs(8, 90)
     grid = [{"k": 1}, {"k": 15}, {"k": 40}]
-    rows = calibration_rows(y, 0.3, build_generator())
+    rows = calibration_rows(90, 0.3, build_generator())
     one = tuned("split", grid).fit(X, y)
     assert one.tuning_["chosen"] in grid and len(one.tuning_["scores"]) == 3
     rest = np.setdiff1d(np.arange(90), rows)
-    assert np.array_equal(one.fitted_[0][1], X[rest])
+    assert np.array_equal(one.fitted_[0].prepared.X, X[rest])
     moved = X.copy()
     moved[rows] += 1e6
     assert tuned("split", grid).fit(moved, y).tuning_["scores"] == one.tuning_["scores"]
-    assert one.fitted_[0][0].k == one.tuning_["chosen"]["k"]
-    with pytest.raises(ConfmlError, match="tuning inside cross"):
+    assert one.fitted_[0].method.k == one.tuning_["chosen"]["k"]
+    with pytest.raises(ConfmlError, match="tune needs kind 'split'"):
         tuned("cross", grid).fit(X, y)
 
 
 def tuned(kind, grid):
     inner = {"folds": 4, "stratify": True, "select_by": "accuracy"}
-    return ConformalMethod(build("knn"), kind, random_state=3, tune=grid, inner=inner)
+    return Conformal(build("knn"), kind, random_state=3, tune=grid, inner=inner)
 
 
 def build_generator():
     """The generator that a fit with random_state=3 starts from."""
-    return ConformalMethod(build("knn"), random_state=3)._generator("fit")
+    return Conformal(build("knn"), random_state=3)._generator("fit")
 
 
 @pytest.mark.parametrize("select_by", ["accuracy", "error", "ari"])
@@ -375,6 +502,43 @@ def test_the_first_of_the_best_is_chosen(select_by):
     assert [len(score["folds"]) for score in found["scores"]] == [3, 3, 3]
 
 
+def test_scikit_learn_can_score_and_search():
+    X, y = blobs(2, 90)
+    for kind in ("split", "cross"):
+        method = Conformal(LogisticRegression(), kind, random_state=0)
+        assert method.fit(X, y).score(X, y) == np.mean(method.predict(X) == y)
+        assert np.isfinite(cross_val_score(method, X, y, cv=3)).all()
+    assert np.isfinite(cross_val_score(build("knn", {"conformal": "split"}), X, y, cv=3)).all()
+    grid = {"estimator__C": [0.01, 1.0], "nonconformity": ["lac", "margin"]}
+    found = GridSearchCV(Conformal(LogisticRegression(), random_state=0), grid, cv=3).fit(X, y)
+    assert (
+        np.isfinite(found.cv_results_["mean_test_score"]).all() and found.best_params_.keys() == grid.keys()
+    )
+
+
+@pytest.mark.parametrize("step", ["tomek-links", "consistent-subset"])
+def test_inner_folds_learn_their_own_steps(tmp_path, step):
+    """Labels are random: a step that saw the inner validation rows would make them predictable."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
+    lines = [f"{a},{b},{label}" for (a, b), label in zip(X, y, strict=True)]
+    (tmp_path / "mine.csv").write_text("\n".join(["a,b,label", *lines]) + "\n")
+    given = "{repeat: true}" if step == "tomek-links" else "{}"
+    text = f"""
+name: made
+datasets: [{{name: mine, csv: mine.csv, label: label}}]
+steps: [{{{step}: {given}}}]
+methods: [{{name: knn, conformal: split, tune: {{k: [1, 3]}}}}]
+protocol: {{kind: holdout, repeats: 2, test-size: 0.2, inner-folds: 4}}
+levels: [0.2]
+"""
+    run_of(tmp_path, text)
+    with (tmp_path / "out" / "tuning.csv").open() as file:
+        means = [float(row["mean"]) for row in csv.DictReader(file)]
+    assert len(means) == 4
+    assert max(means) < binom.ppf(0.9999, 168, 0.5) / 168, "168 rows are not kept back"
+
+
 # ---- in a config, and in a run
 
 GOOD = {"name": "one", "datasets": ["wine"], "protocol": "holdout"}
@@ -383,15 +547,15 @@ GOOD = {"name": "one", "datasets": ["wine"], "protocol": "holdout"}
 def test_a_config_can_say_it():
     methods = [
         {"name": "knn", "k": 3, "conformal": "split"},
-        {"name": "knn", "k": 3, "conformal": {"kind": "cross", "score": "aps", "k-reg": 2}},
-        {"name": "knn", "conformal": {"score": "aps"}, "sweep": {"k": [1, 2]}},
+        {"name": "knn", "k": 3, "conformal": {"kind": "cross", "nonconformity": "aps", "k-reg": 2}},
+        {"name": "knn", "conformal": {"nonconformity": "aps"}, "sweep": {"k": [1, 2]}},
         {"name": "knn", "k": 3},
     ]
     config = restore_config({**GOOD, "methods": methods})
     assert [entry.given for entry in config.methods] == [
         {"k": 3, "conformal": "split"},
-        {"k": 3, "conformal": "cross", "conformal__score": "aps", "conformal__k_reg": 2},
-        {"conformal": "split", "conformal__score": "aps"},
+        {"k": 3, "conformal": "cross", "conformal__nonconformity": "aps", "conformal__k_reg": 2},
+        {"conformal": "split", "conformal__nonconformity": "aps"},
         {"k": 3},
     ]
     again = restore_config(json.loads(json.dumps(config.as_dict())))
@@ -402,25 +566,25 @@ def test_editors_know_it():
     parts = json_schema()["$defs"]
     word, full = parts["ConformalSpec"]["anyOf"]
     assert word["enum"] == ["split", "cross"]
-    assert full["properties"]["score"]["enum"] == ["lac", "aps", "raps", "margin", "knn-ratio"]
+    assert full["properties"]["nonconformity"]["enum"] == ["lac", "aps", "raps", "margin", "knn-ratio"]
 
     for choice in parts["MethodEntry"]["anyOf"][1]["allOf"]:
         grids = choice["then"]["properties"]
-        assert "conformal__score" in grids["sweep"]["propertyNames"]["enum"]
-        assert "conformal__score" not in grids["tune"]["propertyNames"]["enum"], "it is refused there"
+        assert "conformal__nonconformity" in grids["sweep"]["propertyNames"]["enum"]
+        assert "conformal__nonconformity" not in grids["tune"]["propertyNames"]["enum"], "it is refused there"
 
 
 def test_a_sweep_shares_its_calibration_part_and_its_fit(monkeypatch):
     """Scores are compared on the same examples kept back, and out of the same classifier."""
     X, y = blobs(11, 90)
-    found, fitted = {}, ConformalMethod._fitted
+    found, fitted = {}, Conformal._fitted
 
     def kept(self, X, y, number, groups):
         part = fitted(self, X, y, number, groups)
-        found.setdefault(self.score, []).append((X, part.method.predict_proba(X)))
+        found.setdefault(self.nonconformity, []).append((X, part.method.predict_proba(X)))
         return part
 
-    monkeypatch.setattr(ConformalMethod, "_fitted", kept)
+    monkeypatch.setattr(Conformal, "_fitted", kept)
     forest = {"conformal": "split", "n_estimators": 5}
     for seed in (1, 2):
         for score in ("lac", "margin"):
@@ -428,7 +592,7 @@ def test_a_sweep_shares_its_calibration_part_and_its_fit(monkeypatch):
                 build("sklearn.ensemble.RandomForestClassifier", forest),
                 np.random.default_rng(seed),
             )
-            list(method.evaluate_path(X, y, X, [{"conformal__score": score}], rng))
+            list(method.evaluate_path(X, y, X, [{"conformal__nonconformity": score}], rng))
     for (X_lac, p_lac), (X_margin, p_margin) in zip(found["lac"], found["margin"], strict=True):
         assert np.array_equal(X_lac, X_margin) and np.array_equal(p_lac, p_margin)
     assert not np.array_equal(found["lac"][0][0], found["lac"][1][0]), "another seed keeps others back"
@@ -459,7 +623,7 @@ name: made
 datasets: [{generate: two-gaussians, n: 400, distance: 1}]
 steps: [standardise, {tomek-links: {repeat: true}}]
 methods:
-  - {name: knn, k: 5, conformal: {kind: split, score: knn-ratio}}
+  - {name: knn, k: 5, conformal: {kind: split, nonconformity: knn-ratio}}
   - {name: sklearn.linear_model.LogisticRegression, conformal: cross}
   - {name: tcm-nn, k: 1}
 protocol: {kind: holdout, repeats: 6, test-size: 0.5}
@@ -490,7 +654,7 @@ name: made
 datasets: [{generate: two-gaussians, n: 120}]
 methods:
   - {name: knn, k: 3, conformal: split}
-  - {name: knn, conformal: {score: aps}, tune: {k: [1, 9]}}
+  - {name: knn, conformal: {nonconformity: aps}, tune: {k: [1, 9]}}
   - {name: knn, k: 3, conformal: {kind: cross, mondrian: true}, label: crossed}
   - {name: knn, k: 3}
 protocol: {kind: holdout, repeats: 2, inner-folds: 3}
@@ -507,7 +671,7 @@ figures: [validity, efficiency]
     assert "k=3;conformal=split,r0,p-value,coverage,0.05," in metrics
     assert "k=3;conformal=cross;conformal__mondrian=true,r1,p-value,ks_statistic," in metrics
     tuning = (tmp_path / "a" / "tuning.csv").read_text()
-    assert tuning.count("conformal=split;conformal__score=aps,r0,accuracy,k=") == 2
+    assert tuning.count("conformal=split;conformal__nonconformity=aps,r0,accuracy,k=") == 2
     assert tuning.count(",true,") == 2
     assert (tmp_path / "a" / "figures" / "validity-two-gaussians.svg").is_file()
     document = json.loads((tmp_path / "a" / "summary.json").read_text())
@@ -526,7 +690,7 @@ def near_duplicates(groups, rng):
 
 @pytest.mark.parametrize("settings", [{"conformal": "split"}, {"conformal": "cross"}])
 def test_groups_are_kept_back_whole(settings):
-    params = {"k": 1, **settings, "conformal__score": "knn-ratio", "conformal__random_state": 1}
+    params = {"k": 1, **settings, "conformal__nonconformity": "knn-ratio", "conformal__random_state": 1}
     errors = {True: [], False: []}
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -534,13 +698,12 @@ def test_groups_are_kept_back_whole(settings):
         X_test, y_test, _ = near_duplicates(60, rng)
         for told, found in errors.items():
             method = build("knn", params)
-            if told:
-                method.set_params(conformal__groups=np.array([f"g{one}" for one in groups]))
-            view = method.fit(X, y).confident_predict(X_test)["p-value"]
+            names = np.array([f"g{one}" for one in groups]) if told else None
+            view = method.fit(X, y, groups=names).confident_predict(X_test)["p-value"]
             found.append(np.mean(view.scores[np.arange(len(y_test)), y_test] <= 0.2))
             if told:
                 for part in method.fitted_:
-                    inside = {tuple(row) for row in part.X.tolist()}
+                    inside = {tuple(row) for row in part.prepared.X.tolist()}
                     shares = [
                         np.mean([tuple(row) in inside for row in X[groups == g].tolist()]) for g in range(60)
                     ]
@@ -549,20 +712,32 @@ def test_groups_are_kept_back_whole(settings):
     assert np.mean(errors[False]) > 0.4, "copies of what the classifier knows look too ordinary"
 
 
-def test_groups_leave_every_class_to_learn_from():
+def test_groups_are_drawn_at_random():
+    groups = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5] + [6] * 8)
+    drawn = np.zeros(7, dtype=int)
+    for seed in range(300):
+        rows = calibration_groups(groups, 0.3, np.random.default_rng(seed))
+        assert not set(groups[rows]) & set(np.delete(groups, rows)) and len(set(groups[rows])) == 2
+        drawn[np.unique(groups[rows])] += 1
+        numbers = random_folds(20, 3, np.random.default_rng(seed), groups)
+        assert all(len(set(numbers[groups == group])) == 1 for group in range(7))
+        assert sorted(np.bincount([numbers[groups == group][0] for group in range(7)])) == [2, 2, 3]
+    low, high = binom.ppf([1e-4, 1 - 1e-4], 300, 2 / 7)
+    assert (drawn >= low).all() and (drawn <= high).all(), "large groups and small ones alike"
+    alone = np.zeros(20, dtype=np.int64)
+    assert len(calibration_groups(alone, 0.3, np.random.default_rng(0))) == 0
+    assert set(random_folds(20, 3, np.random.default_rng(0), alone)) == {-1}
+
+
+def test_inner_folds_of_groups_leave_every_class_to_learn_from():
     codes = np.array([0] * 6 + [1] * 4 + [2] * 2 + [0, 1] * 4)
     groups = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5] + [6] * 8)
     for seed in range(20):
-        rows = calibration_groups(codes, groups, 0.3, np.random.default_rng(seed))
-        assert not set(groups[rows]) & set(np.delete(groups, rows)) and 10 not in rows
-        assert set(np.delete(codes, rows)) == {0, 1, 2} and 2 <= len(rows) <= 10
         numbers = fold_numbers(codes, 3, np.random.default_rng(seed), groups=groups)
         for fold in range(3):
             assert set(codes[numbers != fold]) == {0, 1, 2}
         assert all(len(set(numbers[groups == group])) == 1 for group in range(7))
         assert set(numbers[groups == 5]) == {-1}, "all that there is of class 2"
-    alone = np.zeros(len(codes), dtype=np.int64)
-    assert len(calibration_groups(codes, alone, 0.3, np.random.default_rng(0))) == 0
 
 
 def test_a_run_keeps_groups_together(tmp_path):
@@ -573,7 +748,7 @@ def test_a_run_keeps_groups_together(tmp_path):
 name: made
 datasets: [{name: mine, csv: mine.csv, label: label, groups: site}]
 steps: [standardise]
-methods: [{name: knn, conformal: {kind: split, score: knn-ratio}, tune: {k: [1, 3]}}]
+methods: [{name: knn, conformal: {kind: split, nonconformity: knn-ratio}, tune: {k: [1, 3]}}]
 protocol: {kind: holdout, repeats: 8, test-size: 0.5, inner-folds: 3}
 levels: [0.2]
 """
@@ -601,7 +776,7 @@ def test_it_is_described():
 
     told = CliRunner().invoke(cli, ["describe", "conformal"])
     assert told.exit_code == 0
-    for name, default in [("kind", "split"), ("score", "null"), ("calibration", 0.3), ("k_reg", 1)]:
+    for name, default in [("kind", "split"), ("nonconformity", "null"), ("calibration", 0.3), ("k_reg", 1)]:
         assert f"\n  {name}: " in told.output and f"[default: {default}]" in told.output
     assert (
         "random_state" not in told.output

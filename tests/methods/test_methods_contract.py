@@ -8,6 +8,10 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from confml._seeds import derived_generator
@@ -16,6 +20,8 @@ from confml.measures.prediction import KINDS, Prediction
 from confml.methods import registry
 from confml.methods._template import NearestMean
 from confml.methods.base import Views
+from confml.methods.conformal import Conformal
+from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.plugins.parameters import Integer
 
 CLASSES = {**registry.methods.own, NearestMean.name: NearestMean}
@@ -150,7 +156,43 @@ def assert_same_views(one, other):
 # ---- scikit-learn's checks
 
 
-@parametrize_with_checks([unseeded(name) for name in CLASSES])
+SCALED_SVM = make_pipeline(StandardScaler(), LinearSVC())
+WRAPPERS = [
+    Conformal(LogisticRegression()),
+    Conformal(LogisticRegression(), "cross", folds=2),
+    Conformal(LogisticRegression(), nonconformity="raps", randomised=False),
+    Conformal(SCALED_SVM, nonconformity="margin"),
+    Conformal(CLASSES["knn"](), mondrian=True),
+    Conformal(CLASSES["naive-bayes"](), "cross", folds=2, mondrian=True),
+    SklearnMethod(LogisticRegression()),
+]
+PIPELINES = [
+    make_pipeline(StandardScaler(), CLASSES["knn"]()),
+    make_pipeline(StandardScaler(), CLASSES["tcm-nn"]()),
+    # The checks seed a parameter random_state of the pipeline, which has none.
+    make_pipeline(StandardScaler(), Conformal(LogisticRegression(), random_state=0)),
+]
+
+
+def expected_failures(estimator):
+    """Checks that must fail, with the reason."""
+    if isinstance(estimator, Pipeline):
+        reason = (
+            "Pipeline replaces its steps by fitted ones, with any classifier; scikit-learn expects it too"
+        )
+        return {"check_estimators_overwrite_params": reason, "check_dont_overwrite_parameters": reason}
+    if isinstance(estimator, SklearnMethod):
+        return {
+            "check_parameters_default_constructible": "there is no default classifier to wrap",
+            "check_do_not_raise_errors_in_init_or_set_params": "the check wraps a number, and the parameters "
+            "are those of the wrapped classifier",
+        }
+    return {}
+
+
+@parametrize_with_checks(
+    [unseeded(name) for name in CLASSES] + WRAPPERS + PIPELINES, expected_failed_checks=expected_failures
+)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 

@@ -18,7 +18,7 @@ from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods import registry
 from confml.methods._template import NearestMean
-from confml.methods.conformal.conformal import ConformalMethod
+from confml.methods.conformal import Conformal
 from confml.methods.knn import KNN
 from confml.report import DatasetInfo, check_figure, known_figures, write_report
 from confml.report.compare import Pair, comparison_table
@@ -62,10 +62,10 @@ def test_a_method_declares_exactly_what_it_reports(name):
 
 def test_the_conformal_wrapper_and_scikit_learn_declare_what_they_report():
     X, y = examples()
-    method = ConformalMethod(KNN()).fit(X, y)
-    assert set(method.fit_metrics_) == set(ConformalMethod.metrics)
-    with_linear = ConformalMethod(registry.build("linear-svm")).fit(X, y)
-    assert set(with_linear.fit_metrics_) - set(ConformalMethod.metrics) == {"training_error", "weight_norm"}
+    method = Conformal(KNN()).fit(X, y)
+    assert set(method.fit_metrics_) == set(Conformal.metrics)
+    with_linear = Conformal(registry.build("linear-svm")).fit(X, y)
+    assert set(with_linear.fit_metrics_) - set(Conformal.metrics) == {"training_error", "weight_norm"}
     forest = registry.build("sklearn.naive_bayes.GaussianNB").fit(X, y)
     assert forest.fit_metrics_ == {}
 

@@ -1,31 +1,30 @@
-"""`ConformalMethod`: any classifier made conformal with a calibration part (split) or with folds (cross)."""
+"""`Conformal`: p-values for any classifier, from a calibration part (split) or from folds (cross)."""
 
 from __future__ import annotations
 
 import inspect
-import math
-import statistics
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from confml._seeds import derived_generator
-from confml.errors import ConfigError, ConfmlError
-from confml.measures import known_metrics
+from confml.errors import ConfmlError
 from confml.measures.metrics import Metric
-from confml.measures.point import adjusted_rand_index
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
-from confml.methods.conformal.parts import calibration_groups, calibration_rows, fold_numbers
+from confml.methods.conformal.parts import (
+    calibration_groups,
+    calibration_rows,
+    calibration_rows_by_class,
+    fold_numbers,
+    random_folds,
+)
 from confml.methods.conformal.scores import (
-    OF_SHARES,
-    RANDOMISED,
-    SCORES,
     aps_scores,
     knn_ratio_scores,
     lac_scores,
@@ -33,104 +32,78 @@ from confml.methods.conformal.scores import (
     on_all_classes,
     values_for,
 )
+from confml.methods.conformal.selection import Prepared, choose, prepare
+from confml.methods.conformal.settings import KEY, PARAMETERS, constructor_parameters, parameter_name
 from confml.methods.details import FitDetails
-from confml.plugins.parameters import (
-    AnyOf,
-    Choice,
-    Flag,
-    Integer,
-    MissingParameter,
-    Nothing,
-    Number,
-    check_parameters,
-)
-
-KEY = "conformal"  # the parameter that makes a method conformal; the others stand behind KEY__
-PARAMETERS = {
-    KEY: Choice("made conformal: by a calibration part, or by folds", options=("split", "cross")),
-    f"{KEY}__score": AnyOf(
-        "nonconformity score; lac where there are probabilities, or shares and no margins, else margin",
-        of=(Choice("a score", options=SCORES), Nothing("what fits the classifier")),
-    ),
-    f"{KEY}__calibration": Number(
-        "the calibration part's share of each class", low=0, high=1, low_open=True, high_open=True
-    ),
-    f"{KEY}__folds": Integer("number of folds of cross", low=2),
-    f"{KEY}__mondrian": Flag("count only calibration examples of the label in question"),
-    f"{KEY}__smoothed": Flag("break ties between scores at random"),
-    f"{KEY}__randomised": Flag("draw how much of the label's own share counts in aps and raps"),
-    f"{KEY}__penalty": Number("what raps adds for each place behind k_reg", low=0),
-    f"{KEY}__k_reg": Integer("places without a penalty in raps", low=0),
-    f"{KEY}__k": Integer("number of neighbours of knn-ratio", low=1),
-    f"{KEY}__random_state": AnyOf(
-        "seed where no generator is given", of=(Integer("a seed", low=0), Nothing("drawn anew"))
-    ),
-}
-TUNE, INNER = f"{KEY}__tune", f"{KEY}__inner"  # what the runner hands in: a grid, and how to choose of it
-STEPS = f"{KEY}__steps"  # the run's steps, which are learnt on what the classifier is fitted to
-GROUPS = f"{KEY}__groups"  # the group of each training example, where the data set has groups
-OWN = (*PARAMETERS, TUNE, INNER, STEPS, GROUPS)
-# Settings that say nothing unless another one has one of these values.
-ONLY_FOR = {
-    f"{KEY}__calibration": (KEY, ("split",)),
-    f"{KEY}__folds": (KEY, ("cross",)),
-    f"{KEY}__randomised": (f"{KEY}__score", RANDOMISED),
-    f"{KEY}__penalty": (f"{KEY}__score", ("raps",)),
-    f"{KEY}__k_reg": (f"{KEY}__score", ("raps",)),
-    f"{KEY}__k": (f"{KEY}__score", ("knn-ratio",)),
-}
+from confml.methods.sklearn.sklearn_method import SklearnMethod
+from confml.plugins.parameters import check_parameters
 
 
-class ConformalMethod(Method):
-    """A classifier made conformal: p-values for its predictions, with a bound on their errors.
+class Conformal(Method):
+    """Conformal prediction with any classifier: p-values with a bound on their errors.
 
-    ``split`` (inductive) keeps a share ``calibration`` of every class of the training part back, fits the
-    classifier to the rest, and gives label j of a test example the p-value ``(#{s_i >= s_j} + 1) / (n + 1)``
-    among the scores s of the n calibration examples under their own labels. Test examples never take part.
-    If calibration and test examples are exchangeable, the true label's p-value is at most any level with at
-    most that probability. ``cross`` (Vovk 2015) does so with each of ``folds`` parts in turn, the classifier
-    fitted to the others, and counts over all of them: ``(sum of the folds' counts + 1) / (m + 1)``. It wastes
-    no example; its validity is approximate (proven only at about twice the level).
+    ``split`` (inductive conformal prediction) draws a fraction ``calibration`` of the training examples at
+    random as the calibration part and fits the classifier to the others, the proper training part. Label j
+    of a test example has the p-value ``(#{s_i >= s_j} + 1) / (n + 1)``, where s_i are the nonconformity
+    scores of the n calibration examples under their own labels. If training and test examples are
+    exchangeable, the true label's p-value is at most e with probability at most e, for every level e and any
+    classifier.
 
-    In a config it stands on a method, as ``conformal: split`` or ``conformal: {kind: split, score: aps}``; a
-    sweep names a setting ``conformal__score``. From Python:
-    ``confml.methods.registry.build("knn", {"k": 3, "conformal": "split", "conformal__score": "aps"})``.
+    ``cross`` (cross-conformal prediction, Vovk 2015) divides the m training examples into K ``folds`` at
+    random. Each fold is the calibration part of a classifier fitted to the other folds, and the p-value is
+    ``(sum of the folds' counts + 1) / (m + 1)``. Its proved bound is weaker: the true label's p-value is at
+    most e with probability at most ``2 (e + (1 - e) (K - 1) / (m + K))``, because twice the mean of K
+    p-values is a p-value (Vovk and Wang 2020). The error rate is usually near e if folds are large.
 
-    score: what makes a label strange. ``lac``: 1 less its share (probability or votes). ``aps``: the shares
-    of all likelier labels and u times its own, u ~ U[0, 1) one an example (1 unless ``randomised``).
-    ``raps``: that, and ``penalty`` for each place behind the ``k_reg``-th. ``margin``: the largest value of
-    another label less its own. ``knn-ratio``: the ``k`` nearest distances to examples of the label over those
-    to others, as in TCM-NN.
+    A class without proper training examples has probability 0, decision value -inf and knn-ratio +inf, so
+    its calibration examples are among the most nonconforming ones, and test examples get a p-value for it as
+    for any other class. If the proper training part has one class only, the classifier is replaced by one
+    that gives this class probability 1. A class without any training example has no p-value; the bounds are
+    on the probability that a true label with a p-value is rejected.
 
-    mondrian: only calibration examples of label j are counted for j, valid for each class by itself.
-    smoothed: equal scores count tau ~ U[0, 1), one an example. A class of one example is never calibrated
-    on, so that the classifier always knows every class.
-    tune: points of a grid, of which inner cross-validation on the examples that are not kept back chooses one
-    (``split`` only): a choice that saw the calibration part would make its examples look too ordinary.
+    ``mondrian`` makes p-values label-conditional: only the calibration examples of label j count for j, and
+    the bounds hold for each class (of ``cross``, with m its number of examples). Calibration part and folds
+    are then stratified: drawn at random within each class. A class with one example is never calibrated on,
+    and its p-values are 1. ``smoothed`` counts ties tau ~ U[0, 1) each, with one tau per test example; the
+    p-values of ``split`` are then uniform.
 
-    Steps of a run are learnt on what the classifier is fitted to, of each fold anew: the examples kept back
-    are treated like test ones, and none of them is taken out, which would make them more ordinary than these.
+    With groups, whole groups are drawn, also for ``mondrian``, and folds have equal numbers of groups. The
+    bounds above then need groups of one example. If groups of one size are exchangeable, a random example of
+    a new group errs in ``split`` with probability at most e + 1 / (G + 1) for G calibration groups.
 
-    Where the data set has groups, whole groups are kept back, as whole groups are tested on: examples of a
-    group that the classifier knows would look more ordinary than those of a new one.
+    ``nonconformity``: ``lac`` is 1 minus the label's probability (or vote share). ``aps`` is the total
+    probability of all likelier labels plus u times its own, u ~ U[0, 1) for each example (1 unless
+    ``randomised``). ``raps`` adds ``penalty`` for each rank after the ``k_reg``-th. ``margin`` is the largest
+    decision value of another label minus its own. ``knn-ratio`` is the sum of the ``k`` nearest distances to
+    examples of the label divided by that to examples of other labels, as in TCM-NN. By default ``lac`` if the
+    classifier has probabilities, or vote shares and no margins, and else ``margin``.
 
-    The one view is ``p-value`` with ``extra``: ``n_greater``, ``n_equal`` (n, c), calibration scores that
-    exceed and equal the label's (the new example is among the equal), ``score`` (n, c; of cross, the mean),
-    and ``tau`` where smoothed. Among labels with the same p-value the least strange is predicted.
+    In a config: ``conformal: split`` or ``conformal: {kind: split, nonconformity: aps}`` on a method; a sweep
+    names a setting ``conformal__nonconformity``. In Python: ``Conformal(LogisticRegression())``, with any
+    classifier of scikit-learn or confml; its parameters have the prefix ``estimator__``.
 
-    Parameters are the classifier's, and those of `PARAMETERS`.
+    The view is ``p-value`` with ``extra``: ``n_greater`` and ``n_equal`` (n, c), the numbers of calibration
+    scores greater than and equal to the label's (the test example is among the equal), ``nonconformity``
+    (n, c; of cross, the mean over folds), and ``tau`` if smoothed. The prediction is the label with the
+    largest p-value; ties go to the smallest nonconformity.
+
+    estimator: classifier, fitted to copies. random_state: seeds the draws, and every ``random_state`` of the
+    classifier that is None. The others are set by a run. tune: grid of classifier parameters (``split``
+    only); inner cross-validation on the proper training part chooses one point. inner: its folds, as
+    ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``. steps: steps before the classifier, learnt
+    on each proper training part (and on each inner training part), because a step that saw the calibration
+    examples could make them look more ordinary than test examples. groups: (m,) default of `fit`'s groups.
     """
 
-    name = KEY
-    version = 3
+    version = 4
     views = ("p-value",)
     metrics = {"calibration_rows": Metric("number of examples calibrated on, of all folds together", None)}
 
     def __init__(
         self,
-        method: Method,
+        estimator,
         kind="split",
-        score=None,
+        nonconformity=None,
         calibration=0.3,
         folds=5,
         mondrian=False,
@@ -145,61 +118,44 @@ class ConformalMethod(Method):
         steps=None,
         groups=None,
     ):
-        self.method = method
-        self.kind, self.score = kind, score
-        self.calibration, self.folds = calibration, folds
-        self.mondrian, self.smoothed = mondrian, smoothed
-        self.randomised, self.penalty, self.k_reg, self.k = randomised, penalty, k_reg, k
+        self.estimator = estimator
+        self.kind = kind
+        self.nonconformity = nonconformity
+        self.calibration = calibration
+        self.folds = folds
+        self.mondrian = mondrian
+        self.smoothed = smoothed
+        self.randomised = randomised
+        self.penalty = penalty
+        self.k_reg = k_reg
+        self.k = k
         self.random_state = random_state
         self.tune = tune
-        self.inner = inner  # of tune: {"folds": 10, "stratify": True, "select_by": "accuracy"}
-        self.steps = steps  # ahead of the classifier: learn(X, y, part) gives (chain, X, y, rows kept)
-        self.groups = groups  # (m,) of the examples of fit, or None
+        self.inner = inner
+        self.steps = steps  # learn(X, y, *part) returns (chain, X, y, kept rows)
+        self.groups = groups
 
-    # ---- parameters are the classifier's, with ours beside them
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            of_estimator = self.estimator.__sklearn_tags__().classifier_tags
+            if of_estimator is not None:
+                tags.classifier_tags.multi_class = of_estimator.multi_class
+        return tags
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        return self.method.get_params(deep) | {name: getattr(self, _field(name)) for name in OWN}
-
-    def set_params(self, **params) -> ConformalMethod:
-        for name in [name for name in params if name in OWN]:
-            setattr(self, _field(name), params.pop(name))
-        self.method.set_params(**params)
-        return self
-
-    def __sklearn_clone__(self) -> ConformalMethod:
-        return make(clone(self.method), {name: getattr(self, _field(name)) for name in OWN})
-
-    def __repr__(self) -> str:
-        return f"ConformalMethod({self.method!r}, {self.kind!r})"
-
-    # ---- scikit-learn's interface
-
-    def fit(self, X, y) -> ConformalMethod:
-        """Fit to one part and calibrate on the other. X: (m, d) finite numbers; y: (m,) labels."""
-        check_parameters(KEY, PARAMETERS, {name: getattr(self, _field(name)) for name in PARAMETERS})
-        if self.tune and self.kind != "split":
-            raise ConfmlError("tuning inside cross is not possible", hint="take conformal: split")
-        finite = self.steps is None or "allow-nan"  # steps may fill in what is missing
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite=finite)
+    def fit(self, X, y, groups=None) -> Conformal:
+        """Fit the classifier and calibrate. X: (m, d) finite numbers; y, groups: (m,)."""
+        self._check_settings()
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite=self._finite)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
+        groups = self._group_numbers(self.groups if groups is None else groups, len(y))
         rng = self._generator("fit")
-        groups = None if self.groups is None else np.unique(self.groups, return_inverse=True)[1]
-        if groups is not None and len(groups) != len(codes):
-            raise ValueError(f"expected the groups of {len(codes)} examples, got {len(groups)}")
-        if self.kind == "split" and groups is None:
-            kept_back = [calibration_rows(codes, self.calibration, rng)]
-        elif self.kind == "split":
-            kept_back = [calibration_groups(codes, groups, self.calibration, rng)]
-        else:
-            numbers = fold_numbers(codes, self.folds, rng, groups=groups)
-            kept_back = [np.flatnonzero(numbers == fold) for fold in range(self.folds)]
-            kept_back = [rows for rows in kept_back if len(rows)] or [np.empty(0, dtype=np.intp)]
+        calibration_parts = self._calibration_parts(codes, groups, rng)
         u = rng.random(len(y))
         self.tuning_ = None
         self.fitted_, self.scores_, counts = [], [], np.zeros(len(self.classes_), dtype=np.int64)
-        for number, rows in enumerate(kept_back):
+        for number, rows in enumerate(calibration_parts):
             rest = np.setdiff1d(np.arange(len(y)), rows)
             part = self._fitted(X[rest], y[rest], number, None if groups is None else groups[rest])
             self.fitted_.append(part)
@@ -207,15 +163,14 @@ class ConformalMethod(Method):
             by_class = [scores[codes[rows] == code] for code in range(len(self.classes_))]
             self.scores_.append([np.sort(group) for group in (by_class if self.mondrian else [scores])])
             counts += np.bincount(codes[rows], minlength=len(counts))
-        self.calibration_counts_ = counts  # (c,) rows of each class
+        self.calibration_counts_ = counts  # (c,) calibration examples of each class
         self.counted_ = (counts if self.mondrian else np.full(len(counts), counts.sum())) + 1
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The view ``p-value`` of test examples X (n, d); ``rng`` goes before ``random_state``."""
+        """Return the view ``p-value`` of test examples X (n, d); ``rng`` replaces ``random_state``."""
         check_is_fitted(self)
-        finite = self.steps is None or "allow-nan"
-        X = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=finite, reset=False)
+        X = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=self._finite, reset=False)
         rng = self._generator("predict") if rng is None else rng
         u, tau = rng.random((2, len(X)))
         n, c = len(X), len(self.classes_)
@@ -228,23 +183,24 @@ class ConformalMethod(Method):
                 above = np.searchsorted(group, scores[:, column], side="right")
                 equal[:, column] += above - np.searchsorted(group, scores[:, column], side="left")
                 greater[:, column] += len(group) - above
-        strangeness = total / len(self.fitted_)
-        extra = {"n_greater": greater, "n_equal": equal, "score": strangeness}
+        nonconformity = total / len(self.fitted_)
+        extra = {"n_greater": greater, "n_equal": equal, "nonconformity": nonconformity}
         if self.smoothed:
             p = (greater + tau[:, None] * equal) / self.counted_
             extra["tau"] = tau
         else:
             p = (greater + equal) / self.counted_
-        tied = np.where(p == p.max(axis=1, keepdims=True), strangeness, np.nan)
+        tied = np.where(p == p.max(axis=1, keepdims=True), nonconformity, np.nan)
         columns = np.argmax(tied == np.nanmin(tied, axis=1, keepdims=True), axis=1)
         return {"p-value": Prediction(self.classes_, p, "p-value", self.classes_[columns], extra)}
 
     def predict_p_values(self, X) -> np.ndarray:
-        """(n, c) p-values of test examples X (n, d), columns in the order of ``classes_``."""
+        """Return (n, c) p-values of test examples X (n, d), with columns in the order of ``classes_``."""
         return self.confident_predict(X)["p-value"].scores.copy()
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
+        """``calibration_rows``, and of ``split`` the quantities of the classifier and the steps."""
         rows = sum(len(group) for groups in self.scores_ for group in groups)
         first = self.fitted_[0]
         own = {**first.chain_metrics, **first.method.fit_metrics_} if self.kind == "split" else {}
@@ -252,51 +208,104 @@ class ConformalMethod(Method):
 
     @property
     def fit_details_(self) -> FitDetails:
-        """The number of calibration examples of each class, and the choice that tuning made."""
+        """The number of calibration examples of each class, and the choice of tuning."""
         counts = zip(self.classes_.tolist(), self.calibration_counts_.tolist(), strict=True)
         return FitDetails(calibration_rows=tuple(counts), tuning=self.tuning_)
 
-    # ---- parts of it
+    # ---- grids and seeds of a run
+
+    def set_point(self, point: Mapping[str, Any]) -> Conformal:
+        """Set parameters with their names in a config: ``k`` is the classifier's, ``conformal__k`` is not."""
+        return self.set_params(**constructor_parameters(point))
 
     def share_random_states(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
-        """One calibration part (one set of folds) for all points of a sweep, and one fit for all scores."""
+        """Use one calibration part (one set of folds) and one seed of the classifier for a whole sweep."""
         if self.random_state is None:
             self.random_state = int(derived_generator(rng, KEY).integers(2**31))
         own = {name: value for name, value in point.items() if name.partition("__")[0] != KEY}
-        self.method.seed_random_states(derived_generator(rng, KEY, own))
+        self._method().seed_random_states(derived_generator(rng, KEY, own))
 
     def _generator(self, purpose: str) -> np.random.Generator:
         rng = np.random.default_rng(self.random_state)
         return rng if self.random_state is None else derived_generator(rng, KEY, purpose)
 
+    # ---- parts of fit and confident_predict
+
+    @property
+    def _finite(self) -> bool | str:
+        return self.steps is None or "allow-nan"  # steps may impute missing values
+
+    def _check_settings(self) -> None:
+        rules = {parameter_name(setting): rule for setting, rule in PARAMETERS.items()}
+        check_parameters("Conformal", rules, {name: getattr(self, name) for name in rules})
+        if self.tune and self.kind != "split":
+            raise ConfmlError("tune needs kind 'split', got 'cross'", hint="use split, or fix the parameters")
+        if not (isinstance(self.estimator, Method) or is_classifier(self.estimator)):
+            raise ConfmlError(
+                f"estimator must be a classifier, got {self.estimator!r}",
+                hint="for example Conformal(LogisticRegression())",
+            )
+
+    @staticmethod
+    def _group_numbers(groups: Any, rows: int) -> np.ndarray | None:
+        if groups is None:
+            return None
+        numbers = np.unique(np.asarray(groups), return_inverse=True)[1]
+        if numbers.shape != (rows,):
+            raise ConfmlError(
+                f"groups must have one entry for each of {rows} examples, got {len(numbers)}",
+                hint="give fit the groups of its examples",
+            )
+        return numbers
+
+    def _calibration_parts(
+        self, codes: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator
+    ) -> list[np.ndarray]:
+        """Return the rows of the calibration part, or of each fold."""
+        if self.kind == "split":
+            if groups is not None:
+                return [calibration_groups(groups, self.calibration, rng)]
+            if self.mondrian:
+                return [calibration_rows_by_class(codes, self.calibration, rng)]
+            return [calibration_rows(len(codes), self.calibration, rng)]
+        if self.mondrian and groups is None:
+            numbers = fold_numbers(codes, self.folds, rng)
+        else:
+            numbers = random_folds(len(codes), self.folds, rng, groups)
+        parts = [np.flatnonzero(numbers == fold) for fold in range(self.folds)]
+        return [rows for rows in parts if len(rows)] or [np.empty(0, dtype=np.intp)]
+
+    def _method(self) -> Method:
+        """Return the classifier as a confml method, not a copy."""
+        return self.estimator if isinstance(self.estimator, Method) else SklearnMethod(self.estimator)
+
     def _fitted(self, X: np.ndarray, y: np.ndarray, number: int, groups: np.ndarray | None) -> _Part:
-        """Steps and classifier fitted to (X, y), with the best point of the tune grid on these alone."""
-        method, chain = clone(self.method), None
-        if self.steps is not None:
-            chain, X, y, kept = self.steps.learn(X, y, number)
-            groups = None if groups is None else groups[kept]
-            if method.takes_nominal:
-                method.set_params(nominal=np.flatnonzero(chain.nominal_).tolist())
-        if self.tune:
+        """Return steps and classifier fitted to (X, y), with the point that inner folds of these choose."""
+        method = clone(self._method())
+        if self.random_state is not None:
+            method.seed_random_states(self._generator("estimator"))
+        if self.tune and len(np.unique(y)) > 1:
             inner = {"folds": 10, "stratify": True, "select_by": "accuracy"} | dict(self.inner or {})
             self.tuning_ = choose(
-                method, X, y, self.tune, rng=self._generator("tune"), groups=groups, **inner
+                method, X, y, self.tune, rng=self._generator("tune"), groups=groups, steps=self.steps, **inner
             )
             method.set_params(**self.tuning_["chosen"])
-        return _Part(method.fit(X, y), X, np.searchsorted(self.classes_, y), chain)
+        part = prepare(method, self.steps, X, y, number)
+        if len(np.unique(part.y)) == 1 < len(self.classes_):
+            method = SklearnMethod(DummyClassifier())  # many classifiers refuse to learn a single class
+        return _Part(method.fit(part.X, part.y), part, np.searchsorted(self.classes_, part.y))
 
     def _scores(self, part: _Part, X: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """(n, c) the nonconformity of every label for examples X (n, d); u: (n,) for the randomised ones."""
+        """Return (n, c) nonconformity of every label for examples X (n, d); u: (n,) for aps and raps."""
         c = len(self.classes_)
         if len(X) == 0:
             return np.empty((0, c))
-        fitted = part.method
-        if part.chain is not None:
-            X = part.chain.transform(X)
-        if self.score == "knn-ratio":
-            return knn_ratio_scores(part.X, part.codes, c, X, self.k)
-        views = fitted.confident_predict(X, self._generator("inner"))
-        score, view = values_for(views, self.score, fitted.name if hasattr(fitted, "name") else repr(fitted))
+        X = part.prepared.transform(X)
+        if self.nonconformity == "knn-ratio":
+            return knn_ratio_scores(part.prepared.X, part.codes, c, X, self.k)
+        views = part.method.confident_predict(X, self._generator("inner"))
+        name = getattr(part.method, "name", repr(part.method))
+        score, view = values_for(views, self.nonconformity, name)
         values = on_all_classes(view, self.classes_)
         if score == "lac":
             return lac_scores(values)
@@ -307,125 +316,39 @@ class ConformalMethod(Method):
 
 
 class _Part(NamedTuple):
-    """A classifier fitted to X (m, d) with class codes (m,), and the steps that made them, None for none."""
+    """A classifier fitted to a training part after the steps, with class codes (m,) of that part."""
 
     method: Method
-    X: np.ndarray
+    prepared: Prepared
     codes: np.ndarray
-    chain: Any
 
     @property
     def chain_metrics(self) -> dict[str, float]:
-        return {} if self.chain is None else self.chain.fit_metrics_
-
-
-def choose(
-    method: Method,
-    X: np.ndarray,
-    y: np.ndarray,
-    grid: Sequence[Mapping[str, Any]],
-    folds: int,
-    stratify: bool,
-    select_by: str,
-    rng: np.random.Generator,
-    groups: np.ndarray | None = None,
-) -> dict[str, Any]:
-    """What inner cross-validation chooses of a grid: ``chosen``, ``select_by``, ``scores`` and ``seconds``.
-
-    Of the points with the best mean score the first; a point that fails on a fold is out. Raises ConfmlError
-    where none is left.
-    """
-    started = time.thread_time()
-    _, codes = np.unique(y, return_inverse=True)
-    numbers = fold_numbers(codes, folds, rng, stratify, groups)
-    values: list[list[float | None]] = [[] for _ in grid]
-    problems = set()
-    for fold in np.unique(numbers[numbers >= 0]).tolist():
-        test = numbers == fold
-        for number, point in enumerate(grid):
-            path = method.evaluate_path(X[~test], y[~test], X[test], [point], derived_generator(rng, fold))
-            try:
-                ((_, views),) = path
-            except Exception as error:  # this point is out, whatever is wrong with it
-                problems.add(str(error))
-                values[number].append(None)
-                continue
-            labels = next(iter(views.values())).labels
-            if select_by == "ari":
-                values[number].append(adjusted_rand_index(y[test], labels))
-            else:
-                right = float(np.mean(labels == y[test]))
-                values[number].append(1 - right if select_by == "error" else right)
-    sign = known_metrics()[select_by].sign
-    scores, best = [], None
-    for number, (point, found) in enumerate(zip(grid, values, strict=True)):
-        failed = not found or None in found
-        mean = None if failed else math.fsum(found) / len(found)
-        sd = None if failed else (statistics.stdev(found) if len(found) > 1 else 0.0)
-        scores.append({"params": dict(point), "mean": mean, "sd": sd, "folds": found})
-        if mean is None:
-            continue
-        if best is None or sign * (mean - scores[best]["mean"]) > 0:
-            best = number
-    if best is None:
-        reason = "; ".join(sorted(problems)[:3]) or "too few examples beside the calibration part"
-        raise ConfmlError(f"no point of the tune grid could be evaluated: {reason}")
-    seconds = time.thread_time() - started
-    return {"chosen": dict(grid[best]), "select_by": select_by, "scores": scores, "seconds": seconds}
-
-
-def settings_of(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(what of a method's parameters is about its being conformal, the rest)."""
-    ours = {name: value for name, value in params.items() if name == KEY or name.startswith(f"{KEY}__")}
-    return ours, {name: value for name, value in params.items() if name not in ours}
-
-
-def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str]) -> None:
-    """Raise ConfigError for settings that a method of these views cannot have, alone or together."""
-    check_parameters(
-        name, PARAMETERS, {key: value for key, value in settings.items() if key not in (TUNE, INNER)}
-    )
-    if KEY not in settings:
-        raise MissingParameter(min(settings), KEY, hint=f"add {KEY}: split")
-    if list(views) == ["p-value"]:
-        raise ConfigError(
-            f"{name} has p-values of its own: it is conformal as it is", hint=f"leave {KEY} out"
-        )
-    score = settings.get(f"{KEY}__score")
-    if list(views) == ["margin"] and score in OF_SHARES:
-        message = f"the score {score} needs probabilities, and {name} has margins"
-        raise ConfigError(message, hint="take the score margin")
-    for setting, (other, wanted) in ONLY_FOR.items():
-        if setting in settings and settings.get(other) not in wanted:
-            raise ConfigError(f"{setting} is for {other}: {' or '.join(wanted)}")
+        return {} if self.prepared.chain is None else self.prepared.chain.fit_metrics_
 
 
 def describe() -> dict[str, Any]:
-    """What ``conformal`` is in words, as plain data, with the keys that it can have in a config."""
-    cls, signature = ConformalMethod, inspect.signature(ConformalMethod).parameters
-    text = inspect.cleandoc(cls.__doc__ or "")
+    """Return the description of ``conformal`` as plain data, with the keys that it can have in a config."""
+    signature = inspect.signature(Conformal).parameters
+    # The constructor's parameters for Python and for a run follow.
+    text = inspect.cleandoc(Conformal.__doc__ or "").partition("\n\nestimator: ")[0]
     parameters = [
-        {"name": "kind" if name == KEY else name.removeprefix(f"{KEY}__"), "about": rule.about}
-        | {"expected": rule.expected(), "default": signature[_field(name)].default}
-        for name, rule in PARAMETERS.items()
-        if name != f"{KEY}__random_state"  # a run has its seed
+        {"name": parameter_name(setting), "about": rule.about}
+        | {"expected": rule.expected(), "default": signature[parameter_name(setting)].default}
+        for setting, rule in PARAMETERS.items()
+        if setting != f"{KEY}__random_state"  # a run has its seed
     ]
     return {
         "name": KEY,
         "summary": text.partition("\n")[0],
         "text": text,
         "source": "confml",
-        "version": cls.version,
-        "views": list(cls.views),
+        "version": Conformal.version,
+        "views": list(Conformal.views),
         "parameters": parameters,
     }
 
 
-def make(method: Method, settings: Mapping[str, Any]) -> ConformalMethod:
-    """A method made conformal; the settings are checked already."""
-    return ConformalMethod(method, **{_field(name): value for name, value in settings.items()})
-
-
-def _field(name: str) -> str:
-    """The attribute that holds one of `PARAMETERS`."""
-    return "kind" if name == KEY else name.removeprefix(f"{KEY}__")
+def make(method: Method, settings: Mapping[str, Any]) -> Conformal:
+    """Return a method made conformal; the settings are checked already."""
+    return Conformal(method, **constructor_parameters(settings))

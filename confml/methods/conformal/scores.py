@@ -94,11 +94,12 @@ def values_for(views: Mapping[str, Prediction], score: str | None, name: str) ->
         score = "margin" if shares is None or voted else "lac"
     if score in OF_SHARES and shares is None:
         raise ConfmlError(
-            f"the score {score} needs probabilities, and {name} has none", hint="take the score margin"
+            f"nonconformity {score} needs probabilities, and {name} has none",
+            hint="use nonconformity margin",
         )
     view = shares if score in OF_SHARES or margins is None else margins
     if view is None:
-        raise ConfmlError(f"{name} has p-values of its own: it is conformal as it is")
+        raise ConfmlError(f"{name} is already conformal: it has p-values of its own")
     return score, view
 
 

@@ -1,0 +1,104 @@
+"""`choose`: selects a point of a parameter grid by inner cross-validation."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confml._seeds import derived_generator
+from confml.errors import ConfmlError
+from confml.measures.point import adjusted_rand_index
+from confml.methods.base import Method
+from confml.methods.conformal.parts import fold_numbers
+
+
+class Prepared(NamedTuple):
+    """A training part after the steps of a run.
+
+    method: with the nominal columns that the steps left. X (m', d'), y (m',): the training examples. chain:
+    the learnt steps, or None without steps.
+    """
+
+    method: Method
+    X: np.ndarray
+    y: np.ndarray
+    chain: Any
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return further examples (n, d) after the steps."""
+        return X if self.chain is None else self.chain.transform(X)
+
+
+def prepare(method: Method, steps: Any, X: np.ndarray, y: np.ndarray, *part: Any) -> Prepared:
+    """Learn the steps on one training part. ``part`` names it: each part has its own random numbers."""
+    if steps is None:
+        return Prepared(method, X, y, None)
+    chain, X, y, _ = steps.learn(X, y, *part)
+    if method.takes_nominal:
+        method.set_params(nominal=np.flatnonzero(chain.nominal_).tolist())
+    return Prepared(method, X, y, chain)
+
+
+def choose(
+    method: Method,
+    X: np.ndarray,
+    y: np.ndarray,
+    grid: Sequence[Mapping[str, Any]],
+    folds: int,
+    stratify: bool,
+    select_by: str,
+    rng: np.random.Generator,
+    groups: np.ndarray | None = None,
+    steps: Any = None,
+) -> dict[str, Any]:
+    """Return the choice of inner cross-validation: ``chosen``, ``select_by``, ``scores`` and ``seconds``.
+
+    X (m, d), y (m,): examples before the steps. Each inner fold learns the steps on its own training rows;
+    its validation rows are only transformed. Of the points with the best mean score the first is chosen; a
+    point that fails on a fold is excluded. Raises ConfmlError if every point is excluded.
+    """
+    started = time.thread_time()
+    _, codes = np.unique(y, return_inverse=True)
+    numbers = fold_numbers(codes, folds, rng, stratify, groups)
+    values: list[list[float | None]] = [[] for _ in grid]
+    problems = set()
+    for fold in np.unique(numbers[numbers >= 0]).tolist():
+        test = numbers == fold
+        part = prepare(method, steps, X[~test], y[~test], "inner", fold)
+        X_test = part.transform(X[test])
+        for number, point in enumerate(grid):
+            path = method.evaluate_path(part.X, part.y, X_test, [point], derived_generator(rng, fold))
+            try:
+                ((_, views),) = path
+            except Exception as error:  # the point is excluded, whatever the reason
+                problems.add(str(error))
+                values[number].append(None)
+                continue
+            values[number].append(_score(next(iter(views.values())).labels, y[test], select_by))
+    scores, best = [], None
+    for number, (point, found) in enumerate(zip(grid, values, strict=True)):
+        failed = not found or None in found
+        mean = None if failed else math.fsum(found) / len(found)
+        sd = None if failed else (statistics.stdev(found) if len(found) > 1 else 0.0)
+        scores.append({"params": dict(point), "mean": mean, "sd": sd, "folds": found})
+        if mean is None:
+            continue
+        if best is None or (mean - scores[best]["mean"]) * (-1 if select_by == "error" else 1) > 0:
+            best = number
+    if best is None:
+        reason = "; ".join(sorted(problems)[:3]) or "too few examples besides the calibration part"
+        raise ConfmlError(f"no point of the tune grid could be evaluated: {reason}")
+    seconds = time.thread_time() - started
+    return {"chosen": dict(grid[best]), "select_by": select_by, "scores": scores, "seconds": seconds}
+
+
+def _score(labels: np.ndarray, truth: np.ndarray, select_by: str) -> float:
+    if select_by == "ari":
+        return adjusted_rand_index(truth, labels)
+    accuracy = float(np.mean(labels == truth))
+    return 1 - accuracy if select_by == "error" else accuracy

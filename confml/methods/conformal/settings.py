@@ -1,0 +1,85 @@
+"""Parameters of `Conformal`, and their names and checks in a config: ``conformal``, ``conformal__folds``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from confml.errors import ConfigError, ConfmlError
+from confml.methods.conformal.scores import OF_SHARES, RANDOMISED, SCORES
+from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, check_parameters
+
+KEY = "conformal"  # the kind, in a config; the other parameters have the prefix KEY__
+PARAMETERS = {
+    KEY: Choice("use a calibration part (split), or folds (cross)", options=("split", "cross")),
+    f"{KEY}__nonconformity": AnyOf(
+        "nonconformity score; lac if there are probabilities, or vote shares and no margins, else margin",
+        of=(Choice("a score", options=SCORES), Nothing("chosen by the classifier's views")),
+    ),
+    f"{KEY}__calibration": Number(
+        "fraction of the training examples in the calibration part of split",
+        low=0,
+        high=1,
+        low_open=True,
+        high_open=True,
+    ),
+    f"{KEY}__folds": Integer("number of folds of cross", low=2),
+    f"{KEY}__mondrian": Flag("label-conditional p-values: count only calibration examples of the label"),
+    f"{KEY}__smoothed": Flag("break ties between scores at random"),
+    f"{KEY}__randomised": Flag("count a random fraction of the label's own probability in aps and raps"),
+    f"{KEY}__penalty": Number("penalty of raps for each rank after k_reg", low=0),
+    f"{KEY}__k_reg": Integer("number of ranks without a penalty in raps", low=0),
+    f"{KEY}__k": Integer("number of neighbours of knn-ratio", low=1),
+    f"{KEY}__random_state": AnyOf(
+        "random seed if no generator is given", of=(Integer("a seed", low=0), Nothing("random"))
+    ),
+}
+TUNE, INNER = f"{KEY}__tune", f"{KEY}__inner"  # set by a run, never in a config
+# A setting that has no effect unless another setting has one of these values.
+ONLY_FOR = {
+    f"{KEY}__calibration": (KEY, ("split",)),
+    f"{KEY}__folds": (KEY, ("cross",)),
+    f"{KEY}__randomised": (f"{KEY}__nonconformity", RANDOMISED),
+    f"{KEY}__penalty": (f"{KEY}__nonconformity", ("raps",)),
+    f"{KEY}__k_reg": (f"{KEY}__nonconformity", ("raps",)),
+    f"{KEY}__k": (f"{KEY}__nonconformity", ("knn-ratio",)),
+}
+
+
+def parameter_name(setting: str) -> str:
+    """Return the name in `Conformal` of a setting: ``kind`` of ``conformal``, ``k`` of ``conformal__k``."""
+    return "kind" if setting == KEY else setting.removeprefix(f"{KEY}__")
+
+
+def constructor_parameters(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters named as in a config with their names in `Conformal`; others are the classifier's."""
+    ours, others = settings_of(params)
+    renamed = {parameter_name(name): value for name, value in ours.items()}
+    return renamed | {f"estimator__{name}": value for name, value in others.items()}
+
+
+def settings_of(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the conformal settings among a method's parameters, and the other parameters."""
+    ours = {name: value for name, value in params.items() if name == KEY or name.startswith(f"{KEY}__")}
+    return ours, {name: value for name, value in params.items() if name not in ours}
+
+
+def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str]) -> None:
+    """Raise ConfigError for settings that a method with these views cannot have, alone or together."""
+    try:
+        check_parameters(
+            name, PARAMETERS, {key: value for key, value in settings.items() if key not in (TUNE, INNER)}
+        )
+    except ConfmlError as error:
+        raise ConfigError(error.message, hint=error.hint) from None
+    if KEY not in settings:
+        raise ConfigError(f"{min(settings)} needs the parameter '{KEY}'", hint=f"add {KEY}: split")
+    if list(views) == ["p-value"]:
+        raise ConfigError(f"{name} is already conformal: it has p-values of its own", hint=f"remove {KEY}")
+    score = settings.get(f"{KEY}__nonconformity")
+    if list(views) == ["margin"] and score in OF_SHARES:
+        message = f"nonconformity {score} needs probabilities, and {name} has margins"
+        raise ConfigError(message, hint="use nonconformity: margin")
+    for setting, (other, wanted) in ONLY_FOR.items():
+        if setting in settings and settings.get(other) not in wanted:
+            raise ConfigError(f"{setting} needs {other}: {' or '.join(wanted)}")
