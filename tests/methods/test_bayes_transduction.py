@@ -380,6 +380,36 @@ def test_expectation_propagation_is_near_the_billiard():
     assert list(fast.confident_predict(X_test)["probability"].extra) == ["confidence"]
 
 
+def test_errors_of_expectation_propagation_are_those_of_its_docstring():
+    """12 problems; the figures in the docstring of `BayesTransduction` come from here."""
+    on_test, on_training, changed = [], [], []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((40, 4))
+        y = (X[:, 0] + 0.7 * rng.standard_normal(40) > 0).astype(int)
+        X_test = rng.standard_normal((200, 4))
+        easy = (X[:10, 0] > 0).astype(int)
+        for rows, labels, new, params in (
+            (X, y, X_test, {}),
+            (X, y, X_test, {"lam": 0.5, "sigma": "median"}),
+            (X[:10, :3], easy, X_test[:, :3], {"kernel": "linear"}),
+        ):
+            long = BayesTransduction(n_bounces=400_000, random_state=1, **params).fit(rows, labels)
+            fast = BayesTransduction(sampler="ep", **params).fit(rows, labels)
+            for points, errors in ((new, on_test), (rows, on_training)):
+                errors.append(np.abs(long.predict_proba(points) - fast.predict_proba(points))[:, 1])
+            changed.append(np.mean(long.predict(new) != fast.predict(new)))
+            if not params.get("lam"):
+                right = fast.predict_proba(rows)[np.arange(len(rows)), labels]
+                assert 0.85 <= right.min() < 0.93
+    on_test, on_training = np.concatenate(on_test), np.concatenate(on_training)
+    assert on_test.mean() == pytest.approx(0.008, abs=0.001)
+    assert on_test.max() == pytest.approx(0.09, abs=0.01)
+    assert on_training.mean() == pytest.approx(0.034, abs=0.003)
+    assert on_training.max() == pytest.approx(0.15, abs=0.01)
+    assert np.mean(changed) == pytest.approx(0.004, abs=0.002)
+
+
 @pytest.mark.real_data
 def test_expectation_propagation_is_near_the_billiard_on_heart(needs_data):
     X, y, X_test, _ = heart(needs_data)
@@ -588,7 +618,7 @@ def test_contradictory_duplicates():
 @pytest.mark.parametrize("sampler", ["geodesic", "chord", "ep"])
 @pytest.mark.parametrize("counts", [(1, 1), (4, 2)])
 def test_identical_rows_with_different_classes_are_a_soft_problem(kernel, sampler, counts):
-    """With lam > 0, identical rows in both classes have a version space; rejection sampling gives its part."""
+    """With lam > 0, identical rows in both classes have a version space: compare rejection sampling."""
     y = np.repeat([0, 1], counts)
     X = np.ones((len(y), 2))
     method = BayesTransduction(

@@ -213,8 +213,8 @@ def find_end(mode, height, slope, curvature, direction, scale, rows, weights, st
 def panel_ends(low, high):
     """Ends of the panels that cut [low, high] for composite quadrature, ``low`` included.
 
-    The likelihood varies most near beta = 0. With u_j - u_i = v, its singularities lie at an imaginary part of
-    pi / |v| or more and at a real part of log(classes) / |v| or less, so that at a large beta it varies slowly
+    The likelihood varies most near beta = 0. With u_j - u_i = v, its singularities have an imaginary part of
+    at least pi / |v| and a real part of at most log(classes) / |v|, so that at a large beta it varies slowly
     and panels may grow in proportion to beta. Separable classes with a wide prior have such densities: the
     class probabilities settle below beta = 20 and the half-normal prior ends at 9 ``beta_scale``.
     """
@@ -239,7 +239,7 @@ def exact_posterior(labels, ends, last, codes, scale, fixed_beta, few, many):
 
     Return log_modes (K,), the largest log posterior density at each k; modes (K,), its beta; panels (K + 1,),
     the first panel of each k and the number R of panels; bounds (R, 2), the interval of beta of each panel
-    (the panels of a k hold all but 1e-16 of its mass); density (R, q), the log density at the nodes, -inf
+    (the panels of a k hold all but 1e-13 of its mass); density (R, q), the log density at the nodes, -inf
     where k is negligible and beyond p where p nodes are used; sizes (R,), p or q. The constants of the priors
     are left out.
     """

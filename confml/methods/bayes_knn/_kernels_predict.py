@@ -227,8 +227,8 @@ def exceedance_from_series(
     """Compute the (m, c) posterior probability that a class probability is above ``threshold``.
 
     panels (K + 1,): the first panel of each k. k_masses (K,) and panel_masses (R,): posterior masses.
-    cumulative (R, q): Legendre series of beta's distribution function in each panel, whose interval of beta is
-    in ``bounds`` (R, 2); q = 0: beta is fixed.
+    cumulative (R, q): Legendre series of beta's distribution function in each panel; bounds (R, 2): their
+    intervals of beta; q = 0: beta is fixed.
     """
     m, depth = labels.shape
     classes = last.shape[1]

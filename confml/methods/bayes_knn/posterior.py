@@ -102,9 +102,9 @@ class Nodes(WritableArrays):
 class BetaDensity(WritableArrays):
     """Posterior density of beta given k, on one or more panels (intervals of beta) for each k.
 
-    panels (K + 1,): the first panel of each k, and the number R of panels. bounds (R, 2): the interval of each
-    panel. heights (R, q): the density at its Gauss-Legendre nodes, of which it has sizes (R,); one node: beta
-    is fixed. masses (R,): posterior masses of the panels.
+    panels (K + 1,): the first panel of each k, and the number R of panels. bounds (R, 2): their
+    intervals. heights (R, q): the density at its Gauss-Legendre nodes, of which it has sizes (R,); one node:
+    beta is fixed. masses (R,): posterior masses of the panels.
     """
 
     panels: np.ndarray
@@ -131,8 +131,8 @@ class NodePosterior(WritableArrays):
     """Posterior of the simple or the standard model.
 
     nodes: quadrature nodes, or draws of all chains. most_probable: (k, beta) of the largest posterior
-    density. log_evidence: (K,) log of p(D | k), where integrated. beta_density: density of beta given k, where
-    integrated. by_chain: the draws of each chain. diagnostics: of chains.
+    density. log_evidence: (K,) log of p(D | k), where integrated. beta_density: density of beta given k,
+    where integrated. by_chain: the draws of each chain. diagnostics: of chains.
     """
 
     training: Training

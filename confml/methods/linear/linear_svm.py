@@ -23,7 +23,9 @@ class LinearSVM(LinearGroup):
     View ``margin``: the decision values. metrics: ``training_error``, ``weight_norm`` (of all classifiers,
     the bias left out).
 
-    ``solver: primal`` is LIBLINEAR's ``-s 2``, deterministic; ``dual`` its ``-s 1``, seeded.
+    ``solver: primal`` is LIBLINEAR's ``-s 2``, deterministic; ``dual`` its ``-s 1``, seeded. ``tolerance``
+    bounds the gradient, not the objective: at the default, ``primal`` changes up to 1.8 % of test labels
+    against a tolerance of 1e-7 (six data sets, C up to 256; usps is the worst), ``dual`` up to 1.1 %.
 
     Source: Fan et al., LIBLINEAR, JMLR 9 (2008); Kubat, An Introduction to Machine Learning (2015), section
     4.7.
@@ -38,7 +40,9 @@ class LinearSVM(LinearGroup):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "C": Number("the price of an error against the width of the margin", low=0, low_open=True),
         "solver": Choice("LIBLINEAR's solver", options=tuple(SOLVERS)),
-        "tolerance": Number("when the solver stops (-e)", low=0, low_open=True),
+        "tolerance": Number(
+            "when the solver stops: LIBLINEAR's -e, which bounds the gradient", low=0, low_open=True
+        ),
         "random_state": AnyOf(
             "the seed of the dual solver; the run's where it is null", of=(Integer("", low=0), Nothing(""))
         ),

@@ -22,8 +22,8 @@ from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, P
 
 C = Number("the price of an error against the width of the margin", low=0, low_open=True)
 TOLERANCE = Number(
-    "when the solver stops (LIBLINEAR's -e; for newton a thousandth of it is how far above its least value "
-    "the objective may be)",
+    "when the solver stops: LIBLINEAR's -e, which bounds the gradient and not the objective; for newton, the "
+    "relative excess of the objective over its minimum is at most a thousandth of it",
     low=0,
     low_open=True,
 )
@@ -57,7 +57,17 @@ class LinearMachines(PenaltyPath):
     """Several binary linear SVMs of LIBLINEAR, and what their decision values say together.
 
     A subclass cuts the training set into two-class problems (`_problems`), and puts the machines' decision
-    values together (`_views`). A fit with the primal or Newton's solver climbs a fixed ladder of values of C
+    values together (`_views`).
+
+    The default tolerance leaves few labels undecided, but a large excess of the objective where C is large
+    and classes are separable. Worst of C = 2^-8, 1 and 256 on iris, wine, vehicle, segment, satimage and usps
+    (2000 rows at most, a third of them for the test), one machine per class, against tolerance 1e-7:
+    ``primal`` at 0.001 changes up to 1.8 % of test labels (usps) and leaves the objective up to 8 % above
+    its minimum, on segment 49 %, on usps at 16 times the minimum. ``dual`` at 0.001 changes up to 1.1 % and
+    leaves up to 7 %; at LIBLINEAR's 0.1, up to 3.2 % and 27 times the minimum.
+    ``newton`` bounds the objective itself: a millionth of its minimum at the default.
+
+    A fit with the primal or Newton's solver climbs a fixed ladder of values of C
     up to its own (`Nodes.binary_path`); a whole path of them costs one climb.
     """
 

@@ -35,7 +35,13 @@ class BayesTransduction(Perceptrons):
     spends where a test example is positive is that example's p. One flight serves all test examples, and
     what one of them gets does not depend on the others. ``geodesic`` flies great circles and draws a fresh
     direction after ``refresh`` radians on average, without which the billiard need not be ergodic;
-    ``chord`` is the paper's own rules; ``ep`` puts a Gaussian in place of version space.
+    ``chord`` is the paper's own rules; ``ep`` approximates version space by a Gaussian.
+
+    Errors of ``ep`` against 400,000 bounces, on 12 problems (10 rows in 3 dimensions with a linear kernel,
+    40 in 4 with ``rbf``, hard and with lam = 0.5) and 200 test examples each: 0.008 on average and 0.09 at
+    worst for test examples, 0.034 and 0.15 for the training rows themselves. With lam = 0, version space has
+    every training row right, so p of its own class is 1; ``ep`` gives 0.85 to 1. The label of 0.4 % of the
+    test examples changes.
 
     ``predictive: span`` is the paper's, which looks at the projection of phi(x) onto the span of the training
     rows. ``full`` takes into account what of phi(x) lies outside of it, which makes every p less extreme,
