@@ -12,16 +12,8 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.bayes_error._kernels_edges import edge_key
-from confml.neighbours.wide_tree import (
-    DEPTH,
-    FAN,
-    FAR,
-    LEAF,
-    gaps_to_children,
-    gaps_to_rows,
-    lowest_bit,
-    squares_to_rows,
-)
+from confml.neighbours.lanes import FAN, LEAF, gaps_to_rows, lowest_bit, squares_to_rows
+from confml.neighbours.wide_tree import DEPTH, FAR, push_children
 
 LAST = np.int64(0x7FFFFFFFFFFFFFFF)
 
@@ -39,25 +31,6 @@ def smallest_ranks(tree, rank):
         for node in range(tree.child[group], tree.child[group + 1]):
             first[leaves + group] = min(first[leaves + group], first[node])
     return first
-
-
-@kernel
-def push_children(tree, group, low, high, r, bound, nodes, gaps, held, out):
-    """Put a group's children within bound of the box from low[r] to high[r] on the stack, the nearest on top;
-    the new height of the stack."""
-    mask = gaps_to_children(low, high, r, tree.lows, tree.highs, group, bound, out)
-    bottom, child = held, tree.child[group]
-    while mask != 0:
-        place = lowest_bit(mask)
-        mask &= mask - 1
-        gap = out[place]
-        at = held
-        while at > bottom and gaps[at - 1] < gap:
-            nodes[at], gaps[at] = nodes[at - 1], gaps[at - 1]
-            at -= 1
-        nodes[at], gaps[at] = child + place, gap
-        held += 1
-    return held
 
 
 @kernel

@@ -9,6 +9,8 @@ import numpy as np
 
 from confml.bayes_error import _kernels_boxes as boxes
 from confml.errors import DataError
+from confml.neighbours.distance_filter import DistanceFilter
+from confml.neighbours.scaling import half_range, unit_exponent
 
 FEW_ATTRIBUTES = 12
 """Attributes up to which boxes of cells rule out enough distances to pay."""
@@ -21,8 +23,8 @@ class Points:
     """Rows in an order in which each class, and each cell of its k-d tree, is a range of positions.
 
     X (n, d) float64, times a power of two so that squares neither overflow nor vanish; rank (n,) row numbers;
-    Z (n, d) float32, centred; low, high (n,) float32: squared norms of Z less and plus the rounding margin of
-    float32 distances, so that low[i] + low[j] - 2 Z[i].Z[j] <= d^2 <= high[i] + high[j] - 2 Z[i].Z[j]; starts
+    Z (n, d) float32, centred; low, high (n,) float32: squared norms of Z minus and plus the slack of
+    `DistanceFilter`, so that low[i] + low[j] - 2 Z[i].Z[j] <= d^2 <= high[i] + high[j] - 2 Z[i].Z[j]; starts
     (K + 1,): class k holds positions starts[k]..starts[k + 1] - 1; scale: true d = d * scale; cells, roots:
     see `boxes_around`, for few attributes only.
     """
@@ -68,25 +70,19 @@ def lay_out(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Points:
         [boxes.nearby_order(X, by_class[starts[k] : starts[k + 1]], cell) for k in range(n_classes)]
     )
     X, scale = to_unit(X[order])
-    Z = (X - (X.min(axis=0) / 2 + X.max(axis=0) / 2)).astype(np.float32)
-    norms = np.einsum("ij,ij->i", Z, Z, dtype=np.float64)
-    # Rounding of the product (d terms), of the conversion to float32, of the norms and of three sums, each at
-    # most 2^-24 of |Z_i|^2 + |Z_j|^2 times a small number; with a floor for products that vanish.
-    margin = norms * ((X.shape[1] + 16) * 2.0**-24 * 1.01) + 1e-30
-    low = np.nextafter((norms - margin).astype(np.float32), np.float32(-np.inf))
-    high = np.nextafter((norms + margin).astype(np.float32), np.float32(np.inf))
+    # Distances are compared with those of X: the filter keeps its scale.
+    products = DistanceFilter(X, X.min(axis=0) / 2 + X.max(axis=0) / 2)
+    Z, norms, slack = products.rows.values, products.rows.norms, products.rows.slack
+    low = np.nextafter((norms - slack).astype(np.float32), np.float32(-np.inf))
+    high = np.nextafter((norms + slack).astype(np.float32), np.float32(np.inf))
     cells, roots = boxes_around(X, starts) if X.shape[1] <= FEW_ATTRIBUTES else (None, None)
     return Points(X, order.astype(np.int64), Z, -2 * Z, low, high, starts, scale, cells, roots)
 
 
 def to_unit(X: np.ndarray) -> tuple[np.ndarray, float]:
-    """X (n, d) times a power of two, so that squared distances neither overflow nor vanish; what takes
-    distances back."""
-    # halved before subtracting, so that the span of the largest numbers there are does not overflow
-    reach = float((X.max(axis=0) / 2 - X.min(axis=0) / 2).max())
-    exponent = -math.frexp(reach)[1] if reach > 0 else 0
-    # neither the largest number nor the way back may overflow
-    exponent = max(min(exponent, 1023 - math.frexp(float(np.abs(X).max()))[1]), -1023)
+    """X (n, d) times a power of two that brings the largest range near 1, and the factor that takes distances
+    back."""
+    exponent = unit_exponent(X, half_range(X))
     return np.ascontiguousarray(np.ldexp(X, exponent)), math.ldexp(1.0, -exponent)
 
 

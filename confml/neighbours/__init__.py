@@ -1,1 +1,1 @@
-"""Exact nearest-neighbour search, for every package that needs it."""
+"""Exact nearest-neighbour search: distances, their float32 filter, k-d tree, safe scaling."""

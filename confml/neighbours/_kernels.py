@@ -1,10 +1,7 @@
-"""Kernels of nearest-neighbour search: exact distances, the K nearest with their ties, votes.
+"""Kernels of nearest-neighbour search: the K nearest rows with their ties, and votes.
 
-A distance is the root of the squared differences added one by one in attribute order, in float64: two rows
-tie where these numbers are equal. Everything else here only spares the work of computing them all.
-
-Every search fills, for each test row, the K smallest distances in ascending order, the class codes beside
-them, and how many rows of each class lie at the K-th distance but found no place (``beyond``).
+Every search fills, for each query row, the K smallest distances in ascending order, their class codes, and
+the number of rows of each class at the K-th distance that are not among the K (``beyond``).
 """
 
 from __future__ import annotations
@@ -12,30 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
+from confml.neighbours.distances import squared_distance
+from confml.neighbours.lanes import lowest_bit, squares_to_rows
+from confml.neighbours.wide_tree import DEPTH, FAN, FAR, LEAF, push_children
 
 # Of two squared distances whose roots are equal, the larger is at most this times the square of the root.
 _ROOT_SLACK = 1.0 + 2.0**-50
 
 
 @kernel
-def squared_distance(a, b, limit):
-    """Sum of squared differences of a (d,) and b (d,); a result above ``limit`` may be a part of it."""
-    total = 0.0
-    start = 0
-    while start < a.size:
-        stop = min(start + 16, a.size)
-        for i in range(start, stop):
-            difference = a[i] - b[i]
-            total += difference * difference
-        if total > limit:  # a sum of squares never falls
-            return total
-        start = stop
-    return total
-
-
-@kernel
 def offer(distance, code, filled, distances, codes, beyond):
-    """Offer one training row to the K nearest of one test row: how many places are filled now."""
+    """Offer one training row to the K nearest of a query; return the number of places filled."""
     places = distances.size
     if filled == places:
         last = distances[places - 1]
@@ -45,7 +29,7 @@ def offer(distance, code, filled, distances, codes, beyond):
             beyond[code] += 1
             return filled
         if places > 1 and distances[places - 2] == last:
-            beyond[codes[places - 1]] += 1  # it loses its place, but still ties with the last one
+            beyond[codes[places - 1]] += 1  # it leaves the list but ties with the new last one
         else:
             beyond[:] = 0
         place = places - 1
@@ -63,18 +47,18 @@ def offer(distance, code, filled, distances, codes, beyond):
 
 @kernel
 def squared_limit(filled, distances):
-    """No row whose squared distance is above this can still be among the K nearest, or tie with the last."""
+    """The largest squared distance of a row that can be among the K nearest or tie with the last."""
     if filled < distances.size:
-        return np.inf
+        return FAR
     last = distances[distances.size - 1]
     return last * last * _ROOT_SLACK
 
 
 @kernel
 def search_candidates(row, X, codes, candidates, distances, found, beyond):
-    """The K nearest of one test row (d,) among the rows of X (m, d) that ``candidates`` numbers."""
+    """The K nearest of one query row (d,) among the rows X[candidates]."""
     filled = 0
-    limit = np.inf
+    limit = FAR
     for j in candidates:
         squared = squared_distance(row, X[j], limit)
         if squared <= limit:
@@ -83,116 +67,87 @@ def search_candidates(row, X, codes, candidates, distances, found, beyond):
 
 
 @kernel
-def box_distance(row, low, high):
-    """No row in the box has a smaller squared distance: every operation rounds monotonously, in one order."""
-    total = 0.0
-    for i in range(row.size):
-        difference = max(low[i] - row[i], row[i] - high[i], 0.0)
-        total += difference * difference
-    return total
-
-
-@kernel
-def search_tree(rows, X, codes, bounds, lows, highs, distances, found, beyond):
-    """The K nearest of each test row (n, d) in a k-d tree over X (m, d).
-
-    The tree is complete: node i has children 2i + 1 and 2i + 2. bounds: (nodes, 2) first row of X and the one
-    after the last. lows, highs: (nodes, d) the smallest box around these rows.
-    """
-    nodes = len(bounds)
-    waiting = np.empty(64, dtype=np.int64)
-    waiting_distance = np.empty(64, dtype=np.float64)
-    for i in range(len(rows)):
-        row = rows[i]
+def search_tree(queries, tree, codes, distances, found, beyond):
+    """The K nearest of each query row (n, d) in a `WideTree`; codes (m,) in the order of the tree's rows."""
+    leaves = len(tree.members)
+    nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
+    for i in range(len(queries)):
         filled = 0
-        limit = np.inf
-        waiting[0] = 0
-        waiting_distance[0] = 0.0
-        top = 1
-        while top > 0:
-            top -= 1
-            if waiting_distance[top] > limit:
+        limit = FAR
+        nodes[0], gaps[0] = leaves + len(tree.child) - 2, 0.0
+        held = 1
+        while held > 0:
+            held -= 1
+            node = nodes[held]
+            if gaps[held] > limit:
                 continue
-            node = waiting[top]
-            while 2 * node + 2 < nodes:
-                near, far = 2 * node + 1, 2 * node + 2
-                near_distance = box_distance(row, lows[near], highs[near])
-                far_distance = box_distance(row, lows[far], highs[far])
-                if far_distance < near_distance:
-                    near, far = far, near
-                    near_distance, far_distance = far_distance, near_distance
-                if far_distance <= limit:
-                    waiting[top] = far
-                    waiting_distance[top] = far_distance
-                    top += 1
-                node = near
-                if near_distance > limit:
-                    break
-            else:
-                for j in range(bounds[node, 0], bounds[node, 1]):
-                    squared = squared_distance(row, X[j], limit)
-                    if squared <= limit:
-                        filled = offer(np.sqrt(squared), codes[j], filled, distances[i], found[i], beyond[i])
-                        limit = squared_limit(filled, distances[i])
+            if node >= leaves:
+                held = push_children(
+                    tree, node - leaves, queries, queries, i, limit, nodes, gaps, held, squares
+                )
+                continue
+            mask = squares_to_rows(queries, i, tree.rows, node, limit, squares)
+            while mask != 0:
+                place = lowest_bit(mask)
+                mask &= mask - 1
+                if squares[place] <= limit:
+                    code = codes[tree.members[node, place]]
+                    filled = offer(np.sqrt(squares[place]), code, filled, distances[i], found[i], beyond[i])
+                    limit = squared_limit(filled, distances[i])
 
 
 @kernel
-def search_products(
-    rows, X, codes, products, row_norms, norms, error, slack, exact, distances, found, beyond
-):
-    """The K nearest of each test row (n, d) in X (m, d), by rough squared distances with an error bound.
+def search_products(queries, X, codes, products, slack, usable, lows, highs, distances, found, beyond):
+    """The K nearest of each query row (n, d) in X (m, d), by the bounds of a `DistanceFilter`.
 
-    products: (n, m) float32 rough inner products of the shifted and scaled rows, whose squared lengths are
-    row_norms (n,) and norms (m,). ``row_norms[i] + norms[j] - 2 products[i, j]`` differs from the true
-    squared distance, in that scale, by at most ``error (row_norms[i] + norms[j]) + slack``. A row whose true
-    squared distance is more than ``1 + exact`` times another's is farther by its computed distance, too. Rows
-    that these bounds cannot exclude are computed exactly.
+    products (n, m); slack, usable (n,) of the queries; lows, highs (m,): squared lengths of the training rows
+    minus and plus their slack. Apart from a term of the query, a squared distance lies between
+    ``lows - 2 products - slack`` and ``highs - 2 products + slack``. Rows that cannot be excluded are
+    computed exactly.
     """
-    m = norms.size
+    m = lows.size
     places = distances.shape[1]
     smallest = np.empty(places, dtype=np.float64)
     candidates = np.empty(m, dtype=np.int64)
-    rough = np.empty(m, dtype=np.float64)
+    lower = np.empty(m, dtype=np.float64)
     every = np.arange(m)
-    for i in range(len(rows)):
-        own = row_norms[i]
-        if not own < 1e30:  # far off the training rows: float32 may overflow
-            search_candidates(rows[i], X, codes, every, distances[i], found[i], beyond[i])
+    for i in range(len(queries)):
+        if not usable[i]:
+            search_candidates(queries[i], X, codes, every, distances[i], found[i], beyond[i])
             continue
-        # `smallest` holds the K smallest upper ends so far: what begins above the last of them is out.
+        # `smallest` holds the K smallest upper bounds: lower bounds above the last of them are excluded.
         smallest[:] = np.inf
         limit = np.inf
         count = 0
         for j in range(m):
-            low = norms[j] * (1.0 - error) - 2.0 * products[i, j]
+            twice = 2.0 * products[i, j]
+            low = lows[j] - twice
             if low <= limit:
                 candidates[count] = j
-                rough[count] = low
+                lower[count] = low
                 count += 1
-                high = low + 2.0 * error * norms[j]
+                high = highs[j] - twice
                 if high < smallest[places - 1]:
                     place = places - 1
                     while place > 0 and smallest[place - 1] > high:
                         smallest[place] = smallest[place - 1]
                         place -= 1
                     smallest[place] = high
-                    last = smallest[places - 1]
-                    # own * (1 - error) + low <= (own * (1 + error) + last) * (1 + exact) + 2 * slack
-                    limit = last + exact * (last + own * (1.0 + error)) + 2.0 * (error * own + slack)
+                    limit = smallest[places - 1] + 2.0 * slack[i]
         kept = 0
         for one in range(count):
-            if rough[one] <= limit:
+            if lower[one] <= limit:
                 candidates[kept] = candidates[one]
                 kept += 1
-        search_candidates(rows[i], X, codes, candidates[:kept], distances[i], found[i], beyond[i])
+        search_candidates(queries[i], X, codes, candidates[:kept], distances[i], found[i], beyond[i])
 
 
 @kernel
 def vote(k, distances, found, beyond, shares, winners):
-    """Shares of the votes of the k nearest (n, c), and the class of each winner (n,).
+    """Fill the vote shares (n, c) of the k nearest and the class of each winner (n,).
 
-    All rows at the k-th distance count, each with the share of the places left. Equal votes: the smaller sum
-    of distances, with those shares; then the first class.
+    All rows at the k-th distance count, each with an equal share of the remaining places. Equal votes: the
+    smaller sum of distances, with those shares; then the first class.
     """
     n, c = shares.shape
     k = min(k, distances.shape[1])
@@ -216,7 +171,7 @@ def vote(k, distances, found, beyond, shares, winners):
         if end == distances.shape[1]:
             for j in range(c):
                 tied[j] += beyond[i, j]
-        # In parts of one row's share: equal votes are equal whole numbers, and sums of whole distances exact.
+        # In units of one row's share: equal votes are equal integers, sums of integer distances are exact.
         parts = tied.sum()
         left = k - nearer
         best = 0

@@ -1,15 +1,19 @@
-"""`MixedRows`: the K nearest training rows where some or all attributes are nominal."""
+"""`MixedRows`: the K nearest training rows where some or all features are nominal."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from confml.errors import DataError
 from confml.neighbours import _kernels_mixed as kernels
 from confml.neighbours.nearest_rows import NearestRows, Neighbours
+from confml.neighbours.scaling import SafeScale
 
 
-def nearest_rows(X: np.ndarray, codes: np.ndarray, classes: int, nominal: np.ndarray):
-    """What answers ``query(rows, k)`` for a training set: `NearestRows` where nothing is nominal.
+def nearest_rows(
+    X: np.ndarray, codes: np.ndarray, classes: int, nominal: np.ndarray
+) -> NearestRows | MixedRows:
+    """A training set with ``query(rows, k)``: `MixedRows` where a feature is nominal, else `NearestRows`.
 
     X: (m, d), finite. codes: (m,) class codes below ``classes``. nominal: (d,) bool.
     """
@@ -17,26 +21,30 @@ def nearest_rows(X: np.ndarray, codes: np.ndarray, classes: int, nominal: np.nda
 
 
 class MixedRows:
-    """A training set with nominal attributes, ready for exact nearest-neighbour search, row by row.
+    """A training set with nominal features, prepared for exact nearest-neighbour search by a full scan.
 
-    The squared distance adds 1 for every nominal attribute whose codes differ, and the squared difference of
-    every numeric one; where all attributes are nominal, the distance is the number that differ.
+    The squared distance adds 1 for every nominal feature whose codes differ, and the squared difference of
+    every numeric feature; with nominal features only, the distance is the number that differ.
     """
 
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int, nominal: np.ndarray):
         self.order, self.count = nominal_first(nominal)
-        self.X, self.codes, self.classes = np.ascontiguousarray(X[:, self.order]), codes, classes
+        self._scale = SafeScale()
+        if not nominal.all():
+            self._scale = SafeScale.of(X[:, ~nominal])
+        if self._scale.exponent:
+            raise DataError(
+                f"the numeric features have a range of {_range(X[:, ~nominal]):.3g}, too "
+                f"{'large' if self._scale.exponent < 0 else 'small'} to be compared with nominal features",
+                hint="scale them first, for example with the step 'min-max'",
+            )
+        self.X, self.codes, self.classes = self._ordered(X), codes, classes
 
     def query(self, rows: np.ndarray, k: int) -> Neighbours:
         """The min(k, m) nearest training rows of each of ``rows`` (n, d)."""
-        n, places = len(rows), min(k, len(self.X))
-        found = Neighbours(
-            np.empty((n, places)),
-            np.empty((n, places), dtype=np.int64),
-            np.zeros((n, self.classes), dtype=np.int64),
-        )
+        found = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes)
         kernels.search_mixed(
-            np.ascontiguousarray(rows[:, self.order]),
+            self._ordered(rows),
             self.X,
             self.codes,
             self.count,
@@ -46,7 +54,23 @@ class MixedRows:
         )
         return found
 
+    def _ordered(self, rows: np.ndarray) -> np.ndarray:
+        return self._scale.apply(np.ascontiguousarray(rows[:, self.order]))
+
+
+def rows_of_pairs(X: np.ndarray, nominal: np.ndarray) -> tuple[np.ndarray, int]:
+    """Rows X (m, d) for `mixed_distance`: nominal columns first, on a safe scale; and the number of these."""
+    if nominal.any():
+        rows = MixedRows(X, np.zeros(len(X), dtype=np.int64), 1, nominal)
+        return rows.X, rows.count
+    return SafeScale.of(X).apply(X), 0
+
 
 def nominal_first(nominal: np.ndarray) -> tuple[np.ndarray, int]:
-    """The order of columns that puts the nominal ones (d,) bool first, and how many there are."""
+    """The order of columns that puts the nominal ones (d,) bool first, and their number."""
     return np.argsort(~nominal, kind="stable"), int(nominal.sum())
+
+
+def _range(X: np.ndarray) -> float:
+    with np.errstate(over="ignore"):
+        return float((X.max(axis=0) - X.min(axis=0)).max())

@@ -18,14 +18,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
 
 from confml._jit import kernel
+from confml.neighbours.lanes import FAN, LEAF, gaps_to_children, lowest_bit
 
-LEAF = 16
-FAN = 8
 DEPTH = 128
 """Places in the stack of a search: FAN for each level, and there are at most 16 of them."""
 FAR = 1.7e308
@@ -184,117 +180,23 @@ def sort_into_leaves(X, order):
         held += 2
 
 
-def _data(context, builder, kind, value):
-    return context.make_array(kind)(context, builder, value).data
+@kernel
+def push_children(tree, group, low, high, r, bound, nodes, gaps, held, out):
+    """Push a group's children within ``bound`` of the box from low[r] to high[r], the nearest last.
 
-
-def _filled(builder, lanes, x):
-    """A vector of equal numbers."""
-    vector = ir.VectorType(x.type, lanes)
-    zero = ir.Constant(ir.IntType(32), 0)
-    first = builder.insert_element(ir.Constant(vector, ir.Undefined), x, zero)
-    places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
-    return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), places)
-
-
-def _equal(builder, lanes, row, attribute):
-    """A vector filled with one attribute of a row."""
-    return _filled(builder, lanes, builder.load(builder.gep(row, [attribute])))
-
-
-def _summed_squares(builder, lanes, d, bound, out, difference):
-    """Code for the sums over d attributes of the squares of `difference`(attribute), for all lanes.
-
-    They are stored in out; the value is the mask of the lanes whose sum is at most bound.
+    nodes, gaps (DEPTH,): the stack, of which ``held`` places are filled. out: space for FAN gaps. Returns the
+    new number of filled places.
     """
-    vector = ir.VectorType(ir.DoubleType(), lanes)
-    total = cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * lanes))
-    with cgutils.for_range(builder, d) as loop:
-        apart = difference(loop.index)
-        builder.store(builder.fadd(builder.load(total), builder.fmul(apart, apart)), total)
-    found = builder.load(total)
-    builder.store(found, builder.bitcast(out, vector.as_pointer()), align=8)
-    near = builder.fcmp_ordered("<=", found, _filled(builder, lanes, bound))
-    return builder.zext(builder.bitcast(near, ir.IntType(lanes)), ir.IntType(64))
-
-
-def _lanes_at(builder, data, lanes, d, block, attribute):
-    """Load the numbers of all lanes for one attribute out of an array (blocks, d, lanes)."""
-    place = builder.mul(builder.add(builder.mul(block, d), attribute), ir.Constant(d.type, lanes))
-    vector = ir.VectorType(ir.DoubleType(), lanes)
-    return builder.load(builder.bitcast(builder.gep(data, [place]), vector.as_pointer()), align=8)
-
-
-def _row(context, builder, kind, X, r):
-    """The attributes of row r, and how many they are."""
-    array = context.make_array(kind)(context, builder, X)
-    d = builder.extract_value(array.shape, 1)
-    return builder.gep(array.data, [builder.mul(r, d)]), d
-
-
-@intrinsic
-def squares_to_rows(typingctx, Q, r, rows, leaf, bound, out):
-    """out (LEAF,) = sum over a of (Q[r, a] - rows[leaf, a, :])^2; the mask of those that are <= bound."""
-
-    def code(context, builder, signature, arguments):
-        X, r, rows, leaf, bound, out = arguments
-        kinds = signature.args
-        q, d = _row(context, builder, kinds[0], X, r)
-        data = _data(context, builder, kinds[2], rows)
-
-        def difference(attribute):
-            x = _equal(builder, LEAF, q, attribute)
-            return builder.fsub(x, _lanes_at(builder, data, LEAF, d, leaf, attribute))
-
-        out = _data(context, builder, kinds[5], out)
-        return _summed_squares(builder, LEAF, d, bound, out, difference)
-
-    return types.int64(Q, types.int64, rows, types.int64, types.float64, out), code
-
-
-def _gaps(lanes):
-    """An intrinsic for boxes that stand side by side, so many a block."""
-
-    def gaps(typingctx, low, high, r, lows, highs, block, bound, out):
-        """out (lanes,) = squared gaps between the box from low[r] to high[r] and the boxes of a block: the
-        sums over a of max(lows[block, a, :] - high[r, a], low[r, a] - highs[block, a, :], 0)^2; the mask of
-        those <= bound. Rows are boxes whose low and high are the same."""
-
-        def code(context, builder, signature, arguments):
-            low, high, r, lows, highs, block, bound, out = arguments
-            kinds = signature.args
-            q_low, d = _row(context, builder, kinds[0], low, r)
-            q_high, _ = _row(context, builder, kinds[1], high, r)
-            lows, highs = _data(context, builder, kinds[3], lows), _data(context, builder, kinds[4], highs)
-            none = ir.Constant(ir.VectorType(ir.DoubleType(), lanes), [0.0] * lanes)
-
-            def larger(a, b):
-                return builder.select(builder.fcmp_ordered(">", a, b), a, b)
-
-            def difference(attribute):
-                lows_here = _lanes_at(builder, lows, lanes, d, block, attribute)
-                highs_here = _lanes_at(builder, highs, lanes, d, block, attribute)
-                below = builder.fsub(lows_here, _equal(builder, lanes, q_high, attribute))
-                above = builder.fsub(_equal(builder, lanes, q_low, attribute), highs_here)
-                return larger(larger(below, above), none)
-
-            out = _data(context, builder, kinds[7], out)
-            return _summed_squares(builder, lanes, d, bound, out, difference)
-
-        return types.int64(low, high, types.int64, lows, highs, types.int64, types.float64, out), code
-
-    return intrinsic(gaps)
-
-
-gaps_to_children = _gaps(FAN)
-gaps_to_rows = _gaps(LEAF)
-
-
-@intrinsic
-def lowest_bit(typingctx, mask):
-    """The place of the lowest bit of a mask that is not 0."""
-
-    def code(context, builder, signature, arguments):
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.int64), code
+    mask = gaps_to_children(low, high, r, tree.lows, tree.highs, group, bound, out)
+    bottom, child = held, tree.child[group]
+    while mask != 0:
+        place = lowest_bit(mask)
+        mask &= mask - 1
+        gap = out[place]
+        at = held
+        while at > bottom and gaps[at - 1] < gap:
+            nodes[at], gaps[at] = nodes[at - 1], gaps[at - 1]
+            at -= 1
+        nodes[at], gaps[at] = child + place, gap
+        held += 1
+    return held

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml.neighbours._kernels_mixed import mixed_distance
+from confml.neighbours.distances import mixed_distance
 
 
 @kernel

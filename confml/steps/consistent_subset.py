@@ -9,7 +9,7 @@ import numpy as np
 
 from confml.measures.metrics import Metric
 from confml.methods.knn import KNN
-from confml.neighbours.mixed_rows import nearest_rows, nominal_first
+from confml.neighbours.mixed_rows import nearest_rows, rows_of_pairs
 from confml.plugins.parameters import Choice, Parameter
 from confml.steps import _kernels_pairs as kernels
 from confml.steps._columns import complete
@@ -55,9 +55,8 @@ class ConsistentSubset(Step):
         for code in range(len(classes)):
             chosen[rng.choice(np.flatnonzero(codes == code))] = True
         if self.add == "one":
-            columns, count = nominal_first(self._coded(X))
-            ordered = np.ascontiguousarray(X[:, columns])
-            self.passes_ = kernels.condense(ordered, count, codes, len(classes), chosen)
+            rows, count = rows_of_pairs(X, self._coded(X))
+            self.passes_ = kernels.condense(rows, count, codes, len(classes), chosen)
         else:
             self.passes_ = self._add_all(X, codes, len(classes), chosen)
         kept = np.flatnonzero(chosen)

@@ -9,7 +9,7 @@ import numpy as np
 
 from confml.measures.metrics import Metric
 from confml.methods.knn import KNN
-from confml.neighbours.mixed_rows import nominal_first
+from confml.neighbours.mixed_rows import rows_of_pairs
 from confml.steps import _kernels_pairs as kernels
 from confml.steps._columns import complete
 from confml.steps.base import Step
@@ -42,12 +42,10 @@ class SelectExamples(Step):
         X = complete(X, self.name)
         rng = np.random.default_rng(0) if rng is None else rng
         classes, codes = np.unique(y, return_inverse=True)
-        columns, count = nominal_first(self._coded(X))
+        ordered, count = rows_of_pairs(X, self._coded(X))
         kept = np.ones(len(y), dtype=bool)
         order = rng.permutation(len(y))
-        self.rounds_ = kernels.drop_examples(
-            np.ascontiguousarray(X[:, columns]), count, codes, len(classes), order, kept
-        )
+        self.rounds_ = kernels.drop_examples(ordered, count, codes, len(classes), order, kept)
         rows = np.flatnonzero(kept)
         self.kept_, self.removed_ = len(rows), len(y) - len(rows)
         return X[rows], np.asarray(y)[rows], rows

@@ -9,7 +9,7 @@ import numpy as np
 
 from confml.measures.metrics import Metric
 from confml.methods.knn import KNN
-from confml.neighbours.mixed_rows import nearest_rows, nominal_first
+from confml.neighbours.mixed_rows import nearest_rows, rows_of_pairs
 from confml.plugins.parameters import Flag, Parameter
 from confml.steps import _kernels_pairs as kernels
 from confml.steps._columns import complete
@@ -84,9 +84,8 @@ def find_links(X: np.ndarray, codes: np.ndarray, nominal: np.ndarray) -> tuple[i
     linked = np.zeros(len(X), dtype=bool)
     if len(X) < 2:
         return 0, linked
-    # The nearest of all is the row itself.
+    # The nearest row of all is the row itself.
     nearest = nearest_rows(X, codes, int(codes.max()) + 1, nominal).query(X, 2).distances[:, 1].copy()
-    order, count = nominal_first(nominal)
-    X = np.ascontiguousarray(X[:, order])
-    links = kernels.tomek_links(X, count, codes, nearest, np.argsort(nearest, kind="stable"), linked)
+    rows, count = rows_of_pairs(X, nominal)
+    links = kernels.tomek_links(rows, count, codes, nearest, np.argsort(nearest, kind="stable"), linked)
     return links, linked

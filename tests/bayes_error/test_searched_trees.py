@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from reference import bayes_error as naive
 
-from confml._jit import kernel
 from confml.bayes_error import bayes_errors, forests, spanning_trees
 from confml.bayes_error._kernels_prim import dense_trees
 from confml.bayes_error._kernels_searches import nearest_lists, smallest_ranks
@@ -159,54 +158,6 @@ def test_different_rows_with_one_sum_are_told_apart():
     assert (_groups(np.vstack([X, X]))[: len(X)] == _groups(np.vstack([X, X]))[len(X) :]).all()
 
 
-@kernel
-def _squares(X, r, tree, leaf, bound, out):
-    return wide.squares_to_rows(X, r, tree.rows, leaf, bound, out)
-
-
-@kernel
-def _gaps(low, high, r, tree, group, bound, out):
-    return wide.gaps_to_children(low, high, r, tree.lows, tree.highs, group, bound, out)
-
-
-@pytest.mark.parametrize("d", [1, 3, 9, 17])
-def test_vectors_hold_what_plain_loops_compute(d):
-    rng = np.random.default_rng(d)
-    X = rng.normal(size=(300, d))
-    X = np.ascontiguousarray(X[wide.tree_order(X)])
-    tree = wide.wide_tree(X, wide.leaves_in_order(300))
-    low, high = X[:5] - 0.1, X[:5] + 0.1
-    out = np.empty(wide.LEAF)
-    node_rows = {leaf: [i for i in tree.members[leaf] if i >= 0] for leaf in range(len(tree.members))}
-    for group in range(len(tree.child) - 1):
-        children = range(tree.child[group], tree.child[group + 1])
-        node_rows[len(tree.members) + group] = sum((node_rows[c] for c in children), [])
-    assert sorted(node_rows[max(node_rows)]) == list(range(300))
-    for leaf in range(len(tree.members)):
-        expected = [sum_of_squares(X[3], X[i]) for i in node_rows[leaf]]
-        bound = float(np.median(expected))
-        mask = _squares(X, 3, tree, leaf, bound, out)
-        assert out[: len(expected)].tolist() == expected
-        assert [e for e in range(64) if mask >> e & 1] == [e for e, w in enumerate(expected) if w <= bound]
-    for group in range(len(tree.child) - 1):
-        expected = []
-        for child in range(tree.child[group], tree.child[group + 1]):
-            own = X[node_rows[child]]
-            gap = np.maximum(0.0, np.maximum(own.min(axis=0) - high[2], low[2] - own.max(axis=0)))
-            expected.append(sum_of_squares(gap, np.zeros(d)))
-        bound = float(np.median(expected))
-        mask = _gaps(low, high, 2, tree, group, bound, out)
-        assert out[: len(expected)].tolist() == expected
-        assert [e for e in range(64) if mask >> e & 1] == [e for e, w in enumerate(expected) if w <= bound]
-
-
-def sum_of_squares(a, b):
-    total = 0.0
-    for x, y in zip(a, b, strict=True):
-        total += (x - y) * (x - y)
-    return total
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", [1, 5, 12])
 def test_neighbour_lists_in_the_total_order(kind, k):
@@ -220,3 +171,10 @@ def test_neighbour_lists_in_the_total_order(kind, k):
         edges = sorted((sum_of_squares(X[i], X[j]), rank[j], j) for j in range(200) if j != i)[:k]
         assert ends[i].tolist() == [j for _, _, j in edges]
         assert d2[i].tolist() == [w for w, _, _ in edges]
+
+
+def sum_of_squares(a, b):
+    total = 0.0
+    for x, y in zip(a, b, strict=True):
+        total += (x - y) * (x - y)
+    return total

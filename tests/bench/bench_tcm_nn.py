@@ -19,7 +19,7 @@ from _pairs import Row, Skipped, paired, seconds_of
 from confml.data import load
 from confml.errors import ConfmlError
 from confml.methods.tcm_nn import TCMNN
-from confml.methods.tcm_nn._kernels_lists import minus_squared_distances
+from confml.neighbours.distances import minus_squared_distances
 
 BLOCK = 512
 

@@ -18,7 +18,7 @@ from confml.methods.linear.perceptron import Perceptron, learn
 from confml.methods.linear.polynomial import Polynomial, number_of_weights
 from confml.methods.linear.winnow import Winnow
 from confml.methods.naive_bayes import NaiveBayes, m_estimate
-from confml.neighbours._kernels_mixed import mixed_distance
+from confml.neighbours.distances import mixed_distance
 from confml.steps.min_max import MinMax
 
 SIX = np.array([[1, 1, 1, 0], [0, 0, 0, 0], [1, 1, 0, 1], [1, 1, 0, 0], [0, 1, 0, 1], [0, 0, 0, 1]], float)

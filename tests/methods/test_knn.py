@@ -31,7 +31,7 @@ def assert_literal(X, y, X_test, k):
 @pytest.fixture(params=["tree", "products"])
 def way(request, monkeypatch):
     """Both ways of searching, whatever the number of attributes."""
-    monkeypatch.setattr(neighbours_module, "_TREE_ATTRIBUTES", 10**9 if request.param == "tree" else 0)
+    monkeypatch.setattr(neighbours_module, "_TREE_FEATURES", 10**9 if request.param == "tree" else 0)
     return request.param
 
 
@@ -116,12 +116,12 @@ def tied_data(draw):
 @given(tied_data(), st.sampled_from([0, 10, 10**9]))
 def test_it_equals_the_literal_version(data, tree_attributes):
     X, y, X_test, k = data
-    before = neighbours_module._TREE_ATTRIBUTES
-    neighbours_module._TREE_ATTRIBUTES = tree_attributes
+    before = neighbours_module._TREE_FEATURES
+    neighbours_module._TREE_FEATURES = tree_attributes
     try:
         assert_literal(X, y, X_test, k)
     finally:
-        neighbours_module._TREE_ATTRIBUTES = before
+        neighbours_module._TREE_FEATURES = before
 
 
 @pytest.mark.parametrize("shape", [(400, 2), (400, 30)])

@@ -82,9 +82,9 @@ def test_smoothed_p_values_take_one_number_an_example():
 def test_room_grows_and_blocks_do_not_matter():
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(150, 3)), rng.integers(0, 3, 150)
-    whole = OnlinePass(3, 3, (1, 3, 40, 500), room=150)
+    whole = OnlinePass(3, 3, (1, 3, 40, 500), capacity=150)
     expected, counted = whole.step(X, y, predicts=True)
-    growing = OnlinePass(3, 3, (1, 3, 40, 500), room=1)
+    growing = OnlinePass(3, 3, (1, 3, 40, 500), capacity=1)
     at = 0
     for size in (1, 1, 2, 33, 70, 43):
         rows = slice(at, at + size)
@@ -142,7 +142,7 @@ def test_mistakes_are_told():
     with pytest.raises(ConfmlError, match="k must be"):
         OnlineTCMNN([0, 1], k=0)
     online = OnlineTCMNN([0, 1])
-    with pytest.raises(ConfmlError, match="label .*2.* is none of the classes"):
+    with pytest.raises(ConfmlError, match="label .*2.* is not one of the classes"):
         online.learn([[0.0], [1.0]], [0, 2])
     with pytest.raises(ValueError, match="1d array"):
         online.learn([[0.0]], [[0, 1]])

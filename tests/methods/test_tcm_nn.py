@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from confml.errors import ConfmlError
 from confml.methods.tcm_nn import TCMNN
-from confml.methods.tcm_nn import passes as passes_module
-from confml.methods.tcm_nn.passes import ENGINES, Passes, Room
+from confml.methods.tcm_nn import neighbour_counter as counter_module
+from confml.methods.tcm_nn.neighbour_counter import ENGINES, BlockSizes, NeighbourCounter
 
 # ---- the same counts as the definition, bit for bit
 
@@ -41,9 +41,9 @@ def random_case(rng, m, d, c, r, kind):
     return Z[:m], np.sort(codes) if rng.random() < 0.3 else codes, Z[m:]
 
 
-def assert_same_counts(X, codes, T, ks, expected, engine, room, within=False):
-    passes = Passes(X, codes, engine, room)
-    counts = passes.counts(*passes.lists(max(ks)), T, ks, within)
+def assert_same_counts(X, codes, T, ks, expected, engine, sizes, within=False):
+    counter = NeighbourCounter(X, codes, engine, sizes)
+    counts = counter.counts(*counter.lists(max(ks)), T, ks, within)
     for q, (greater, equal, alpha) in enumerate(expected):
         np.testing.assert_array_equal(counts.alpha[:, :, q], alpha)
         np.testing.assert_array_equal(counts.greater[:, :, q], greater)
@@ -59,25 +59,29 @@ def test_counts_are_those_of_the_definition(seed):
         ks = np.unique(rng.integers(1, 8, rng.integers(1, 3)))
         within = number % 4 == 3
         expected = [naive.tcm_nn(X, codes, T, k, within) for k in ks]
-        room = Room(*(int(size) for size in rng.integers(1, 16, 3)), spare=int(rng.integers(1, 4)))
+        sizes = BlockSizes(*(int(size) for size in rng.integers(1, 16, 3)), spare=int(rng.integers(1, 4)))
         for engine in ENGINES:
-            assert_same_counts(X, codes, T, ks, expected, engine, room, within)
+            assert_same_counts(X, codes, T, ks, expected, engine, sizes, within)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_larger_sets_in_many_tiles(engine, kind):
-    """Classes long enough for every part of the kernels; the rooms make lists overflow, tiles and blocks end
-    within classes."""
+    """Classes long enough for every part of the kernels; the block sizes make lists overflow, and tiles and
+    blocks end within classes."""
     rng = np.random.default_rng(KINDS.index(kind))
     X, codes, T = random_case(rng, 420, 5, 3, 5, kind)
     codes[rng.random(420) < 0.5] = 0
     ks = [1, 2, 7, 20]
     expected = [naive.tcm_nn_pseudo_code(X, codes, T, k) for k in ks]
-    for room in (Room(), Room(rows=100, columns=37, block=2, spare=1), Room(rows=64, columns=128, spare=6)):
-        assert_same_counts(X, codes, T, ks, expected, engine, room)
+    for sizes in (
+        BlockSizes(),
+        BlockSizes(rows=100, columns=37, block=2, spare=1),
+        BlockSizes(rows=64, columns=128, spare=6),
+    ):
+        assert_same_counts(X, codes, T, ks, expected, engine, sizes)
     for q, k in enumerate(ks):
-        assert_same_counts(X, codes, T, [k], expected[q : q + 1], engine, Room(rows=90, columns=300))
+        assert_same_counts(X, codes, T, [k], expected[q : q + 1], engine, BlockSizes(rows=90, columns=300))
 
 
 def test_pseudo_code_is_the_definition():
@@ -95,17 +99,18 @@ def test_pseudo_code_is_the_definition():
 def test_engines_chosen_by_size(m, d, engine):
     rng = np.random.default_rng(m)
     X, codes, T = random_case(rng, m, d, 4, 4, "real")
-    assert Passes(X, codes).engine == engine
+    assert NeighbourCounter(X, codes).engine == engine
     assert_same_counts(X, codes, T, [3], [naive.tcm_nn_pseudo_code(X, codes, T, 3)], None, None)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e-150, 1e150, 1e160, 1e200])
 def test_squares_beyond_floating_point(scale):
-    """Squares that vanish or overflow are what float64 makes of them, in every engine."""
+    """Squares that would vanish or overflow: the counts are those of the data times a power of two."""
     rng = np.random.default_rng(3)
     X, codes, T = rng.normal(size=(30, 3)) * scale, np.arange(30) % 3, rng.normal(size=(4, 3)) * scale
+    power = -int(np.log2(scale))
     for k in (1, 2):
-        expected = [naive.tcm_nn(X, codes, T, k)]
+        expected = [naive.tcm_nn(np.ldexp(X, power), codes, np.ldexp(T, power), k)]
         for engine in ENGINES:
             assert_same_counts(X, codes, T, [k], expected, engine, None)
 
@@ -123,12 +128,12 @@ def test_filter_that_cannot_tell_gives_way(monkeypatch):
     """Rows closer together than float32 can tell: lists overflow, a few or nearly all."""
     direct = []
 
-    class Spy(passes_module.DirectCloseness):
+    class Spy(counter_module.DirectDistances):
         def __init__(self, X):
             direct.append(len(X))
             super().__init__(X)
 
-    monkeypatch.setattr(passes_module, "DirectCloseness", Spy)
+    monkeypatch.setattr(counter_module, "DirectDistances", Spy)
     rng = np.random.default_rng(6)
     codes = np.arange(400) % 2
     for clumped in (60, 390):
@@ -305,11 +310,11 @@ def test_a_fitted_k_stays(blobs):
 
 
 @pytest.mark.parametrize("ks", [[], [0], [3], [2, 1], [1, 1]])
-def test_passes_check_the_length_of_their_lists(blobs, ks):
+def test_the_counter_checks_the_length_of_their_lists(blobs, ks):
     X, y, T = blobs
-    passes = Passes(X, y)
+    counter = NeighbourCounter(X, y)
     with pytest.raises(ValueError, match="ks must ascend from 1 to at most 2"):
-        passes.counts(*passes.lists(2), T, ks)
+        counter.counts(*counter.lists(2), T, ks)
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, "3", True, None])
@@ -421,14 +426,14 @@ def test_engines_through_the_class(blobs):
     for engine in ENGINES:
         method = clone(_with_engine(engine)(k=3))
         np.testing.assert_array_equal(method.fit(X, y).predict_p_values(T), expected)
-        assert method.passes_.engine == engine
+        assert method.counter_.engine == engine
 
 
-def test_room_is_for_speed_only(blobs):
+def test_block_sizes_are_for_speed_only(blobs):
     X, y, T = blobs
     expected = TCMNN(k=3).fit(X, y).predict_p_values(T)
     method = TCMNN(k=3)
-    method._room = dataclasses.replace(Room(), rows=7, columns=11, block=3)
+    method._sizes = dataclasses.replace(BlockSizes(), rows=7, columns=11, block=3)
     np.testing.assert_array_equal(method.fit(X, y).predict_p_values(T), expected)
 
 

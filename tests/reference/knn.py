@@ -5,13 +5,20 @@ from __future__ import annotations
 import math
 
 
-def distance(a, b):
-    """The root of squared differences added in attribute order."""
-    total = 0.0
-    for one, other in zip(a, b, strict=True):
-        difference = float(one) - float(other)
-        total += difference * difference
-    return math.sqrt(total)
+def distances(X, row):
+    """Roots of squared differences added in attribute order, in units of a power of two near the largest
+    difference, so that no square overflows and none that matters vanishes."""
+    differences = [[float(a) - float(b) for a, b in zip(other, row, strict=True)] for other in X]
+    largest = max(abs(difference) for own in differences for difference in own)
+    exponent = math.frexp(largest)[1]
+    found = []
+    for own in differences:
+        total = 0.0
+        for difference in own:
+            scaled = math.ldexp(difference, -exponent)
+            total += scaled * scaled
+        found.append(math.sqrt(total))
+    return found
 
 
 def knn(X, y, row, k, classes):
@@ -21,7 +28,7 @@ def knn(X, y, row, k, classes):
     votes: smaller sum of distances, then the first class. Votes and sums are counted in units of
     1 / (rows at that distance), which makes them whole where distances are.
     """
-    neighbours = sorted((distance(other, row), label) for other, label in zip(X, y, strict=True))
+    neighbours = sorted(zip(distances(X, row), y, strict=True))
     k = min(k, len(neighbours))
     last = neighbours[k - 1][0]
     nearer = [(d, label) for d, label in neighbours if d < last]

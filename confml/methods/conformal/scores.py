@@ -8,6 +8,7 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
+from confml.neighbours.scaling import SafeScale
 
 SCORES = ("lac", "aps", "raps", "margin", "knn-ratio")
 OF_SHARES = ("lac", "aps", "raps")
@@ -59,6 +60,8 @@ def knn_ratio_scores(X: np.ndarray, codes: np.ndarray, c: int, X_test: np.ndarra
     """
     from scipy.spatial.distance import cdist
 
+    scale = SafeScale.of(X)  # ratios of distances do not depend on it
+    X, X_test = scale.apply(X), scale.apply(X_test)
     scores = np.empty((len(X_test), c))
     size = max(1, _PAIRS // max(len(X), 1))
     for start in range(0, len(X_test), size):

@@ -1,4 +1,4 @@
-"""k-nearest neighbours, with equal and with distance-dependent votes."""
+"""k nearest neighbours, with equal and with distance-weighted votes."""
 
 from confml.methods.knn.knn import KNN
 from confml.methods.knn.weighted_knn import WeightedKNN

@@ -1,4 +1,4 @@
-"""Kernel of the vote that counts nearer neighbours for more."""
+"""Kernel of distance-weighted votes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from confml._jit import kernel
 
 @kernel
 def weighted_vote(k, distances, found, beyond, shares, winners):
-    """Shares (n, c) of Dudani's weights of the k nearest, and the class of each winner (n,).
+    """Fill the shares (n, c) of Dudani's weights of the k nearest, and the class of each winner (n,).
 
-    w_i = (d_k - d_i) / (d_k - d_1), and 1 where d_k = d_1: then all rows at that distance have equal parts.
-    Equal sums of weights: the smaller sum of the distances of those with a weight; then the first class.
+    w_i = (d_k - d_i) / (d_k - d_1), and 1 where d_k = d_1: then all rows at that distance count equally.
+    Equal sums of weights: the smaller sum of the distances of rows with a weight; then the first class.
     """
     n, c = shares.shape
     k = min(k, distances.shape[1])
@@ -36,8 +36,7 @@ def weighted_vote(k, distances, found, beyond, shares, winners):
                 if distance == last:
                     break
                 code = found[i, place]
-                # d_k may be infinite: then all that is nearer counts alike.
-                weights[code] += last - distance if np.isfinite(last) else 1.0
+                weights[code] += last - distance
                 sums[code] += distance
         total = weights.sum()
         best = 0

@@ -1,4 +1,4 @@
-"""`knn`: plain k nearest neighbours, the baseline of everything that counts neighbours."""
+"""`knn`: k nearest neighbours with equal votes."""
 
 from __future__ import annotations
 
@@ -18,32 +18,33 @@ from confml.plugins.parameters import Integer, Parameter, check_parameters
 
 
 class KNN(Method):
-    """The majority among the k nearest training examples; its confidence is the share of their votes.
+    """Majority vote of the k nearest training examples; the confidence is the share of the votes.
 
-    View ``vote``: the share of the k votes that each class gets. Distances are Euclidean on the attributes as
-    they are, so attributes of different units want a scaling step ahead. A nominal attribute adds 0 to the
-    squared distance where two rows have the same category, else 1 (eq. 3.2); where all attributes are
-    nominal, the distance is the number of those that differ (Hamming).
+    View ``vote``: the share of the k votes for each class. Distances are Euclidean on the features as they
+    are: use a scaling step first if features have different units. A nominal feature adds 0 to the squared
+    distance of two rows with the same category, else 1 (eq. 3.2); if all features are nominal, the distance
+    is the number of features that differ (Hamming distance).
 
-    Ties are settled without chance. Several training examples at the k-th distance: all of them count, each
-    with the share of the places left (two examples for one place have half a vote each). Equal votes: the
-    class whose voters' distances have the smaller sum, counted with those shares; then the first class in
-    sorted order. With fewer than k training examples, all of them vote.
+    Ties are broken without randomness. If several training examples are at the k-th distance, all of them
+    count, each with an equal share of the remaining places (two examples for one place have half a vote
+    each). Equal votes: the class whose voters have the smaller sum of distances, counted with those shares;
+    then the first class in sorted order. With fewer than k training examples, all of them vote.
 
-    Distances are roots of squared differences added in attribute order, in 64-bit floating point, so equal
-    distances are equal numbers, and the prediction of an example does not depend on which others are asked.
-    All k of a sweep or a tuning grid come from one search.
+    Distances are roots of squared differences added in the order of the features, in float64: equal distances
+    are equal numbers, and the prediction of an example does not depend on the other test examples. Features
+    whose squares leave the range of float64 (values near 1e160 or 1e-300) are multiplied by a power of two,
+    which changes no vote. All k of a sweep or a tuning grid come from one search.
 
     Source: Fix and Hodges, Discriminatory analysis: nonparametric discrimination (1951); Kubat, An
     Introduction to Machine Learning (2015), chapter 3.
     """
 
     name: ClassVar[str] = "knn"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     views: ClassVar[tuple[str, ...]] = ("vote",)
     takes_nominal: ClassVar[bool] = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "k": Integer("how many nearest training examples vote", low=1),
+        "k": Integer("number of nearest training examples that vote", low=1),
         "nominal": NOMINAL,
     }
 
@@ -52,22 +53,22 @@ class KNN(Method):
         self.nominal = nominal
 
     def fit(self, X, y) -> KNN:
-        """Make training examples X (m, d) with labels y (m,) ready for the search."""
+        """Prepare training examples X (m, d) with labels y (m,) for the search."""
         X, codes = self.check_fit_data(X, y)
         self._rows = nearest_rows(X, codes, len(self.classes_), nominal_mask(self.nominal, X.shape[1]))
         return self
 
     def predict_proba(self, X) -> np.ndarray:
-        """(n, c) shares of the votes, in the order of ``classes_``."""
+        """Return the shares of the votes (n, c), in the order of ``classes_``."""
         return self.confident_predict(X)["vote"].scores.copy()
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The view ``vote`` of X (n, d)."""
+        """Return the view ``vote`` of X (n, d)."""
         X = self.check_predict_data(X)
         return self._vote(self._rows.query(X, self.k), self.k)
 
     def test_block(self, train_rows: int, test_rows: int) -> int | None:
-        """Blocks of some seconds where a cell takes longer."""
+        """Return the block size for some seconds of work; None if the whole test part takes no longer."""
         block = max(1000, 200_000_000 // train_rows)
         return block if block < test_rows else None
 
@@ -80,7 +81,7 @@ class KNN(Method):
         rng: np.random.Generator | None = None,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Iterator[tuple[dict[str, Any], Views]]:
-        """One search for the largest k serves all of them; each is charged an equal part of its time."""
+        """Search once, for the largest k; each point of the grid is charged an equal part of the time."""
         if not grid:
             return
         if len({str(point.get("nominal", self.nominal)) for point in grid}) > 1:
@@ -104,7 +105,7 @@ class KNN(Method):
 
     @classmethod
     def warm(cls) -> None:
-        """Compile all ways of searching, and the vote."""
+        """Compile the kernels of all searches and of the vote."""
         for attributes, nominal in ((2, "auto"), (20, "auto"), (2, [0])):
             X = np.arange(3.0 * attributes).reshape(3, attributes)
             cls(nominal=nominal).fit(X, [0, 1, 1]).predict(X)

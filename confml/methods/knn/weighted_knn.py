@@ -1,4 +1,4 @@
-"""`weighted-knn`: k nearest neighbours whose votes weigh less the farther they are."""
+"""`weighted-knn`: k nearest neighbours with distance-weighted votes."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from confml.plugins.parameters import Integer, Parameter
 
 
 class WeightedKNN(KNN):
-    """The k nearest training examples vote, the i-th with weight (d_k - d_i) / (d_k - d_1).
+    """Weighted vote of the k nearest training examples, the i-th with weight (d_k - d_i) / (d_k - d_1).
 
-    View ``vote``: each class's share of the sum of the weights (eq. 3.4), which are in [0, 1], 1 for the
-    nearest and 0 for the k-th. Where all k are at one distance, all weights are 1, and all training examples
-    at that distance count alike. With fewer than k training examples, k is their number.
+    View ``vote``: the share of each class in the sum of the weights (eq. 3.4), which are in [0, 1], 1 for the
+    nearest and 0 for the k-th. If all k are at one distance, all weights are 1, and all training examples at
+    that distance count equally. With fewer than k training examples, k is their number.
 
-    Equal votes: the class whose voters' distances have the smaller sum; then the first class in sorted order.
-    Distances, scales, nominal attributes: as of `knn`.
+    Equal votes: the class whose voters have the smaller sum of distances; then the first class in sorted
+    order. Distances, scales and nominal features are those of `knn`.
 
     Source: Dudani, The distance-weighted k-nearest-neighbor rule (1976); Kubat, An Introduction to Machine
     Learning (2015), section 3.5.
     """
 
     name: ClassVar[str] = "weighted-knn"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "k": Integer("how many nearest training examples vote, the last of them with weight 0", low=1),
+        "k": Integer("number of nearest training examples that vote, the last one with weight 0", low=1),
         "nominal": NOMINAL,
     }
 

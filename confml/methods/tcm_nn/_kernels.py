@@ -1,15 +1,16 @@
-"""Compiled counts of TCM-NN: how many strangeness values stand above, and how many equal, a new example's.
+"""Kernels that count the strangeness values above, and equal to, the one of a new example.
 
 Source: Proedrou, Nouretdinov, Vovk, Gammerman, Transductive Confidence Machines for Pattern Recognition,
-ECML 2002, equations (2) and (3). ``ks`` (q,) holds the wanted k in ascending order; whatever has an axis of
-length q holds one entry for each.
+ECML 2002, equations (2) and (3). ``ks`` (q,) holds the values of k in ascending order; an axis of length q
+has one entry for each.
 
-A training example's alpha changes under a completion (x, j) only if x enters one of its two lists: the list
-of its own class where that is j (alpha falls), or the other list where it is not (alpha rises, and by the
-same amount for all such j). So a count starts from the sorted alphas of the training set alone and is put
-right for the few examples whose change can matter. ``bounds`` (examples, 5, q) decides that: reach of the own
-list (its k-th distance), alpha, reach of the other list, sum of the own list, sum of the other list's first
-k - 1. A node of a tree has bounds too: the largest of its rows', of the last entry the smallest.
+The alpha of a training example changes under a completion (x, j) only if x enters one of its two lists: the
+list of its own class if that is j (alpha decreases), or else the list of other classes (alpha increases, by
+the same amount for all such j). A count therefore starts from the sorted alphas of the training set, and is
+updated for the few examples whose change can matter. ``bounds`` (examples, 5, q) decides which these are:
+search radius of the own list (its k-th distance), alpha, search radius of the other list, sum of the own
+list, sum of the first k - 1 entries of the other list. The bounds of a tree's node are the largest ones of
+its rows, for the last entry the smallest one.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml.methods.tcm_nn._kernels_lists import hit_room, squared_distance
-from confml.neighbours.wide_tree import DEPTH, FAN, LEAF, gaps_to_children, lowest_bit, squares_to_rows
+from confml.methods.tcm_nn._kernels_lists import mark_space
+from confml.neighbours.distances import squared_distance_of_rows
+from confml.neighbours.lanes import FAN, LEAF, gaps_to_children, lowest_bit, squares_to_rows
+from confml.neighbours.wide_tree import DEPTH
 
-REACH, ALPHA, OTHER_REACH, SUM, OTHER_PART = range(5)
+RADIUS, ALPHA, OTHER_RADIUS, SUM, OTHER_PART = range(5)
 _TIGHT = 1.0 - 1e-9  # below any rounding of a sum of k distances, a product or a root
 _ABOVE_ONE = 1.0 + 1e-6
 
@@ -47,22 +50,22 @@ def base_bounds(same, other, ks, bounds):
             others += other[t, e]
             if e + 1 == ks[q]:
                 entry = bounds[t]
-                entry[REACH, q], entry[OTHER_REACH, q] = same[t, e], other[t, e]
+                entry[RADIUS, q], entry[OTHER_RADIUS, q] = same[t, e], other[t, e]
                 entry[SUM, q], entry[OTHER_PART, q] = own, part
                 entry[ALPHA, q] = strangeness(own, others)
                 q += 1
 
 
 @kernel
-def matters_within(bounds, others, distances):
-    """Fill distances (2, m): new examples at these or beyond change no count through example t.
+def influence_radius(bounds, others, distances):
+    """Fill distances (2, m): new examples at this distance or farther change no count through example t.
 
-    distances[0] is the farther reach. distances[1] holds if all alphas that it might overtake exceed 1: no
-    rise of alpha_t comes above 1 unless the distance is below the difference of its two sums.
+    distances[0] is the larger search radius. distances[1] applies if all alphas that alpha_t could overtake
+    exceed 1: alpha_t increases above 1 only if the distance is below the difference of its two sums.
     """
     last = bounds.shape[2] - 1
     for t in range(len(bounds)):
-        own, other = bounds[t, REACH, last], bounds[t, OTHER_REACH, last] if others else 0.0
+        own, other = bounds[t, RADIUS, last], bounds[t, OTHER_RADIUS, last] if others else 0.0
         difference = 0.0
         for q in range(last + 1):
             rise = bounds[t, SUM, q] / _TIGHT - bounds[t, OTHER_PART, q] * _TIGHT
@@ -74,7 +77,7 @@ def matters_within(bounds, others, distances):
 
 @kernel
 def new_alphas(nearest, ks, alphas, lowest):
-    """Strangeness of new examples under each label, and the lowest under all labels but one.
+    """Compute the strangeness of new examples under each label, and the lowest under all labels but one.
 
     nearest (b, c, K): distances to the K nearest of each class. alphas (b, c, q). lowest[r, z] (q,) is the
     smallest of alphas[r, j] over j != z, +inf with one class.
@@ -118,15 +121,15 @@ def new_alphas(nearest, ks, alphas, lowest):
 
 
 @kernel
-def base_counts(ranked, starts, within, alphas, greater, equal):
+def base_counts(ranked, starts, label_conditional, alphas, greater, equal):
     """Count the training alphas above, and equal to, each new one.
 
-    ranked (q, m): alphas in ascending order, of each class by itself where ``within``, else of all.
+    ranked (q, m): ascending alphas, per class if ``label_conditional``, else of all examples.
     """
     rows, classes, wanted = alphas.shape
     for r in range(rows):
         for j in range(classes):
-            first, last = (starts[j], starts[j + 1]) if within else (0, ranked.shape[1])
+            first, last = (starts[j], starts[j + 1]) if label_conditional else (0, ranked.shape[1])
             for q in range(wanted):
                 values, alpha = ranked[q], alphas[r, j, q]
                 lo, hi = first, last
@@ -153,33 +156,33 @@ def may_change(bounds, t, gap, alphas, lowest, others):
     """Whether a new example at a distance of ``gap`` or more can change a count through example (or node) t.
 
     bounds (examples, 5, q); alphas (q,): the new example's under the class of t; lowest (q,): its lowest
-    under the other labels; others: whether the other labels count at all. Comparisons are put such that NaN
-    (0 times infinity) says yes.
+    under the other labels; others: whether other labels count at all. Comparisons with NaN (0 times infinity)
+    give True.
     """
     for q in range(bounds.shape[2] - 1, -1, -1):
-        inside = gap < bounds[t, REACH, q]
+        inside = gap < bounds[t, RADIUS, q]
         if inside and bounds[t, ALPHA, q] >= alphas[q]:
             return True
-        if others and gap < bounds[t, OTHER_REACH, q]:
+        if others and gap < bounds[t, OTHER_RADIUS, q]:
             if not bounds[t, SUM, q] < lowest[q] * (bounds[t, OTHER_PART, q] + gap) * _TIGHT:
                 return True
-        elif not inside:  # nor is it for a smaller k, whose reach is smaller
+        elif not inside:  # nor inside the smaller radius of a smaller k
             return False
     return False
 
 
 @kernel
 def may_cross(bounds, t, gap, alphas, lowest, others):
-    """As `may_change`, of one example: a fall of its alpha must also go as far as the new example's."""
+    """As `may_change`, for one example: a decreasing alpha must also reach the alpha of the new example."""
     for q in range(bounds.shape[2] - 1, -1, -1):
-        reach, other_reach = bounds[t, REACH, q], bounds[t, OTHER_REACH, q]
+        radius, other_radius = bounds[t, RADIUS, q], bounds[t, OTHER_RADIUS, q]
         total, part = bounds[t, SUM, q], bounds[t, OTHER_PART, q]
-        inside = gap < reach
+        inside = gap < radius
         if inside and bounds[t, ALPHA, q] >= alphas[q]:
-            fallen = (total * _TIGHT - reach / _TIGHT + gap) * _TIGHT  # the own sum with x in it, at least
-            if not fallen > alphas[q] * (part + other_reach):
+            fallen = (total * _TIGHT - radius / _TIGHT + gap) * _TIGHT  # the own sum with x in it, at least
+            if not fallen > alphas[q] * (part + other_radius):
                 return True
-        if others and gap < other_reach:
+        if others and gap < other_radius:
             if not total < lowest[q] * (part + gap) * _TIGHT:
                 return True
         elif not inside:
@@ -196,12 +199,11 @@ def _recount(before, after, alpha, greater, equal):
 
 
 @kernel
-def revise(distance, z, same, other, bounds, ks, alphas, lowest, others, greater, equal):
-    """Put the counts of one new example right for one training example of class z at a known distance.
+def update_counts(distance, z, same, other, bounds, ks, alphas, lowest, others, greater, equal):
+    """Update the counts of one new example for one training example of class z at a known distance.
 
-    same, other (K,) and bounds (5, q): the example's; alphas, greater, equal (c, q) and lowest (q,): the new
-    example's.
-    Sums are added afresh in ascending order.
+    same, other (K,) and bounds (5, q) of the training example; alphas, greater, equal (c, q) and lowest (q,)
+    of the new example. Sums are computed again in ascending order.
     """
     k_max = ks[-1]
     if distance < same[k_max - 1]:
@@ -245,18 +247,16 @@ def revise(distance, z, same, other, bounds, ks, alphas, lowest, others, greater
 
 
 @kernel
-def revise_by_scan(
-    block, norms, slack, usable, factor, unit, low, reach, X, Q, starts, same, other, bounds, ks,
+def update_counts_by_scan(
+    block, norms, slack, usable, factor, unit, low, limits, X, Q, starts, same, other, bounds, ks,
     alphas, lowest, others, greater, equal,
 ):  # fmt: skip
-    """Put the base counts of a block of new examples right, by a scan over their closeness to all examples.
+    """Update the base counts of a block of new examples by a scan over their similarities to all examples.
 
-    block (b, m); norms, slack (b,): squared lengths of the new examples in the filter's units, and their
-    share of its error; usable (b,); factor, unit: see the filter; low (m,); reach (2, m): what closeness,
-    less a term of the new example, must exceed for that to matter, in general and where all other labels'
-    alphas exceed 1 (`matters_within`). Q (b, d), X (m, d).
+    block (b, m); norms, slack, usable (b,), factor, unit, low (m,): of the `DistanceFilter`; limits (2, m):
+    its ``similarity_limits`` at the distances of `influence_radius`. Q (b, d), X (m, d).
     """
-    hits, words = hit_room(block.shape[1])
+    hits, words = mark_space(block.shape[1])
     for r in range(block.shape[0]):
         if not usable[r]:
             continue
@@ -267,10 +267,10 @@ def revise_by_scan(
             for q in range(len(ks)):
                 if not lowest[r, z, q] > _ABOVE_ONE:
                     strange = 0
-            g, reaches = block[r, starts[z] : starts[z + 1]], reach[strange, starts[z] : starts[z + 1]]
+            g, least = block[r, starts[z] : starts[z + 1]], limits[strange, starts[z] : starts[z + 1]]
             words[(len(g) - 1) // 8] = 0
             for e in range(len(g)):
-                hits[e] = np.uint8(g[e] - shift > reaches[e])
+                hits[e] = np.uint8(g[e] - shift > least[e])
             for word in range((len(g) + 7) // 8):
                 if words[word] == 0:
                     continue
@@ -281,8 +281,8 @@ def revise_by_scan(
                     square = norms[r] - slack[r] - factor * (np.float64(g[e]) - np.float64(low[t]))
                     gap = np.sqrt(max(square, 0.0)) * unit * _TIGHT
                     if may_cross(bounds, t, gap, alphas_z, lowest_z, others):
-                        distance = np.sqrt(squared_distance(Q, r, X, t))
-                        revise(
+                        distance = np.sqrt(squared_distance_of_rows(Q, r, X, t))
+                        update_counts(
                             distance, z, same[t], other[t], bounds[t], ks, alphas[r], lowest_z, others,
                             greater[r], equal[r],
                         )  # fmt: skip
@@ -290,7 +290,7 @@ def revise_by_scan(
 
 @kernel
 def node_bounds(bounds, first, count, child, nodes):
-    """Fill nodes (leaves and groups, 5, q), the bounds of every node, from those of the examples."""
+    """Fill nodes (leaves and groups, 5, q), the bounds of every node, from the bounds of the examples."""
     leaves = len(first)
     nodes[:] = -np.inf
     nodes[:, OTHER_PART] = np.inf
@@ -305,7 +305,7 @@ def node_bounds(bounds, first, count, child, nodes):
 
 @kernel
 def _widen(entry, by):
-    """Make a node's bounds hold for an example or a child with bounds ``by`` (5, q) too."""
+    """Extend a node's bounds to those of an example or a child, ``by`` (5, q)."""
     for q in range(entry.shape[1]):
         for field in range(OTHER_PART):
             entry[field, q] = max(entry[field, q], by[field, q])
@@ -313,14 +313,14 @@ def _widen(entry, by):
 
 
 @kernel
-def revise_by_trees(
+def update_counts_by_trees(
     Q, owner, roots, first, count, child, rows, lows, highs, nodes, same, other, bounds, ks,
     alphas, lowest, others, greater, equal,
 ):  # fmt: skip
-    """Put the base counts of new examples Q (b, d) right, visiting only boxes where a change can matter.
+    """Update the base counts of new examples Q (b, d), visiting only boxes where a change can matter.
 
-    roots to highs: the trees, see `_kernels_tcm_nn_tree`; owner (roots,): the class whose examples each
-    holds; nodes: their nodes' bounds. same, other, bounds: in the trees' order.
+    roots to highs: the trees, see `_kernels_tree`; owner (roots,): the class of each tree; nodes: the bounds
+    of the nodes. same, other, bounds: in the order of the trees.
     """
     leaves, last = len(first), len(ks) - 1
     waiting, squares = np.empty(DEPTH, np.int64), np.empty(LEAF)
@@ -344,10 +344,10 @@ def revise_by_trees(
                                 waiting[held] = under
                                 held += 1
                     continue
-                # At the farthest reach of its rows and beyond, a leaf's rows change nothing (`may_cross`).
-                reach = nodes[node, REACH, last]
-                reach = max(reach, nodes[node, OTHER_REACH, last]) if others else reach
-                mask = squares_to_rows(Q, r, rows, node, reach * reach * _ABOVE_ONE, squares)
+                # Rows at the largest search radius of the leaf or farther change nothing (`may_cross`).
+                radius = nodes[node, RADIUS, last]
+                radius = max(radius, nodes[node, OTHER_RADIUS, last]) if others else radius
+                mask = squares_to_rows(Q, r, rows, node, radius * radius * _ABOVE_ONE, squares)
                 while mask != 0:
                     e = lowest_bit(mask)
                     mask &= mask - 1
@@ -355,7 +355,7 @@ def revise_by_trees(
                         break
                     t, distance = first[node] + e, np.sqrt(squares[e])
                     if may_cross(bounds, t, distance, alphas_z, lowest_z, others):
-                        revise(
+                        update_counts(
                             distance, z, same[t], other[t], bounds[t], ks, alphas[r], lowest_z, others,
                             greater[r], equal[r],
                         )  # fmt: skip

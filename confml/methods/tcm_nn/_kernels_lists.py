@@ -1,14 +1,13 @@
-"""Compiled pieces of exact nearest-neighbour search: a filter that may be inexact, then direct differences.
+"""Kernels that find the k nearest examples with the bounds of a `DistanceFilter`.
 
-The filter gives every pair (i, j) a *closeness* ``g`` such that, in the filter's own units, the squared
-distance lies between ``base_i - factor (g - low_j)`` and ``base_i - factor (g - high_j)``, give or take an
-error ``slack_i`` that belongs to i. A larger ``g - low_j`` means that j may be nearer. Candidates that the
-filter cannot exclude are measured again by direct differences, so the distances that come out are those of
-the definition: squared differences added one by one in attribute order, in float64, then the root.
+The filter gives every pair (i, j) a similarity ``g`` such that, in the filter's units, the squared distance
+lies between ``base_i - factor (g - low_j)`` and ``base_i - factor (g - high_j)``, up to the error ``slack_i``
+of example i. A larger ``g - low_j`` means that j may be nearer. The distances of candidates that the filter
+cannot exclude are computed exactly (`confml.neighbours.distances`).
 
-A list holds candidates in no order, each with ``upper = g - high_j``; the k-th largest of these bounds the
-k-th distance from above, and whoever is certainly not nearer than that is not a candidate. A list that is
-full is thinned out; one that stays full is given up (count -1), and its owner done again without a filter.
+A list holds unordered candidates, each with ``upper = g - high_j``. The k-th largest of these is a bound of
+the k-th distance, and an example that is certainly not nearer is not a candidate. A full list is pruned; a
+list that stays full is abandoned (count -1), and its owner is searched again without a filter.
 """
 
 from __future__ import annotations
@@ -16,118 +15,19 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
+from confml.neighbours.distances import squared_distances
 
 LANES = 64  # maxima kept side by side, a few vector registers full
 
 
 @kernel
-def minus_squared_distances(rows, columns, first, out):
-    """out[i, j] = -(squared distance of rows[i] (d,) and columns[:, first + j]), added in attribute order.
+def mark_space(n):
+    """Space for n marks of one byte, and a view of it in words of eight marks.
 
-    rows (b, d); columns (d, m), that is, transposed; out (b, w). Four attributes at a time pass over a
-    row of out, which is a matter of speed alone: each sum still grows one square after the other.
+    A whole row is marked in vector registers; words without marks are then skipped.
     """
-    last = first + out.shape[1]
-    attributes = rows.shape[1]
-    whole = attributes - attributes % 4
-    for i in range(rows.shape[0]):
-        row = out[i]
-        row[:] = 0.0
-        for a in range(0, whole, 4):
-            x0, x1, x2, x3 = rows[i, a], rows[i, a + 1], rows[i, a + 2], rows[i, a + 3]
-            c0, c1 = columns[a, first:last], columns[a + 1, first:last]
-            c2, c3 = columns[a + 2, first:last], columns[a + 3, first:last]
-            for j in range(len(row)):
-                e0, e1, e2, e3 = x0 - c0[j], x1 - c1[j], x2 - c2[j], x3 - c3[j]
-                row[j] = (((row[j] - e0 * e0) - e1 * e1) - e2 * e2) - e3 * e3
-        for a in range(whole, attributes):
-            x0, c0 = rows[i, a], columns[a, first:last]
-            for j in range(len(row)):
-                e0 = x0 - c0[j]
-                row[j] -= e0 * e0
-
-
-@kernel
-def hit_room(n):
-    """Room for n marks, one byte each, and the same as words of eight: a whole row is tested at once, in
-    vector registers, and then nearly all of it is passed over in words that are zero."""
     hits = np.zeros((n + 7) // 8 * 8, np.uint8)
     return hits, hits.view(np.uint64)
-
-
-@kernel
-def largest_deviation(X, centre):
-    """The largest |X[i, a] - centre[a]|; NaN where a centre is not finite."""
-    largest = 0.0
-    for i in range(len(X)):
-        for a in range(len(centre)):
-            deviation = abs(X[i, a] - centre[a])
-            if not deviation <= largest:
-                largest = deviation
-    return largest
-
-
-@kernel
-def shifted(X, centre, scale, out, norms):
-    """out[i] = float32(scale (X[i] - centre)), norms[i] = squared length of out[i] in float64."""
-    for i in range(len(X)):
-        row = X[i]
-        norm = 0.0
-        for a in range(len(row)):
-            value = np.float32((row[a] - centre[a]) * scale)
-            out[i, a] = value
-            norm += np.float64(value) * np.float64(value)
-        norms[i] = norm
-
-
-@kernel
-def squared_distance(Q, r, X, t):
-    """Squared differences of Q[r] and X[t] (d,) added in attribute order."""
-    total = 0.0
-    for a in range(X.shape[1]):
-        e = Q[r, a] - X[t, a]
-        total += e * e
-    return total
-
-
-@kernel
-def squared_distances(x, X, who, n, out):
-    """out[:n] = squared distances of x (d,) and the rows who[:n] of X.
-
-    Eight sums run side by side, because each waits for its own last addition; who and out need room for a
-    multiple of eight, in which the last row is repeated.
-    """
-    padded = (n + 3) // 4 * 4 if n % 8 <= 4 else (n + 7) // 8 * 8
-    for e in range(n, padded):
-        who[e] = who[n - 1]
-    whole = padded // 8 * 8
-    for e in range(0, whole, 8):
-        z0, z1, z2, z3 = X[who[e]], X[who[e + 1]], X[who[e + 2]], X[who[e + 3]]
-        z4, z5, z6, z7 = X[who[e + 4]], X[who[e + 5]], X[who[e + 6]], X[who[e + 7]]
-        s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-        for a in range(len(x)):
-            e0, e1, e2, e3 = x[a] - z0[a], x[a] - z1[a], x[a] - z2[a], x[a] - z3[a]
-            e4, e5, e6, e7 = x[a] - z4[a], x[a] - z5[a], x[a] - z6[a], x[a] - z7[a]
-            s0 += e0 * e0
-            s1 += e1 * e1
-            s2 += e2 * e2
-            s3 += e3 * e3
-            s4 += e4 * e4
-            s5 += e5 * e5
-            s6 += e6 * e6
-            s7 += e7 * e7
-        out[e], out[e + 1], out[e + 2], out[e + 3] = s0, s1, s2, s3
-        out[e + 4], out[e + 5], out[e + 6], out[e + 7] = s4, s5, s6, s7
-    for e in range(whole, padded, 4):
-        z0, z1, z2, z3 = X[who[e]], X[who[e + 1]], X[who[e + 2]], X[who[e + 3]]
-        s0 = s1 = s2 = s3 = 0.0
-        for a in range(len(x)):
-            e0, e1, e2, e3 = x[a] - z0[a], x[a] - z1[a], x[a] - z2[a], x[a] - z3[a]
-            s0 += e0 * e0
-            s1 += e1 * e1
-            s2 += e2 * e2
-            s3 += e3 * e3
-        out[e], out[e + 1], out[e + 2], out[e + 3] = s0, s1, s2, s3
 
 
 @kernel
@@ -157,9 +57,9 @@ def _select(values, who, n, k):
 
 @kernel
 def _kth_of_lanes(g, high, begin, stop, k, lanes, who):
-    """A value that k of the g - high in a range reach: the k-th largest of the maxima of its lanes.
+    """A lower bound of the k-th largest g - high in a range: the k-th largest of the maxima of its lanes.
 
-    Lane l holds the places begin + l, begin + l + LANES, ...; lanes, who (LANES,): room.
+    Lane l holds the places begin + l, begin + l + LANES, ...; lanes, who (LANES,): work space.
     """
     lanes[:] = g[begin : begin + LANES] - high[begin : begin + LANES]
     for first in range(begin + LANES, stop, LANES):
@@ -178,10 +78,10 @@ def _kth_of_lanes(g, high, begin, stop, k, lanes, who):
 
 
 @kernel
-def thinned(upper, who, n, k, error, slack):
-    """Take those who can no longer be among the k nearest out of a list of n, and return how many are left.
+def pruned(upper, who, n, k, error, slack):
+    """Remove candidates that cannot be among the k nearest from a list of n; return how many are left.
 
-    If there are k, the first k are then those with the largest ``upper``, and the k-th of them is at k - 1.
+    If at least k are left, the first k have the largest ``upper``, and the k-th largest is at k - 1.
     """
     if n < k:
         return n
@@ -196,9 +96,9 @@ def thinned(upper, who, n, k, error, slack):
 
 
 @kernel
-def _after_thinning(list_, i, k, error, slack, upper, who, count, limit):
-    """Thin out a list that is full, and set what a newcomer has to beat: +inf where the list is given up."""
-    n = thinned(upper[i, list_], who[i, list_], count[i, list_], k, error, slack[i])
+def _prune_full_list(list_, i, k, error, slack, upper, who, count, limit):
+    """Prune a full list and set the limit for new candidates: +inf where the list is abandoned."""
+    n = pruned(upper[i, list_], who[i, list_], count[i, list_], k, error, slack[i])
     if n == upper.shape[2]:
         count[i, list_], limit[list_, i] = -1, np.inf
     else:
@@ -207,14 +107,15 @@ def _after_thinning(list_, i, k, error, slack, upper, who, count, limit):
 
 @kernel
 def scan_pairs(tile, row, column, k, code, starts, low, high, error, slack, upper, who, count, limit):
-    """Offer each pair of a tile of training examples to both: list 0 if of one class, else list 1.
+    """Offer each pair in a tile of training examples to both: list 0 for equal classes, else list 1.
 
-    tile (b, w): closeness of examples row.. and column..; pairs with j <= i are left to the other tile.
-    code (m,) classes, sorted; starts (c + 1,). low, high, error, slack (m,): the filter's bounds.
-    upper, who (m, 2, capacity) and count (m, 2): the lists; limit (2, m): what a newcomer has to beat.
+    tile (b, w): similarities of the examples from ``row`` and from ``column``; pairs with j <= i belong to
+    the mirrored tile. code (m,) classes, sorted; starts (c + 1,). low, high, error, slack (m,): the filter's
+    bounds. upper, who (m, 2, capacity) and count (m, 2): the lists; limit (2, m): the value that a new
+    candidate must exceed.
     """
     width, capacity = tile.shape[1], upper.shape[2]
-    hits, words = hit_room(width)
+    hits, words = mark_space(width)
     for_i, for_j = np.empty(width + 8, np.int32), np.empty(width + 8, np.int32)
     for r in range(tile.shape[0]):
         i = row + r
@@ -249,7 +150,7 @@ def scan_pairs(tile, row, column, k, code, starts, low, high, error, slack, uppe
                     if k == 1:
                         limit[kind, i] = max(limit[kind, i], g[e] - high[begin + e] - slack[i])
                     if n + 1 == capacity:
-                        _after_thinning(kind, i, k, error, slack, upper, who, count, limit)
+                        _prune_full_list(kind, i, k, error, slack, upper, who, count, limit)
             for e in for_j[:to_j]:
                 j = begin + e
                 n = count[j, kind]
@@ -258,20 +159,20 @@ def scan_pairs(tile, row, column, k, code, starts, low, high, error, slack, uppe
                 if k == 1:
                     limits[e] = max(limits[e], g[e] - high_i - slack[j])
                 if n + 1 == capacity:
-                    _after_thinning(kind, j, k, error, slack, upper, who, count, limit)
+                    _prune_full_list(kind, j, k, error, slack, upper, who, count, limit)
 
 
 @kernel
 def scan_rows(block, own, skip, k, starts, low, high, error, slack, upper, who, count):
-    """Offer all training examples to each of b rows. Lists given up have count -1, before and after.
+    """Offer all training examples to each of b rows. Abandoned lists have count -1, before and after.
 
-    block (b, m): closeness. own (b,): the row's class, whose members go to list 0 and all others to list 1;
-    or -1 for one list a class. skip (b,): the training example that the row itself is, or -1.
+    block (b, m): similarities. own (b,): the row's class, whose members go to list 0 and all others to list
+    1; or -1 for one list per class. skip (b,): the index of the row among the training examples, or -1.
     upper, who (b, lists, capacity), count (b, lists).
     """
     lowest = block.dtype.type(-np.inf)
     lanes, nobody = np.empty(LANES, block.dtype), np.zeros(LANES, np.int32)
-    hits, words = hit_room(block.shape[1])
+    hits, words = mark_space(block.shape[1])
     for r in range(block.shape[0]):
         for z in range(len(starts) - 1):
             kind = z if own[r] < 0 else (0 if own[r] == z else 1)
@@ -280,13 +181,13 @@ def scan_rows(block, own, skip, k, starts, low, high, error, slack, upper, who, 
                 continue
             uppers, whos = upper[r, kind], who[r, kind]
             if n >= k:
-                n = thinned(uppers, whos, n, k, error, slack[r])
+                n = pruned(uppers, whos, n, k, error, slack[r])
                 limit = uppers[k - 1] - slack[r]
             else:
                 limit = lowest
                 if skip[r] < 0 and starts[z + 1] - starts[z] >= 2 * LANES and k <= LANES:
                     reached = _kth_of_lanes(block[r], high, starts[z], starts[z + 1], k, lanes, nobody)
-                    limit = np.nextafter(reached - slack[r], lowest)  # those that reach it have to pass
+                    limit = np.nextafter(reached - slack[r], lowest)  # values equal to the bound must pass
             g, lows = block[r, starts[z] : starts[z + 1]], low[starts[z] : starts[z + 1]]
             words[(len(g) - 1) // 8] = 0
             for e in range(len(g)):
@@ -302,17 +203,17 @@ def scan_rows(block, own, skip, k, starts, low, high, error, slack, upper, who, 
                         if k == 1:
                             limit = max(limit, uppers[n - 1] - slack[r])
                         if n == len(uppers):
-                            n = thinned(uppers, whos, n, k, error, slack[r])
+                            n = pruned(uppers, whos, n, k, error, slack[r])
                             limit = uppers[k - 1] - slack[r]
                             n = -1 if n == len(uppers) else n
             count[r, kind] = n
 
 
 @kernel
-def measure(Q, X, upper, who, count, error, slack, nearest):
-    """nearest[r, l] (k,) = the distances of Q[r] to the k nearest of list l, ascending, padded with +inf.
+def compute_distances(Q, X, upper, who, count, error, slack, nearest):
+    """Fill nearest[r, l] (k,) with the distances of Q[r] to the k nearest of list l, ascending, then +inf.
 
-    Only candidates that the filter leaves open are measured; lists with count -1 are left alone.
+    Only candidates that the filter does not exclude are computed; lists with count -1 are skipped.
     """
     k = nearest.shape[2]
     squares = np.empty(who.shape[2] + 8)
@@ -322,7 +223,7 @@ def measure(Q, X, upper, who, count, error, slack, nearest):
             n = count[r, list_]
             if n < 0:
                 continue
-            n = thinned(upper[r, list_], who[r, list_], n, k, error, slack[r])
+            n = pruned(upper[r, list_], who[r, list_], n, k, error, slack[r])
             candidates[:n] = who[r, list_, :n]
             squared_distances(Q[r], X, candidates, n, squares)
             squares[:n].sort()

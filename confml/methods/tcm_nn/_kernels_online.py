@@ -1,9 +1,9 @@
-"""Compiled steps of TCM-NN online: an example is predicted from those learnt before it, then learnt.
+"""Kernels of online TCM-NN: each example is predicted from those learnt before it, then learnt.
 
-Arrays that hold the examples learnt have room for more; only their first ``n`` rows mean anything. ``same``,
-``other`` (room, K) are an example's nearest distances to its own and to other classes, ascending, +inf where
-there are fewer, and ``alpha`` (q, room) its strangeness for each k of ``ks`` (q,), ascending and different,
-the last of them K. One step costs n distances, c n comparisons, and O(K) for each list that changes.
+Arrays of learnt examples have a capacity for more; only their first ``n`` rows are defined. ``same``,
+``other`` (capacity, K) are the nearest distances of an example to its own and to other classes, ascending,
++inf where there are fewer, and ``alpha`` (q, capacity) its strangeness for each k of ``ks`` (q,), ascending
+and different, the last one K. One step costs n distances, c n comparisons, and O(K) per changed list.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from confml.methods.tcm_nn._kernels import new_alphas, strangeness
 
 @kernel
 def _insert(values, value):
-    """Put a value into an ascending list (K,), whose last one, not less than it, goes."""
+    """Insert a value into an ascending list (K,) and drop the last one, which is not smaller."""
     place = len(values) - 1
     while place > 0 and values[place - 1] > value:
         values[place] = values[place - 1]
@@ -26,7 +26,7 @@ def _insert(values, value):
 
 @kernel
 def _alphas(same, other, ks, out):
-    """Strangeness out of two lists (K,) for every k, sums added afresh in ascending order."""
+    """Compute the strangeness from two lists (K,) for every k; sums are added in ascending order."""
     own = others = 0.0
     q = 0
     for e in range(ks[-1]):
@@ -39,14 +39,14 @@ def _alphas(same, other, ks, out):
 
 @kernel
 def alphas_of(same, other, ks, n, alpha):
-    """Fill alpha (q, room) of the first n examples from their lists."""
+    """Fill alpha (q, capacity) of the first n examples from their lists."""
     for t in range(n):
         _alphas(same[t], other[t], ks, alpha[:, t])
 
 
 @kernel
 def _recount(before, after, alpha):
-    """How an example whose strangeness goes from ``before`` to ``after`` changes (greater, equal) counts."""
+    """Changes of the (greater, equal) counts when a strangeness changes from ``before`` to ``after``."""
     return (
         np.int64(after > alpha) - np.int64(before > alpha),
         np.int64(after == alpha) - np.int64(before == alpha),
@@ -54,11 +54,11 @@ def _recount(before, after, alpha):
 
 
 @kernel
-def _count(distance, n, codes, same, other, alpha, ks, within, alphas, greater, equal):
+def _count(distance, n, codes, same, other, alpha, ks, label_conditional, alphas, greater, equal):
     """Count over n examples at these distances, for a new example with alphas (c, q) under each label.
 
-    First with the strangeness that they have among themselves; then for those whose lists the new example
-    enters (their own class's under its label, the other under every other label) what that changes.
+    First with the strangeness of the examples among themselves; then the counts are updated for examples
+    whose lists the new example enters (the own list under their label, the other list under other labels).
     """
     classes, wanted = alphas.shape
     k_max = ks[-1]
@@ -66,7 +66,7 @@ def _count(distance, n, codes, same, other, alpha, ks, within, alphas, greater, 
         values = alpha[q, :n]
         for j in range(classes):
             new, above, alike = alphas[j, q], 0, 1
-            if within:
+            if label_conditional:
                 for t in range(n):
                     mine = codes[t] == j
                     above += np.int64(mine & (values[t] > new))
@@ -87,7 +87,7 @@ def _count(distance, n, codes, same, other, alpha, ks, within, alphas, greater, 
                 above, alike = _recount(alpha[q, t], changed[q], alphas[z, q])
                 greater[z, q] += above
                 equal[z, q] += alike
-        if not within and gap < other[t, k_max - 1]:
+        if not label_conditional and gap < other[t, k_max - 1]:
             longer[:] = other[t]
             _insert(longer, gap)
             _alphas(same[t], longer, ks, changed)
@@ -101,7 +101,7 @@ def _count(distance, n, codes, same, other, alpha, ks, within, alphas, greater, 
 
 @kernel
 def _learn(distance, n, code, codes, same, other, alpha, ks, nearest):
-    """Learn an example with a class code as number n, at these distances from the n before it."""
+    """Learn an example with a class code at index n, at these distances from the n examples before it."""
     k_max = ks[-1]
     for t in range(n):
         gap = distance[t]
@@ -123,13 +123,27 @@ def _learn(distance, n, code, codes, same, other, alpha, ks, nearest):
 
 @kernel
 def steps(
-    tile, n, new_codes, predicts, learns, codes, same, other, alpha, ks, within, greater, equal, alphas
+    tile,
+    n,
+    new_codes,
+    predicts,
+    learns,
+    codes,
+    same,
+    other,
+    alpha,
+    ks,
+    label_conditional,
+    greater,
+    equal,
+    alphas,
 ):
-    """Take b new examples one after another: predict each where ``predicts``, then learn it where ``learns``.
+    """Process b new examples in order: predict each if ``predicts``, then learn it if ``learns``.
 
-    tile (b, n + b): minus the squared distance of each to the n examples learnt so far and to the b new ones,
-    of which the first r have been learnt when r is predicted. new_codes (b,): used if they are learnt.
-    greater, equal, alphas (b, c, q): as `Counts`; filled where ``predicts``. Returns how many are learnt.
+    tile (b, n + b): minus the squared distances to the n examples learnt so far and to the b new ones, of
+    which the first r have been learnt when example r is predicted. new_codes (b,): used if they are learnt.
+    greater, equal, alphas (b, c, q): as `Counts`; filled if ``predicts``. Returns the number of examples
+    learnt.
     """
     classes = alphas.shape[1]
     k_max = ks[-1]
@@ -144,7 +158,8 @@ def steps(
         if predicts:
             new_alphas(nearest, ks, alphas[r : r + 1], lowest)
             _count(
-                distance, n, codes, same, other, alpha, ks, within, alphas[r], greater[r], equal[r],
+                distance, n, codes, same, other, alpha, ks, label_conditional,
+                alphas[r], greater[r], equal[r],
             )  # fmt: skip
         if learns:
             _learn(distance, n, new_codes[r], codes, same, other, alpha, ks, nearest[0])

@@ -1,8 +1,8 @@
-"""Compiled searches in trees of the kind of `_kernels_wide_tree`, one for each class or part of one.
+"""Kernels that search trees like `confml.neighbours.wide_tree`, one for each class or part of a class.
 
-All trees share their arrays: nodes are numbered with the leaves of all first, then all groups, parents after
-their children. Gaps and distances are summed in attribute order like every other here, so that pruning needs
-no allowance for rounding.
+All trees share their arrays: first the leaves of all trees are numbered, then all groups, parents after their
+children. Gaps and distances are summed in the order of the features, so that the pruning of nodes needs no
+allowance for rounding.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml.neighbours.wide_tree import DEPTH, FAN, LEAF, gaps_to_children, lowest_bit, squares_to_rows
+from confml.neighbours.lanes import FAN, LEAF, gaps_to_children, lowest_bit, squares_to_rows
+from confml.neighbours.wide_tree import DEPTH
 
 
 @kernel
@@ -43,9 +44,9 @@ def fill(X, first, count, child, rows, lows, highs):
 
 @kernel
 def _search(Q, r, skip, root, first, count, child, rows, lows, highs, best, nodes, gaps, squares):
-    """Lower best (k,), ascending squared distances from Q[r], by the rows under a root; ``skip`` is left out.
+    """Update best (k,), ascending squared distances from Q[r], with the rows of a tree except ``skip``.
 
-    nodes, gaps (DEPTH,), squares (LEAF,): room for the search.
+    nodes, gaps (DEPTH,), squares (LEAF,): work space.
     """
     k, leaves = len(best), len(first)
     nodes[0], gaps[0] = root, 0.0
@@ -86,7 +87,7 @@ def _search(Q, r, skip, root, first, count, child, rows, lows, highs, best, node
 
 @kernel
 def nearest_of_training(X, code, roots, first, count, child, rows, lows, highs, nearest):
-    """nearest[i, 0], nearest[i, 1] (k,) = distances of i to its k nearest of its own and of other classes."""
+    """Fill nearest[i, 0], nearest[i, 1] (k,): distances of i to the k nearest of its own, other classes."""
     nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(LEAF)
     leaves = len(first)
     gap_of_class = np.empty(len(roots))
@@ -99,7 +100,7 @@ def nearest_of_training(X, code, roots, first, count, child, rows, lows, highs, 
         for z in range(len(roots)):
             gaps_to_children(X, X, i, lows, highs, roots[z] - leaves, np.inf, squares)
             gap_of_class[z] = min(squares[:FAN])
-        for z in np.argsort(gap_of_class):  # near classes first: they exclude the far ones
+        for z in np.argsort(gap_of_class):  # near classes first: they exclude far ones
             if z != own and gap_of_class[z] < nearest[i, 1, -1]:
                 _search(
                     X,
@@ -122,7 +123,7 @@ def nearest_of_training(X, code, roots, first, count, child, rows, lows, highs, 
 
 @kernel
 def nearest_of_classes(Q, roots, first, count, child, rows, lows, highs, nearest):
-    """nearest[r, z] (k,) = distances of Q[r] to its k nearest of class z."""
+    """Fill nearest[r, z] (k,) with the distances of Q[r] to its k nearest of class z."""
     nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(LEAF)
     for r in range(len(Q)):
         nearest[r] = np.inf

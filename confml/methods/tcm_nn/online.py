@@ -1,4 +1,4 @@
-"""`OnlineTCMNN`: TCM-NN on examples that come one at a time."""
+"""`OnlineTCMNN`: TCM-NN for examples that arrive one at a time."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from confml.plugins.parameters import check_parameters
 class OnlineTCMNN:
     """TCM-NN that predicts an example from all before it, and then learns it.
 
-    Its p-values are those of ``TCMNN(...).fit(X_before, y_before).predict_p_values(X)``, to the last bit, at
-    the cost of n distances and c n comparisons a step, n being the examples learnt and c the classes. It
-    starts without any. If the examples are exchangeable, the smoothed p-values of the true labels are
-    independent and uniform (Vovk, Gammerman, Shafer 2005, theorem 8.1), so that errors at a level are coin
-    tosses, and `confml.measures.martingales` can bet against it.
+    Its p-values equal those of ``TCMNN(...).fit(X_before, y_before).predict_p_values(X)`` bit for bit. One
+    step costs n distances and c n comparisons for n learnt examples and c classes. It starts without
+    examples. If the examples are exchangeable, the smoothed p-values of the true labels are independent and
+    uniform (Vovk, Gammerman, Shafer 2005, theorem 8.1): errors at a significance level are independent, and
+    `confml.measures.martingales` tests exchangeability.
 
-    classes: (c,) all labels that may come: one that has not come yet has a p-value too, by the definition
-    (its example would be alone in its class: alpha is +inf). k, smoothed, mondrian, random_state: as of
-    `TCMNN`; smoothed p-values take one tau an example, in the order of the predictions.
+    classes: (c,) all possible labels. A label without examples so far also has a p-value, by the definition
+    (its example would be alone in its class: alpha is +inf). k, smoothed, mondrian, random_state: as in
+    `TCMNN`; smoothed p-values use one tau per example, in the order of the predictions.
 
     ::
 
@@ -45,17 +45,17 @@ class OnlineTCMNN:
 
     @property
     def learnt(self) -> int:
-        """How many examples it has learnt."""
+        """Number of examples learnt."""
         return 0 if self._pass is None else self._pass.learnt
 
     def predict_then_learn(self, X, y) -> Prediction:
-        """The view ``p-value`` of examples X (r, d), each predicted before it is learnt with its label in y
-        (r,), and after all before it. ``extra`` is `TCMNN`'s and ``learnt`` (r,), how many came before."""
+        """Return the view ``p-value`` of examples X (r, d); each is predicted, then learnt with its label in y
+        (r,). ``extra`` is that of `TCMNN` and ``learnt`` (r,), the number of examples learnt before each."""
         X, codes = self._checked(X, y)
         return self._view(X, codes)
 
     def predict(self, X) -> Prediction:
-        """The same of examples X (r, d) whose labels are not known: none is learnt."""
+        """Return the same for examples X (r, d) with unknown labels; none is learnt."""
         X, _ = self._checked(X, None)
         return self._view(X, None)
 
@@ -85,6 +85,6 @@ class OnlineTCMNN:
         unknown = y[self.classes_[codes] != y]
         if len(unknown):
             raise ConfmlError(
-                f"label '{unknown[0]}' is none of the classes", hint="name all that may come in classes"
+                f"label '{unknown[0]}' is not one of the classes", hint="list all possible labels in classes"
             )
         return X, codes

@@ -12,42 +12,44 @@ from sklearn.base import clone
 from confml._seeds import derived_generator
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
+from confml.methods.tcm_nn.neighbour_counter import ENGINES, BlockSizes, Counts, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass
-from confml.methods.tcm_nn.passes import ENGINES, Counts, Passes, Room
 from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, check_parameters
 
 _BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of work
 
 
 class TCMNN(Method):
-    """Conformal p-values from nearest-neighbour distances, computed exactly and transductively.
+    """Transductive conformal p-values from nearest-neighbour distances, computed exactly.
 
-    A test example x is added to the m training examples under each label j in turn, and every example i gets
-    a strangeness ``alpha_i``: the sum of its k nearest distances to its own class over the sum of its k
-    nearest distances to other classes (Euclidean; eq. 2). Then ``p_j = #{alpha_i >= alpha_new} / (m + 1)``,
-    the new example counted (eq. 3). If training and test examples are exchangeable, the true label's p-value
-    is at most any given level with at most that probability. Prediction: the label of the largest p-value;
-    confidence: 1 - the second largest; credibility: the largest; region at a level: labels whose p-value
-    exceeds it.
+    A test example x is added to the m training examples under each label j in turn, and every example i has a
+    strangeness ``alpha_i``: the sum of its k nearest distances to its own class over the sum of its k nearest
+    distances to other classes (Euclidean; eq. 2). Then ``p_j = #{alpha_i >= alpha_new} / (m + 1)``, including
+    the new example (eq. 3). If training and test examples are exchangeable, the p-value of the true label is
+    at most any given level with at most that probability. Prediction: the label with the largest p-value;
+    confidence: 1 minus the second largest; credibility: the largest; prediction region at a significance
+    level: the labels whose p-value exceeds it.
 
-    Where the paper leaves a choice: neighbours that a class lacks are at distance +inf, and a same-class sum
-    of +inf gives alpha = +inf; x/0 = +inf and 0/0 = 1; squared differences are added in attribute order in
-    float64, sums of distances in ascending order, comparisons are exact; of labels that share the largest
-    p-value the one with the smaller alpha_new is predicted, then the first in class order.
+    Conventions that the paper leaves open: missing neighbours of a class are at distance +inf, and a
+    same-class sum of +inf gives alpha = +inf; x/0 = +inf and 0/0 = 1; squared differences are added in the
+    order of the features in float64, sums of distances in ascending order, comparisons are exact; of labels
+    that share the largest p-value, the one with the smaller alpha_new is predicted, then the first in class
+    order. Features whose squares leave the range of float64 (values near 1e160 or 1e-300) are multiplied by a
+    power of two, which changes no alpha.
 
     smoothed: ``(#{alpha_i > alpha_new} + tau #{alpha_i = alpha_new}) / (m + 1)`` with one tau ~ U[0, 1) for
-    each test example, which makes the true label's p-value exactly uniform. mondrian: only examples of label
-    j are counted for j, and divided by m_j + 1, which makes p-values valid for each class by itself.
+    each test example, which makes the p-value of the true label exactly uniform. mondrian: label-conditional
+    p-values, which count only examples of label j for j and divide by m_j + 1; they are valid per class.
 
-    The one view is ``p-value``, with ``extra``: ``n_greater``, ``n_equal`` (n, c), the examples whose
-    strangeness exceeds and equals the new one's (the new one is among the equal), ``alpha`` (n, c), and
-    ``tau`` (n,) where smoothed.
+    The only view is ``p-value``, with ``extra``: ``n_greater``, ``n_equal`` (n, c), the number of examples
+    whose strangeness exceeds and equals that of the new example (which is among the equal ones), ``alpha``
+    (n, c), and ``tau`` (n,) if smoothed.
 
-    Under ``protocol: online`` each example is predicted from all before it, then learnt, with the p-values
-    that a fit to those before it would give (`online_tcm_nn`).
+    With ``protocol: online``, each example is predicted from all examples before it, then learnt; its
+    p-values are those of a fit to the examples before it (`OnlineTCMNN`).
 
-    Cost: distances m^2/2 + r m (a matrix product as filter, or k-d trees), memory O(m (d + k)). Every k of a
-    grid comes from the same pass.
+    Cost: m^2/2 + r m distances (a matrix product as filter, or k-d trees), memory O(m (d + k)). All k of a
+    grid come from one pass.
 
     Source: Proedrou, Nouretdinov, Vovk, Gammerman, Transductive Confidence Machines for Pattern Recognition,
     ECML 2002; smoothed and label-conditional p-values: Vovk, Gammerman, Shafer, Algorithmic Learning in a
@@ -55,7 +57,7 @@ class TCMNN(Method):
     """
 
     name = "tcm-nn"
-    version = 1
+    version = 2
     learns_online = True
     parameters = {
         "k": Integer("number of nearest neighbours", low=1),
@@ -67,8 +69,8 @@ class TCMNN(Method):
         ),
     }
 
-    _engine: str | None = None  # one of ENGINES; by default what is fastest for the sizes
-    _room: Room | None = None
+    _engine: str | None = None  # one of ENGINES; by default the fastest for the sizes
+    _sizes: BlockSizes | None = None
 
     def __init__(self, k=1, smoothed=False, mondrian=False, random_state=None):
         self.k = k
@@ -79,28 +81,33 @@ class TCMNN(Method):
     # ---- scikit-learn's interface
 
     def fit(self, X, y) -> TCMNN:
-        """Find every training example's neighbours. X: (m, d) finite numbers; y: (m,) labels."""
+        """Find the neighbours of every training example. X: (m, d) finite numbers; y: (m,) labels."""
         X, codes = self.check_fit_data(X, y)
-        self.passes_ = Passes(X, codes, self._engine, self._room)
-        self.lists_ = self.passes_.lists(_useful(self.k, len(X)))
+        self.counter_ = NeighbourCounter(X, codes, self._engine, self._sizes)
+        self.lists_ = self.counter_.lists(_useful(self.k, len(X)))
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The view ``p-value`` of test examples X (n, d); ``rng`` goes before ``random_state``."""
+        """Return the view ``p-value`` of test examples X (n, d); ``rng`` has precedence over ``random_state``."""
         X = self.check_predict_data(X)
-        passes = self.passes_
+        counter = self.counter_
         fitted_k = self.lists_[0].shape[1]  # whatever k was set to since
-        counts = passes.counts(*self.lists_, X, [fitted_k], self.mondrian)
-        return self._views(passes, self.classes_, counts, 0, rng)
+        counts = counter.counts(*self.lists_, X, [fitted_k], self.mondrian)
+        return self._views(counter, self.classes_, counts, 0, rng)
 
     def predict_p_values(self, X) -> np.ndarray:
-        """(n, c) p-values of test examples X (n, d), columns in the order of ``classes_``."""
+        """Return the p-values (n, c) of test examples X (n, d), columns in the order of ``classes_``."""
         return self.confident_predict(X)["p-value"].scores.copy()
 
     def _views(
-        self, passes: Passes, classes: np.ndarray, counts: Counts, q: int, rng: np.random.Generator | None
+        self,
+        counter: NeighbourCounter,
+        classes: np.ndarray,
+        counts: Counts,
+        q: int,
+        rng: np.random.Generator | None,
     ) -> dict[str, Prediction]:
-        sizes = np.diff(passes.starts)
+        sizes = np.diff(counter.starts)
         counted = (sizes if self.mondrian else sizes.sum()) + 1
         number = len(counts.alpha)
         tau = (rng or np.random.default_rng(self.random_state)).random(number) if self.smoothed else None
@@ -109,14 +116,14 @@ class TCMNN(Method):
     # ---- one pass for a whole grid
 
     def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray]:
-        """Neighbour distances of every training example, enough for every k of the grid.
+        """Return the neighbour distances of every training example, for all k of the grid.
 
         ``same``, ``other`` (m, K): to the K nearest of its own and of other classes, ascending, +inf where
-        there are fewer; rows in the order of X.
+        there are fewer; rows in the order of X; in the units of `confml.neighbours.scaling`.
         """
         X, codes = clone(self).check_fit_data(X, y)
         largest = max([point.get("k", self.k) for point in grid], default=self.k)
-        same, other = Passes(X, codes, self._engine, self._room).lists(_useful(largest, len(X)))
+        same, other = NeighbourCounter(X, codes, self._engine, self._sizes).lists(_useful(largest, len(X)))
         return {"same": same, "other": other}
 
     def evaluate_path(
@@ -129,7 +136,7 @@ class TCMNN(Method):
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Iterator[tuple[dict[str, Any], Views]]:
         """As in the contract. All k share one pass over the training pairs and one over the test examples (a
-        second one if ``mondrian`` takes both values); each point's seconds are an equal share of theirs."""
+        second one if ``mondrian`` takes both values); each point is charged an equal part of the time."""
         methods = [clone(self).set_params(**point) for point in grid]
         for method in methods:
             check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
@@ -139,23 +146,23 @@ class TCMNN(Method):
         fitted = methods[0]
         X, codes = fitted.check_fit_data(X, y)
         T = fitted.check_predict_data(X_test)
-        passes = Passes(X, codes, self._engine, self._room)
+        counter = NeighbourCounter(X, codes, self._engine, self._sizes)
         ks = [_useful(method.k, len(X)) for method in methods]
-        lists = _lists_of(state, len(X), max(ks)) or passes.lists(max(ks))
+        lists = _lists_of(state, len(X), max(ks)) or counter.lists(max(ks))
         trained = time.thread_time()
         wanted, counts = {}, {}
-        for within in {method.mondrian for method in methods}:
-            wanted[within] = sorted(
-                {k for k, method in zip(ks, methods, strict=True) if method.mondrian == within}
+        for mondrian in {method.mondrian for method in methods}:
+            wanted[mondrian] = sorted(
+                {k for k, method in zip(ks, methods, strict=True) if method.mondrian == mondrian}
             )
-            counts[within] = passes.counts(*lists, T, wanted[within], within)
+            counts[mondrian] = counter.counts(*lists, T, wanted[mondrian], label_conditional=mondrian)
         tested = time.thread_time()
         for point, method, k in zip(grid, methods, ks, strict=True):
-            within = method.mondrian
+            own_counts, q = counts[method.mondrian], wanted[method.mondrian].index(k)
             point_rng = None if rng is None else derived_generator(rng, point)
             if point_rng is not None and method.random_state is None:  # drawn first, as in the default loop
                 method.random_state = int(point_rng.integers(2**31))
-            views = method._views(passes, fitted.classes_, counts[within], wanted[within].index(k), point_rng)
+            views = method._views(counter, fitted.classes_, own_counts, q, point_rng)
             yield dict(point), Views(views, (trained - started) / len(ks), (tested - trained) / len(ks))
 
     # ---- one example at a time
@@ -170,23 +177,23 @@ class TCMNN(Method):
         grid: Sequence[Mapping[str, Any]],
         rng: np.random.Generator | None = None,
     ) -> Iterator[tuple[dict[str, Any], Views]]:
-        """As in the contract, each example predicted from all before it; ``extra`` has ``learnt`` (n,) too,
-        how many these were. All k share one pass (a second one if ``mondrian`` takes both values)."""
+        """As in the contract, each example predicted from all before it; ``extra`` also has ``learnt`` (n,),
+        the number of these. All k share one pass (a second one if ``mondrian`` takes both values)."""
         methods = [clone(self).set_params(**point) for point in grid]
         for method in methods:
             check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
         X, X_new = (np.ascontiguousarray(part, dtype=np.float64) for part in (X, X_new))
         codes, new_codes = (np.searchsorted(classes, labels) for labels in (y, y_new))
         found, seconds = {}, {}
-        for within in dict.fromkeys(method.mondrian for method in methods):
-            ks = sorted({method.k for method in methods if method.mondrian == within})
+        for mondrian in dict.fromkeys(method.mondrian for method in methods):
+            ks = sorted({method.k for method in methods if method.mondrian == mondrian})
             started = time.thread_time()
-            online = OnlinePass(X_new.shape[1], len(classes), ks, within, len(X) + len(X_new))
+            online = OnlinePass(X_new.shape[1], len(classes), ks, mondrian, len(X) + len(X_new))
             online.step(X, codes, predicts=False)
             learnt = time.thread_time()
-            found[within] = ks, *online.step(X_new, new_codes, predicts=True)
-            share = sum(method.mondrian == within for method in methods)
-            seconds[within] = (learnt - started) / share, (time.thread_time() - learnt) / share
+            found[mondrian] = ks, *online.step(X_new, new_codes, predicts=True)
+            share = sum(method.mondrian == mondrian for method in methods)
+            seconds[mondrian] = (learnt - started) / share, (time.thread_time() - learnt) / share
         for point, method in zip(grid, methods, strict=True):
             ks, counts, counted = found[method.mondrian]
             point_rng = None if rng is None else derived_generator(rng, point)
@@ -200,7 +207,7 @@ class TCMNN(Method):
             yield dict(point), Views({"p-value": view}, *seconds[method.mondrian])
 
     def test_block(self, train_rows: int, test_rows: int) -> int | None:
-        """Blocks of some seconds' work; None where the whole test part takes no longer."""
+        """Return the block size for some seconds of work; None if the whole test part takes no longer."""
         if train_rows * test_rows <= _BLOCK_PAIRS:
             return None
         return max(200, _BLOCK_PAIRS // train_rows)
@@ -211,8 +218,8 @@ class TCMNN(Method):
         rng = np.random.default_rng(0)
         X, codes = rng.random((60, 2)), np.repeat([0, 1], 30)
         for engine in ENGINES:
-            passes = Passes(X, codes, engine)
-            passes.counts(*passes.lists(2), X, [1, 2])
+            counter = NeighbourCounter(X, codes, engine)
+            counter.counts(*counter.lists(2), X, [1, 2])
         OnlinePass(2, 2, [1, 2]).step(X, codes, predicts=True)
 
 
@@ -224,10 +231,10 @@ def prediction_of(
     tau: np.ndarray | None,
     learnt: np.ndarray | None = None,
 ) -> Prediction:
-    """The view ``p-value`` out of the counts of r new examples, for the value of k at place ``q``.
+    """Return the view ``p-value`` from the counts of r new examples, for the value of k at index ``q``.
 
-    counted: by how many examples each p-value is divided, of a shape that fits (r, c). tau: (r,) for smoothed
-    p-values. learnt: (r,) of an online pass, how many examples were learnt before each.
+    counted: denominators of the p-values, of a shape that fits (r, c). tau: (r,) for smoothed p-values.
+    learnt: (r,) number of examples learnt before each, in an online pass.
     """
     greater, equal, alpha = (np.ascontiguousarray(array[:, :, q]) for array in counts)
     extra = {"n_greater": greater, "n_equal": equal, "alpha": alpha}
@@ -244,12 +251,12 @@ def prediction_of(
 
 
 def _useful(k: int, m: int) -> int:
-    """A smaller k with the same p-values: with k > m + 1 some neighbour is missing just as with k = m + 1."""
+    """Return a smaller k with the same p-values: with k > m + 1 a neighbour is missing as with k = m + 1."""
     return min(k, m + 1)
 
 
 def _lists_of(state: Mapping[str, np.ndarray] | None, m: int, k: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """The lists in a state made by ``prepare``; None where they are too short."""
+    """Return the lists in a state made by ``prepare``; None if they are too short."""
     if not state or state["same"].shape[0] != m or state["same"].shape[1] < k:
         return None
     return state["same"], state["other"]

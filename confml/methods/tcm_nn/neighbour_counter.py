@@ -1,4 +1,4 @@
-"""`Passes`: the two passes of TCM-NN, over pairs of training examples and over new examples."""
+"""`NeighbourCounter`: counts of TCM-NN from the neighbours of training examples and of new examples."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ import numpy as np
 from confml.methods.tcm_nn import _kernels as kernels
 from confml.methods.tcm_nn import _kernels_lists as lists_kernels
 from confml.methods.tcm_nn import _kernels_tree as tree_kernels
-from confml.methods.tcm_nn.closeness import DirectCloseness, ProductCloseness
 from confml.neighbours import wide_tree
+from confml.neighbours.distance_filter import DirectDistances, DistanceFilter
+from confml.neighbours.scaling import SafeScale
 
 ENGINES = ("direct", "product", "tree")
-_DIRECT_WORK = 1e6  # m^2 d below which a matrix product does not pay
+_DIRECT_WORK = 1e6  # m^2 d below which direct differences are faster than a matrix product
 
 
 @dataclass(frozen=True)
-class Room:
+class BlockSizes:
     """Sizes that change speed and memory, never results.
 
-    rows, columns: examples of a tile of training pairs. block: new examples at a time, fewer where a block
-    would have more than ``cells`` values. spare: candidates beyond k that a list holds, by default 2 k + 14;
-    with more, lists are thinned out less often; one that needs still more is done again directly.
+    rows, columns: examples per tile of training pairs. block: new examples per block, fewer where a block
+    would have more than ``cells`` values. spare: candidates beyond k in a list, by default 2 k + 14. With
+    more, lists are pruned less often; a list that needs more is computed again without the filter.
     """
 
     rows: int = 512
@@ -33,19 +34,19 @@ class Room:
     spare: int | None = None
 
     def block_for(self, values: int) -> int:
-        """How many new examples make a block, each with so many values."""
+        """Number of new examples per block, with this many values each."""
         return max(1, min(self.block, self.cells // max(values, 1)))
 
     def capacity(self, k: int, m: int) -> int:
-        """How many candidates a list holds; there are never more than m."""
+        """Number of candidates that a list holds; there are never more than m."""
         return max(k + 1, min(3 * k + 14, m)) if self.spare is None else k + self.spare
 
 
 class Counts(NamedTuple):
     """For r new examples under each of c labels and for each of q values of k, arrays of shape (r, c, q).
 
-    greater, equal: examples whose alpha exceeds, and equals, the new one's; the new one itself is among the
-    equal. alpha: the new one's.
+    greater, equal: number of examples whose alpha exceeds, and equals, the alpha of the new example, which is
+    itself among the equal ones. alpha: strangeness of the new example.
     """
 
     greater: np.ndarray
@@ -53,75 +54,81 @@ class Counts(NamedTuple):
     alpha: np.ndarray
 
 
-class Passes:
-    """A training set made ready for TCM-NN.
+class NeighbourCounter:
+    """A training set prepared for TCM-NN.
 
     X: (m, d) float64 C-ordered. codes: (m,) classes 0 .. c - 1, each present. engine: one of `ENGINES`, by
-    default chosen by the sizes: all give the same numbers, those of the definition. Memory: O(m (d + k)) and
-    a `Room`.
+    default chosen by the sizes: all give the numbers of the definition. Data whose squared distances leave
+    the range of float64 are scaled (`SafeScale`), which changes no alpha. Memory: O(m (d + k)) and the
+    blocks of `BlockSizes`.
     """
 
-    def __init__(self, X: np.ndarray, codes: np.ndarray, engine: str | None = None, room: Room | None = None):
-        self.room = room or Room()
+    def __init__(
+        self, X: np.ndarray, codes: np.ndarray, engine: str | None = None, sizes: BlockSizes | None = None
+    ):
+        self.sizes = sizes or BlockSizes()
         self.engine = engine or _choose(*X.shape)
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(codes))])
         self.order = np.argsort(codes, kind="stable")
-        self.X, self.codes = X[self.order], codes[self.order]
+        self._scale = SafeScale.of(X)
+        self.X, self.codes = self._scale.apply(X)[self.order], codes[self.order]
         self._tree = None
         if self.engine == "tree":
             self._tree = _Trees(self.X, self.starts)
             self.X, self.order = self._tree.X, self.order[self._tree.order]
-        closeness = ProductCloseness.of(self.X) if self.engine == "product" else None
-        self._closeness = closeness or (None if self._tree else DirectCloseness(self.X))
+        distance_filter = DistanceFilter.of(self.X) if self.engine == "product" else None
+        self._filter = distance_filter or (None if self._tree else DirectDistances(self.X))
 
     @property
     def classes(self) -> int:
         return len(self.starts) - 1
 
-    # ---- the training set by itself
+    # ---- the training set alone
 
     def lists(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Distances to the k nearest examples of the same and of other classes: two arrays (m, k).
 
-        They ascend, and are +inf where there are fewer; rows as in the X given.
+        Ascending, +inf where there are fewer than k; in the units of `SafeScale`; rows in the order of X.
         """
         nearest = np.empty((len(self.X), 2, k))
         if self._tree:
             tree_kernels.nearest_of_training(self.X, self.codes, *self._tree.arrays, nearest)
         else:
-            self._dense_lists(self._closeness, k, nearest)
+            self._dense_lists(self._filter, k, nearest)
         same, other = np.empty((2, len(self.X), k))
         same[self.order], other[self.order] = nearest[:, 0], nearest[:, 1]
         return same, other
 
-    def _dense_lists(self, closeness, k: int, nearest: np.ndarray) -> None:
-        m, room = len(self.X), self.room
-        upper, who, count = _empty_lists(m, 2, room.capacity(k, m), closeness.dtype)
-        limit = np.full((2, m), -np.inf, dtype=closeness.dtype)
-        slack = _rounded_up(closeness.rows.slack, closeness.dtype)
-        cells = np.empty(room.rows * room.columns, dtype=closeness.dtype)
-        for row in range(0, m, room.rows):
-            rows = closeness.rows.part(row, row + room.rows)
-            for column in range(row, m, room.columns):
-                tile = closeness.tile(rows, column, min(column + room.columns, m), cells)
+    def _dense_lists(self, distance_filter, k: int, nearest: np.ndarray) -> None:
+        m, sizes = len(self.X), self.sizes
+        upper, who, count = _empty_lists(m, 2, sizes.capacity(k, m), distance_filter.dtype)
+        limit = np.full((2, m), -np.inf, dtype=distance_filter.dtype)
+        slack = _rounded_up(distance_filter.rows.slack, distance_filter.dtype)
+        cells = np.empty(sizes.rows * sizes.columns, dtype=distance_filter.dtype)
+        for row in range(0, m, sizes.rows):
+            rows = distance_filter.rows.part(row, row + sizes.rows)
+            for column in range(row, m, sizes.columns):
+                tile = distance_filter.similarities(rows, column, min(column + sizes.columns, m), cells)
                 lists_kernels.scan_pairs(
-                    tile, row, column, k, self.codes, self.starts, closeness.low, closeness.high,
-                    closeness.error, slack, upper, who, count, limit,
+                    tile, row, column, k, self.codes, self.starts, distance_filter.low, distance_filter.high,
+                    distance_filter.error, slack, upper, who, count, limit,
                 )  # fmt: skip
-        lists_kernels.measure(self.X, self.X, upper, who, count, closeness.error, slack, nearest)
-        given_up = np.flatnonzero((count < 0).any(axis=1))
+        lists_kernels.compute_distances(
+            self.X, self.X, upper, who, count, distance_filter.error, slack, nearest
+        )
+        abandoned = np.flatnonzero((count < 0).any(axis=1))
         del upper, who, count, limit
-        if len(given_up) > m // 4:  # full of duplicates, or of rows far from zero: the filter is of no use
-            self._closeness = DirectCloseness(self.X)
-            self._dense_lists(self._closeness, k, nearest)
-        elif len(given_up):
-            self._again(given_up, k, nearest)
+        if len(abandoned) > m // 4:  # too many duplicates or close rows for the filter
+            self._filter = DirectDistances(self.X)
+            self._dense_lists(self._filter, k, nearest)
+        elif len(abandoned):
+            self._compute_directly(abandoned, k, nearest)
 
-    def _again(self, rows: np.ndarray, k: int, nearest: np.ndarray) -> None:
-        """Lists of a few training examples by direct differences from all."""
-        direct = DirectCloseness(self.X)
+    def _compute_directly(self, rows: np.ndarray, k: int, nearest: np.ndarray) -> None:
+        """Compute the lists of a few training examples by direct differences from all."""
+        direct = DirectDistances(self.X)
         m = len(self.X)
-        size = self.room.block_for(m)
+        size = self.sizes.block_for(m)
         cells = np.empty(min(size, len(rows)) * m)
         for start in range(0, len(rows), size):
             part = rows[start : start + size]
@@ -129,19 +136,23 @@ class Passes:
             upper, who, count = _empty_lists(len(part), 2, k + 1, direct.dtype)
             found = np.empty((len(part), 2, k))
             lists_kernels.scan_rows(
-                direct.tile(block, 0, m, cells), self.codes[part], part, k, self.starts, direct.low,
+                direct.similarities(block, 0, m, cells), self.codes[part], part, k, self.starts, direct.low,
                 direct.high, direct.error, block.slack, upper, who, count,
             )  # fmt: skip
-            lists_kernels.measure(block.values, self.X, upper, who, count, direct.error, block.slack, found)
+            lists_kernels.compute_distances(
+                block.values, self.X, upper, who, count, direct.error, block.slack, found
+            )
             nearest[part] = found
 
     # ---- new examples
 
-    def counts(self, same: np.ndarray, other: np.ndarray, T: np.ndarray, ks, within: bool = False) -> Counts:
-        """Counts for new examples T (r, d), each added to the training set by itself.
+    def counts(
+        self, same: np.ndarray, other: np.ndarray, T: np.ndarray, ks, label_conditional: bool = False
+    ) -> Counts:
+        """Counts for new examples T (r, d), each added alone to the training set.
 
-        same, other: what `lists` gave. ks: ascending values of k. within: count only examples of the label in
-        question (label-conditional p-values).
+        same, other: the result of `lists`. ks: ascending values of k. label_conditional: count only examples
+        of the label in question (Mondrian p-values).
         """
         ks = np.asarray(ks, dtype=np.int64)
         if not (
@@ -150,110 +161,113 @@ class Passes:
             raise ValueError(
                 f"ks must ascend from 1 to at most {same.shape[1]}, the length of the lists, got {ks}"
             )
-        base = _Base(self, same, other, ks, within)
+        T = self._scale.apply(T)
+        base = _Base(self, same, other, ks, label_conditional)
         shape = len(T), self.classes, len(ks)
         counts = Counts(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape))
         if self._tree:
             self._tree_counts(base, T, counts)
         else:
-            given_up = self._dense_counts(self._closeness, base, T, counts)
-            if len(given_up):
-                again = Counts(*(array[given_up] for array in counts))
-                self._dense_counts(DirectCloseness(self.X), base, T[given_up], again)
+            abandoned = self._dense_counts(self._filter, base, T, counts)
+            if len(abandoned):
+                again = Counts(*(array[abandoned] for array in counts))
+                self._dense_counts(DirectDistances(self.X), base, T[abandoned], again)
                 for array, values in zip(counts, again, strict=True):
-                    array[given_up] = values
+                    array[abandoned] = values
         np.add(counts.equal, 1, out=counts.equal)
         return counts
 
-    def _dense_counts(self, closeness, base: _Base, T: np.ndarray, counts: Counts) -> np.ndarray:
-        """Fill the counts, and return the rows of T for which the filter was of no use."""
+    def _dense_counts(self, distance_filter, base: _Base, T: np.ndarray, counts: Counts) -> np.ndarray:
+        """Fill the counts; return the rows of T for which the filter could not be used."""
         m, k = len(self.X), int(base.ks[-1])
-        capacity = self.room.capacity(k, m)
-        size = min(self.room.block_for(m + 2 * self.classes * capacity), max(len(T), 1))
-        cells = np.empty(size * m, dtype=closeness.dtype)
-        reach = np.empty((2, m))
-        kernels.matters_within(base.bounds, base.others, reach)
-        reach = closeness.reach(reach)
+        low, high, error = distance_filter.low, distance_filter.high, distance_filter.error
+        capacity = self.sizes.capacity(k, m)
+        size = min(self.sizes.block_for(m + 2 * self.classes * capacity), max(len(T), 1))
+        cells = np.empty(size * m, dtype=distance_filter.dtype)
+        radius = np.empty((2, m))
+        kernels.influence_radius(base.bounds, base.others, radius)
+        limits = distance_filter.similarity_limits(radius)
         nearest = np.empty((size, self.classes, k))
-        given_up = []
+        abandoned = []
         for start in range(0, len(T), size):
             Q = np.array(T[start : start + size])  # kernels are compiled for arrays that can be written
-            rows = closeness.query(Q)
-            slack = _rounded_up(rows.slack, closeness.dtype)
-            block = closeness.tile(rows, 0, m, cells)
-            upper, who, count = _empty_lists(len(Q), self.classes, capacity, closeness.dtype)
+            rows = distance_filter.query(Q)
+            slack = _rounded_up(rows.slack, distance_filter.dtype)
+            block = distance_filter.similarities(rows, 0, m, cells)
+            upper, who, count = _empty_lists(len(Q), self.classes, capacity, distance_filter.dtype)
             count[~rows.usable] = -1
             nobody = np.full(len(Q), -1)
             lists_kernels.scan_rows(
-                block, nobody, nobody, k, self.starts, closeness.low, closeness.high, closeness.error, slack,
-                upper, who, count,
+                block, nobody, nobody, k, self.starts, low, high, error, slack, upper, who, count,
             )  # fmt: skip
             found = nearest[: len(Q)]
-            lists_kernels.measure(Q, self.X, upper, who, count, closeness.error, slack, found)
+            lists_kernels.compute_distances(Q, self.X, upper, who, count, error, slack, found)
             usable = (count >= 0).all(axis=1)
             found[~usable] = np.inf
-            given_up.append(start + np.flatnonzero(~usable))
+            abandoned.append(start + np.flatnonzero(~usable))
             greater, equal, alphas, lowest = base.begin(found, counts, start)
-            kernels.revise_by_scan(
-                block, rows.norms, rows.slack, usable, closeness.factor, closeness.unit, closeness.low, reach,
-                self.X, Q, self.starts, base.same, base.other, base.bounds, base.ks,
+            kernels.update_counts_by_scan(
+                block, rows.norms, rows.slack, usable, distance_filter.factor, distance_filter.unit, low,
+                limits, self.X, Q, self.starts, base.same, base.other, base.bounds, base.ks,
                 alphas, lowest, base.others, greater, equal,
             )  # fmt: skip
-        return np.concatenate(given_up) if given_up else np.empty(0, np.int64)
+        return np.concatenate(abandoned) if abandoned else np.empty(0, np.int64)
 
     def _tree_counts(self, base: _Base, T: np.ndarray, counts: Counts) -> None:
         k = int(base.ks[-1])
-        order, starts, owner = _by_reach(base.same[:, k - 1], self.starts)
+        order, starts, owner = _by_search_radius(base.same[:, k - 1], self.starts)
         trees = _Trees(self.X[order], starts)
         order = order[trees.order]
         same, other, bounds = base.same[order], base.other[order], base.bounds[order]
         nodes = np.empty((trees.nodes, 5, len(base.ks)))
         kernels.node_bounds(bounds, trees.first, trees.count, trees.child, nodes)
-        size = self.room.block_for(self.classes * k)
+        size = self.sizes.block_for(self.classes * k)
         for start in range(0, len(T), size):
             Q = np.array(T[start : start + size])
             nearest = np.empty((len(Q), self.classes, k))
             tree_kernels.nearest_of_classes(Q, *self._tree.arrays, nearest)
             greater, equal, alphas, lowest = base.begin(nearest, counts, start)
-            kernels.revise_by_trees(
+            kernels.update_counts_by_trees(
                 Q, owner, *trees.arrays, nodes, same, other, bounds, base.ks,
                 alphas, lowest, base.others, greater, equal,
             )  # fmt: skip
 
 
 class _Base:
-    """What holds for the training set before a new example comes, for some k; rows sorted by class."""
+    """Bounds and sorted alphas of the training set for some values of k; rows sorted by class."""
 
-    def __init__(self, passes: Passes, same, other, ks: np.ndarray, within: bool):
-        self.ks, self.within, self.starts = ks, within, passes.starts
-        self.others = not within and passes.classes > 1
-        self.same, self.other = np.asarray(same)[passes.order], np.asarray(other)[passes.order]
+    def __init__(self, counter: NeighbourCounter, same, other, ks: np.ndarray, label_conditional: bool):
+        self.ks, self.label_conditional, self.starts = ks, label_conditional, counter.starts
+        self.others = not label_conditional and counter.classes > 1
+        self.same, self.other = np.asarray(same)[counter.order], np.asarray(other)[counter.order]
         self.bounds = np.empty((len(same), 5, len(ks)))
         kernels.base_bounds(self.same, self.other, ks, self.bounds)
         self.ranked = np.ascontiguousarray(self.bounds[:, kernels.ALPHA].T)
-        if within:
+        if label_conditional:
             for first, last in zip(self.starts[:-1], self.starts[1:], strict=True):
                 self.ranked[:, first:last].sort(axis=1)
         else:
             self.ranked.sort(axis=1)
 
     def begin(self, nearest: np.ndarray, counts: Counts, start: int) -> tuple[np.ndarray, ...]:
-        """New alphas, and the counts that base alphas give, of a block: (greater, equal, alphas, lowest)."""
+        """Alphas of a block of new examples and their counts among the base alphas: (greater, equal, alphas,
+        lowest)."""
         rows = slice(start, start + len(nearest))
         greater, equal, alphas = counts.greater[rows], counts.equal[rows], counts.alpha[rows]
         lowest = np.empty(alphas.shape)
         kernels.new_alphas(nearest, self.ks, alphas, lowest)
-        kernels.base_counts(self.ranked, self.starts, self.within, alphas, greater, equal)
+        kernels.base_counts(self.ranked, self.starts, self.label_conditional, alphas, greater, equal)
         return greater, equal, alphas, lowest
 
 
-def _by_reach(reach: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Order examples within each class by their reach (m,), and cut the classes where it grows large.
+def _by_search_radius(radius: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Order examples within each class by search radius (m,), and split classes where it becomes large.
 
     Returns (order (m,), starts of the parts and the end, class of each part). An example far from its class
-    has a long reach, and would widen the bounds of every node above it: the few of that sort stand apart.
+    has a large search radius and would extend the bounds of every node above it; these few have trees of
+    their own.
     """
-    order = np.lexsort([reach, np.repeat(np.arange(len(starts) - 1), np.diff(starts))])
+    order = np.lexsort([radius, np.repeat(np.arange(len(starts) - 1), np.diff(starts))])
     parts, owner = [], []
     for z, (first, last) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
         cuts = np.unique(first + (np.array([0.0, 0.5, 0.9, 0.98]) * (last - first)).astype(np.int64))
@@ -264,10 +278,10 @@ def _by_reach(reach: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 class _Trees:
-    """One search tree a class over X (m, d), sorted by class; see `_kernels_wide_tree`.
+    """One search tree per class over X (m, d), sorted by class; see `confml.neighbours.wide_tree`.
 
     order: (m,) the rows leaf by leaf; X: these rows. first, count: (leaves,) the rows of X in each leaf.
-    child: (groups, FAN) the nodes under each group, -1 for none. arrays: all that the kernels want.
+    child: (groups, FAN) the nodes of each group, -1 for none. arrays: the arguments of the kernels.
     """
 
     def __init__(self, X: np.ndarray, starts: np.ndarray):
@@ -304,7 +318,7 @@ class _Trees:
 
 
 def _choose(m: int, d: int) -> str:
-    """Trees where boxes exclude nearly all examples: the more attributes, the more examples that takes."""
+    """Trees where boxes exclude nearly all examples, which takes more examples with more features."""
     if m >= 1000 * 1.5 ** min(d, 100):
         return "tree"
     return "direct" if float(m) * m * d < _DIRECT_WORK else "product"

@@ -1,0 +1,61 @@
+"""The functions of `lanes` as plain loops."""
+
+from __future__ import annotations
+
+from confml._jit import kernel
+
+LEAF = 16
+FAN = 8
+
+
+@kernel
+def squares_to_rows(Q, r, rows, leaf, bound, out):
+    block = rows[leaf]
+    for e in range(LEAF):
+        out[e] = 0.0
+    for a in range(block.shape[0]):
+        x, lane = Q[r, a], block[a]
+        for e in range(LEAF):
+            apart = x - lane[e]
+            out[e] += apart * apart
+    mask = 0
+    for e in range(LEAF):
+        mask |= (out[e] <= bound) << e
+    return mask
+
+
+@kernel
+def _gaps(low, high, r, lows, highs, block, bound, out, lanes):
+    for e in range(lanes):
+        out[e] = 0.0
+    for a in range(lows.shape[1]):
+        bottom, top = low[r, a], high[r, a]
+        lows_here, highs_here = lows[block, a], highs[block, a]
+        for e in range(lanes):
+            below, above = lows_here[e] - top, bottom - highs_here[e]
+            apart = below if below > above else above
+            apart = apart if apart > 0.0 else 0.0
+            out[e] += apart * apart
+    mask = 0
+    for e in range(lanes):
+        mask |= (out[e] <= bound) << e
+    return mask
+
+
+@kernel
+def gaps_to_children(low, high, r, lows, highs, block, bound, out):
+    return _gaps(low, high, r, lows, highs, block, bound, out, FAN)
+
+
+@kernel
+def gaps_to_rows(low, high, r, lows, highs, block, bound, out):
+    return _gaps(low, high, r, lows, highs, block, bound, out, LEAF)
+
+
+@kernel
+def lowest_bit(mask):
+    place = 0
+    while not mask & 1:
+        mask >>= 1
+        place += 1
+    return place

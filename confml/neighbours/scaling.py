@@ -1,0 +1,77 @@
+"""`SafeScale`: multiply rows by a power of two so that squared distances stay inside the range of float64.
+
+A difference above about 1e154 has an infinite square, and one below about 1e-162 has the square 0: distances
+between such rows would all be equal. A power of two changes no digit of a number, so that the scaled
+distances keep their order and their ties, and ratios of distances do not change.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+SMALLEST_RANGE = 2.0**-200
+LARGEST_RANGE = 2.0**400
+"""Rows whose largest range over the features is between these two are used as they are."""
+FARTHEST = 2.0**490
+"""Scaled values are cut here: a billion squares of such numbers still have a finite sum."""
+
+
+@dataclass(frozen=True)
+class SafeScale:
+    """The power of two for one training set.
+
+    exponent: scaled values are 2^exponent times the given ones; 0 for all data of usual size. farthest: the
+    largest scaled value of a new row. A new row so far away is equally far from all training rows in
+    float64, with and without the cut.
+    """
+
+    exponent: int = 0
+    farthest: float = FARTHEST
+
+    @classmethod
+    def of(
+        cls,
+        X: np.ndarray,
+        smallest: float = SMALLEST_RANGE,
+        largest: float = LARGEST_RANGE,
+        farthest: float = FARTHEST,
+    ) -> SafeScale:
+        """The scale of training rows X (m, d), finite; equal rows are measured by their largest value."""
+        if X.size == 0:
+            return cls(0, farthest)
+        size = half_range(X) or 0.5 * float(np.abs(X).max(initial=0.0))
+        usual = size == 0 or smallest <= 2.0 * size <= largest
+        return cls(0 if usual else unit_exponent(X, size), farthest)
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """Rows X (n, d) on this scale: a new array, or X itself where nothing changes."""
+        if self.exponent:
+            with np.errstate(over="ignore", under="ignore"):
+                X = np.ldexp(X, self.exponent)
+        if np.abs(X).max(initial=0.0) > self.farthest:
+            X = np.clip(X, -self.farthest, self.farthest)
+        return np.ascontiguousarray(X)
+
+    @property
+    def unit(self) -> float:
+        """The distance, in the units of the data, of rows whose scaled distance is 1."""
+        return math.ldexp(1.0, -self.exponent)
+
+
+def half_range(X: np.ndarray) -> float:
+    """Half of the largest range over the features of X (m, d); the range itself may overflow.
+
+    The whole range where the half underflows to 0.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    return float((high / 2 - low / 2).max() or (high - low).max())
+
+
+def unit_exponent(X: np.ndarray, size: float) -> int:
+    """The exponent of the power of two that brings ``size`` near 1, without overflow of X or of the way
+    back."""
+    exponent = -math.frexp(size)[1] if size > 0 else 0
+    return max(min(exponent, 1023 - math.frexp(float(np.abs(X).max()))[1]), -1023)

@@ -1,0 +1,178 @@
+"""The error bound of `DistanceFilter` under attack: squared distances in exact arithmetic must lie inside."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from confml.bayes_error.points import lay_out
+from confml.errors import DataError
+from confml.neighbours.distance_filter import MOST_FEATURES, DirectDistances, DistanceFilter
+
+
+def exact_squares(A, B):
+    """Squared distances of the rows of A (n, d) to those of B (m, d) as fractions."""
+    return [
+        [sum((Fraction(float(a)) - Fraction(float(b))) ** 2 for a, b in zip(x, z, strict=True)) for z in B]
+        for x in A
+    ]
+
+
+def largest_share(distance_filter, X, T):
+    """The largest error of n_i + n_j - 2 p over s_i + s_j; `inf` for an error where the slack is 0."""
+    rows, training = distance_filter.query(T), distance_filter.rows
+    products = distance_filter.similarities(rows, 0, len(X), np.empty(len(T) * len(X), np.float32))
+    worst = 0.0
+    for i, squares in enumerate(exact_squares(T, X)):
+        assert rows.usable[i]
+        for j, square in enumerate(squares):
+            found = (
+                Fraction(rows.norms[i]) + Fraction(training.norms[j]) - 2 * Fraction(float(products[i, j]))
+            )
+            error = abs(square / Fraction(distance_filter.unit) ** 2 - found)
+            slack = Fraction(rows.slack[i]) + Fraction(training.slack[j])
+            worst = max(worst, float(error / slack) if slack else (np.inf if error else 0.0))
+    return worst
+
+
+def adversarial(kind, d, rng):
+    """Rows that make float32 products as wrong as they get: (X, T)."""
+    half = 1 + rng.integers(0, 2**10, (12, d)) * 2.0**-10 + 2.0**-24  # each is rounded by half a unit
+    if kind == "every coordinate halfway between two float32":
+        X = half * rng.choice([-1, 1], (12, d))
+    elif kind == "one sign, so that all roundings add up":
+        X = half
+    elif kind == "near rows far from the centre":
+        X = np.ones((12, d)) + rng.normal(size=(12, d)) * 1e-7
+        X[6:] *= -1
+    elif kind == "products that cancel":
+        X = half * np.where(np.arange(d) % 2, 1, -1)
+        X[6:] = np.abs(X[6:])
+    elif kind == "one row much longer than the others":
+        X = rng.normal(size=(12, d)) * 1e-6
+        X[0] = 1e9
+    elif kind == "products below float32":
+        X = rng.normal(size=(12, d)) * 1e-24
+        X[0] = 1.0
+    elif kind == "coordinates below float32":
+        X = rng.integers(-9, 10, (12, d)) * 1e-46
+        X[0], X[1] = 1.0, -1.0
+    elif kind == "coordinates of all sizes":
+        X = 2.0 ** rng.uniform(-40, 0, (12, d)) * rng.choice([-1, 1], (12, d))
+    else:
+        assert kind == "a large offset"
+        X = rng.normal(size=(12, d)) + 1e9
+    return X, np.vstack([X[::4] * (1 + 2.0**-23), X[::4] + X[1::4] - X[0], 1e6 * X[:2]])
+
+
+KINDS = (
+    "every coordinate halfway between two float32",
+    "one sign, so that all roundings add up",
+    "near rows far from the centre",
+    "products that cancel",
+    "one row much longer than the others",
+    "products below float32",
+    "coordinates below float32",
+    "coordinates of all sizes",
+    "a large offset",
+)
+
+
+@pytest.mark.parametrize("scale", [1e-55, 1.0, 1e118])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_bound_holds_for_adversarial_rows(kind, scale):
+    rng = np.random.default_rng(KINDS.index(kind))
+    for d in (1, 2, 30):
+        X, T = (rows * scale for rows in adversarial(kind, d, rng))
+        distance_filter = DistanceFilter.of(X)
+        assert largest_share(distance_filter, X, X) <= 1
+        assert largest_share(distance_filter, X, T) <= 1
+
+
+def test_the_attack_comes_near_the_bound():
+    """The attack finds errors of more than one unit roundoff: a much smaller bound would fail."""
+    rng = np.random.default_rng(0)
+    worst = 0.0
+    for kind in KINDS[:4]:
+        X, T = adversarial(kind, 1, rng)
+        distance_filter = DistanceFilter.of(X)
+        worst = max(worst, largest_share(distance_filter, X, X), largest_share(distance_filter, X, T))
+    assert worst * (1 + 32) > 1  # more than one unit roundoff, of 33 at d = 1
+
+
+@pytest.mark.parametrize("d", [1000, 10_000])
+def test_the_bound_holds_in_high_dimension(d):
+    """The products of rows with one sign add up to errors that grow with d."""
+    rng = np.random.default_rng(d)
+    X = 1 + rng.integers(0, 2**10, (3, d)) * 2.0**-10 + 2.0**-24
+    X[0] *= -1
+    distance_filter = DistanceFilter.of(X)
+    assert 0 < largest_share(distance_filter, X, X[:2]) <= 1
+
+
+def test_products_of_integers_have_no_error():
+    rng = np.random.default_rng(1)
+    X = rng.integers(-50, 50, size=(30, 40)).astype(float)
+    T = rng.integers(-60, 60, size=(10, 40)).astype(float)
+    T[0] += 0.1  # one row that is not exact carries the error of both
+    distance_filter = DistanceFilter.of(X)
+    assert not distance_filter.rows.slack.any() and not distance_filter.query(T).slack[1:].any()
+    assert largest_share(distance_filter, X, T[1:]) == 0
+    assert 0 < largest_share(distance_filter, X, T[:1]) <= 1
+
+
+def test_float32_bounds_around_each_row():
+    """low and high are rounded to float32 and still hold after float32 sums, as the kernels compute them."""
+    rng = np.random.default_rng(2)
+    for kind in KINDS:
+        X, _ = adversarial(kind, 17, rng)
+        distance_filter = DistanceFilter.of(X)
+        g = distance_filter.similarities(distance_filter.rows, 0, 12, np.empty(144, np.float32))
+        upper, lower = g - distance_filter.low, g - distance_filter.high
+        norms = distance_filter.rows.norms
+        slack = (distance_filter.rows.slack * (1 + 1e-6)).astype(np.float32)
+        for i, squares in enumerate(exact_squares(X, X)):
+            for j, square in enumerate(squares):
+                square = square / Fraction(distance_filter.unit) ** 2
+                base = Fraction(norms[i])
+                assert square >= base - 2 * Fraction(float(upper[i, j])) - Fraction(float(slack[i]))
+                assert square <= base - 2 * Fraction(float(lower[i, j])) + Fraction(float(slack[i]))
+
+
+def test_bounds_of_the_spanning_trees():
+    """`Points.low` and `high`, with the sums of the kernels, enclose the exact squared distances."""
+    rng = np.random.default_rng(3)
+    for kind in KINDS:
+        X, _ = adversarial(kind, 17, rng)
+        points = lay_out(X, np.zeros(12, dtype=np.int64), 1)
+        products = points.minus_2Z @ points.Z.T
+        low = products + (points.low[:, None] + points.low)
+        high = products + (points.high[:, None] + points.high)
+        for i, squares in enumerate(exact_squares(points.X, points.X)):
+            for j, square in enumerate(squares):
+                if i != j:
+                    assert Fraction(float(low[i, j])) <= square <= Fraction(float(high[i, j]))
+
+
+def test_where_the_bound_does_not_hold_there_is_no_filter():
+    assert DistanceFilter.of(np.full((5, 3), 0.1)) is None  # no distance to compare
+    too_wide = np.broadcast_to(np.float64(0.5), (2, MOST_FEATURES + 1))
+    assert DistanceFilter.of(too_wide) is None
+    with pytest.raises(DataError, match=f"expected at most {MOST_FEATURES} features, got"):
+        DistanceFilter(too_wide, np.zeros(1))
+    rows = DistanceFilter.of(np.random.default_rng(0).normal(size=(9, 3))).query(
+        np.full((2, 3), [[1e10], [1e60]])
+    )
+    assert rows.usable.tolist() == [True, False]
+
+
+def test_direct_distances_have_the_same_interface():
+    X = np.random.default_rng(4).normal(size=(7, 3))
+    direct = DirectDistances(X)
+    found = direct.similarities(direct.query(X[:2]), 1, 6, np.empty(10))
+    for i in range(2):
+        for j in range(5):
+            difference = X[i] - X[1 + j]
+            assert found[i, j] == -sum([0.0, *(difference**2)])

@@ -1,0 +1,112 @@
+"""Comparisons with a block of rows or boxes: vectors and plain loops against sums written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from confml._jit import kernel
+from confml.neighbours import _lanes_llvm, _lanes_plain, lanes
+from confml.neighbours import wide_tree as wide
+
+
+def compiled(module):
+    """The functions of a module, called from a kernel as in the searches."""
+    squares_to_rows, gaps_to_children = module.squares_to_rows, module.gaps_to_children
+    gaps_to_rows, lowest_bit = module.gaps_to_rows, module.lowest_bit
+
+    def squares(X, r, tree, leaf, bound, out):
+        return squares_to_rows(X, r, tree.rows, leaf, bound, out)
+
+    def gaps(low, high, r, tree, group, bound, out):
+        return gaps_to_children(low, high, r, tree.lows, tree.highs, group, bound, out)
+
+    def row_gaps(low, high, r, tree, leaf, bound, out):
+        return gaps_to_rows(low, high, r, tree.rows, tree.rows, leaf, bound, out)
+
+    def lowest(mask):
+        return lowest_bit(mask)
+
+    return [kernel(function) for function in (squares, gaps, row_gaps, lowest)]
+
+
+WAYS = {"llvm": compiled(_lanes_llvm), "plain": compiled(_lanes_plain)}
+
+
+def sum_of_squares(differences):
+    total = 0.0
+    for difference in differences:
+        total += difference * difference
+    return total
+
+
+def bits(mask):
+    return [e for e in range(64) if mask >> e & 1]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("d", [1, 3, 9, 17])
+def test_vectors_hold_what_plain_sums_give(way, d):
+    squares, gaps, row_gaps, _ = WAYS[way]
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(300, d))
+    X = np.ascontiguousarray(X[wide.tree_order(X)])
+    tree = wide.wide_tree(X, wide.leaves_in_order(300))
+    low, high = X[:5] - 0.1, X[:5] + 0.1
+    out = np.empty(lanes.LEAF)
+    node_rows = {leaf: [i for i in tree.members[leaf] if i >= 0] for leaf in range(len(tree.members))}
+    for group in range(len(tree.child) - 1):
+        children = range(tree.child[group], tree.child[group + 1])
+        node_rows[len(tree.members) + group] = sum((node_rows[c] for c in children), [])
+    assert sorted(node_rows[max(node_rows)]) == list(range(300))
+
+    def check(mask, expected, bound):
+        assert out[: len(expected)].tolist() == expected
+        assert bits(mask) == [e for e, square in enumerate(expected) if square <= bound]
+
+    for leaf in range(len(tree.members)):
+        expected = [sum_of_squares(X[3] - X[i]) for i in node_rows[leaf]]
+        bound = float(np.median(expected))
+        check(squares(X, 3, tree, leaf, bound, out), expected, bound)
+        expected = [
+            sum_of_squares(np.maximum(0.0, np.maximum(X[i] - high[2], low[2] - X[i])))
+            for i in node_rows[leaf]
+        ]
+        bound = float(np.median(expected))
+        check(row_gaps(low, high, 2, tree, leaf, bound, out), expected, bound)
+    for group in range(len(tree.child) - 1):
+        expected = []
+        for child in range(tree.child[group], tree.child[group + 1]):
+            own = X[node_rows[child]]
+            gap = np.maximum(0.0, np.maximum(own.min(axis=0) - high[2], low[2] - own.max(axis=0)))
+            expected.append(sum_of_squares(gap))
+        bound = float(np.median(expected))
+        check(gaps(low, high, 2, tree, group, bound, out), expected, bound)
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e-3, 1.0, 1e150])
+def test_vectors_and_plain_loops_are_the_same_bit_for_bit(scale):
+    rng = np.random.default_rng(0)
+    for d in (1, 2, 5, 8, 16, 31):
+        X = np.round(rng.normal(size=(77, d)), int(rng.integers(0, 4))) * scale
+        X = np.ascontiguousarray(X[wide.tree_order(X)])
+        tree = wide.wide_tree(X, wide.leaves_in_order(77))
+        low, high = X[:9] - 0.25 * scale, X[:9] + 0.25 * scale
+        for node in range(3):
+            found = []
+            for squares, gaps, row_gaps, _ in WAYS.values():
+                outs = np.full((3, lanes.LEAF), -1.0)
+                bound = float(np.sum((X[8] - X[node]) ** 2))
+                masks = (
+                    squares(X, 8, tree, node, bound, outs[0]),
+                    gaps(low, high, 8, tree, node % 2, bound, outs[1]),
+                    row_gaps(low, high, 8, tree, node, bound, outs[2]),
+                )
+                found.append((masks, outs.tobytes()))
+            assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_lowest_bit(way):
+    lowest = WAYS[way][3]
+    assert [lowest(mask) for mask in (1, 2, 12, 1 << 15, 0b1010000)] == [0, 1, 2, 15, 4]

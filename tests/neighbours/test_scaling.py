@@ -1,0 +1,143 @@
+"""Data times a power of two: neighbours, votes and p-values do not change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from confml.bayes_error import bayes_errors
+from confml.errors import ConfmlError
+from confml.methods.bayes_knn import BayesKNN
+from confml.methods.conformal.scores import knn_ratio_scores
+from confml.methods.knn import KNN, WeightedKNN
+from confml.methods.tcm_nn import TCMNN, OnlineTCMNN
+from confml.methods.tcm_nn.neighbour_counter import ENGINES
+from confml.neighbours.mixed_rows import nearest_rows
+from confml.neighbours.nearest_rows import NearestRows
+from confml.neighbours.scaling import FARTHEST, SafeScale
+from confml.steps.consistent_subset import ConsistentSubset
+from confml.steps.select_examples import SelectExamples
+from confml.steps.tomek_links import TomekLinks
+
+POWERS = [-1060, -1000, -600, -300, 300, 480, 600, 1000, 1018]
+
+
+def data(d, seed=0, m=120):
+    """Small integers, which stay exact at every power of two: (X, y, T), full of ties."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-9, 10, size=(m + 30, d)).astype(float)
+    return X[:m], rng.integers(0, 3, m), X[m:]
+
+
+@pytest.mark.parametrize("power", POWERS)
+@pytest.mark.parametrize("d", [3, 20])
+def test_neighbours_and_votes(d, power):
+    X, y, T = data(d)
+    expected = NearestRows(X, y, 3).query(T, 5)
+    found = NearestRows(np.ldexp(X, power), y, 3).query(np.ldexp(T, power), 5)
+    np.testing.assert_array_equal(found.beyond, expected.beyond)
+    ratio = found.distances / expected.distances  # a power of two everywhere
+    same = expected.distances > 0
+    assert len(np.unique(ratio[same])) == 1 and np.frexp(ratio[same][0])[0] == 0.5
+    if abs(power) < 1000:
+        np.testing.assert_array_equal(found.distances * found.unit, np.ldexp(expected.distances, power))
+    for method in (KNN(5), WeightedKNN(5)):
+        before = method.fit(X, y).confident_predict(T)["vote"]
+        after = method.fit(np.ldexp(X, power), y).confident_predict(np.ldexp(T, power))["vote"]
+        np.testing.assert_array_equal(after.scores, before.scores)
+        np.testing.assert_array_equal(after.labels, before.labels)
+
+
+@pytest.mark.parametrize("power", POWERS)
+def test_tcm_nn(power):
+    X, y, T = data(4, m=60)
+    for k, mondrian in ((1, False), (3, True)):
+        method = TCMNN(k, mondrian=mondrian)
+        expected = method.fit(X, y).confident_predict(T)["p-value"]
+        online = OnlineTCMNN([0, 1, 2], k, mondrian=mondrian).predict_then_learn(X, y)
+        for engine in ENGINES:
+            method._engine = engine
+            found = method.fit(np.ldexp(X, power), y).confident_predict(np.ldexp(T, power))["p-value"]
+            for name in ("n_greater", "n_equal", "alpha"):
+                np.testing.assert_array_equal(found.extra[name], expected.extra[name])
+            np.testing.assert_array_equal(found.labels, expected.labels)
+        stream = OnlineTCMNN([0, 1, 2], k, mondrian=mondrian)
+        parts = [
+            stream.predict_then_learn(np.ldexp(X[i : i + 20], power), y[i : i + 20]) for i in (0, 20, 40)
+        ]
+        np.testing.assert_array_equal(np.vstack([part.scores for part in parts]), online.scores)
+
+
+def test_online_examples_that_leave_the_range_of_those_before():
+    """The scale changes in the middle of a stream; p-values stay those of the batch method."""
+    X, y, _ = data(3, m=40)
+    X = np.ldexp(X, np.repeat([-700, -690, -500, -480], 10)[:, None])
+    view = OnlineTCMNN([0, 1, 2]).predict_then_learn(X, y)
+    stream = OnlineTCMNN([0, 1, 2])
+    scores = np.vstack([stream.predict_then_learn(X[i : i + 1], y[i : i + 1]).scores for i in range(40)])
+    np.testing.assert_array_equal(scores, view.scores)
+    for n in (15, 25, 35, 39):
+        batch = TCMNN().fit(X[:n], y[:n]).predict_p_values(X[n : n + 1])
+        np.testing.assert_array_equal(scores[n : n + 1], batch)
+
+
+@pytest.mark.parametrize("power", [-1000, -300, 300, 1000])
+def test_steps_bayesian_knn_conformal_scores_and_bayes_errors(power):
+    X, y, T = data(3, m=60)
+    scaled, scaled_T = np.ldexp(X, power), np.ldexp(T, power)
+    for step in (TomekLinks(), ConsistentSubset(), ConsistentSubset(add="one"), SelectExamples()):
+        kept = [step.fit_training(rows, y, np.random.default_rng(1))[2] for rows in (X, scaled)]
+        assert 0 < len(kept[0]) < 60
+        np.testing.assert_array_equal(*kept)
+    first, second = (
+        BayesKNN().fit(rows, y).confident_predict(new) for rows, new in ((X, T), (scaled, scaled_T))
+    )
+    for view in first:
+        np.testing.assert_array_equal(second[view].scores, first[view].scores)
+    ratios = [knn_ratio_scores(rows, y, 3, new, 2) for rows, new in ((X, T), (scaled, scaled_T))]
+    np.testing.assert_allclose(*ratios, rtol=1e-12)
+    estimates = [bayes_errors(rows, y).pairwise.per_tree for rows in (X, scaled)]
+    np.testing.assert_array_equal(*estimates)
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e-170])
+def test_classes_apart_are_told_apart_at_any_scale(scale):
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = (rng.normal(size=(200, 5)) + 4 * y[:, None]) * scale
+    for method in (KNN(3), WeightedKNN(5), TCMNN(1), BayesKNN()):
+        assert np.mean(method.fit(X[:100], y[:100]).predict(X[100:]) == y[100:]) > 0.98
+
+
+@pytest.mark.parametrize("d", [3, 20])
+def test_a_row_far_from_all_training_rows_is_equally_far_from_each(d):
+    X, y, _ = data(d)
+    far = np.zeros((2, d))
+    far[:, 0] = 1e300, -1.7e308
+    for power in (-500, 0, 200):
+        found = NearestRows(np.ldexp(X, power), y, 3).query(far, 4)
+        assert np.isfinite(found.distances).all() and (found.distances == found.distances[:, :1]).all()
+        shares = KNN(4).fit(np.ldexp(X, power), y).predict_proba(far)
+        np.testing.assert_array_equal(shares, np.tile(np.bincount(y) * 4 / (4 * len(y)), (2, 1)))
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_numeric_features_that_cannot_be_compared_with_nominal_ones(scale):
+    X, y, _ = data(3)
+    nominal = np.array([True, False, False])
+    X[:, 1:] *= scale
+    with pytest.raises(ConfmlError, match="too (large|small) to be compared with nominal features; scale"):
+        nearest_rows(X, y, 3, nominal)
+    nearest_rows(X, y, 3, np.ones(3, dtype=bool)).query(X[:3], 2)
+
+
+def test_usual_data_are_used_as_they_are():
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    for scale in (1e-50, 1.0, 1e100):
+        rows = X * scale
+        assert SafeScale.of(rows) == SafeScale() and SafeScale().apply(rows) is rows
+    assert SafeScale.of(np.zeros((4, 2))).exponent == 0
+    assert SafeScale.of(np.full((4, 2), 1e300)).exponent < 0
+    assert SafeScale.of(np.array([[-1.7e308], [1.7e308]])).exponent == -1023
+    assert SafeScale.of(np.array([[0.0], [5e-324]])).exponent > 1000
+    assert SafeScale().apply(np.array([[1e200, -1e200, 3.0]])).tolist() == [[FARTHEST, -FARTHEST, 3.0]]
