@@ -1,8 +1,9 @@
 """How the files of a report are written: whole or not at all, the same bytes for the same results.
 
 CSV here is UTF-8 with a header line, ``,`` between and ``\\n`` after; a field with a comma, a quote or a line
-break stands in quotes. Numbers are the shortest decimals that read back as the same number; what is not
-defined (NaN) is an empty field.
+break stands in quotes. A text that a spreadsheet would take for a formula begins with ``'`` (`quoted`).
+Numbers are the shortest decimals that read back as the same number; what is not defined (NaN) is an empty
+field.
 """
 
 from __future__ import annotations
@@ -65,8 +66,25 @@ def numbers(values: np.ndarray) -> list[str]:
 
 
 def quoted(text: str) -> str:
-    """The text as a CSV field: in quotes where it has to be."""
+    """The text as a CSV field: in quotes where it has to be, and safe for a spreadsheet.
+
+    A text that a spreadsheet would take for a formula (it begins with ``=``, ``+``, ``-``, ``@``, a tab or a
+    carriage return) gets a ``'`` in front. Numbers, and sets of numbers such as ``-1|1``, stay as they are.
+    """
+    if text[:1] in _FORMULA and not all(map(_is_number, text.split("|"))):
+        text = f"'{text}"
     return '"' + text.replace('"', '""') + '"' if re.search('[,"\r\n]', text) else text
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def safe_name(raw: str, limit: int = 80) -> str:

@@ -80,8 +80,8 @@ def test_dask_runs_tasks_and_survives_a_dead_worker(tmp_path):
 
 
 def test_which_engine():
-    assert isinstance(make_engine(None, 1), SerialEngine) and isinstance(make_engine(None, 2), LokyEngine)
-    assert isinstance(make_engine("loky", 1), LokyEngine)
+    assert isinstance(make_engine(None, 1), LokyEngine) and isinstance(make_engine(None, 2), LokyEngine)
+    assert isinstance(make_engine("serial", 1), SerialEngine)
     with pytest.raises(ConfmlError, match="--jobs must be at least 1, got 0"):
         make_engine(None, 0)
     with pytest.raises(ConfmlError, match="go together"):

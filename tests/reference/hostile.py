@@ -1,0 +1,139 @@
+"""A method that misbehaves on request, as a package that a run can find: `install` writes it into a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+SOURCE = '''
+import errno, os, signal, sys, time
+
+import numpy as np
+
+from confml.measures.prediction import Prediction
+from confml.methods.base import Method
+from confml.plugins.parameters import Parameter
+
+
+class AnyText(Parameter):
+    def expected(self):
+        return "text"
+
+    def accepts(self, value):
+        return isinstance(value, str)
+
+
+class NoText(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+class Hostile(Method):
+    """Misbehaves as its parameter says."""
+
+    name = "hostile"
+    views = ("probability",)
+    parameters = {"kind": AnyText("how it misbehaves")}
+
+    def __init__(self, kind="none"):
+        self.kind = kind
+
+    def fit(self, X, y):
+        self._check_fit(X, y)
+        act = getattr(self, "do_" + self.kind.replace("-", "_"), None)
+        if act is not None:
+            act()
+        return self
+
+    def do_abort(self):
+        os.abort()
+
+    def do_exit(self):
+        sys.exit(3)
+
+    def do_generator_exit(self):
+        raise GeneratorExit
+
+    def do_keyboard_interrupt(self):
+        raise KeyboardInterrupt
+
+    def do_chdir(self):
+        os.chdir("/")
+
+    def do_hang(self):
+        time.sleep(1000)
+
+    def do_hang_in_c(self):
+        import ctypes
+        ctypes.PyDLL(None).sleep(1000)  # holds the interpreter's lock
+
+    def do_memory(self):
+        self.rows_ = [np.ones(10**7) for _ in range(1000)]
+
+    def do_surrogate(self):
+        raise ValueError("label \\udce9 is odd")
+
+    def do_escape(self):
+        raise ValueError("\\x1b[31mred\\x1b]0;title\\x07")
+
+    def do_long(self):
+        raise ValueError("x" * 10**6)
+
+    def do_no_text(self):
+        raise NoText()
+
+    def do_formula(self):
+        raise type("=HYPERLINK", (Exception,), {})("click")
+
+    def do_disk_full(self):
+        raise OSError(errno.ENOSPC, "No space left on device", "/somewhere/full")
+
+    def do_wait(self):
+        time.sleep(float(os.environ.get("HOSTILE_WAIT", "1")))
+
+    @property
+    def fit_metrics_(self):
+        return {"bad": object()} if self.kind == "metrics" else {}
+
+    @property
+    def fit_details_(self):
+        return {"bad": {1, 2}} if self.kind == "details" else {}
+
+    def confident_predict(self, X, rng=None):
+        X = self._check_predict(X)
+        n, c = len(X), len(self.classes_)
+        scores = np.full((n, c), 1.0 / c)
+        classes, labels, extra = self.classes_, None, {}
+        if self.kind == "no-views":
+            return {}
+        if self.kind == "not-a-prediction":
+            return {"probability": scores}
+        if self.kind == "nan":
+            scores[3] = np.nan
+        if self.kind == "infinite":
+            scores[3, 0] = np.inf
+        if self.kind == "few-rows":
+            scores = scores[:-1]
+        if self.kind == "sum":
+            scores = scores / 2
+        if self.kind == "outside":
+            scores[:, 0] += 1
+        if self.kind == "class":
+            classes = np.array([*classes[:-1], classes[-1] + 100])
+        if self.kind == "label":
+            labels = np.full(n, classes[-1] + 100)
+        if self.kind == "unsorted":
+            classes = classes[::-1]
+        if self.kind == "objects":
+            extra = {"thing": np.array([object()] * n)}
+        return {"probability": Prediction(classes, scores, "probability", labels, extra)}
+'''
+
+
+def install(folder: Path) -> Path:
+    """Write the package into ``folder``, which is then put on PYTHONPATH."""
+    (folder / "hostile_method.py").write_text(SOURCE)
+    about = folder / "hostile_method-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: hostile-method\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[confml.methods]\nhostile = hostile_method:Hostile\n")
+    return folder

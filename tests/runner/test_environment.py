@@ -1,0 +1,167 @@
+"""A full disk, a folder that is removed, no file handles: the run stops in one line, and resumes."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+from reference.hostile import install
+
+from confml.runner import store as store_module
+from confml.runner.environment import EnvironmentFault, fault_of, guarded
+from confml.runner.store import Store
+
+CONFIG = """\
+name: small
+datasets: [{generate: five-gaussians, n: 60, test-n: 200}]
+methods: [{name: knn, sweep: {k: ["1..6"]}}, {name: knn, tune: {k: [1, 3]}}]
+protocol: {kind: holdout, test-size: 0.3, repeats: 2, inner-folds: 3}
+figures: []
+"""
+
+
+def command(folder, *options, text=CONFIG):
+    (folder / "config.yaml").write_text(text)
+    return [sys.executable, "-m", "confml", "run", "config.yaml", "--out", "out", "--quiet", *options]
+
+
+def run(folder, *options, before=None, text=CONFIG, **more):
+    full = command(folder, *options, text=text)
+    done = subprocess.run(
+        full, cwd=folder, capture_output=True, text=True, timeout=200, preexec_fn=before, **more
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def limit(name, size):
+    """What a process does first to have a limit of the system's."""
+    resource = pytest.importorskip("resource")
+    kind = getattr(resource, name)
+    return lambda: resource.setrlimit(kind, (size, resource.getrlimit(kind)[1]))
+
+
+def is_resumed(folder):
+    """A run that stopped has left no failures, and completes."""
+    assert not (folder / "out" / "failures").exists()
+    done = run(folder)
+    assert done.returncode == 0, done.stderr
+    with open(folder / "out" / "metrics.csv", newline="") as file:
+        assert len({(row["params"], row["split"]) for row in csv.DictReader(file)}) == 14
+
+
+def one_line(done):
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    assert len(lines) == 1 and "run the same command again" in lines[0], done.stderr
+    return lines[0]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+def test_files_that_cannot_grow(tmp_path):
+    done = run(tmp_path, before=limit("RLIMIT_FSIZE", 4000))
+    assert done.returncode == 2 and "the limit on the size of a file is reached" in one_line(done)
+    is_resumed(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+@pytest.mark.parametrize("files", [14, 20, 26])
+def test_no_file_handles(tmp_path, files):
+    done = run(tmp_path, "--jobs", "2", before=limit("RLIMIT_NOFILE", files))
+    assert done.returncode == 2 and "many open files" in done.stderr.lower(), (done.returncode, done.stderr)
+    is_resumed(tmp_path)
+
+
+FULL = """\
+import errno, os
+from confml.runner import store
+plain, calls = store.write_atomically, []
+
+def full(path, content):
+    if path.parent.name == "cells":
+        calls.append(path)
+        if len(calls) > 4:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+    plain(path, content)
+
+store.write_atomically = full
+from confml.cli import main
+main(["run", "config.yaml", "--out", "out", "--quiet", "--engine", "serial"])
+"""
+
+
+def test_a_full_disk(tmp_path):
+    command(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", FULL], cwd=tmp_path, capture_output=True, text=True, timeout=200
+    )
+    assert done.returncode == 2 and "the disk is full; free some space" in one_line(done)
+    assert str(tmp_path / "out" / "cells") in done.stderr
+    assert len(list((tmp_path / "out" / "cells").glob("*.json"))) == 2
+    is_resumed(tmp_path)
+
+
+def test_a_full_disk_that_a_method_meets(tmp_path):
+    """In a worker: it is told where, and no cell is called failed."""
+    folder = install(tmp_path)
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    text = CONFIG.replace("methods: [", "methods: [{name: hostile, kind: disk-full}, ")
+    done = run(tmp_path, text=text, env={**os.environ, "PYTHONPATH": path})
+    assert done.returncode == 2 and "/somewhere/full: the disk is full" in one_line(done)
+    is_resumed(tmp_path)
+
+
+def test_a_folder_that_is_removed(tmp_path):
+    slow = CONFIG.replace("repeats: 2", "repeats: 400")
+    process = subprocess.Popen(
+        command(tmp_path, "--jobs", "2", text=slow), cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    cells = tmp_path / "out" / "cells"
+    last = time.monotonic() + 120
+    while not (cells.is_dir() and list(cells.glob("*.json"))):
+        assert process.poll() is None and time.monotonic() < last, process.stderr.read()
+        time.sleep(0.02)
+    while (tmp_path / "out").exists():
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+    _, told = process.communicate(timeout=120)
+    assert process.returncode == 2 and "was removed while the run was using it" in told
+    assert "Traceback" not in told and not (tmp_path / "out").exists()
+
+
+def test_a_store_whose_file_cannot_be_read_is_not_empty(tmp_path, monkeypatch):
+    """Too many open files must not make stored records look damaged."""
+    store = Store(tmp_path)
+    store.write("cells", "k", {})
+
+    def refuse(self):
+        raise OSError(errno.EMFILE, "Too many open files", str(self))
+
+    monkeypatch.setattr(store_module.Path, "read_bytes", refuse)
+    with pytest.raises(EnvironmentFault, match="too many open files"):
+        store.sound("cells", "k")
+
+
+def test_which_errors_are_faults(tmp_path):
+    assert fault_of(OSError(errno.EDQUOT, "quota")).message == "the disk quota is used up"
+    assert fault_of(FileNotFoundError(errno.ENOENT, "no such file")) is None  # a method's own
+    try:
+        try:
+            raise OSError(errno.ENOSPC, "full", "/there")
+        except OSError as error:
+            raise RuntimeError("cannot keep the model") from error
+    except RuntimeError as error:
+        assert fault_of(error).where == "/there"
+    with pytest.raises(EnvironmentFault, match="was removed"), guarded(tmp_path):
+        (tmp_path / "missing").read_bytes()
+
+
+def test_a_fault_crosses_processes():
+    import pickle
+
+    fault = EnvironmentFault("full", where="/there", hint="free some space")
+    assert str(pickle.loads(pickle.dumps(fault))) == str(fault) == "/there: full; free some space"

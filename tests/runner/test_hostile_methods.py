@@ -1,0 +1,225 @@
+"""Methods that crash, exit, hang, eat memory or return nonsense: each fails its own cell alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from reference.hostile import install
+
+CONFIG = """\
+name: hostile
+datasets: [{generate: five-gaussians, n: 40, test-n: 20}]
+methods:
+  - {name: knn, k: 1}
+METHODS
+protocol: fixed-split
+figures: []
+"""
+# What a method does: what the reason of its cell says.
+REASONS = {
+    "abort": "its worker process died twice",
+    "exit": "SystemExit: 3",
+    "generator-exit": "GeneratorExit",
+    "keyboard-interrupt": "KeyboardInterrupt",
+    "surrogate": r"label \udce9 is odd",
+    "escape": r"\x1b[31mred\x1b]0;title\x07",
+    "long": "(1000012 characters) ... x",
+    "no-text": "<NoText whose text raises RuntimeError>",
+    "formula": "=HYPERLINK: click",
+    "metrics": "fit_metrics_ must map names to numbers",
+    "details": "fit_details_ must hold what JSON can write",
+    "no-views": "at least one view, got none",
+    "not-a-prediction": "must be a Prediction, got ndarray",
+    "nan": "must be finite: 1 of 20 rows are not (nan in row 3)",
+    "infinite": "(inf in row 3)",
+    "few-rows": "has 19 rows for 20 test examples",
+    "sum": "must sum to 1 in each row, got 0.5 in row 0",
+    "outside": "must be in [0, 1], got 1.5",
+    "class": "which the data set has not",
+    "label": "which is not one of its classes",
+    "unsorted": "must be sorted, and each listed once",
+    "objects": "must hold numbers or text",
+}
+LIMITED = {
+    "hang": "took longer than its limit of 3 s and was stopped",
+    "hang-in-c": "took longer than its limit of 3 s and was stopped",
+    "memory": "needs more memory than its limit of 300 MB",
+}
+HARMLESS = ("none", "chdir")
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    folder = install(tmp_path_factory.mktemp("package"))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}
+
+
+def command(folder, *methods, options=()):
+    (folder / "config.yaml").write_text(CONFIG.replace("METHODS", "\n".join(f"  - {one}" for one in methods)))
+    return [sys.executable, "-m", "confml", "run", "config.yaml", "--out", "out", "--quiet", *options]
+
+
+def kinds(names, more=""):
+    return f"{{name: hostile, sweep: {{kind: [{', '.join(names)}]}}{more}}}"
+
+
+def confml(folder, environment, *arguments):
+    full = [sys.executable, "-m", "confml", *arguments]
+    return subprocess.run(full, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory, environment):
+    """One run, in one worker at a time, of all kinds: (its folder, the finished process)."""
+    folder = tmp_path_factory.mktemp("hostile")
+    late = kinds(["hang", "hang-in-c"], ", limits: {timeout: 3}")
+    large = kinds(["memory"], ", limits: {memory: 300MB}")
+    arguments = command(folder, kinds([*HARMLESS, *REASONS]), late, large, options=("--jobs", "1"))
+    done = subprocess.run(arguments, cwd=folder, env=environment, capture_output=True, timeout=500)
+    assert done.returncode == 1, done.stderr
+    return folder, done
+
+
+def failures(folder):
+    with open(folder / "out" / "failures.csv", newline="", encoding="utf-8") as file:
+        return {row["params"].removeprefix("kind="): row["error"] for row in csv.DictReader(file)}
+
+
+@pytest.mark.parametrize("kind", [*REASONS, *LIMITED])
+def test_the_cell_fails_with_its_reason(ran, kind):
+    assert {**REASONS, **LIMITED}[kind] in failures(ran[0])[kind]
+
+
+def test_every_other_cell_is_done(ran, environment):
+    folder, _ = ran
+    assert set(failures(folder)) == {*REASONS, *LIMITED}
+    with open(folder / "out" / "metrics.csv", newline="") as file:
+        assert {row["params"] for row in csv.DictReader(file)} == {"k=1", "kind=none", "kind=chdir"}
+    status = json.loads(confml(folder, environment, "status", "out", "--json").stdout)
+    assert (status["done"], status["left"]) == (3, 0)
+    assert confml(folder, environment, "report", "out", "--quiet").returncode == 0
+    assert not list((folder / "out").glob(".work*"))
+
+
+def test_nothing_of_an_error_controls_the_terminal(ran, environment):
+    folder, done = ran
+    told = done.stderr.decode("utf-8") + confml(folder, environment, "status", "out").stdout
+    assert not [one for one in told if not (one.isprintable() or one == "\n")]
+    assert "hostile returned an invalid result" in told and "--jobs 1" not in told
+    assert max(len(line) for line in told.splitlines() if line.startswith("failed: ")) < 800
+
+
+def test_a_formula_stays_text_in_a_spreadsheet(ran):
+    assert "'=HYPERLINK: click" in (ran[0] / "out" / "failures.csv").read_text(encoding="utf-8")
+
+
+def test_fail_fast(tmp_path, environment):
+    arguments = command(tmp_path, kinds(["exit", "none", "chdir"]), options=("--jobs", "1", "--fail-fast"))
+    done = subprocess.run(arguments[:-1], cwd=tmp_path, env=environment, capture_output=True, timeout=120)
+    assert done.returncode == 1 and b"Traceback" not in done.stderr
+    arguments.remove("--quiet")
+    (tmp_path / "second").mkdir()
+    arguments[arguments.index("out")] = "second"
+    done = subprocess.run(arguments, cwd=tmp_path, env=environment, capture_output=True, timeout=120)
+    assert done.returncode == 1 and b"stopped at the first failure (--fail-fast)" in done.stderr
+    left = json.loads(confml(tmp_path, environment, "status", "second", "--json").stdout)["left"]
+    assert left == 2
+
+
+def test_limits_need_worker_processes(tmp_path, environment):
+    arguments = command(tmp_path, kinds(["none"]), options=("--engine", "serial", "--timeout", "5s"))
+    done = subprocess.run(arguments, cwd=tmp_path, env=environment, capture_output=True, timeout=120)
+    assert done.returncode == 2 and b"leave out --timeout, --memory and limits:" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_serial_on_request_survives_exits(tmp_path, environment):
+    """It has no isolation, but sys.exit and a changed folder are the method's own affair there too."""
+    options = ("--engine", "serial")
+    arguments = command(tmp_path, kinds(["exit", "generator-exit", "chdir", "none"]), options=options)
+    done = subprocess.run(arguments, cwd=tmp_path, env=environment, capture_output=True, timeout=120)
+    assert done.returncode == 1, done.stderr
+    assert set(failures(tmp_path)) == {"exit", "generator-exit"}
+
+
+# ---- signals and orphans
+
+LONG = kinds(["wait"])
+
+
+def waiting(folder, environment, options=("--jobs", "2")):
+    """A run whose method waits in a worker: (the process, the numbers of its children)."""
+    environment = {**environment, "HOSTILE_WAIT": "600"}
+    arguments = command(folder, LONG, options=options)
+    process = subprocess.Popen(
+        arguments, cwd=folder, env=environment, stderr=subprocess.PIPE, start_new_session=True
+    )
+    cells = folder / "out" / "cells"
+    limit = time.monotonic() + 120
+    while not (cells.is_dir() and list(cells.glob("*.json"))):
+        assert process.poll() is None and time.monotonic() < limit, process.stderr.read()
+        time.sleep(0.05)
+    return process, children(process.pid)
+
+
+def children(parent):
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True)
+    return [int(word) for word in found.stdout.split()]
+
+
+def alive(process):
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def all_ended(processes, seconds=20):
+    limit = time.monotonic() + seconds
+    while any(map(alive, processes)) and time.monotonic() < limit:
+        time.sleep(0.1)
+    return not any(map(alive, processes))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda one: one.name)
+def test_a_signal_ends_a_run_and_its_workers(tmp_path, environment, number):
+    process, workers = waiting(tmp_path, environment)
+    os.kill(process.pid, number)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130 and b"run the same command again to go on" in told
+    assert b"Traceback" not in told
+    assert workers and all_ended(workers)
+    assert not list((tmp_path / "out").glob(".work*")) and not (tmp_path / "out" / "failures").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_workers_end_with_a_killed_run(tmp_path, environment):
+    process, workers = waiting(tmp_path, environment)
+    process.kill()
+    process.communicate(timeout=60)
+    assert workers and all_ended(workers)
+
+
+def test_a_worker_without_its_parent_ends_where_the_kernel_does_not_see_to_it(monkeypatch):
+    from confml.runner import workers
+
+    ended = []
+    monkeypatch.setattr(workers.sys, "platform", "other")
+    monkeypatch.setattr(workers.os, "_exit", lambda code: ended.append(code))
+    monkeypatch.setattr(workers, "_WATCH_SECONDS", 0.01)
+    parents = iter([7, 7, 1])
+    monkeypatch.setattr(workers.os, "getppid", lambda: next(parents, 1))
+    workers.end_with_parent(7)
+    limit = time.monotonic() + 10
+    while not ended and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert ended
