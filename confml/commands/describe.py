@@ -13,15 +13,16 @@ from confml.commands.options import json_option
 @click.argument("name", metavar="METHOD")
 @json_option
 def describe(name: str, as_json: bool) -> None:
-    """Explain one method or step: what it is, its views and its parameters.
+    """Explain one method or step: its description, views and parameters.
 
-    'conformal' is what any classifier can be made.
+    The name 'conformal' describes the settings that make any classifier conformal.
 
     \b
     confml describe tcm-nn
     confml describe sklearn.ensemble.RandomForestClassifier
     """
     from confml.methods.registry import describe as describe_method
+    from confml.plugins.parameters import value_text
     from confml.steps.registry import describe_step, known_steps
 
     entry = describe_step(name) if name in known_steps() else describe_method(name)
@@ -35,15 +36,8 @@ def describe(name: str, as_json: bool) -> None:
         click.echo(f"views: {', '.join(entry['views'])}")
     click.echo("parameters:" if entry["parameters"] else "no parameters")
     for parameter in entry["parameters"]:
-        default = f" [default: {_yaml(parameter['default'])}]" if "default" in parameter else " [needed]"
+        given = f"default: {value_text(parameter['default'])}" if "default" in parameter else "required"
         about = f"{parameter['about']}; " if parameter.get("about") else ""
         click.echo(
-            f"  {parameter['name']}: {about}{parameter.get('expected') or 'see scikit-learn'}{default}"
+            f"  {parameter['name']}: {about}{parameter.get('expected') or 'see scikit-learn'} [{given}]"
         )
-
-
-def _yaml(value) -> str:
-    """A value as a config writes it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "null" if value is None else str(value)

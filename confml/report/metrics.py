@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confml.measures import Context, evaluate
-from confml.report.files import field, params_text, write_csv, write_file
+from confml.plugins.parameters import parameters_text
+from confml.report.files import field, write_csv, write_file
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -187,7 +188,7 @@ def write_tuning(results: RunResults, folder: Path) -> Path:
             rows.append(
                 (
                     *(cell.dataset, cell.method, cell.variant, cell.split, result.tuning["select_by"]),
-                    params_text(point["params"]),
+                    parameters_text(point["params"]),
                     dict(point["params"]) == dict(chosen),
                     *(point["mean"], point["sd"], len(point["folds"])),
                     ";".join(map(field, point["folds"])),
@@ -258,7 +259,7 @@ def read_summary(path: Path) -> list[SummaryRow]:
     return [
         SummaryRow(
             *(row["dataset"], row["method"], row["params"]),
-            params_text(row["params"]),
+            parameters_text(row["params"]),
             *(row["view"], row["metric"], row["level"]),
             *(math.nan if row[name] is None else row[name] for name in ("mean", "sd")),
             row["n"],

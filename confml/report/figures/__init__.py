@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confml.errors import ConfigError, did_you_mean
-from confml.plugins.parameters import Parameter, check_parameters
-from confml.report.files import digest, params_text, safe_name, safe_names
+from confml.plugins.parameters import Parameter, check_parameters, parameters_text
+from confml.report.files import digest, safe_name, safe_names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -162,11 +162,11 @@ def draw_figures(results: RunResults, folder: Path) -> tuple[list[Path], list[st
         name = spec.name
         if named.count(name) > 1 and options:
             told = {key: "-".join(value) if _is_words(value) else value for key, value in options.items()}
-            name = safe_name(f"{name};{params_text(told)}")
+            name = safe_name(f"{name};{parameters_text(told)}")
         for dataset, stem in ({"all data sets": ""} if figure.across else datasets).items():
             path = folder / "figures" / (f"{name}-{stem}" if stem else name)
             if any(other.stem == path.name for other in paths):
-                path = path.with_name(f"{path.name}-{digest(params_text(options) + str(len(paths)))}")
+                path = path.with_name(f"{path.name}-{digest(parameters_text(options) + str(len(paths)))}")
             try:
                 with style():
                     paths += save(figure.draw(Subject(results, dataset, options)), path)
