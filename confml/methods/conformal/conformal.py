@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
-import statistics
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from confml._seeds import derived_generator
 from confml.errors import ConfigError, ConfmlError
-from confml.measures.point import adjusted_rand_index
 from confml.measures.prediction import Prediction
+from confml.measures.selection import best_point, inner_score
 from confml.methods.base import Method
 from confml.methods.conformal.parts import calibration_groups, calibration_rows, fold_numbers
 from confml.methods.conformal.scores import (
@@ -347,22 +345,8 @@ def choose(
                 problems.add(str(error))
                 values[number].append(None)
                 continue
-            labels = next(iter(views.values())).labels
-            if select_by == "ari":
-                values[number].append(adjusted_rand_index(y[test], labels))
-            else:
-                right = float(np.mean(labels == y[test]))
-                values[number].append(1 - right if select_by == "error" else right)
-    scores, best = [], None
-    for number, (point, found) in enumerate(zip(grid, values, strict=True)):
-        failed = not found or None in found
-        mean = None if failed else math.fsum(found) / len(found)
-        sd = None if failed else (statistics.stdev(found) if len(found) > 1 else 0.0)
-        scores.append({"params": dict(point), "mean": mean, "sd": sd, "folds": found})
-        if mean is None:
-            continue
-        if best is None or (mean - scores[best]["mean"]) * (-1 if select_by == "error" else 1) > 0:
-            best = number
+            values[number].append(inner_score(next(iter(views.values())).labels, y[test], select_by))
+    best, scores = best_point(grid, values, select_by)
     if best is None:
         reason = "; ".join(sorted(problems)[:3]) or "too few examples beside the calibration part"
         raise ConfmlError(f"no point of the tune grid could be evaluated: {reason}")
