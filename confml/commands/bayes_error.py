@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from confml.commands.options import TABLE_KEYS, json_option, quiet_option, say, table_options, table_spec
+from confml.steps import SCALINGS
 
-SCALES = ("min-max", "standardise", "row-standardise", "none")
+SCALES = (*SCALINGS, "none")
 CRITERIA = ("mean", "worst")
 PARTNERS = {
     "level": ("intervals",),

@@ -24,6 +24,7 @@ def describe(name: str, as_json: bool) -> None:
     confml describe fuzziness
     """
     from confml.methods.registry import describe as describe_method
+    from confml.plugins.parameters import value_text
     from confml.report.declared import describe_metric
     from confml.steps.registry import describe_step, known_steps
 
@@ -42,10 +43,10 @@ def describe(name: str, as_json: bool) -> None:
         click.echo(f"views: {', '.join(entry['views'])}")
     click.echo("parameters:" if entry["parameters"] else "no parameters")
     for parameter in entry["parameters"]:
-        default = f" [default: {_yaml(parameter['default'])}]" if "default" in parameter else " [needed]"
+        given = f"default: {value_text(parameter['default'])}" if "default" in parameter else "required"
         about = f"{parameter['about']}; " if parameter.get("about") else ""
         click.echo(
-            f"  {parameter['name']}: {about}{parameter.get('expected') or 'see scikit-learn'}{default}"
+            f"  {parameter['name']}: {about}{parameter.get('expected') or 'see scikit-learn'} [{given}]"
         )
 
 
@@ -60,10 +61,3 @@ def _metric_text(entry: dict[str, Any]) -> str:
     }
     shown = [f"{heading}: {text}" for heading, text in lines.items() if text]
     return "\n".join([f"{entry['name']} (metric)\n", f"{entry['about']}\n", *shown])
-
-
-def _yaml(value) -> str:
-    """A value as a config writes it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "null" if value is None else str(value)

@@ -20,6 +20,7 @@ def status(run: Path, as_json: bool) -> None:
     \b
     confml status results/usps
     """
+    from confml.plugins.parameters import parameters_text
     from confml.runner.manifest import manifest_cells, read_manifest
     from confml.runner.run import run_state
     from confml.runner.store import Store
@@ -55,7 +56,7 @@ def status(run: Path, as_json: bool) -> None:
         f"started {manifest['started']}{finished}, {manifest['jobs']} jobs, engine {manifest['engine']}"
     )
     for failure in failures:
-        params = ";".join(f"{name}={value}" for name, value in failure["params"].items())
+        params = parameters_text(failure["params"])
         place = " ".join(filter(None, [failure["dataset"], failure["method"], params, failure["split"]]))
         click.echo(printable(f"failed: {place}: {failure['error']}"))
 

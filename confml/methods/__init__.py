@@ -1,4 +1,4 @@
-"""Methods: one file each. `Method` is the contract, for other packages' methods too; see ``_template.py``."""
+"""Methods: a file or a folder each. `Method` is the public contract, ``_template.py`` an example."""
 
 from confml.methods.base import Method, Views
 

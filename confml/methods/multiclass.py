@@ -1,8 +1,7 @@
-"""More than two classes out of two-class machines: one against the rest, one against one.
+"""Multiclass classification with binary classifiers: one-vs-rest and one-vs-one.
 
-`one_vs_rest` and `one_vs_one` cut a training set into two-class problems, any machine is fitted to each, and
-what the machines say is put together again by one of the functions below. Two classes are one problem: the
-second class is the positive one.
+`one_vs_rest` and `one_vs_one` divide a training set into binary problems. A classifier is fitted to each, and
+the functions below combine their results. Two classes make one problem, with the second class as positive.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ import numpy as np
 
 
 class BinaryProblem(NamedTuple):
-    """Two-class training set out of a larger one.
+    """A binary training set within a larger one.
 
-    rows (l,): which training rows. targets (l,): +1. for those of class number ``positive``, -1. for those of
-    ``negative``, or of all other classes where that is None.
+    rows (l,): numbers of the training rows. targets (l,): +1. for those of class number ``positive``, -1. for
+    those of ``negative``, or of all other classes where that is None.
     """
 
     rows: np.ndarray
@@ -27,7 +26,7 @@ class BinaryProblem(NamedTuple):
 
 
 def one_vs_rest(codes: np.ndarray, classes: int) -> list[BinaryProblem]:
-    """Each class against all others, in the order of the classes. codes (n,): class numbers from 0."""
+    """Return one problem per class, in the order of the classes. codes (n,): class numbers from 0."""
     if classes == 2:
         return one_vs_one(codes, 2)
     rows = np.arange(len(codes))
@@ -35,7 +34,7 @@ def one_vs_rest(codes: np.ndarray, classes: int) -> list[BinaryProblem]:
 
 
 def one_vs_one(codes: np.ndarray, classes: int) -> list[BinaryProblem]:
-    """Every pair of classes a < b, ordered by a, then b; b is the positive one."""
+    """Return one problem per pair of classes a < b, ordered by a, then b; b is the positive class."""
     problems = []
     for first in range(classes):
         for second in range(first + 1, classes):
@@ -52,12 +51,12 @@ PROBLEMS: dict[str, Callable[[np.ndarray, int], list[BinaryProblem]]] = {
 
 
 def pairs(classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Class numbers (a, b) of the problems of `one_vs_one`, in their order."""
+    """Return the class numbers (a, b) of the problems of `one_vs_one`, in their order."""
     return np.triu_indices(classes, 1)
 
 
 def decision_scores(values: np.ndarray, classes: int, way: str) -> np.ndarray:
-    """(n, c) scores out of the machines' decision values (n, problems), positive for the positive class.
+    """Return scores (n, c) from decision values (n, problems), which are positive for the positive class.
 
     Two classes: -f/2 and f/2, whose difference is f. ``ovr``: the values themselves. ``ovo``: for each class
     the mean of its values against the others.
@@ -70,10 +69,10 @@ def decision_scores(values: np.ndarray, classes: int, way: str) -> np.ndarray:
 
 
 def vote_scores(values: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Votes of all pairs: (n, c) shares of the c (c - 1) / 2 votes, and (n,) the winners' numbers.
+    """Return the fractions (n, c) of the c (c - 1) / 2 votes, and the class numbers (n,) of the winners.
 
-    values (n, pairs): positive for the second class of a pair; 0 gives half a vote to each. Equal votes:
-    the larger sum of decision values, then the first class.
+    values (n, pairs): positive for the second class of a pair; 0 gives half a vote to each. Equal votes are
+    decided by the larger sum of decision values, then by the first class.
     """
     votes = _added_by_class(
         np.where(values > 0, 1.0, np.where(values < 0, 0.0, 0.5)),
@@ -86,9 +85,9 @@ def vote_scores(values: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarra
 
 
 def class_probabilities(positive: np.ndarray, classes: int, way: str) -> np.ndarray:
-    """(n, c) probabilities, which add up to 1, out of the machines' P(positive class) (n, problems).
+    """Return probabilities (n, c), which sum to 1, from P(positive class) (n, problems).
 
-    ``ovr``: the machines' numbers divided by their sum (all alike where every machine says 0). ``ovo``: the
+    ``ovr``: the values divided by their sum (equal probabilities where all values are 0). ``ovo``: the
     mean over a class's pairs, times 2 / c.
     """
     if classes == 2:
@@ -101,7 +100,7 @@ def class_probabilities(positive: np.ndarray, classes: int, way: str) -> np.ndar
 
 
 def class_errors(positive: np.ndarray, errors: np.ndarray, classes: int, way: str) -> np.ndarray:
-    """(n, c) standard errors of `class_probabilities` out of those of the machines, which are independent."""
+    """Return standard errors (n, c) of `class_probabilities` from those of independent classifiers."""
     if classes == 2:
         return np.repeat(errors, 2, axis=1)
     squares = errors**2
@@ -115,7 +114,7 @@ def class_errors(positive: np.ndarray, errors: np.ndarray, classes: int, way: st
 
 
 def _added_by_class(second: np.ndarray, first: np.ndarray, classes: int) -> np.ndarray:
-    """(n, c) sums over a class's pairs, of ``second`` where it is the second of the pair, else ``first``."""
+    """Return sums (n, c) over the pairs of a class: ``second`` where it is the second one, else ``first``."""
     out = np.zeros((len(second), classes))
     for place, (a, b) in enumerate(zip(*pairs(classes), strict=True)):
         out[:, a] += first[:, place]

@@ -1,4 +1,4 @@
-"""`naive-bayes`: class probabilities as if attributes were independent within a class."""
+"""`naive-bayes`: class probabilities for features that are independent within each class."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from confml.methods.base import Method
 from confml.methods.nominal import NOMINAL, nominal_mask
 from confml.plugins.parameters import AnyOf, Choice, Integer, Number, Parameter
 
-_BLOCK = 4_000_000  # differences between test values and bells at a time
+_BLOCK = 4_000_000  # differences between test values and kernel centres at a time
 
 
 class NaiveBayes(Method):
-    """Bayes' formula with independent attributes: P(c) times the product of p_c(x_i), made to sum to 1.
+    """Naive Bayes: the posterior probability of class c is P(c) times the product of p_c(x_i), normalised.
 
-    View ``probability``: the posterior probabilities. P(c) is the class's share of the training set. Equal
-    probabilities: the first class in sorted order.
+    View ``probability``: the posterior probabilities. P(c) is the fraction of training examples in class c.
+    Equal probabilities are decided for the first class in sorted order.
 
-    A nominal attribute: the m-estimate ``(n_value + m pi) / (n_class + m)``, where pi is 1/V over the V
-    categories of the training set (``prior: equal``), or the category's share of the whole training set
-    (``prior: frequency``, Cestnik 1990). A category that is only in the test set counts as one of which there
-    were none, with pi = 1/V; with m = 0 it tells nothing. Where a product is 0 for every class, as m = 0
-    allows, the posterior is P(c).
+    Nominal features: p_c is the m-estimate ``(n_value + m pi) / (n_class + m)``. pi is 1/V for V categories
+    in the training set (``prior: equal``), or the fraction of the category in the whole training set
+    (``prior: frequency``, Cestnik 1990). A category that occurs only in the test set has n_value = 0 and
+    pi = 1/V; with m = 0 it is ignored. Where the product is 0 for every class, which m = 0 allows, the
+    posterior is P(c).
 
-    A numeric attribute, by ``numeric``:
+    Numeric features, by the parameter ``numeric``:
 
-    - ``gaussian``: one Gaussian with the class's mean and standard deviation (n - 1 below).
-    - ``bells``: the mean of Gaussian bells around the class's training values (Parzen's sum of Gaussians).
-      ``bandwidth`` is their standard deviation, in the attribute's units (the book draws Fig. 2.5 with 1), or
-      ``normal-reference``: 1.06 s n^(-1/5) for n values with standard deviation s.
-    - ``bins``: as many equal intervals between the smallest and largest training value, then as if nominal,
-      empty intervals with the others; what lies outside belongs to the first or last.
+    - ``gaussian``: one Gaussian with the mean and the standard deviation (divisor n - 1) of the class.
+    - ``bells``: a Gaussian kernel density estimate (Parzen) from the training values of the class.
+      ``bandwidth`` is the standard deviation of the kernel in the units of the feature (the book uses 1 in
+      Fig. 2.5), or ``normal-reference``: 1.06 s n^(-1/5) for n values with standard deviation s.
+    - ``bins``: ``bins`` intervals of equal width between the smallest and the largest training value, then
+      estimated like categories, including empty intervals; values outside belong to the nearest interval.
 
-    A class whose values are all equal, or that has one example, takes the standard deviation of the whole
-    training set; a numeric attribute that is constant in the training set tells nothing and is passed over.
+    A class with one example, or whose values are all equal, uses the standard deviation of the whole training
+    set. A numeric feature that is constant in the training set is ignored.
 
     Source: Good 1965; Kubat, An Introduction to Machine Learning (2015), chapter 2; Silverman 1986, eq. 3.28.
     """
@@ -49,17 +49,17 @@ class NaiveBayes(Method):
     views: ClassVar[tuple[str, ...]] = ("probability",)
     takes_nominal: ClassVar[bool] = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "numeric": Choice("how densities of numeric attributes are estimated", ("gaussian", "bells", "bins")),
-        "m": Number("of the m-estimate: how many examples the prior estimate is worth", low=0),
+        "numeric": Choice("density estimate of numeric features", ("gaussian", "bells", "bins")),
+        "m": Number("weight of the prior in the m-estimate, as a number of examples", low=0),
         "prior": Choice(
-            "of the m-estimate: all categories equally likely, or as frequent as in the whole training set",
+            "prior of the m-estimate: equal for all categories, or their frequency in the whole training set",
             ("equal", "frequency"),
         ),
         "bandwidth": AnyOf(
-            "standard deviation of the bells",
+            "standard deviation of the Gaussian kernel of bells",
             of=(Choice("", options=("normal-reference",)), Number("", low=0, low_open=True)),
         ),
-        "bins": Integer("how many intervals an attribute is cut into", low=1),
+        "bins": Integer("number of intervals of a feature", low=1),
         "nominal": NOMINAL,
     }
 
@@ -106,13 +106,13 @@ class NaiveBayes(Method):
         return {"probability": Prediction(self.classes_, scores, "probability", labels)}
 
     def test_block(self, train_rows: int, test_rows: int) -> int | None:
-        """Bells are added up for every test value: blocks of some seconds where there are many."""
+        """Return the size of blocks that take some seconds, for the kernel density estimate."""
         block = max(500, 100_000_000 // train_rows)
         return block if self.numeric == "bells" and block < test_rows else None
 
     def _density(self, values: np.ndarray, codes: np.ndarray, nominal: bool):
         if nominal:
-            return Shares(values, codes, self.class_counts_, self.m, self.prior)
+            return CategoryProbabilities(values, codes, self.class_counts_, self.m, self.prior)
         whole = _sd(values)
         if whole == 0:
             return None
@@ -121,10 +121,10 @@ class NaiveBayes(Method):
         of_class = [values[codes == one] for one in range(len(self.class_counts_))]
         if self.numeric == "gaussian":
             return Gaussians(of_class, whole)
-        return Bells(of_class, whole, self.bandwidth)
+        return KernelDensity(of_class, whole, self.bandwidth)
 
 
-class Shares:
+class CategoryProbabilities:
     """m-estimates of the categories of one attribute in each class."""
 
     def __init__(self, values, codes: np.ndarray, class_counts: np.ndarray, m: float, prior: str):
@@ -163,11 +163,11 @@ class Gaussians:
 
     def log(self, values: np.ndarray) -> np.ndarray:
         """(n, c) logarithms of the densities at ``values`` (n,)."""
-        return _log_bell((values[:, None] - self.means) / self.sds, self.sds)
+        return _log_gaussian((values[:, None] - self.means) / self.sds, self.sds)
 
 
-class Bells:
-    """The mean of Gaussian bells around the training values of each class."""
+class KernelDensity:
+    """Gaussian kernel density estimates from the training values of each class."""
 
     def __init__(self, of_class: Sequence[np.ndarray], whole: float, bandwidth: str | float):
         self.centres, self.widths = [], []
@@ -186,13 +186,13 @@ class Bells:
             shares = counts / counts.sum()
             for start in range(0, len(values), block):
                 part = values[start : start + block, None]
-                bells = _log_bell((part - centres) / width, width)
+                bells = _log_gaussian((part - centres) / width, width)
                 out[start : start + block, column] = logsumexp(bells, b=shares, axis=1)
         return out
 
 
 def m_estimate(counts, total, m: float, prior):
-    """``(counts + m prior) / (total + m)``: shares, drawn towards ``prior`` as by m more examples."""
+    """Return ``(counts + m prior) / (total + m)``: fractions, shrunk towards ``prior`` by m examples."""
     return (counts + m * prior) / (total + m)
 
 
@@ -211,13 +211,13 @@ def _log_estimates(
     return np.where(np.isneginf(found).all(axis=1, keepdims=True), 0.0, found)
 
 
-def _log_bell(standardised: np.ndarray, width) -> np.ndarray:
+def _log_gaussian(standardised: np.ndarray, width) -> np.ndarray:
     with np.errstate(over="ignore"):  # so far away that the density is 0
         return -0.5 * standardised**2 - np.log(width) - 0.5 * math.log(2 * math.pi)
 
 
 def _sd(values: np.ndarray) -> float:
-    """With n - 1 below; 0 where it is not defined, or where all values are equal."""
+    """Return the standard deviation with divisor n - 1; 0 where it is not defined or all values are equal."""
     if len(values) < 2 or values.min() == values.max():
         return 0.0
     return float(values.std(ddof=1))

@@ -1,4 +1,4 @@
-"""How a method that can use nominal attributes is told which they are: its parameter ``nominal``."""
+"""The parameter ``nominal`` of methods that use nominal features as they are."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _COLUMN = Integer("", low=0)
 
 
 class Columns(Parameter):
-    """Different column numbers, from 0."""
+    """A list of distinct column numbers, from 0."""
 
     def expected(self) -> str:
-        return "a list of different column numbers"
+        return "a list of distinct column numbers"
 
     def accepts(self, value: Any) -> bool:
         return (
@@ -28,22 +28,22 @@ class Columns(Parameter):
 
 
 NOMINAL = AnyOf(
-    "the columns that hold codes of categories; in a config auto, which are those of the data set, or dummy, "
-    "which has a 0/1 column for each category in their place",
+    "columns that hold codes of categories; in a config auto (the nominal features of the data set) or dummy "
+    "(0/1 columns instead of codes)",
     of=(Choice("", options=("auto", "dummy")), Columns("")),
 )
 
 
 def nominal_mask(nominal: str | Sequence[int], d: int) -> np.ndarray:
-    """(d,) bool: which columns hold codes; none where the parameter is a word.
+    """Return (d,) bool: the columns that hold codes; none where the parameter is a word.
 
-    Raises ConfmlError for a column that is not there.
+    Raises ConfmlError for a column number that is too large.
     """
     mask = np.zeros(d, dtype=bool)
     if isinstance(nominal, str):
         return mask
     for column in nominal:
         if column >= d:
-            raise ConfmlError(f"nominal names column {column}, and there are {d}, counted from 0")
+            raise ConfmlError(f"nominal has column {column}, but X has columns 0 to {d - 1}")
         mask[column] = True
     return mask

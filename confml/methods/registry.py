@@ -1,4 +1,4 @@
-"""The methods that a config can name: confml's own, other packages', and the classifiers of scikit-learn."""
+"""The methods that a config can name: confml's own, those of other packages, scikit-learn's classifiers."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ methods = PluginRegistry("method", "confml.methods", Method, "confml.methods")
 
 
 def known_methods() -> dict[str, type[Method]]:
-    """Every method by name: confml's own and, by the entry point group ``confml.methods``, other packages'.
+    """Return every method by name, with those of other packages (entry point group ``confml.methods``).
 
-    Another package's method that cannot be used is left out; `broken_methods` says why.
+    Methods of other packages that cannot be used are left out; `broken_methods` returns the reasons.
     """
     return methods.known()
 
 
 def broken_methods() -> dict[str, ConfmlError]:
-    """Methods that other packages offer and that cannot be used, with the reason."""
+    """Return the methods of other packages that cannot be used, with the reason for each."""
     return methods.broken()
 
 
 def method_class(name: str) -> type[Method]:
-    """The class of a method, `SklearnMethod` for every dotted name; ConfigError where there is none."""
+    """Return the class of a method, `SklearnMethod` for a dotted name; ConfigError where it is unknown."""
     if _is_dotted(name):
         find_classifier(name)
         return SklearnMethod
@@ -46,9 +46,10 @@ def method_class(name: str) -> type[Method]:
 
 
 def check(name: str, params: Mapping[str, Any] | None = None) -> None:
-    """Raise ConfigError unless there is such a method and it can be built with exactly these parameters.
+    """Raise ConfigError unless the method is known and can be built with exactly these parameters.
 
-    Those of any method may say ``conformal``, and what stands behind ``conformal__``.
+    A mistake in a parameter raises a `confml.plugins.parameters.ParameterError`. Every method also accepts
+    ``conformal`` and the settings that begin with ``conformal__``.
     """
     settings, params = settings_of(params or {})
     if method_class(name) is SklearnMethod:
@@ -61,7 +62,7 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
 
 
 def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
-    """A method that is not fitted yet. Raises ConfigError as `check` does."""
+    """Return a new method that is not fitted. Raises the errors of `check`."""
     check(name, params)
     settings, params = settings_of(params or {})
     if method_class(name) is SklearnMethod:
@@ -72,9 +73,10 @@ def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
 
 
 def version_of(name: str, params: Mapping[str, Any] | None = None) -> int | str:
-    """What changes whenever results may: a number, and scikit-learn's own version for its classes.
+    """Return the version of a method, which changes whenever its results may change.
 
-    Of a method that ``params`` make conformal, with the version of that.
+    For scikit-learn's classifiers it contains the version of scikit-learn; with ``conformal`` in ``params``
+    it also contains the version of that.
     """
     cls = method_class(name)
     version = f"{cls.version}, scikit-learn {sklearn.__version__}" if cls is SklearnMethod else cls.version
@@ -83,11 +85,11 @@ def version_of(name: str, params: Mapping[str, Any] | None = None) -> int | str:
 
 
 def describe(name: str) -> dict[str, Any]:
-    """A method in words, as plain data.
+    """Return the documentation of a method as plain data.
 
-    name, summary (one line), text, source (``confml``, or the package that offers it, with its version),
-    version, views (of the method with its default parameters), parameters (each with name, about, expected
-    and, where it has one, default). ``conformal`` is what any classifier can be made.
+    Keys: name, summary (one line), text, source (``confml``, or another package with its version), version,
+    views (with default parameters), parameters (each with name, about, expected and, where there is one,
+    default). The name ``conformal`` describes the settings that make any classifier conformal.
     """
     if name == KEY:
         return conformal.describe()
@@ -96,7 +98,7 @@ def describe(name: str) -> dict[str, Any]:
         return methods.describe(name) | {"views": views_of(cls)}
     classifier = find_classifier(name)
     text = inspect.cleandoc(classifier.__doc__ or "")
-    # Sections of parameters and attributes follow; the former are told one by one below.
+    # The sections of parameters and attributes follow; the parameters are listed one by one below.
     text = plain(text.partition("\nParameters\n")[0].strip())
     needs = required_parameters(classifier)
     return {
@@ -111,11 +113,11 @@ def describe(name: str) -> dict[str, Any]:
 
 
 def views_of(cls: type[Method]) -> list[str]:
-    """The views of a method's class: those it declares as ``views``, or else what its functions tell."""
+    """Return the views of a class: its ``views``, or else those that its functions imply."""
     if cls.views:
         return list(cls.views)
-    telling = {"predict_p_values": "p-value", "predict_proba": "probability", "decision_function": "margin"}
-    return [view for function, view in telling.items() if hasattr(cls, function)]
+    implied = {"predict_p_values": "p-value", "predict_proba": "probability", "decision_function": "margin"}
+    return [view for function, view in implied.items() if hasattr(cls, function)]
 
 
 def _is_dotted(name: str) -> bool:

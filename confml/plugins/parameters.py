@@ -221,6 +221,18 @@ def check_parameters(owner: str, known: Mapping[str, Parameter], given: Mapping[
         known[name].check(name, value, owner)
 
 
+def value_text(value: Any) -> str:
+    """Return a value as a config writes it: ``true``, ``null``, ``0.5``, ``distance``."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)
+
+
+def parameters_text(params: Mapping[str, Any]) -> str:
+    """Return parameters as tables and messages show them: ``k=1;weights=distance``."""
+    return ";".join(f"{name}={value_text(value)}" for name, value in params.items())
+
+
 def _between(noun: str, low, high, lower: str, upper: str) -> str:
     bounds = [f"{lower} {low}"] * (low is not None) + [f"{upper} {high}"] * (high is not None)
     return f"{noun} {' and '.join(bounds)}" if bounds else noun

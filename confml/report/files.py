@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -110,18 +110,6 @@ def safe_names(raws: Iterable[str]) -> dict[str, str]:
         if folded.count(name.casefold()) > 1:
             names[raw] = f"{name[:71]}-{digest(raw)}"
     return names
-
-
-def params_text(params: Mapping[str, Any]) -> str:
-    """Parameters as the ``params`` column holds them: ``k=1;weights=distance``."""
-    return ";".join(f"{name}={value_text(value)}" for name, value in params.items())
-
-
-def value_text(value: Any) -> str:
-    """A parameter's value as a config writes it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "null" if value is None else str(value)
 
 
 def digest(raw: str) -> str:

@@ -8,7 +8,8 @@ from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from confml.report.files import natural, value_text
+from confml.plugins.parameters import value_text
+from confml.report.files import natural
 from confml.report.summaries import MetricRow, SummaryRow, metric_rows, summarise
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confml.measures import Context, Metric, evaluate
-from confml.report.files import params_text
+from confml.plugins.parameters import parameters_text
 
 if TYPE_CHECKING:
     from confml.runner.plan import Cell
@@ -164,7 +164,7 @@ def read_summary(path: Path) -> list[SummaryRow]:
     return [
         SummaryRow(
             *(row["dataset"], row["method"], row["params"]),
-            params_text(row["params"]),
+            parameters_text(row["params"]),
             *(row["view"], row["metric"], row["level"]),
             *(math.nan if row[name] is None else row[name] for name in ("mean", "sd")),
             row["n"],

@@ -19,8 +19,8 @@ from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
 from confml.runner.splits import inner_folds, split_identity, split_rows
 from confml.runner.workspace import open_dataset
-from confml.steps.chain import Chain
-from confml.steps.registry import build_chain
+from confml.steps.pipeline import StepPipeline
+from confml.steps.registry import build_pipeline
 
 
 class Parts:
@@ -214,7 +214,7 @@ class Parts:
     def _treated(self) -> dict:
         """Examples after the steps, learnt on the training part."""
         raw = self._raw
-        chain = build_chain(() if self._defers else self.setting.steps)
+        chain = build_pipeline(() if self._defers else self.setting.steps)
         mask = self._columns(raw["X"].shape[1])
         X, y, kept = chain.fit_training(raw["X"], raw["y"], self._generator("steps"), mask)
         return {
@@ -247,12 +247,12 @@ class _Deferred:
 
     def learn(
         self, X: np.ndarray, y: np.ndarray, *part: Any
-    ) -> tuple[Chain, np.ndarray, np.ndarray, np.ndarray]:
+    ) -> tuple[StepPipeline, np.ndarray, np.ndarray, np.ndarray]:
         """Learn from X (m, d), y (m,) and return (chain, X (m', d'), y (m',), kept rows (m',)).
 
         part: names the training part; each part has random numbers of its own.
         """
-        chain = build_chain(self.steps)
+        chain = build_pipeline(self.steps)
         X, y, kept = chain.fit_training(X, y, derived_generator(self.rng, *part), self.nominal)
         return chain, X, y, kept
 

@@ -15,6 +15,7 @@ from confml.data.dataset import DataSet
 from confml.data.noise import VERSION as NOISE_VERSION
 from confml.errors import ConfigError, ConfigErrors, ConfmlError
 from confml.methods.registry import version_of
+from confml.plugins.parameters import parameters_text
 from confml.runner.splits import Split, inner_folds, outer_splits, split_identity, split_rows
 from confml.steps.registry import version_of_step
 
@@ -36,7 +37,7 @@ class Cell:
     @property
     def variant(self) -> str:
         """The ``params`` column of the reports: ``k=1;weights=distance``."""
-        return ";".join(f"{name}={_shown(value)}" for name, value in self.params.items())
+        return parameters_text(self.params)
 
     @property
     def words(self) -> str:
@@ -173,9 +174,3 @@ def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
 def cells_from(documents: Sequence[Mapping]) -> list[Cell]:
     """Cells as a manifest keeps them."""
     return [Cell(**document) for document in documents]
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "null" if value is None else str(value)

@@ -21,6 +21,7 @@ import numpy as np
 from confml._seeds import stable_generator
 from confml.config.limits import NO_LIMITS, Limits
 from confml.errors import ConfmlError, printable
+from confml.measures.selection import inner_score
 from confml.methods.base import Views
 from confml.methods.registry import build
 from confml.runner.check_views import check_blocks, check_points, check_views
@@ -30,7 +31,7 @@ from confml.runner.plan import Cell
 from confml.runner.results import CellResult, join_blocks, views_from_arrays, views_to_arrays
 from confml.runner.splits import Split, split_identity
 from confml.runner.store import Store
-from confml.runner.tuning import choose, inner_score
+from confml.runner.tuning import choose
 from confml.runner.workspace import Workspace
 
 _SECONDS = "confml.seconds"  # a shared state's own cost, beside its arrays
@@ -204,7 +205,7 @@ def _run_inner(task: Task) -> Outcome:
             errors.add(Failure.of("", views, setting.limits).error)
         else:
             first = next(iter(views.values()))
-            scores.append(inner_score(first, parts.y_test, setting.select_by))
+            scores.append(inner_score(first.labels, parts.y_test, setting.select_by))
             seconds += views.fit_seconds + views.predict_seconds
     document = {
         "method": setting.method,

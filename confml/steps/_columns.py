@@ -1,4 +1,4 @@
-"""What the scaling steps share: columns to a common centre and scale, and complete input."""
+"""Functions that the scaling steps share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from confml.errors import ConfmlError
 
 
 def complete(X: np.ndarray, step: str) -> np.ndarray:
-    """``X`` as float64 (n, d) in C order, without missing values (NaN); raises ConfmlError otherwise."""
+    """Return X (n, d) as C-ordered float64; raise ConfmlError where values are missing (NaN)."""
     X = np.ascontiguousarray(X, dtype=np.float64)
     missing = np.isnan(X)
     if missing.any():
@@ -16,11 +16,11 @@ def complete(X: np.ndarray, step: str) -> np.ndarray:
         raise ConfmlError(
             f"step '{step}' got missing values in {rows.sum()} of {len(X)} rows, "
             f"the first of them row {rows.argmax()}",
-            hint="put 'impute-mean' ahead of it",
+            hint="add the step impute-mean before it",
         )
     return X
 
 
 def rescale(X: np.ndarray, centre: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """(n, d) ``(X - centre) / scale`` by columns; a column of scale 0 becomes zeros."""
+    """Return ``(X - centre) / scale`` (n, d) by columns; a column of scale 0 becomes zeros."""
     return np.divide(X - centre, scale, out=np.zeros_like(X), where=scale > 0)

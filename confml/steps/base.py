@@ -1,4 +1,4 @@
-"""The contract of a step: what stands ahead of every method, learnt on training data only."""
+"""`Step`, the contract of preprocessing steps: fitted to training data, applied before every method."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from confml.plugins.parameters import Parameter
 
 
 class Step:
-    """Learns on a training set, then treats training and test examples alike.
+    """A transformation that is fitted to a training set and applied to training and test examples.
 
-    name: what a config calls it. version: raised whenever its results change. parameters: what each
-    constructor argument may be. metrics: the declaration of each number that `fit_metrics_` may hold. A
-    scaling step overrides `fit` and `transform`; a cleaning step, which may drop or relabel training
-    examples, overrides `fit_training`; one that drops columns gives `kept_columns_`.
+    A scaling step overrides `fit` and `transform`. A cleaning step, which drops or relabels training
+    examples, overrides `fit_training`. A step that drops columns has `kept_columns_`. Class attributes:
 
-    learns: whether what it makes of an example depends on the training set; where it does not, the step can
-    stand ahead of examples that come one at a time. favours_training: whether it makes training examples more
-    ordinary than test ones, by their labels or by taking the others out, so that p-values counted among them
-    come out too small.
+    name: its name in configs. version: an integer that is raised whenever results change. parameters: the
+        declaration of each constructor argument (`confml.plugins.parameters`).
+    learns: whether the transformation of an example depends on the training set. Where it does not, the step
+        can be used in protocol online.
+    breaks_exchangeability: whether training examples become more ordinary than test examples, because the
+        step uses their labels or removes some of them. P-values that are computed among them are then too
+        small.
 
-    nominal: (d,) bool, set ahead of a fit: which columns hold codes of categories, which must stay codes, or
-    None where there are none.
+    nominal: (d,) bool, set before a fit: the columns that hold codes of categories and must keep them; None
+    where there are none.
     """
 
     name: ClassVar[str]
@@ -33,32 +34,35 @@ class Step:
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     metrics: ClassVar[Mapping[str, Metric]] = {}
     learns: ClassVar[bool] = True
-    favours_training: ClassVar[bool] = False
+    breaks_exchangeability: ClassVar[bool] = False
     nominal: np.ndarray | None = None
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Step:
-        """Learn from training examples X (m, d) and labels y (m,)."""
+        """Fit the step to training examples X (m, d) with labels y (m,)."""
         return self
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        """The treated examples (n, d'); never changes X itself."""
+        """Return the transformed examples (n, d'); X is not changed."""
         return X
 
     def fit_training(
         self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Learn, and treat the training set itself: (X (m', d'), y (m',), kept rows (m',) of the m given)."""
+        """Fit the step and transform the training set.
+
+        Returns X (m', d'), y (m',) and the numbers (m',) of the rows that are kept.
+        """
         self.fit(X, y, rng)
         return self.transform(X), y, np.arange(len(y))
 
     @property
     def kept_columns_(self) -> np.ndarray | None:
-        """After a fit, the columns (d',) of the X given that are left; None for all, or for new ones."""
+        """The columns (d',) of the input that are left after a fit; None for all, or for new ones."""
         return None
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        """The step's own quantities after a fit (removed rows), for ``metrics.csv``."""
+        """The step's own quantities after a fit, such as the number of removed rows, for ``metrics.csv``."""
         return {}
 
     @classmethod
@@ -67,8 +71,8 @@ class Step:
 
     @classmethod
     def warm(cls) -> None:
-        """Compile the kernels, by running them once on a few rows; nothing to do for a step without any."""
+        """Compile the kernels by running them once on a few rows; by default there are none."""
 
     def _coded(self, X: np.ndarray) -> np.ndarray:
-        """(d,) bool: which columns of X (n, d) hold codes."""
+        """Return (d,) bool: the columns of X (n, d) that hold codes of categories."""
         return np.zeros(X.shape[1], dtype=bool) if self.nominal is None else self.nominal

@@ -1,4 +1,4 @@
-"""`consistent-subset`: few examples that classify the training set as all of it does."""
+"""`consistent-subset`: a subset of the training set on which 1-NN makes no training error."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from confml.steps.base import Step
 
 
 class ConsistentSubset(Step):
-    """Keeps a subset of the training set by which 1-NN classifies all of it right: the redundant go.
+    """Reduce the training set to a subset on which 1-NN still classifies every training example correctly.
 
-    Begins with one random example of each class; then, pass after pass, training examples that 1-NN gets
-    wrong by the subset join it, until there are none that are not in it already: with ``add: all``, as in the
-    book, all of a pass together; with ``add: one``, Hart's rule, each before the next is tried, which keeps
-    far fewer. What stays wrong are examples with an identical one of another class. Noise makes it keep much:
-    put `tomek-links` ahead. Distances and ties are those of `knn`: put a scaling step ahead.
+    Hart's condensed nearest neighbour. The subset begins with one random example of each class. In each pass,
+    the training examples that 1-NN on the subset misclassifies are added, until there are no more. With
+    ``add: all``, as in the book, they are added together at the end of a pass. With ``add: one``, Hart's
+    rule, each is added before the next one is tried, which keeps far fewer examples. An example that is
+    identical to one of another class may stay misclassified. Noisy examples make the subset large: use
+    `tomek-links` before this step. Distances and ties are those of `knn`: use a scaling step before it.
 
     metrics: ``removed_rows``, ``kept_rows``, ``passes``.
 
@@ -32,14 +33,17 @@ class ConsistentSubset(Step):
     """
 
     name: ClassVar[str] = "consistent-subset"
-    favours_training: ClassVar[bool] = True
+    breaks_exchangeability: ClassVar[bool] = True
     metrics: ClassVar[Mapping[str, Metric]] = {
         "removed_rows": Metric("number of training rows that the step removed", None),
         "kept_rows": Metric("number of training rows that the step kept", None),
         "passes": Metric("number of passes over the training rows", None),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "add": Choice("whether misclassified examples join all together or one by one", ("all", "one")),
+        "add": Choice(
+            "add misclassified examples together at the end of a pass, or one by one",
+            ("all", "one"),
+        ),
     }
 
     def __init__(self, add: str = "all"):
@@ -64,7 +68,7 @@ class ConsistentSubset(Step):
         return X[kept], np.asarray(y)[kept], kept
 
     def _add_all(self, X: np.ndarray, codes: np.ndarray, classes: int, chosen: np.ndarray) -> int:
-        """Table 3.6 on ``chosen`` (m,) bool, in place; returns the number of passes."""
+        """Run Table 3.6 on ``chosen`` (m,) bool, in place; return the number of passes."""
         passes = 0
         while True:
             passes += 1
@@ -77,7 +81,7 @@ class ConsistentSubset(Step):
 
     @classmethod
     def warm(cls) -> None:
-        """Compile the search, and the kernels of pairs."""
+        """Compile the neighbour search and the kernels of pairs."""
         KNN.warm()
         cls(add="one").fit_training(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]))
 

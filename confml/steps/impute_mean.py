@@ -1,4 +1,4 @@
-"""`impute-mean`: missing values by the attribute's mean in the training set."""
+"""`impute-mean`: replaces missing values by means of the training set."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from confml.steps.base import Step
 
 
 class ImputeMean(Step):
-    """Each missing value (NaN) by the mean of its attribute's known values in the training set.
+    """Replace each missing value (NaN) by the mean of its feature in the training set.
 
-    An attribute without any known value in the training set becomes 0 where it is missing; a test example
-    that does have a value of it keeps that value. A nominal attribute that comes as codes gets its most
-    frequent category, the first of several. ``imputed_values`` counts what was filled in the training
-    set.
+    Missing values of a nominal feature are replaced by its most frequent category in the training set, the
+    first one of equally frequent ones. Missing values of a feature without any known value in the training
+    set are replaced by 0.
+
+    metrics: ``imputed_values``, the number of values replaced in the training set.
     """
 
     name: ClassVar[str] = "impute-mean"

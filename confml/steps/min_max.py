@@ -1,4 +1,4 @@
-"""`min-max`: every attribute to [0, 1] on the training set."""
+"""`min-max`: scales each feature to [0, 1] on the training set."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from confml.steps.base import Step
 
 
 class MinMax(Step):
-    """Each attribute to [0, 1], from the smallest and largest value in the training set.
+    """Scale each feature to [0, 1] by its minimum and maximum in the training set.
 
-    ``(x - min) / (max - min)``. A test example beyond the training range falls outside [0, 1]; it is not
-    clipped. An attribute that is constant in the training set becomes 0 in every example, a test example with
-    another value of it included. Codes of nominal attributes stay as they are.
+    ``(x - min) / (max - min)``. Values of test examples outside the training range are not clipped. A feature
+    that is constant in the training set becomes 0 in every training and test example. Codes of nominal
+    features are not changed.
     """
 
     name: ClassVar[str] = "min-max"

@@ -1,4 +1,4 @@
-"""The steps that a config can name: found by their classes, checked, built and described."""
+"""The steps that a config can name: found, checked, built and described."""
 
 from __future__ import annotations
 
@@ -7,42 +7,42 @@ from typing import Any
 
 from confml.plugins.registry import PluginRegistry
 from confml.steps.base import Step
-from confml.steps.chain import Chain
+from confml.steps.pipeline import StepPipeline
 
 steps = PluginRegistry("step", "confml.steps", Step, "confml.steps")
 
 
 def known_steps() -> dict[str, type[Step]]:
-    """Every step by name: confml's own and, by the entry point group ``confml.steps``, other packages'."""
+    """Return every step by name, with those of other packages (entry point group ``confml.steps``)."""
     return steps.known()
 
 
 def step_class(name: str) -> type[Step]:
-    """The class of a step; ConfigError, with the nearest name, where there is none."""
+    """Return the class of a step; ConfigError, with the most similar name, where there is none."""
     return steps.find(name)
 
 
 def check_step(name: str, params: Mapping[str, Any] | None = None) -> None:
-    """Raise ConfigError unless there is such a step with such parameters."""
+    """Raise ConfigError for an unknown step, and `ParameterError` for wrong parameters."""
     steps.check(name, params or {})
 
 
 def build_step(name: str, params: Mapping[str, Any] | None = None) -> Step:
-    """A step that is not fitted yet. Raises ConfigError as `check_step` does."""
+    """Return a new step that is not fitted. Raises the errors of `check_step`."""
     check_step(name, params)
     return step_class(name)(**(params or {}))
 
 
-def build_chain(specs: Iterable[tuple[str, Mapping[str, Any]]]) -> Chain:
-    """The `Chain` of (name, parameters) in order."""
-    return Chain([build_step(name, params) for name, params in specs])
+def build_pipeline(specs: Iterable[tuple[str, Mapping[str, Any]]]) -> StepPipeline:
+    """Return the pipeline of steps given as (name, parameters), in order."""
+    return StepPipeline([build_step(name, params) for name, params in specs])
 
 
 def version_of_step(name: str) -> int:
-    """The number that is raised whenever the step's results change."""
+    """Return the version of a step, which is raised whenever its results change."""
     return step_class(name).version
 
 
 def describe_step(name: str) -> dict[str, Any]:
-    """A step in words, as plain data: name, summary, text, source, version, parameters."""
+    """Return the documentation as plain data: name, summary, text, source, version, parameters."""
     return steps.describe(name)

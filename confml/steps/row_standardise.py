@@ -1,4 +1,4 @@
-"""`row-standardise`: every example by itself to mean 0 and standard deviation 1."""
+"""`row-standardise`: scales each example to mean 0 and standard deviation 1."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from confml.steps.base import Step
 
 
 class RowStandardise(Step):
-    """Each example to mean 0 and standard deviation 1 over its own attributes.
+    """Scale each example to mean 0 and standard deviation 1 over its own features.
 
-    The standard deviation is the population's (the sum of squares is divided by the number of attributes).
-    An example whose attributes are all equal becomes zeros. Nothing is learnt from the training set, and
-    what an example becomes does not depend, to the last bit, on which others it stands among. It makes sense
-    where all attributes are of one kind, as the grey values of an image. Codes of nominal attributes stay as
-    they are and do not count.
+    The sum of squares is divided by the number of features. An example whose features are all equal becomes
+    zeros. Nothing is learnt from the training set: the result for an example does not depend on other
+    examples, to the last bit. Use it where all features have the same unit, such as the grey values of an
+    image. Codes of nominal features are not changed and do not enter the mean.
     """
 
     name: ClassVar[str] = "row-standardise"
@@ -27,10 +26,10 @@ class RowStandardise(Step):
         X = complete(X, self.name)
         coded = self._coded(X)
         if coded.any():
-            treated = X.copy()
+            scaled = X.copy()
             if not coded.all():
-                treated[:, ~coded] = self._standardised(np.ascontiguousarray(X[:, ~coded]))
-            return treated
+                scaled[:, ~coded] = self._standardised(np.ascontiguousarray(X[:, ~coded]))
+            return scaled
         return self._standardised(X)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""`select-attributes`: attributes dropped one at a time while a method's inner score does not fall."""
+"""`select-attributes`: drops features one at a time while the inner accuracy of a method does not fall."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from confml.steps.base import Step
 
 
 class MethodName(Parameter):
-    """One of confml's methods."""
+    """The name of one of confml's methods."""
 
     def expected(self) -> str:
         return "the name of a method, such as knn"
@@ -25,21 +25,21 @@ class MethodName(Parameter):
 
 
 class SelectAttributes(Step):
-    """Drops one attribute after another as long as a method classifies no fewer withheld examples right.
+    """Drop features one at a time as long as the cross-validated accuracy of a method does not decrease.
 
-    Hill climbing from all attributes: the training set is cut into ``folds`` parts, each with its share of
-    the classes, and each part is classified by a method trained on the others; the attribute without which
-    most are right goes, the first of several, unless fewer are right than before. Columns are dropped one by
-    one, those of a dummy-coded attribute as well.
+    Backward selection from all features. The training set is divided into ``folds`` stratified parts, and
+    each part is classified by a method that is trained on the others. In each round the feature whose removal
+    gives the highest accuracy is dropped, the first one of several; the search ends when every removal would
+    lower the accuracy. The 0/1 columns of a nominal feature are dropped one by one.
 
-    metrics: ``removed_attributes``, ``kept_attributes``, ``score_before`` and ``score_after``, the shares of
-    withheld examples classified right.
+    metrics: ``removed_attributes``, ``kept_attributes``, ``score_before`` and ``score_after``, the
+    cross-validated accuracies.
 
     Source: Kubat, An Introduction to Machine Learning (2015), section 3.9, thought experiment 4.
     """
 
     name: ClassVar[str] = "select-attributes"
-    favours_training: ClassVar[bool] = True
+    breaks_exchangeability: ClassVar[bool] = True
     metrics: ClassVar[Mapping[str, Metric]] = {
         "removed_attributes": Metric("number of features that the step removed", None),
         "kept_attributes": Metric("number of features that the step kept", None),
@@ -47,9 +47,9 @@ class SelectAttributes(Step):
         "score_after": Metric("share of withheld examples classified right with the features kept", "higher"),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "method": MethodName("what is scored, with its default parameters"),
-        "folds": Integer("how many parts of the training set are withheld in turn", low=2),
-        "least": Integer("how many attributes are kept at least", low=1),
+        "method": MethodName("the method whose accuracy is measured, with its default parameters"),
+        "folds": Integer("number of folds", low=2),
+        "least": Integer("smallest number of features to keep", low=1),
     }
 
     def __init__(self, method: str = "knn", folds: int = 5, least: int = 1):
@@ -63,7 +63,7 @@ class SelectAttributes(Step):
         part = _parts(y, self.folds, rng)
         seed = int(rng.integers(2**31))
         kept = list(range(X.shape[1]))
-        least = self.least if len(np.unique(part)) > 1 else len(kept)  # nothing to learn from: all stay
+        least = self.least if len(np.unique(part)) > 1 else len(kept)  # too few examples to score
         score = self.score_before_ = self._score(X, y, kept, part, seed)
         while len(kept) > least:
             scores = [
@@ -82,7 +82,7 @@ class SelectAttributes(Step):
 
     @classmethod
     def warm(cls) -> None:
-        """Compile what the default method needs."""
+        """Compile the kernels of the default method."""
         method_class(cls().method).warm()
 
     @property
@@ -99,7 +99,7 @@ class SelectAttributes(Step):
         }
 
     def _score(self, X: np.ndarray, y: np.ndarray, columns: list[int], part: np.ndarray, seed: int) -> float:
-        """The share of examples that the method gets right from these columns."""
+        """Return the cross-validated accuracy of the method on these columns."""
         coded = np.flatnonzero(self._coded(X)[columns])
         params: dict[str, Any] = {}
         if method_class(self.method).takes_nominal and len(coded):
@@ -117,7 +117,7 @@ class SelectAttributes(Step):
 
 
 def _parts(y: np.ndarray, folds: int, rng: np.random.Generator) -> np.ndarray:
-    """(m,) the part of each example: the examples of each class dealt out in turn, in random order."""
+    """Return the fold (m,) of each example; the examples of a class are dealt in turn, in random order."""
     part = np.empty(len(y), dtype=np.int64)
     dealt = 0
     for label in np.unique(y):

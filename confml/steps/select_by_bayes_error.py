@@ -1,4 +1,4 @@
-"""`select-by-bayes-error`: the attributes that leave the smallest estimated Bayes error."""
+"""`select-by-bayes-error`: the features with the smallest estimated Bayes error."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from confml.steps.base import Step
 
 
 class SelectByBayesError(Step):
-    """Takes attributes one by one, each time the one with which the pairs of classes are easiest to part.
+    """Select features by the estimated Bayes error of the pairs of classes, without training a classifier.
 
-    Forward selection by Bayes errors that are estimated from spanning trees, without training a classifier:
-    from no attributes on, the one goes in that leaves the smallest estimate, the first of several, until
-    ``attributes`` are taken. Distances decide: put a scaling step ahead. Columns are taken one by one, those
-    of a dummy-coded attribute as well; an attribute of codes counts as its 0/1 columns. A training set of one
-    class, or with no more columns than are to be kept, stays as it is.
+    Forward selection: in each round the feature that gives the smallest estimate is added, the first one of
+    several, until there are ``attributes`` of them. The estimates come from minimum spanning trees, so
+    distances matter: use a scaling step before it. The 0/1 columns of a nominal feature are selected one by
+    one; a feature that holds codes is represented by its 0/1 columns. A training set with one class, or with
+    at most ``attributes`` columns, is not changed.
 
-    metrics: ``kept_attributes``, ``removed_attributes``, ``criterion``, the estimate with the kept ones
-    (share of the smaller prior).
+    metrics: ``kept_attributes``, ``removed_attributes``, ``criterion``, the estimate with the selected
+    features, as a fraction of the smaller prior.
 
     Source: van den Burg & Hero, Fast meta-learning for adaptive hierarchical classifier design (2017),
     section 3.
@@ -32,18 +32,21 @@ class SelectByBayesError(Step):
 
     name: ClassVar[str] = "select-by-bayes-error"
     version: ClassVar[int] = 2
-    favours_training: ClassVar[bool] = True
+    breaks_exchangeability: ClassVar[bool] = True
     metrics: ClassVar[Mapping[str, Metric]] = {
         "kept_attributes": Metric("number of features that the step kept", None),
         "removed_attributes": Metric("number of features that the step removed", None),
         "criterion": Metric("mean or largest estimated Bayes error with the features kept", "lower"),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "attributes": Integer("how many are kept", low=1),
-        "criterion": Choice("of the pairs' estimates: their mean, or the worst", options=CRITERIA),
-        "trees": Integer("orthogonal spanning trees that the estimates are a mean over", low=1, high=100),
+        "attributes": Integer("number of features to keep", low=1),
+        "criterion": Choice(
+            "of the estimates of all pairs of classes: their mean, or the largest",
+            options=CRITERIA,
+        ),
+        "trees": Integer("number of orthogonal spanning trees whose estimates are averaged", low=1, high=100),
         "rows": AnyOf(
-            "how many training rows the estimates are made of at most, drawn by class; null for all",
+            "largest number of training rows for the estimates, drawn by class; null for all",
             of=(Integer("", low=2), Nothing("")),
         ),
     }
@@ -76,7 +79,7 @@ class SelectByBayesError(Step):
 
     @classmethod
     def warm(cls) -> None:
-        """Compile the spanning trees and the counts along them."""
+        """Compile the kernels of spanning trees."""
         cls(attributes=1).fit(np.arange(60.0).reshape(20, 3) % 7, np.arange(20) % 2)
 
     @property
@@ -93,7 +96,7 @@ class SelectByBayesError(Step):
 
 
 def _dummies(X: np.ndarray, coded: np.ndarray) -> tuple[np.ndarray, list[list[int]]]:
-    """X with a 0/1 column for each code of its coded columns, and the columns of each attribute."""
+    """Return X with a 0/1 column for each code of its coded columns, and the columns of each feature."""
     parts, groups, place = [], [], 0
     for column in range(X.shape[1]):
         values = X[:, [column]]

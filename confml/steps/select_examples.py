@@ -1,4 +1,4 @@
-"""`select-examples`: training examples dropped one at a time while 1-NN does not get worse."""
+"""`select-examples`: drops training examples one at a time while the accuracy of 1-NN does not fall."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from confml.steps.base import Step
 
 
 class SelectExamples(Step):
-    """Drops one training example after another as long as 1-NN on the rest classifies no fewer of all right.
+    """Drop training examples one at a time as long as the training accuracy of 1-NN does not decrease.
 
-    Hill climbing from the whole training set: examples are tried in random order, round after round until a
-    round drops none. The score counts all training examples, dropped ones with them, so an example goes only
-    if those that are left do its work. Distances and ties are those of `knn` with k = 1: put a scaling step
-    ahead. The time grows with the square of the number of examples.
+    Examples are tried in random order, in rounds, until a round drops none. The accuracy is that of 1-NN on
+    the examples that are left, measured on all training examples, including those already dropped. Distances
+    and ties are those of `knn` with k = 1: use a scaling step before it. The time grows with the square of
+    the number of examples.
 
     metrics: ``removed_rows``, ``kept_rows``, ``rounds``.
 
@@ -34,7 +34,7 @@ class SelectExamples(Step):
         "kept_rows": Metric("number of training rows that the step kept", None),
         "rounds": Metric("number of rounds of the search", None),
     }
-    favours_training: ClassVar[bool] = True
+    breaks_exchangeability: ClassVar[bool] = True
 
     def fit_training(
         self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None
@@ -52,7 +52,7 @@ class SelectExamples(Step):
 
     @classmethod
     def warm(cls) -> None:
-        """Compile the search, and the kernels of pairs."""
+        """Compile the neighbour search and the kernels of pairs."""
         KNN.warm()
         cls().fit_training(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]))
 

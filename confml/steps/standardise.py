@@ -1,4 +1,4 @@
-"""`standardise`: every attribute to mean 0 and standard deviation 1 on the training set."""
+"""`standardise`: scales each feature to mean 0 and standard deviation 1 on the training set."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from confml.steps.base import Step
 
 
 class Standardise(Step):
-    """Each attribute to mean 0 and standard deviation 1, both learnt on the training set.
+    """Scale each feature to mean 0 and standard deviation 1, computed on the training set.
 
-    The standard deviation is the population's (the sum of squares is divided by the number of rows). An
-    attribute that is constant in the training set becomes 0 in every example, a test example with another
-    value of it included: the training set says nothing about the scale of such a difference. Codes of nominal
-    attributes stay as they are.
+    The sum of squares is divided by the number of rows. A feature that is constant in the training set
+    becomes 0 in every training and test example, because the training set does not show its scale. Codes of
+    nominal features are not changed.
     """
 
     name: ClassVar[str] = "standardise"

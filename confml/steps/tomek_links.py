@@ -1,4 +1,4 @@
-"""`tomek-links`: without pairs of examples that are each other's nearest neighbour, of different classes."""
+"""`tomek-links`: removes pairs of mutual nearest neighbours that belong to different classes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from confml.steps.base import Step
 
 
 class TomekLinks(Step):
-    """Removes both examples of every Tomek link from the training set: the borderline and the mislabelled.
+    """Remove both examples of every Tomek link (borderline and mislabelled examples) from the training set.
 
-    Two examples of different classes form a link if each is the other's nearest neighbour; all examples at
-    the smallest distance are nearest neighbours. Distances are those of `knn`: put a scaling step ahead. With
-    ``repeat``, links that a removal has made are removed, too, until there are none. A class whose examples
-    would all go keeps its first one.
+    Two examples of different classes form a link if each is a nearest neighbour of the other; all examples at
+    the smallest distance are nearest neighbours. With ``repeat``, the links among the remaining examples are
+    removed as well, until there are none. A class that would lose all its examples keeps its first one.
+    Distances are those of `knn`: use a scaling step before it.
 
     metrics: ``removed_rows``, ``links``, ``passes``.
 
@@ -30,14 +30,14 @@ class TomekLinks(Step):
     """
 
     name: ClassVar[str] = "tomek-links"
-    favours_training: ClassVar[bool] = True
+    breaks_exchangeability: ClassVar[bool] = True
     metrics: ClassVar[Mapping[str, Metric]] = {
         "removed_rows": Metric("number of training rows that the step removed", None),
         "links": Metric("number of Tomek links found", None),
         "passes": Metric("number of passes over the training rows", None),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "repeat": Flag("whether to go on until no links are left"),
+        "repeat": Flag("repeat until no links are left"),
     }
 
     def __init__(self, repeat: bool = False):
@@ -66,7 +66,7 @@ class TomekLinks(Step):
 
     @classmethod
     def warm(cls) -> None:
-        """Compile the search, and the kernels of pairs."""
+        """Compile the neighbour search and the kernels of pairs."""
         KNN.warm()
         cls().fit_training(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]))
 
@@ -80,7 +80,7 @@ class TomekLinks(Step):
 
 
 def find_links(X: np.ndarray, codes: np.ndarray, nominal: np.ndarray) -> tuple[int, np.ndarray]:
-    """How many Tomek links X (m, d) with class codes (m,) has, and (m,) bool: which rows are in one."""
+    """Return the number of Tomek links of X (m, d) with class codes (m,), and (m,) bool: rows in a link."""
     linked = np.zeros(len(X), dtype=bool)
     if len(X) < 2:
         return 0, linked

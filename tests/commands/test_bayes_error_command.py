@@ -342,7 +342,7 @@ def test_rows_sorted_by_class_do_not_decide_ties_in_the_step():
     step = build_step("select-by-bayes-error", {"attributes": 1})
     found = [step.fit(X, y, np.random.default_rng(seed)).criterion_ for seed in range(12)]
     assert min(found) < 0.95 and max(found) > as_given + 0.05
-    assert step.favours_training  # it looks at the labels of the training examples
+    assert step.breaks_exchangeability  # it looks at the labels of the training examples
 
 
 def test_class_weights_grow_with_the_estimate():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from confml.methods.knn import KNN
 from confml.steps.consistent_subset import ConsistentSubset
-from confml.steps.registry import build_chain, build_step
+from confml.steps.registry import build_pipeline, build_step
 from confml.steps.select_attributes import SelectAttributes
 from confml.steps.select_examples import SelectExamples
 from confml.steps.tomek_links import TomekLinks, find_links
@@ -205,7 +205,7 @@ def test_scaling_leaves_codes_alone():
     X = np.column_stack([rng.integers(0, 4, 30), rng.normal(5, 3, 30), rng.normal(1, 9, 30)]).astype(float)
     nominal, y = np.array([True, False, False]), np.arange(30) % 2
     for name in ("standardise", "min-max", "row-standardise"):
-        chain = build_chain([(name, {})])
+        chain = build_pipeline([(name, {})])
         treated, _, _ = chain.fit_training(X, y, None, nominal)
         plain = build_step(name)
         expected = plain.fit_training(X[:, 1:], y)[0]
@@ -215,7 +215,7 @@ def test_scaling_leaves_codes_alone():
 
 def test_missing_codes_become_the_most_frequent():
     X = np.array([[2.0, 1.0], [2.0, np.nan], [np.nan, 3.0], [1.0, 5.0]])
-    chain = build_chain([("impute-mean", {})])
+    chain = build_pipeline([("impute-mean", {})])
     treated, _, _ = chain.fit_training(X, np.zeros(4), None, np.array([True, False]))
     np.testing.assert_array_equal(treated, [[2, 1], [2, 3], [2, 3], [1, 5]])
 
@@ -224,7 +224,7 @@ def test_a_chain_knows_what_is_left():
     rng = np.random.default_rng(7)
     y = np.repeat([0, 1], 40)
     X = np.column_stack([rng.random(80), rng.random(80), y, y + 0.01 * rng.random(80)])
-    chain = build_chain([("min-max", {}), ("select-attributes", {"least": 2}), ("tomek-links", {})])
+    chain = build_pipeline([("min-max", {}), ("select-attributes", {"least": 2}), ("tomek-links", {})])
     treated, _, kept = chain.fit_training(X, y, rng, np.array([False, False, True, False]))
     assert len(chain.columns_) == treated.shape[1] == 2
     assert np.array_equal(chain.nominal_, chain.columns_ == 2)

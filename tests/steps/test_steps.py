@@ -7,9 +7,9 @@ import pytest
 
 from confml.errors import ConfigError, ConfmlError
 from confml.steps.base import Step
-from confml.steps.chain import Chain
+from confml.steps.pipeline import StepPipeline
 from confml.steps.registry import (
-    build_chain,
+    build_pipeline,
     build_step,
     check_step,
     describe_step,
@@ -177,7 +177,7 @@ class DropAll(Step):
 
 def test_an_empty_chain_changes_nothing(table):
     X, y = table
-    chain = Chain()
+    chain = StepPipeline()
     treated, labels, kept = chain.fit_training(X, y)
     assert np.array_equal(treated, X) and np.array_equal(labels, y) and np.array_equal(kept, np.arange(40))
     assert np.array_equal(chain.transform(X), X) and chain.fit_metrics_ == {}
@@ -185,18 +185,18 @@ def test_an_empty_chain_changes_nothing(table):
 
 def test_a_chain_applies_its_steps_in_order(table):
     X, y = table
-    chain = build_chain([("standardise", {}), ("row-standardise", {})])
+    chain = build_pipeline([("standardise", {}), ("row-standardise", {})])
     treated, _, _ = chain.fit_training(X, y)
     first, _, _ = build_step("standardise").fit_training(X, y)
     assert np.array_equal(treated, build_step("row-standardise").transform(first))
     assert np.array_equal(chain.transform(X), treated)
-    other, _, _ = build_chain([("row-standardise", {}), ("standardise", {})]).fit_training(X, y)
+    other, _, _ = build_pipeline([("row-standardise", {}), ("standardise", {})]).fit_training(X, y)
     assert not np.allclose(treated, other)
 
 
 def test_a_step_learns_from_the_rows_that_are_left(table):
     X, y = table
-    chain = Chain([DropSecond(), build_step("standardise"), DropSecond()])
+    chain = StepPipeline([DropSecond(), build_step("standardise"), DropSecond()])
     treated, labels, kept = chain.fit_training(X, y)
     assert np.array_equal(kept, np.arange(0, 40, 4)) and np.array_equal(labels, y[kept])
     left = X[::2]
@@ -208,7 +208,7 @@ def test_a_step_learns_from_the_rows_that_are_left(table):
 
 def test_a_chain_that_leaves_no_row_says_which_step_it_was(table):
     with pytest.raises(ConfmlError, match="'drop-all' left none of 40"):
-        Chain([DropAll()]).fit_training(*table)
+        StepPipeline([DropAll()]).fit_training(*table)
 
 
 # ---- compiling

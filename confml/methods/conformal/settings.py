@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from confml.errors import ConfigError, ConfmlError
+from confml.errors import ConfigError
 from confml.methods.conformal.scores import OF_SHARES, RANDOMISED, SCORES
-from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, check_parameters
+from confml.plugins.parameters import (
+    AnyOf,
+    Choice,
+    Flag,
+    Integer,
+    MissingParameter,
+    Nothing,
+    Number,
+    check_parameters,
+)
 
 KEY = "conformal"  # the kind, in a config; the other parameters have the prefix KEY__
 PARAMETERS = {
@@ -66,14 +75,11 @@ def settings_of(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, An
 
 def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str]) -> None:
     """Raise ConfigError for settings that a method with these views cannot have, alone or together."""
-    try:
-        check_parameters(
-            name, PARAMETERS, {key: value for key, value in settings.items() if key not in (TUNE, INNER)}
-        )
-    except ConfmlError as error:
-        raise ConfigError(error.message, hint=error.hint) from None
+    check_parameters(
+        name, PARAMETERS, {key: value for key, value in settings.items() if key not in (TUNE, INNER)}
+    )
     if KEY not in settings:
-        raise ConfigError(f"{min(settings)} needs the parameter '{KEY}'", hint=f"add {KEY}: split")
+        raise MissingParameter(min(settings), KEY, hint=f"add {KEY}: split")
     if list(views) == ["p-value"]:
         raise ConfigError(f"{name} is already conformal: it has p-values of its own", hint=f"remove {KEY}")
     score = settings.get(f"{KEY}__nonconformity")

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from confml.errors import ConfigError, did_you_mean
-from confml.plugins.parameters import Parameter, check_parameters
-from confml.report.files import digest, params_text, safe_name, safe_names
+from confml.plugins.parameters import Parameter, check_parameters, parameters_text
+from confml.report.files import digest, safe_name, safe_names
 from confml.report.sections.base import NotApplicable as NotApplicable
 from confml.report.sections.base import Picture
 
@@ -165,11 +165,11 @@ def pictures(results: RunResults) -> Iterator[Picture]:
         name = spec.name
         if named.count(name) > 1 and options:
             told = {key: "-".join(value) if _is_words(value) else value for key, value in options.items()}
-            name = safe_name(f"{name};{params_text(told)}")
+            name = safe_name(f"{name};{parameters_text(told)}")
         for dataset, stem in ({"all data sets": ""} if figure.across else datasets).items():
             file = f"{name}-{stem}" if stem else name
             if file in taken:
-                file = f"{file}-{digest(params_text(options) + str(2 * len(taken)))}"
+                file = f"{file}-{digest(parameters_text(options) + str(2 * len(taken)))}"
             subject = Subject(results, dataset, options)
             yield Picture(
                 f"figures/{file}", functools.partial(figure.draw, subject), f"{spec.name} of {dataset}"

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
-from confml.plugins.parameters import Flag, Parameter
+from confml.plugins.parameters import Flag, Parameter, value_text
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.curves import axis_words
 from confml.report.figures.style import COLUMN, legend_below, lines_of, new_figure, power
-from confml.report.files import value_text
 from confml.report.summaries import mean_and_sd
 
 

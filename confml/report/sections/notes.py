@@ -94,7 +94,7 @@ def step_notes(config: Config) -> list[str]:
     names = [
         step.name
         for step in getattr(config, "steps", ())
-        if step.name in steps and steps[step.name].favours_training
+        if step.name in steps and steps[step.name].breaks_exchangeability
     ]
     methods = known_methods()
     told = dict.fromkeys(

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confml.report.files import field, params_text
+from confml.plugins.parameters import parameters_text
+from confml.report.files import field
 from confml.report.sections.base import Item, Section, Table
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Tuning(Section):
                 self._rows.append(
                     (
                         *(cell.dataset, cell.method, cell.variant, cell.split, result.tuning["select_by"]),
-                        params_text(point["params"]),
+                        parameters_text(point["params"]),
                         dict(point["params"]) == dict(chosen),
                         *(point["mean"], point["sd"], len(point["folds"])),
                         ";".join(map(field, point["folds"])),

@@ -23,8 +23,9 @@ from confml.bayes_error.selection import (
 from confml.bayes_error.uncertainty import ErrorIntervals, leave_block_out_intervals, pairwise_p_values
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError, DataError
+from confml.steps import SCALINGS
 
-SCALES = ("min-max", "standardise", "row-standardise", "none")
+SCALES = (*SCALINGS, "none")
 PARTS = ("all", "train", "test")
 MANY_ROWS = 150_000
 COMPONENTS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -273,11 +274,11 @@ def _filled(data: DataSet, rows: np.ndarray, request: Request):
 
 def _scaled(X: np.ndarray, y: np.ndarray, request: Request, about: list[str]):
     """X scaled, y, and the same scaling for other rows; says in ``about`` what was done."""
-    from confml.steps.registry import build_chain
+    from confml.steps.registry import build_pipeline
 
     steps = [] if request.scale == "none" else [(request.scale, {})]
     about.append(f"attributes scaled by {request.scale}" if steps else "attributes as they are")
-    chain = build_chain(steps)
+    chain = build_pipeline(steps)
     X, y, _ = chain.fit_training(X, y)
     constant = int(np.sum(X.max(axis=0) == X.min(axis=0)))
     if constant:

@@ -1,4 +1,4 @@
-"""`Chain`: a list of steps, applied in order."""
+"""`StepPipeline`: a list of steps, applied in order."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from confml.errors import ConfmlError
 from confml.steps.base import Step
 
 
-class Chain:
-    """Steps in order, each learnt on what the ones before it made of the training set.
+class StepPipeline:
+    """Steps in order, each fitted to the training set as the steps before it have transformed it.
 
-    Test examples go through the same steps (`transform`); a step that drops or relabels rows does so in the
-    training set only. An empty chain leaves everything as it is. After a fit, ``columns_`` (d',) are the
-    columns of the X given that are left (None where a step made new ones), and ``nominal_`` (d',) bool says
-    which of them hold codes.
+    `transform` applies the same steps to test examples; steps that drop or relabel rows do so in the training
+    set only. A pipeline without steps changes nothing. After a fit, ``columns_`` (d',) are the columns of the
+    input that are left (None where a step has made new ones), and ``nominal_`` (d',) bool marks those that
+    hold codes of categories.
     """
 
     def __init__(self, steps: Sequence[Step] = ()):
@@ -29,10 +29,10 @@ class Chain:
         rng: np.random.Generator | None = None,
         nominal: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Learn from examples X (m, d), labels y (m,), and treat them: (X (m', d'), y (m',), kept (m',)).
+        """Fit the steps to examples X (m, d) with labels y (m,) and transform them.
 
-        ``kept`` numbers the rows of the X given here. nominal: (d,) bool, which columns hold codes of
-        categories. Raises ConfmlError where a step leaves no row.
+        nominal: (d,) bool, the columns that hold codes of categories. Returns X (m', d'), y (m',) and the
+        numbers (m',) of the rows that are kept. Raises ConfmlError where a step leaves no row.
         """
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
         kept, self.columns_ = np.arange(len(y)), np.arange(X.shape[1])
@@ -52,7 +52,7 @@ class Chain:
         return np.ascontiguousarray(X), y, kept
 
     def transform(self, X: np.ndarray) -> np.ndarray:
-        """The treated examples (n, d'), C-contiguous float64, after `fit_training`; X is not changed."""
+        """Return the transformed examples (n, d') as C-contiguous float64; X is not changed."""
         X = np.asarray(X, dtype=np.float64)
         for step in self.steps:
             X = step.transform(X)
@@ -60,7 +60,7 @@ class Chain:
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        """The quantities of all steps as ``<step>.<quantity>`` (of a step that stands twice, the last)."""
+        """The quantities of all steps as ``<step>.<quantity>``; of a repeated step, those of the last one."""
         return {
             f"{step.name}.{quantity}": value
             for step in self.steps

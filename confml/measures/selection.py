@@ -1,0 +1,47 @@
+"""Selection of a point of a parameter grid by inner cross-validation."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from confml.measures import known_metrics
+from confml.measures.point import adjusted_rand_index
+
+
+def inner_score(labels: np.ndarray, truth: np.ndarray, select_by: str) -> float:
+    """Return the ``accuracy``, ``error`` or ``ari`` of predicted labels (n,) against the true ones (n,)."""
+    if select_by == "ari":
+        return adjusted_rand_index(truth, labels)
+    right = float(np.mean(labels == truth))
+    return 1 - right if select_by == "error" else right
+
+
+def best_point(
+    grid: Sequence[Mapping[str, Any]], scores: Sequence[Sequence[float | None]], select_by: str
+) -> tuple[int | None, list[dict[str, Any]]]:
+    """Return the number of the point with the best mean score, and a summary of each point.
+
+    scores: for each point its scores on the folds; None for a fold where it failed. The best mean wins, in
+    the direction that the metric declares; ties go to the first point. A point that failed on a fold is out;
+    the number is None where all are. A summary has the keys ``params``, ``mean``, ``sd`` and ``folds``.
+    """
+    sign = known_metrics()[select_by].sign
+    summaries: list[dict[str, Any]] = []
+    best: int | None = None
+    for number, (point, found) in enumerate(zip(grid, scores, strict=True)):
+        folds = list(found)
+        failed = not folds or None in folds
+        # fsum, because two points with the same scores in another order of the folds must tie.
+        mean = None if failed else math.fsum(folds) / len(folds)
+        sd = None if failed else (statistics.stdev(folds) if len(folds) > 1 else 0.0)
+        summaries.append({"params": dict(point), "mean": mean, "sd": sd, "folds": folds})
+        if mean is None:
+            continue
+        if best is None or sign * (mean - summaries[best]["mean"]) > 0:
+            best = number
+    return best, summaries

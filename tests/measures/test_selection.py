@@ -1,0 +1,35 @@
+"""The one choice of a grid point: largest mean, ties to the first point, failed points out."""
+
+import numpy as np
+import pytest
+
+from confml.measures.selection import best_point, inner_score
+
+GRID = [{"k": 1}, {"k": 3}, {"k": 5}]
+
+
+@pytest.mark.parametrize(
+    ("scores", "select_by", "best"),
+    [
+        ([[0.5, 0.7], [0.8, 0.6], [0.6, 0.8]], "accuracy", 1),
+        ([[0.5, 0.7], [0.8, 0.6], [0.6, 0.8]], "error", 0),
+        ([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.2, 0.3, 0.1]], "accuracy", 0),  # sums differ in their last bit
+        ([[0.9, None], [0.2, 0.2], [0.1, 0.1]], "ari", 1),
+        ([[None], [None], [None]], "accuracy", None),
+        ([[], [], []], "accuracy", None),
+    ],
+)
+def test_best_point(scores, select_by, best):
+    found, summaries = best_point(GRID, scores, select_by)
+    assert found == best
+    assert [one["params"] for one in summaries] == GRID and [one["folds"] for one in summaries] == scores
+    for one, folds in zip(summaries, scores, strict=True):
+        failed = not folds or None in folds
+        assert one["mean"] is None if failed else one["mean"] == pytest.approx(np.mean(folds))
+        assert one["sd"] is None if failed else one["sd"] == pytest.approx(np.std(folds, ddof=1))
+
+
+def test_inner_score():
+    truth, labels = np.array(list("aabb")), np.array(list("aaba"))
+    assert inner_score(labels, truth, "accuracy") == 0.75 and inner_score(labels, truth, "error") == 0.25
+    assert inner_score(truth, truth, "ari") == 1.0
