@@ -74,7 +74,9 @@ def coverage_band(
     parts: (rows, counted) for each group of test examples whose p-values are counted among the same examples,
     as `covered_probabilities` takes them: one part, or one for each class where p-values are
     label-conditional. Exact for split conformal prediction without ties on one split. Approximate for
-    transductive and cross-conformal p-values. p-values with ties and without smoothing cover more. The mean
+    transductive and cross-conformal p-values: examples that are each other's neighbours have similar scores,
+    so that TCM-NN leaves the band in 6 to 11 % of the splits with k = 1 and 60 to 200 training examples, and
+    in 3 to 7 % with k = 10 (``make validity``). p-values with ties and without smoothing cover more. The mean
     over several splits varies less. (NaN, NaN) where a part has no calibration examples at all, or no rows.
     """
     from scipy.signal import fftconvolve
