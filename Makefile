@@ -10,7 +10,7 @@ JOBS   ?=
 RUN    := $(CONFML) run $(if $(JOBS),--jobs $(JOBS))
 
 .DELETE_ON_ERROR:
-.PHONY: run test bench lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
+.PHONY: run test bench fuzz lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
 
 run: $(VENV)/installed
 	@$(RUN) configs/quickstart.yaml
@@ -203,6 +203,11 @@ figure-classical-more: $(VENV)/installed
 # Every benchmark beside what it is measured against, one thread: make bench, make bench ONLY=usps_k1.
 bench: $(VENV)/installed-bench
 	@$(VENV)/bin/python tests/bench $(if $(ONLY),--only $(ONLY))
+
+# Mutants of configs, CSV files, cards and archives, which must be read or refused in words: make fuzz MINUTES=5.
+MINUTES ?= 5
+fuzz: $(VENV)/installed-dev
+	@$(VENV)/bin/python tests/fuzz $(MINUTES)
 
 lint: $(VENV)/installed-dev
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .

@@ -117,7 +117,7 @@ def _opened(kind: str, stream: BinaryIO):
 
 
 class _Zstandard:
-    """A reader of all frames of a file: the package's own one takes a file that is cut short for a whole one."""
+    """A reader of all frames of a file. The package's own reader does not notice that a file is cut short."""
 
     def __init__(self, zstandard, stream: BinaryIO):
         self._new = zstandard.ZstdDecompressor().decompressobj

@@ -22,6 +22,10 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
 Size = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
+# A name of a file or folder below the cache: no path that leads out of it.
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=100)]
+_CARD_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}")
+_MOST_COLUMNS = 1_000_000
 # A class label as a card writes it: compared as text, so that 2 and "2" are the same.
 Label = Annotated[Text, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
 
@@ -52,8 +56,8 @@ class CardFile(_Strict):
     rows: data rows in it, where the card says so.
     """
 
-    name: Text
-    folder: str = ""
+    name: FileName
+    folder: FileName | Literal[""] = ""
     sha256: Digest | None = None
     bytes: Size | None = None
     content_sha256: Digest | None = None
@@ -165,7 +169,7 @@ class Card(_Strict):
     licence: Text
     citation: Text
     page: Annotated[str, Field(pattern=r"^https?://\S+$")]
-    folder: Text
+    folder: FileName
     files: tuple[CardFile, ...] = ()
     reader: Annotated[Delimited | Keel | Idx | Sklearn, Field(discriminator="kind")]
     columns: tuple[Text, ...] | None = None
@@ -211,6 +215,9 @@ def column_names(written: tuple[str, ...]) -> tuple[str, ...]:
             names.append(text)
             continue
         before, low, high, behind = found.groups()
+        count = int(high) - int(low) + 1 if max(len(low), len(high)) < 10 else _MOST_COLUMNS + 1
+        if count > _MOST_COLUMNS:
+            raise DataError(f"'{text[:60]}' stands for more than {_MOST_COLUMNS} columns")
         names += [f"{before}{number}{behind}" for number in range(int(low), int(high) + 1)]
     return tuple(names)
 
@@ -226,7 +233,7 @@ def read_card(name: str) -> Card:
 
     Raises ConfigError for a name that no card has, DataError with file:line for a card that is broken.
     """
-    if not re.fullmatch(r"[A-Za-z0-9_.-]+", name) or name.startswith("."):
+    if not _CARD_NAME.fullmatch(name):
         raise ConfigError(f"'{name}' is not the name of a data set", hint="confml data list shows them")
     path = resource_folder("datasets") / f"{name}.yaml"
     if not path.is_file():
@@ -265,8 +272,9 @@ def _with_base(path: Path, seen: tuple[Path, ...]):
     if base is None:
         return values, places
     where = f"{path}:{lines[('base',)]}"
-    beside = path.with_name(f"{base}.yaml")
-    if not isinstance(base, str) or not beside.is_file():
+    named = isinstance(base, str) and _CARD_NAME.fullmatch(base)
+    beside = path.with_name(f"{base}.yaml") if named else path
+    if not named or not beside.is_file():
         hint = did_you_mean(str(base), (other.stem for other in path.parent.glob("*.yaml")), list_all=False)
         raise DataError(f"there is no card '{base}' to build on", where=where, hint=hint)
     if beside in (*seen, path):

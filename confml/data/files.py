@@ -2,7 +2,7 @@
 
 Files are looked for as ``<folder>/<name>`` in the folders of ``CONFML_DATA`` (a path list; never written to),
 then in the user's cache (``CONFML_CACHE``, else the system's place for caches). What a file's SHA-256 is gets
-remembered in the cache with its size and time of change, so that big files are not hashed at every load.
+remembered in the cache with its size, times and inode, so that big files are not hashed at every load.
 """
 
 from __future__ import annotations
@@ -157,7 +157,16 @@ def _digest(stream) -> str:
 def _digests(path: Path, *, content: bool, again: bool, remember: bool) -> dict:
     """``sha256`` of a file and, if asked, that of what it holds (``content``, None if broken)."""
     stat = path.stat()
-    stamp = {"path": str(path.resolve()), "size": stat.st_size, "changed": stat.st_mtime_ns}
+    # Size and time of change can be set. A file that was replaced has another inode, and the system sets the
+    # time of its last change of state.
+    stamp = {
+        "path": str(path.resolve()),
+        "size": stat.st_size,
+        "changed": stat.st_mtime_ns,
+        "state_changed": stat.st_ctime_ns,
+        "inode": stat.st_ino,
+        "device": stat.st_dev,
+    }
     memory = cache_folder() / "verified" / f"{hashlib.sha256(stamp['path'].encode()).hexdigest()[:32]}.json"
     known = {} if again else _remembered(memory, stamp)
     missing = [key for key in ("sha256", *["content"] * content) if key not in known]

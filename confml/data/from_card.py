@@ -29,7 +29,7 @@ def load_card(spec: Mapping[str, Any]) -> DataSet:
     name = spec.get("name", spec.get("card"))
     if name is None:
         raise ConfigError("a data set needs a name, or a card, csv or generate")
-    return dataset_from_card(read_card(spec.get("card", name)), name=name)
+    return dataset_from_card(read_card(str(spec.get("card", name))), name=str(name))
 
 
 def dataset_from_card(card: Card, name: str | None = None) -> DataSet:
@@ -52,6 +52,7 @@ def dataset_from_card(card: Card, name: str | None = None) -> DataSet:
         categories=categories,
         train_rows=train_rows,
         test_rows=test_rows,
+        lines=table.lines,
         notes=tuple(notes),
     )
     _check(card, data)
@@ -67,10 +68,12 @@ class _Table:
     texts: dict[str, list[str]]  # of the attributes that are text: nominal ones, and words in an order
     y: np.ndarray
     in_train: np.ndarray | None = None  # (n,) bool
+    lines: np.ndarray | None = None  # (n,) of the file
 
     def rows(self, keep: np.ndarray) -> _Table:
         in_train = None if self.in_train is None else self.in_train[keep]
-        return replace(self, values=self.values[keep], y=self.y[keep], in_train=in_train)
+        lines = None if self.lines is None else self.lines[keep]
+        return replace(self, values=self.values[keep], y=self.y[keep], in_train=in_train, lines=lines)
 
 
 def _read(card: Card) -> _Table:
@@ -98,6 +101,7 @@ def _read(card: Card) -> _Table:
         texts={column: texts for column, texts in rows.texts.items() if column in names},
         y=_labels(card, rows, label),
         in_train=_in_train([(file, len(rows.values)) for file, rows in files]),
+        lines=rows.lines,
     )
 
 
@@ -145,7 +149,9 @@ def _joined(all_rows: Sequence[Rows]) -> Rows:
             values[start : start + len(codes), j][there] = new[codes[there].astype(np.intp)]
             start += len(codes)
         texts[column] = list(place)
-    return replace(all_rows[0], values=values, texts=texts)
+    lines = [rows.lines for rows in all_rows]
+    together = None if any(part is None for part in lines) else np.concatenate(lines)
+    return replace(all_rows[0], values=values, texts=texts, lines=together)
 
 
 def _labels(card: Card, rows: Rows, label: str) -> np.ndarray:

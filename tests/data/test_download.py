@@ -12,10 +12,12 @@ import threading
 import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 from data.test_unpack import GNU_SHAR, compress_z, zipped
 
+from confml.data import download
 from confml.data.cards import CardFile
 from confml.data.download import fetch_files
 from confml.data.files import find
@@ -381,3 +383,18 @@ def test_a_killed_fetch_leaves_no_half_file_and_its_rest_is_cleared_up_later(ser
     os.utime(rest, (0, 0))
     fetch(card_file(server, "/b", b"b", name="b.data"))
     assert kept(cache) == ["toy", "toy/a.data", "toy/b.data"]
+
+
+def test_a_server_that_sends_without_end_is_not_listened_to(server, cache):
+    file = card_file(server, data=b"x" * 1000, bytes=10)
+    server.contents["/a.data"] = b"x" * 3_000_000
+    (result,) = fetch(file)
+    assert "the server sends more than 1048596 bytes, far more than expected" in result.problem
+    assert kept(cache) == [] and server.asked["/a.data"] == 1
+
+
+def test_a_transfer_that_takes_too_long_is_ended(server, cache, monkeypatch):
+    clock = iter(range(0, 10**6, 1000))
+    monkeypatch.setattr(download, "time", SimpleNamespace(monotonic=lambda: next(clock), time=time.time))
+    (result,) = fetch(card_file(server))
+    assert "the transfer is slower than 10 kB/s" in result.problem and kept(cache) == []
