@@ -1,4 +1,4 @@
-"""``confml data``: the data sets that confml knows, their files, and fetching and verifying these."""
+"""``confml data``: list, describe, fetch, audit and verify data sets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from confml.commands._options import InOrder, json_option, say
+from confml.commands._options import InOrder, json_option, named_or_table, say, table_options
 
 if TYPE_CHECKING:
     from confml.data.cards import Card, CardFile
@@ -20,7 +20,7 @@ _WORDS = {"found": "here", "missing": "to fetch", "wrong": "wrong"}
 
 @click.group(cls=InOrder)
 def data() -> None:
-    """List, describe, fetch and verify data sets.
+    """List, describe, fetch, audit and verify data sets.
 
     Files are looked for in the folders of CONFML_DATA, laid out as <set>/<file>, then in the cache
     (CONFML_CACHE, or the system's place for caches), where fetch puts them.
@@ -28,6 +28,7 @@ def data() -> None:
     \b
     confml data list                 what there is, and which files are here
     confml data fetch usps           get the files of a set
+    confml data check loans.csv --label default
     """
 
 
@@ -120,6 +121,60 @@ def fetch(names: tuple[str, ...], everything: bool) -> None:
     if failed:
         say(f"{failed} of {len(files)} {'file' if len(files) == 1 else 'files'} could not be had")
         raise click.exceptions.Exit(DATA_MISSING)
+
+
+@data.command()
+@click.argument("dataset", metavar="FILE|CARD")
+@table_options
+@click.option("--test", metavar="FILE", help="A table file with the test rows.")
+@json_option
+def check(dataset: str, as_json: bool, **options: Any) -> None:
+    """Audit a data set for mistakes that make results look better or worse than they are.
+
+    FILE is a table file (CSV, .parquet, .xlsx) with --label, CARD a name of `confml data list`.
+
+    Checked are duplicate and contradictory rows, test rows among the training rows, a file that holds every
+    row several times, labels that look alike, identifiers, features that determine the label, constant and
+    duplicate features, and features of very different ranges. Each finding says what to do.
+
+    \b
+    confml data check loans.csv --label default
+    confml data check optdigits --json
+    """
+    from confml.data import load
+    from confml.data.audit import audit
+
+    loaded = load(named_or_table(dataset, options))
+    findings = audit(loaded)
+    notes = [note for note in loaded.notes if not any(note.startswith(one.sentence) for one in findings)]
+    if as_json:
+        told = {
+            "name": loaded.name,
+            "rows": len(loaded),
+            "test_rows": None if loaded.test_rows is None else len(loaded.test_rows),
+            "features": list(loaded.table_attributes),
+            "categorical": [
+                name
+                for name, is_nominal in zip(loaded.table_attributes, loaded.nominal, strict=True)
+                if is_nominal
+            ],
+            "ids": list(loaded.id_columns),
+            "classes": {str(label): count for label, count in loaded.class_counts().items()},
+            "notes": notes,
+            "findings": [finding.as_dict() for finding in findings],
+        }
+        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        return
+    features, classes = len(loaded.table_attributes), loaded.class_counts()
+    nominal = f", {int(loaded.nominal.sum())} of them categorical" if loaded.nominal.any() else ""
+    click.echo(f"{loaded.name}: {len(loaded)} rows, {features} features{nominal}, {len(classes)} classes")
+    shown = [f"{label}: {count}" for label, count in list(classes.items())[:20]]
+    click.echo(f"classes: {', '.join(shown)}{', ...' if len(classes) > 20 else ''}")
+    for note in notes:
+        click.echo(f"note: {' '.join(note.split())}")
+    for finding in findings:
+        click.echo(f"{finding.code}: {finding.sentence}; {finding.remedy}")
+    click.echo(f"{len(findings) or 'no'} finding{'' if len(findings) == 1 else 's'}")
 
 
 @data.command()
