@@ -160,7 +160,7 @@ def _check_partners(options: dict[str, Any]) -> None:
 
 
 def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float | None]:
-    """What `confml.data.load` is asked for, and the true Bayes error of made data."""
+    """The spec for `confml.data.load`, and the true Bayes error of synthetic data."""
     from confml.data.generators import GENERATORS
 
     spec = named_or_table(dataset, options)

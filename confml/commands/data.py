@@ -37,8 +37,8 @@ def data() -> None:
 def list_command(as_json: bool) -> None:
     """List the data sets and generators.
 
-    FILES says: here; to fetch; by hand (no address serves them all, see info); wrong (verify says what);
-    bundled (with scikit-learn).
+    FILES is here, to fetch, by hand (no address serves all files, see info), wrong (see verify) or bundled
+    (with scikit-learn).
 
     \b
     confml data list
@@ -59,7 +59,7 @@ def list_command(as_json: bool) -> None:
         [*heads.values(), "FILES", "TITLE"],
         [[*(row[k] for k in heads), row["files"], row["title"]] for row in rows],
     )
-    click.echo("\nmade, as {generate: NAME, n: 250}:")
+    click.echo("\nsynthetic, as {generate: NAME, n: 250}:")
     _table(None, [[entry["name"], entry["about"]] for entry in made])
 
 
@@ -67,7 +67,7 @@ def list_command(as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def info(name: str, as_json: bool) -> None:
-    """Say what is known of a data set or generator.
+    """Describe a data set or generator.
 
     \b
     confml data info usps
@@ -94,8 +94,8 @@ def info(name: str, as_json: bool) -> None:
 def fetch(names: tuple[str, ...], everything: bool) -> None:
     """Fetch the files of data sets that are not here yet.
 
-    Every file is checked by its SHA-256; a wrong one is not kept. What could not be had is said, one line a
-    file, and the exit code is then 3.
+    Every file is checked by its SHA-256; a wrong one is not kept. Each file that cannot be fetched is
+    reported on one line, and the exit code is then 3.
 
     \b
     confml data fetch usps satimage
@@ -119,7 +119,7 @@ def fetch(names: tuple[str, ...], everything: bool) -> None:
             failed += 1
             say(f"{_place(result.file)}: {result.problem}")
     if failed:
-        say(f"{failed} of {len(files)} {'file' if len(files) == 1 else 'files'} could not be had")
+        say(f"{failed} of {len(files)} {'file' if len(files) == 1 else 'files'} could not be fetched")
         raise click.exceptions.Exit(DATA_MISSING)
 
 
@@ -184,7 +184,7 @@ def check(dataset: str, as_json: bool, **options: Any) -> None:
 )
 @json_option
 def verify(names: tuple[str, ...], load: bool, as_json: bool) -> None:
-    """Read files anew and compare their SHA-256.
+    """Read files again and compare their SHA-256.
 
     Without a name every data set is verified as far as its files are here. The exit code is 3 where a file
     is wrong, or one of a named data set is missing.
@@ -217,7 +217,7 @@ def verify(names: tuple[str, ...], load: bool, as_json: bool) -> None:
         raise click.exceptions.Exit(DATA_MISSING)
 
 
-# ---- what is told
+# ---- descriptions
 
 
 def _cards(names) -> list[Card]:
@@ -227,7 +227,7 @@ def _cards(names) -> list[Card]:
 
     for name in names:
         if name in GENERATORS and name not in known_cards():
-            raise ConfigError(f"'{name}' is a generator: its data are made, there are no files")
+            raise ConfigError(f"'{name}' is a generator of synthetic data, it has no files")
     return [read_card(name) for name in dict.fromkeys(names)]
 
 
@@ -281,7 +281,7 @@ def _generator_info(name: str, generator: Generator) -> dict[str, Any]:
     common = {"n": generator.default_n, "test_n": 0, "seed": 1}
     return {
         "name": name,
-        "title": "made data",
+        "title": "synthetic data",
         "about": generator.about,
         "classes": list(generator.classes),
         "bayes_error": round(generator.bayes_error(**generator.defaults), 5),
@@ -307,7 +307,7 @@ def _problem_of_loading(card: Card) -> str | None:
     return None
 
 
-# ---- how it is printed
+# ---- printing
 
 
 def _print_info(told: dict[str, Any]) -> None:

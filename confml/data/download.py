@@ -1,7 +1,7 @@
-"""Fetch the files of data sets into the cache: right bytes or nothing.
+"""Fetch the files of data sets into the cache; a file that is wrong is not kept.
 
-What is served is written under a temporary name, checked, unpacked where it must be, checked again, and
-renamed into place: no moment leaves half a file, and several processes may fetch the same files at once.
+The bytes served are written under a temporary name, checked, unpacked where the card says so, checked again
+and renamed: half a file is never left, and several processes may fetch the same files at once.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers that may be o
 
 @dataclass(frozen=True)
 class Fetched:
-    """What became of one file of a card: ``state`` is ``here``, ``fetched``, ``manual`` or ``failed``.
+    """The outcome for one file of a card: ``state`` is ``here``, ``fetched``, ``manual`` or ``failed``.
 
-    path: where the right file is. problem: one line in words where there is none.
+    path: of the right file. problem: one sentence where there is none.
     """
 
     file: CardFile
@@ -96,7 +96,7 @@ def _fetch_one(file: CardFile, transfers: _Transfers) -> Path:
 def _wrong(file: CardFile, data: bytes, expected: str | None, got: str | None, does: str) -> DataError:
     page = " (a web page: does this network ask for a login?)" if data.lstrip()[:1] == b"<" else ""
     told = f"expected SHA-256 {expected}, got {got or 'no whole gzip file'}{page}"
-    return DataError(f"what it {does} is wrong: {told}; nothing was kept", where=str(file.address))
+    return DataError(f"the file it {does} is wrong: {told}; nothing was kept", where=str(file.address))
 
 
 def _by_hand(file: CardFile) -> str:
@@ -107,7 +107,7 @@ def _by_hand(file: CardFile) -> str:
 
 @contextmanager
 def _workspace() -> Iterator[Path]:
-    """A folder for half-done work, on the file system of the cache so that renaming is one step."""
+    """A temporary folder on the file system of the cache, so that a file is renamed in one step."""
     parent = download_folder()
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ class _Transfers:
         self._unreachable: dict[str, str] = {}
 
     def get(self, file: CardFile) -> Path:
-        """The path of what the file's address serves, checked. Raises DataError in one line."""
+        """The path of the bytes that the address of a file serves, checked. Raises DataError."""
         address = str(file.address)
         if address not in self._done:
             try:
@@ -173,7 +173,7 @@ class _Transfers:
         raise DataError(f"cannot be fetched: {cause}{tried}", where=address)
 
     def _attempt(self, address: str, target: Path, expected_bytes: int | None) -> tuple[str | None, bool]:
-        """One transfer from its beginning: why it did not succeed, and whether trying again is no use."""
+        """One transfer: the reason if it failed, and whether another attempt is useless."""
         import requests
 
         try:

@@ -1,7 +1,7 @@
 """Where the files of data sets are found on this machine, and whether they are the right ones.
 
 Files are looked for as ``<folder>/<name>`` in the folders of ``CONFML_DATA`` (a path list; never written to),
-then in the user's cache (``CONFML_CACHE``, else the system's place for caches). What a file's SHA-256 is gets
+then in the user's cache (``CONFML_CACHE``, else the system's place for caches). The SHA-256 of a file is
 remembered in the cache with its size, times and inode, so that big files are not hashed at every load.
 """
 
@@ -38,10 +38,10 @@ def search_path() -> list[Path]:
 
 @dataclass(frozen=True)
 class FileState:
-    """What was found of one file of a card.
+    """The result of a search for one file of a card.
 
     path: the right file (``state`` ``found``), the first wrong one (``wrong``), or None (``missing``).
-    expected, got: SHA-256 of a wrong file's content; ``problem`` says it in words where there is none to say.
+    expected, got: SHA-256 of a wrong file's content; ``problem``: a sentence where it has none.
     """
 
     file: CardFile
@@ -101,7 +101,7 @@ def look(file: CardFile, *, again: bool = False) -> FileState:
 
 
 def check(path: Path, file: CardFile, *, again: bool = False, remember: bool = True) -> FileState:
-    """Whether the file at ``path`` is the one that a card means, by its bytes, else by what it holds."""
+    """Whether the file at ``path`` is the one of a card, by its SHA-256 or by that of its content."""
     options = {"again": again, "remember": remember}
     try:
         known = _digests(path, content=False, **options)
@@ -151,11 +151,11 @@ def _digest(stream) -> str:
     return digest.hexdigest()
 
 
-# ---- what the checksums of files were when they were last read
+# ---- remembered checksums
 
 
 def _digests(path: Path, *, content: bool, again: bool, remember: bool) -> dict:
-    """``sha256`` of a file and, if asked, that of what it holds (``content``, None if broken)."""
+    """``sha256`` of a file and, on request, that of its content (``content``, None if broken)."""
     stat = path.stat()
     # Size and time of change can be set. A file that was replaced has another inode, and the system sets the
     # time of its last change of state.

@@ -1,4 +1,4 @@
-"""From a card to a `DataSet`: read the files, do what the card says, count what came out."""
+"""Load the `DataSet` of a card: read the files, apply the card's changes, compare the counts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def load_card(spec: Mapping[str, Any]) -> DataSet:
 
 
 def dataset_from_card(card: Card, name: str | None = None) -> DataSet:
-    """The data set that a card describes, checked against what the card expects of it."""
+    """Load the data set of a card and check it against the counts that the card expects."""
     table = _read(card)
     notes = list(card.notes)
     table = _handle_missing(card, table, notes)
@@ -92,7 +92,7 @@ def _read(card: Card) -> _Table:
     for column in (label, *card.ignore, *card.ordinal, *(card.nominal if card.nominal != "all" else ())):
         if column not in rows.names:
             hint = did_you_mean(str(column), rows.names)
-            raise DataError(f"the card speaks of a column '{column}'", where=str(card.path), hint=hint)
+            raise DataError(f"the card names a column '{column}'", where=str(card.path), hint=hint)
     kept = [j for j, column in enumerate(rows.names) if column != label and column not in card.ignore]
     names = tuple(rows.names[j] for j in kept)
     return _Table(
@@ -243,7 +243,7 @@ def _change_classes(card: Card, table: _Table) -> _Table:
     for label in (*card.drop_classes, *(old for olds in card.merge.values() for old in olds)):
         if label not in texts:
             hint = did_you_mean(label, texts)
-            raise DataError(f"the card speaks of a class '{label}'", where=str(card.path), hint=hint)
+            raise DataError(f"the card names a class '{label}'", where=str(card.path), hint=hint)
     if card.merge:
         new = {old: merged for merged, olds in card.merge.items() for old in olds}
         table = replace(table, y=as_labels(np.array([new.get(text, text) for text in texts]))[codes])
@@ -292,7 +292,7 @@ def _parts(card: Card, table: _Table) -> tuple[np.ndarray | None, np.ndarray | N
 
 
 def _check(card: Card, data: DataSet) -> None:
-    """Raise a DataError for the first count that is not what the card expects."""
+    """Raise a DataError for the first count that differs from the card's."""
     expect = card.expect
     counts = [
         ("rows", expect.rows, len(data)),

@@ -1,4 +1,4 @@
-"""Made data sets whose true distribution is known: seeded, with the Bayes error beside them.
+"""Synthetic data sets whose true distribution is known, with a random seed and their Bayes error.
 
 Every example is drawn independently: first its class, then its attributes. ``bayes_probability`` is the true
 probability of each class at a point, and ``bayes_error`` the error that no classifier can beat.
@@ -101,11 +101,6 @@ def true_probability(spec: Mapping[str, Any]) -> Callable[[np.ndarray], np.ndarr
     generator, given = _checked(spec)
     own = {name: value for name, value in given.items() if name in generator.parameters}
     return lambda X: generator.bayes_probability(X, **own)
-
-
-def check_generated(spec: Mapping[str, Any]) -> None:
-    """Raise ConfigError for an unknown generator, an unknown parameter or a wrong value; draws nothing."""
-    _checked(spec)
 
 
 def _checked(spec: Mapping[str, Any]) -> tuple[Generator, dict[str, Any]]:

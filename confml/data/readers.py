@@ -1,4 +1,4 @@
-"""Readers of the formats that data sets come in: delimited text, KEEL, IDX; plain, in gzip or in a zip file.
+"""Readers of the formats of published data sets: delimited text, KEEL, IDX; plain, in gzip or in a zip file.
 
 A reader gives `Rows`, or raises a DataError that names the file, the row and the column. Numbers are rounded
 correctly (as ``float(text)`` does): ties between distances depend on it, and fast readers do not promise it.
@@ -162,7 +162,7 @@ def _split(line: str, separator: str) -> list[str]:
 
 
 def _all_numbers(lines: Sequence[str], separator: str, columns: int) -> np.ndarray | None:
-    """(n, columns) numbers by numpy's parser, or None where something else stands among them."""
+    """(n, columns) numbers by numpy's parser, or None where a field is no number."""
     if not any(line.strip() for line in lines):
         return None
     try:
@@ -237,7 +237,7 @@ def _raise_ragged(path: Path, split, block, start: int, names: tuple[str, ...]) 
         if len(fields) < len(names):
             about = f"column '{names[len(fields)]}' is the first that it lacks"
         else:
-            about = f"nothing belongs behind column '{names[-1]}'"
+            about = f"no field is expected after column '{names[-1]}'"
         raise DataError(
             f"expected {len(names)} fields, got {len(fields)}: {about}",
             where=f"{path}, row {start + i + 1} (line {block[i] + 1})",

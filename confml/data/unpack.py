@@ -94,7 +94,7 @@ _SHAR_FILE = re.compile(
 
 
 def _shar_member(data: bytes, member: str) -> bytes:
-    """A file of a shell archive: the lines of its here-document, less the X that ``sed`` takes away."""
+    """A file of a shell archive: the lines of its here-document, without the X that ``sed`` removes."""
     lines = data.split(b"\n")
     names: list[str] = []
     number = 0

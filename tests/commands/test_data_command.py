@@ -171,7 +171,7 @@ def test_an_unknown_name_is_a_mistake_with_the_nearest_name(put_card):
         with pytest.raises(ConfigError, match="unknown data set 'toi'; did you mean 'toy'?"):
             run(command, "toi")
     for command in ("fetch", "verify"):
-        with pytest.raises(ConfigError, match="'unit-square' is a generator: its data are made"):
+        with pytest.raises(ConfigError, match="'unit-square' is a generator of synthetic data"):
             run(command, "unit-square")
 
 
@@ -198,10 +198,10 @@ def test_fetch_of_a_wrong_file_and_one_by_hand_says_so_and_ends_with_3(put_card,
     assert result.exit_code == 3 and result.stdout == ""
     told = result.stderr.splitlines()
     assert told[1].startswith(
-        f"toy/toy.train: {server.url}/toy.train: what it serves is wrong: expected SHA-256 "
+        f"toy/toy.train: {server.url}/toy.train: the file it serves is wrong: expected SHA-256 "
     )
     assert told[2].startswith("toy/toy.test: no address serves it: ask the author; put it at ")
-    assert told[3] == "2 of 2 files could not be had"
+    assert told[3] == "2 of 2 files could not be fetched"
     assert not (tmp_path / "cache" / "data" / "toy").exists()
 
 

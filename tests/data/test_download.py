@@ -143,7 +143,7 @@ def test_wrong_bytes_are_not_kept_and_both_checksums_are_said(server, cache):
     (result,) = fetch(card_file(server))
     assert result.state == "failed"
     assert result.problem == (
-        f"{server.url}/a.data: what it serves is wrong: expected SHA-256 {sha(DATA)}, "
+        f"{server.url}/a.data: the file it serves is wrong: expected SHA-256 {sha(DATA)}, "
         f"got {sha(server.contents['/a.data'])}; nothing was kept"
     )
     assert kept(cache) == []
@@ -327,11 +327,11 @@ def test_a_wrong_archive_and_wrong_contents_are_not_kept(server, cache):
     server.contents["/packed"] = gzip.compress(DATA + b"more" * 100)
     file = inside(server, "gzip", gzip.compress(DATA))
     (result,) = fetch(file)
-    assert f"what it serves is wrong: expected SHA-256 {file.original_sha256}, got " in result.problem
+    assert f"the file it serves is wrong: expected SHA-256 {file.original_sha256}, got " in result.problem
     server.contents.clear()
     served = gzip.compress(b"other")
     (result,) = fetch(inside(server, "gzip", served))
-    assert f"what it holds is wrong: expected SHA-256 {sha(DATA)}, got {sha(b'other')}" in result.problem
+    assert f"the file it holds is wrong: expected SHA-256 {sha(DATA)}, got {sha(b'other')}" in result.problem
     server.contents.clear()
     (result,) = fetch(inside(server, "zip-member", b"no zip file", member="a"))
     assert "cannot be unpacked (zip-member)" in result.problem
