@@ -10,7 +10,7 @@ JOBS   ?=
 RUN    := $(CONFML) run $(if $(JOBS),--jobs $(JOBS))
 
 .DELETE_ON_ERROR:
-.PHONY: run test bench lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
+.PHONY: run test bench fuzz lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
 
 run: $(VENV)/installed
 	@$(RUN) configs/quickstart.yaml
@@ -210,6 +210,11 @@ bench: $(VENV)/installed-bench
 validity: $(VENV)/installed
 	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/validity $(if $(ONLY),--only $(ONLY)) $(if $(DRAWS),--draws $(DRAWS)) \
 	  $(if $(JOBS),--jobs $(JOBS))
+
+# Mutants of configs, CSV files, cards and archives, which must be read or refused in words: make fuzz MINUTES=5.
+MINUTES ?= 5
+fuzz: $(VENV)/installed-dev
+	@$(VENV)/bin/python tests/fuzz $(MINUTES)
 
 lint: $(VENV)/installed-dev
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from confml.commands.options import TABLE_KEYS, json_option, quiet_option, say, table_options, table_spec
+from confml.commands.options import json_option, named_or_table, quiet_option, say, table_options
 from confml.steps import SCALINGS
 
 SCALES = (*SCALINGS, "none")
@@ -162,27 +162,14 @@ def _check_partners(options: dict[str, Any]) -> None:
 
 
 def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float | None]:
-    """What `confml.data.load` is asked for, and the true Bayes error of made data."""
-    from confml.data.cards import known_cards
+    """The spec for `confml.data.load`, and the true Bayes error of synthetic data."""
     from confml.data.generators import GENERATORS
-    from confml.errors import ConfigError, did_you_mean
 
-    given = [f"--{key}" for key in TABLE_KEYS if options[key] is not None]
-    named = dataset in known_cards() or dataset in GENERATORS
-    if not named and (options["label"] is not None or Path(dataset).suffix or Path(dataset).is_file()):
-        return table_spec(dataset, options), None
-    if given:
-        raise ConfigError(f"{given[0]} is for table files, and '{dataset}' is a data set by name")
-    if dataset in GENERATORS and dataset not in known_cards():
-        generator = GENERATORS[dataset]
-        spec = {"name": dataset, "generate": dataset, "seed": options["seed"]}
-        return spec, float(generator.bayes_error(**generator.defaults))
-    if not named:
-        hint = did_you_mean(dataset, [*known_cards(), *GENERATORS], list_all=False)
-        raise ConfigError(
-            f"there is no data set and no file '{dataset}'", hint=hint or "confml data list shows them"
-        )
-    return {"name": dataset}, None
+    spec = named_or_table(dataset, options)
+    if "generate" not in spec:
+        return spec, None
+    generator = GENERATORS[dataset]
+    return {**spec, "seed": options["seed"]}, float(generator.bayes_error(**generator.defaults))
 
 
 def _parameter(text: str) -> tuple[str, Any]:

@@ -1,4 +1,4 @@
-"""``confml data``: the data sets that confml knows, their files, and fetching and verifying these."""
+"""``confml data``: list, describe, fetch, audit and verify data sets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from confml.commands.options import InOrder, json_option, say
+from confml.commands.options import InOrder, json_option, named_or_table, say, table_options
 
 if TYPE_CHECKING:
     from confml.data.cards import Card, CardFile
@@ -20,7 +20,7 @@ _WORDS = {"found": "here", "missing": "to fetch", "wrong": "wrong"}
 
 @click.group(cls=InOrder)
 def data() -> None:
-    """List, describe, fetch and verify data sets.
+    """List, describe, fetch, audit and verify data sets.
 
     Files are looked for in the folders of CONFML_DATA, laid out as <set>/<file>, then in the cache
     (CONFML_CACHE, or the system's place for caches), where fetch puts them.
@@ -28,6 +28,7 @@ def data() -> None:
     \b
     confml data list                 what there is, and which files are here
     confml data fetch usps           get the files of a set
+    confml data check loans.csv --label default
     """
 
 
@@ -36,8 +37,8 @@ def data() -> None:
 def list_command(as_json: bool) -> None:
     """List the data sets and generators.
 
-    FILES says: here; to fetch; by hand (no address serves them all, see info); wrong (verify says what);
-    bundled (with scikit-learn).
+    FILES is here, to fetch, by hand (no address serves all files, see info), wrong (see verify) or bundled
+    (with scikit-learn).
 
     \b
     confml data list
@@ -58,7 +59,7 @@ def list_command(as_json: bool) -> None:
         [*heads.values(), "FILES", "TITLE"],
         [[*(row[k] for k in heads), row["files"], row["title"]] for row in rows],
     )
-    click.echo("\nmade, as {generate: NAME, n: 250}:")
+    click.echo("\nsynthetic, as {generate: NAME, n: 250}:")
     _table(None, [[entry["name"], entry["about"]] for entry in made])
 
 
@@ -66,7 +67,7 @@ def list_command(as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def info(name: str, as_json: bool) -> None:
-    """Say what is known of a data set or generator.
+    """Describe a data set or generator.
 
     \b
     confml data info usps
@@ -93,8 +94,8 @@ def info(name: str, as_json: bool) -> None:
 def fetch(names: tuple[str, ...], everything: bool) -> None:
     """Fetch the files of data sets that are not here yet.
 
-    Every file is checked by its SHA-256; a wrong one is not kept. What could not be had is said, one line a
-    file, and the exit code is then 3.
+    Every file is checked by its SHA-256; a wrong one is not kept. Each file that cannot be fetched is
+    reported on one line, and the exit code is then 3.
 
     \b
     confml data fetch usps satimage
@@ -118,8 +119,62 @@ def fetch(names: tuple[str, ...], everything: bool) -> None:
             failed += 1
             say(f"{_place(result.file)}: {result.problem}")
     if failed:
-        say(f"{failed} of {len(files)} {'file' if len(files) == 1 else 'files'} could not be had")
+        say(f"{failed} of {len(files)} {'file' if len(files) == 1 else 'files'} could not be fetched")
         raise click.exceptions.Exit(DATA_MISSING)
+
+
+@data.command()
+@click.argument("dataset", metavar="FILE|CARD")
+@table_options
+@click.option("--test", metavar="FILE", help="A table file with the test rows.")
+@json_option
+def check(dataset: str, as_json: bool, **options: Any) -> None:
+    """Audit a data set for mistakes that make results look better or worse than they are.
+
+    FILE is a table file (CSV, .parquet, .xlsx) with --label, CARD a name of `confml data list`.
+
+    Checked are duplicate and contradictory rows, test rows among the training rows, a file that holds every
+    row several times, labels that look alike, identifiers, features that determine the label, constant and
+    duplicate features, and features of very different ranges. Each finding says what to do.
+
+    \b
+    confml data check loans.csv --label default
+    confml data check optdigits --json
+    """
+    from confml.data import load
+    from confml.data.audit import audit
+
+    loaded = load(named_or_table(dataset, options))
+    findings = audit(loaded)
+    notes = [note for note in loaded.notes if not any(note.startswith(one.sentence) for one in findings)]
+    if as_json:
+        told = {
+            "name": loaded.name,
+            "rows": len(loaded),
+            "test_rows": None if loaded.test_rows is None else len(loaded.test_rows),
+            "features": list(loaded.table_attributes),
+            "categorical": [
+                name
+                for name, is_nominal in zip(loaded.table_attributes, loaded.nominal, strict=True)
+                if is_nominal
+            ],
+            "ids": list(loaded.id_columns),
+            "classes": {str(label): count for label, count in loaded.class_counts().items()},
+            "notes": notes,
+            "findings": [finding.as_dict() for finding in findings],
+        }
+        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+        return
+    features, classes = len(loaded.table_attributes), loaded.class_counts()
+    nominal = f", {int(loaded.nominal.sum())} of them categorical" if loaded.nominal.any() else ""
+    click.echo(f"{loaded.name}: {len(loaded)} rows, {features} features{nominal}, {len(classes)} classes")
+    shown = [f"{label}: {count}" for label, count in list(classes.items())[:20]]
+    click.echo(f"classes: {', '.join(shown)}{', ...' if len(classes) > 20 else ''}")
+    for note in notes:
+        click.echo(f"note: {' '.join(note.split())}")
+    for finding in findings:
+        click.echo(f"{finding.code}: {finding.sentence}; {finding.remedy}")
+    click.echo(f"{len(findings) or 'no'} finding{'' if len(findings) == 1 else 's'}")
 
 
 @data.command()
@@ -129,7 +184,7 @@ def fetch(names: tuple[str, ...], everything: bool) -> None:
 )
 @json_option
 def verify(names: tuple[str, ...], load: bool, as_json: bool) -> None:
-    """Read files anew and compare their SHA-256.
+    """Read files again and compare their SHA-256.
 
     Without a name every data set is verified as far as its files are here. The exit code is 3 where a file
     is wrong, or one of a named data set is missing.
@@ -162,7 +217,7 @@ def verify(names: tuple[str, ...], load: bool, as_json: bool) -> None:
         raise click.exceptions.Exit(DATA_MISSING)
 
 
-# ---- what is told
+# ---- descriptions
 
 
 def _cards(names) -> list[Card]:
@@ -172,7 +227,7 @@ def _cards(names) -> list[Card]:
 
     for name in names:
         if name in GENERATORS and name not in known_cards():
-            raise ConfigError(f"'{name}' is a generator: its data are made, there are no files")
+            raise ConfigError(f"'{name}' is a generator of synthetic data, it has no files")
     return [read_card(name) for name in dict.fromkeys(names)]
 
 
@@ -226,7 +281,7 @@ def _generator_info(name: str, generator: Generator) -> dict[str, Any]:
     common = {"n": generator.default_n, "test_n": 0, "seed": 1}
     return {
         "name": name,
-        "title": "made data",
+        "title": "synthetic data",
         "about": generator.about,
         "classes": list(generator.classes),
         "bayes_error": round(generator.bayes_error(**generator.defaults), 5),
@@ -252,7 +307,7 @@ def _problem_of_loading(card: Card) -> str | None:
     return None
 
 
-# ---- how it is printed
+# ---- printing
 
 
 def _print_info(told: dict[str, Any]) -> None:

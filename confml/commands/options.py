@@ -65,11 +65,31 @@ def table_spec(path: str, options: dict[str, Any]) -> dict[str, Any]:
         raise ConfigError(f"{path} needs --label, the name of the column with the class")
     if not Path(path).is_file():
         raise DataError("there is no such file", where=path)
-    given = {key: options[key] for key in TABLE_KEYS if options[key] is not None}
+    given = {key: options[key] for key in (*TABLE_KEYS, "test") if options.get(key) is not None}
     for key in ("id", "nominal", "ignore"):
         if key in given:
             given[key] = [name.strip() for name in given[key].split(",") if name.strip()]
     return {"csv": path, **given}
+
+
+def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
+    """What `confml.data.load` takes for a card, a generator or, with a label, a table file."""
+    from confml.data.cards import known_cards
+    from confml.data.generators import GENERATORS
+    from confml.errors import ConfigError, did_you_mean
+
+    known = [*known_cards(), *GENERATORS]
+    if dataset not in known and (
+        options["label"] is not None or Path(dataset).suffix or Path(dataset).is_file()
+    ):
+        return table_spec(dataset, options)
+    given = [f"--{key}" for key in (*TABLE_KEYS, "test") if options.get(key) is not None]
+    if given:
+        raise ConfigError(f"{given[0]} is for table files, and '{dataset}' is a data set by name")
+    if dataset not in known:
+        hint = did_you_mean(dataset, known, list_all=False) or "confml data list shows them"
+        raise ConfigError(f"there is no data set and no file '{dataset}'", hint=hint)
+    return {"name": dataset} if dataset in known_cards() else {"name": dataset, "generate": dataset}
 
 
 config_argument = click.argument("config", metavar="CONFIG")

@@ -1,4 +1,4 @@
-"""Data sets, from cards, from a user's own CSV files and from generators: all as `DataSet`."""
+"""Data sets from cards, from a user's own table files and from generators, all as `DataSet`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["DataSet", "load"]
 
 
 def load(spec: Mapping[str, Any]) -> DataSet:
-    """The data set that a plain mapping describes, one of
+    """Load the data set of a plain mapping, one of
 
     - ``{"name": "usps"}``, or with ``"card": "usps"`` under another name: a card;
-    - ``{"name": ..., "csv": PATH, "label": COLUMN, ...}``: the user's own file (`confml.data.csv_table`);
-    - ``{"name": ..., "generate": GENERATOR, ...}``: made data (`confml.data.generators`).
+    - ``{"name": ..., "csv": PATH, "label": COLUMN, ...}``: a table file (`confml.data.csv_table`);
+    - ``{"name": ..., "generate": GENERATOR, ...}``: synthetic data (`confml.data.generators`).
 
     Raises DataError for data that are missing or broken, ConfigError for a name or key that is not known.
     """

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from confml.data._words import at_lines, counted, is_missing, is_number, listed, quoted, short
+from confml.data.audit import identifier_finding
 from confml.data.coding import sort_categories
 from confml.data.csv_spec import CsvSpec
 from confml.data.text_table import TextTable
@@ -241,11 +242,8 @@ def _note_number_identifiers(train: TextTable, names, categories, values, notes:
         if np.all(column == np.trunc(column)) and len(np.unique(column)) == len(column):
             found.append(name)
     if found:
-        column = "column" if len(found) == 1 else "columns"
-        notes.append(
-            f"{column} {quoted(found)} {_have(found)} a different whole number or category in every row; "
-            f"if it is an identifier, id: [{listed(found)}] leaves it out of the features"
-        )
+        identifier = identifier_finding(found)
+        notes.append(f"{identifier.sentence}; {identifier.remedy}")
 
 
 def _have(names: Sequence[str]) -> str:

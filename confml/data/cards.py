@@ -1,7 +1,7 @@
-"""Cards: what is known of each data set, as YAML in ``datasets/``, and the model they are checked against.
+"""Cards: the descriptions of data sets, YAML files in ``datasets/``, and the model they are checked against.
 
-A card says where the files of a data set come from, how they are read, and what must come out. A variant is a
-card with ``base: <card>``: it has all of the other's keys but for those that it sets itself.
+A card says where the files of a data set come from, how they are read, and the counts that they must give. A
+variant is a card with ``base: <card>``: it has all keys of the other card that it does not set itself.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
 Size = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
+# A name of a file or folder below the cache: no path that leads out of it.
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=100)]
+_CARD_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}")
+_MOST_COLUMNS = 1_000_000
 # A class label as a card writes it: compared as text, so that 2 and "2" are the same.
 Label = Annotated[Text, BeforeValidator(lambda value: str(value) if type(value) is int else value)]
 
@@ -37,23 +41,23 @@ class _Strict(BaseModel):
 
 
 class CardFile(_Strict):
-    """One file of a data set as confml stores it, and how it is had.
+    """One file of a data set as confml stores it, and how to get it.
 
     name, folder: it is looked for as ``<folder>/<name>``; the folder is the card's unless given.
     sha256, bytes: of the stored file.
-    content_sha256: of what a stored gzip file holds; a file with this content is accepted whatever its own
-        SHA-256 is, since the same content can be compressed in many ways.
-    address: what serves it, pinned to a commit. ``original_sha256`` and ``original_bytes`` are those of what
-        is served, where that differs from the stored file, which is then had by ``unpack``:
+    content_sha256: of the content of a stored gzip file; a file with this content is accepted whatever its
+        own SHA-256 is, since the same content can be compressed in many ways.
+    address: where it is served, pinned to a commit. ``original_sha256`` and ``original_bytes`` are of the
+        bytes served, where those differ from the stored file, which ``unpack`` then gives:
         ``gzip`` and ``compress-z`` uncompress it, ``zip-member`` and ``shar-member`` take out ``member``.
-    manual: words on how to get it where no address serves it.
+    manual: how to get it where no address serves it.
     part: the provider's part, ``train`` or ``test``; none where there is no division.
     holds: ``labels`` or ``attributes`` where these have files of their own.
     rows: data rows in it, where the card says so.
     """
 
-    name: Text
-    folder: str = ""
+    name: FileName
+    folder: FileName | Literal[""] = ""
     sha256: Digest | None = None
     bytes: Size | None = None
     content_sha256: Digest | None = None
@@ -72,7 +76,7 @@ class CardFile(_Strict):
         if self.sha256 is None and self.content_sha256 is None:
             raise ValueError("a file needs sha256 or content-sha256")
         if (self.address is None) == (self.manual is None):
-            raise ValueError("a file needs either an address or manual, words on how to get it")
+            raise ValueError("a file needs either address or manual, a sentence on how to get it")
         if (self.unpack is None) != (self.original_sha256 is None):
             raise ValueError("unpack and original-sha256 go together")
         if (self.unpack in ("zip-member", "shar-member")) != (self.member is not None):
@@ -115,7 +119,7 @@ class Sklearn(_Strict):
 
 
 class Missing(_Strict):
-    """How a missing value is written, and what is done: ``drop`` leaves out its row, ``mean`` keeps it as NaN
+    """How a missing value is written and treated: ``drop`` leaves out its row, ``mean`` keeps it as NaN
     for a later step to fill in, ``error`` refuses it."""
 
     marker: Text
@@ -123,7 +127,7 @@ class Missing(_Strict):
 
 
 class Expect(_Strict):
-    """What a loaded data set must count up to: the check that the files were read rightly.
+    """Counts of the loaded data set, which show that the files were read correctly.
 
     attributes: predictors before coding; columns: of X, where dummy coding makes more of them.
     """
@@ -137,14 +141,14 @@ class Expect(_Strict):
 
 
 class Paper(_Strict):
-    """Whose form of the data set a variant is, and what was changed to get it."""
+    """The publication whose form of the data set a variant has, and the changes that give it."""
 
     source: Text
     changed: tuple[Text, ...]
 
 
 class Card(_Strict):
-    """Everything that is known of one data set or variant.
+    """The description of one data set or variant.
 
     columns: names of the file's columns, label and ignored ones included; ``a[1..34]`` stands for a1 to a34.
     label: the column of the class. ignore: columns that are left out. nominal: columns of categories, or
@@ -152,8 +156,8 @@ class Card(_Strict):
     coding of nominal columns in X: ``dummy`` (one 0/1 column a category that occurs), ``dummy-drop-first``
     (one fewer) or ``integer`` (its place among the sorted categories, from 0).
     drop_classes: rows of these classes are left out. merge: new label <- old labels. label_as_attribute: the
-    label stands among the attributes under this name, as a published mistake has it.
-    train_first: the first so many rows are the training part, the others the test part.
+    label is also an attribute of this name, as in a published study, by mistake.
+    train_first: number of rows, from the first, of the training part; the others are the test part.
     """
 
     name: Text
@@ -165,7 +169,7 @@ class Card(_Strict):
     licence: Text
     citation: Text
     page: Annotated[str, Field(pattern=r"^https?://\S+$")]
-    folder: Text
+    folder: FileName
     files: tuple[CardFile, ...] = ()
     reader: Annotated[Delimited | Keel | Idx | Sklearn, Field(discriminator="kind")]
     columns: tuple[Text, ...] | None = None
@@ -211,6 +215,9 @@ def column_names(written: tuple[str, ...]) -> tuple[str, ...]:
             names.append(text)
             continue
         before, low, high, behind = found.groups()
+        count = int(high) - int(low) + 1 if max(len(low), len(high)) < 10 else _MOST_COLUMNS + 1
+        if count > _MOST_COLUMNS:
+            raise DataError(f"'{text[:60]}' stands for more than {_MOST_COLUMNS} columns")
         names += [f"{before}{number}{behind}" for number in range(int(low), int(high) + 1)]
     return tuple(names)
 
@@ -226,7 +233,7 @@ def read_card(name: str) -> Card:
 
     Raises ConfigError for a name that no card has, DataError with file:line for a card that is broken.
     """
-    if not re.fullmatch(r"[A-Za-z0-9_.-]+", name) or name.startswith("."):
+    if not _CARD_NAME.fullmatch(name):
         raise ConfigError(f"'{name}' is not the name of a data set", hint="confml data list shows them")
     path = resource_folder("datasets") / f"{name}.yaml"
     if not path.is_file():
@@ -237,7 +244,7 @@ def read_card(name: str) -> Card:
 
 
 def read_card_file(path: Path) -> Card:
-    """The card in a file; its base is looked for beside it. Raises DataError with file:line."""
+    """Read the card in a file; its base is in the same folder. Raises DataError with file:line."""
     values, places = _with_base(path, ())
     values["name"], values["path"] = path.stem, str(path)
     base = values.get("base")
@@ -286,16 +293,17 @@ def _with_base(path: Path, seen: tuple[Path, ...]):
     values, lines = read_values(path)
     for key in ("name", "path"):
         if key in values:
-            raise DataError(f"the {key} of a card is its file's", where=f"{path}:{lines[(key,)]}")
+            raise DataError(f"the {key} of a card is that of its file", where=f"{path}:{lines[(key,)]}")
     places = {key: (path, lines) for key in values}
     base = values.get("base")
     if base is None:
         return values, places
     where = f"{path}:{lines[('base',)]}"
-    beside = path.with_name(f"{base}.yaml")
-    if not isinstance(base, str) or not beside.is_file():
+    named = isinstance(base, str) and _CARD_NAME.fullmatch(base)
+    beside = path.with_name(f"{base}.yaml") if named else path
+    if not named or not beside.is_file():
         hint = did_you_mean(str(base), (other.stem for other in path.parent.glob("*.yaml")), list_all=False)
-        raise DataError(f"there is no card '{base}' to build on", where=where, hint=hint)
+        raise DataError(f"there is no card '{str(base)[:60]}' to build on", where=where, hint=hint)
     if beside in (*seen, path):
         raise DataError(f"the card builds on itself, through '{base}'", where=where)
     base_values, base_places = _with_base(beside, (*seen, path))

@@ -11,6 +11,7 @@ import numpy as np
 
 from confml.data._csv_columns import Columns, handle_missing, read_columns
 from confml.data._words import SHOWN, at_lines, counted, is_missing, quoted, short
+from confml.data.audit import alike_sentence
 from confml.data.coding import code_columns
 from confml.data.csv_spec import CsvSpec, check_columns, read_spec
 from confml.data.dataset import DataSet, label_variants
@@ -125,10 +126,7 @@ def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndar
     if all(_INTEGER.fullmatch(text) for text in distinct):
         return np.array([int(text) for text in texts], dtype=np.int64)
     for variants in label_variants(sorted(distinct)):
-        notes.append(
-            f"labels {quoted(variants)} are different texts and count as different classes: "
-            f"write them alike if they mean the same class"
-        )
+        notes.append(f"{alike_sentence(variants)}: write them alike if they mean the same class")
     return _texts(texts)
 
 

@@ -1,4 +1,4 @@
-"""`DataSet`: rows, labels and what is known of them, whatever they were read from."""
+"""`DataSet`: labelled rows, with the names and kinds of their attributes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}(\.0*)?")  # 7, -1, 6.0000
 class DataSet:
     """n labelled rows of d attributes; arrays are read-only.
 
-    name: what results are filed under.
+    name: of the data set in results.
     X: (n, d) float64, C-contiguous, nominal attributes coded; NaN only where missing values were kept.
     y: (n,) labels, int64 if all of them parse as whole numbers, else text.
     attributes: d names; a dummy column is called ``colour=red``.

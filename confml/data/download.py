@@ -1,7 +1,7 @@
-"""Fetch the files of data sets into the cache: right bytes or nothing.
+"""Fetch the files of data sets into the cache; a file that is wrong is not kept.
 
-What is served is written under a temporary name, checked, unpacked where it must be, checked again, and
-renamed into place: no moment leaves half a file, and several processes may fetch the same files at once.
+The bytes served are written under a temporary name, checked, unpacked where the card says so, checked again
+and renamed: half a file is never left, and several processes may fetch the same files at once.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from confml.data.cards import Card, CardFile
+from confml.data.cards import CardFile
 from confml.data.files import check, download_folder, look, sha256_of
 from confml.data.unpack import unpack
 from confml.errors import DataError
@@ -23,37 +23,23 @@ from confml.errors import DataError
 ATTEMPTS = 4
 PAUSE = 1.0  # seconds before the second attempt; twice as long before each later one
 TIMEOUT = 30.0  # seconds without an answer, or without the next bytes
+SLOWEST = 10_000.0  # bytes per second: a transfer may take as long as this, and a minute
+_LARGEST = 1 << 32  # bytes of a file whose size no card says
 _STALE = 86400.0  # seconds after which what a fetch left behind belongs to nobody
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers that may be others a little later
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """What became of one file of a card: ``state`` is ``here``, ``fetched``, ``manual`` or ``failed``.
+    """The outcome for one file of a card: ``state`` is ``here``, ``fetched``, ``manual`` or ``failed``.
 
-    path: where the right file is. problem: one line in words where there is none.
+    path: of the right file. problem: one sentence where there is none.
     """
 
     file: CardFile
     state: str
     path: Path | None = None
     problem: str | None = None
-
-
-def fetch(
-    card: Card,
-    *,
-    say: Callable[[str], None] = lambda text: None,
-    attempts: int = ATTEMPTS,
-    pause: float | None = None,
-    timeout: float = TIMEOUT,
-) -> Iterator[Fetched]:
-    """Fetch what is not on this machine yet: yields what became of each file, in the card's order.
-
-    say: gets a line of progress now and then. attempts, pause: of a broken transfer, which starts again.
-    One file that cannot be had does not stop the others, and nothing is raised for it.
-    """
-    yield from fetch_files(card.files, say=say, attempts=attempts, pause=pause, timeout=timeout)
 
 
 def fetch_files(
@@ -64,7 +50,11 @@ def fetch_files(
     pause: float | None = None,
     timeout: float = TIMEOUT,
 ) -> Iterator[Fetched]:
-    """`fetch` of single files."""
+    """Fetch the files that are not on this machine yet; yield the outcome of each, in their order.
+
+    say: called with lines of progress. attempts, pause: of a transfer that breaks off, which starts again.
+    A file that cannot be fetched does not stop the others, and nothing is raised for it.
+    """
     with ExitStack() as stack:
         transfers: _Transfers | None = None
         for file in files:
@@ -88,7 +78,7 @@ def fetch_files(
 def _fetch_one(file: CardFile, transfers: _Transfers) -> Path:
     data = transfers.get(file).read_bytes()
     if file.unpack is not None:
-        data = unpack(file.unpack, data, file.member, where=str(file.address))
+        data = unpack(file.unpack, data, file.member, where=str(file.address), limit=file.bytes)
     made, target = transfers.folder / "made", download_folder() / file.folder / file.name
     try:
         made.write_bytes(data)
@@ -106,7 +96,7 @@ def _fetch_one(file: CardFile, transfers: _Transfers) -> Path:
 def _wrong(file: CardFile, data: bytes, expected: str | None, got: str | None, does: str) -> DataError:
     page = " (a web page: does this network ask for a login?)" if data.lstrip()[:1] == b"<" else ""
     told = f"expected SHA-256 {expected}, got {got or 'no whole gzip file'}{page}"
-    return DataError(f"what it {does} is wrong: {told}; nothing was kept", where=str(file.address))
+    return DataError(f"the file it {does} is wrong: {told}; nothing was kept", where=str(file.address))
 
 
 def _by_hand(file: CardFile) -> str:
@@ -117,7 +107,7 @@ def _by_hand(file: CardFile) -> str:
 
 @contextmanager
 def _workspace() -> Iterator[Path]:
-    """A folder for half-done work, on the file system of the cache so that renaming is one step."""
+    """A temporary folder on the file system of the cache, so that a file is renamed in one step."""
     parent = download_folder()
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -146,7 +136,7 @@ class _Transfers:
         self._unreachable: dict[str, str] = {}
 
     def get(self, file: CardFile) -> Path:
-        """The path of what the file's address serves, checked. Raises DataError in one line."""
+        """The path of the bytes that the address of a file serves, checked. Raises DataError."""
         address = str(file.address)
         if address not in self._done:
             try:
@@ -183,14 +173,15 @@ class _Transfers:
         raise DataError(f"cannot be fetched: {cause}{tried}", where=address)
 
     def _attempt(self, address: str, target: Path, expected_bytes: int | None) -> tuple[str | None, bool]:
-        """One transfer from its beginning: why it did not succeed, and whether trying again is no use."""
+        """One transfer: the reason if it failed, and whether another attempt is useless."""
         import requests
-        from pooch import HTTPDownloader
 
-        # Identity: what is served is checked byte by byte, so it must come as it is stored.
-        downloader = HTTPDownloader(timeout=self.timeout, headers={"Accept-Encoding": "identity"})
         try:
-            downloader(address, str(target), None)
+            # Somewhat more is received, so that the error can say the checksum of a wrong file.
+            most = _LARGEST if expected_bytes is None else 2 * expected_bytes + (1 << 20)
+            problem = self._receive(address, target, most)
+            if problem is not None:
+                return problem, True
         except requests.HTTPError as error:
             code = error.response.status_code
             return f"the server answers {code} {error.response.reason}".rstrip(), code not in _AGAIN
@@ -202,6 +193,26 @@ class _Transfers:
         if expected_bytes is not None and got < expected_bytes:
             return f"the transfer broke off after {got} of {expected_bytes} bytes", False
         return None, True
+
+    def _receive(self, address: str, target: Path, most: int) -> str | None:
+        """Write the bytes served to a file: the reason for which the transfer was ended before its end."""
+        import requests
+
+        # Identity: the bytes served are checked as they are, so they must come as they are stored.
+        headers = {"Accept-Encoding": "identity"}
+        ends = time.monotonic() + 60 + most / SLOWEST
+        with requests.get(address, headers=headers, stream=True, timeout=self.timeout) as response:
+            response.raise_for_status()
+            got = 0
+            with open(target, "wb") as file:
+                for part in response.iter_content(1 << 16):
+                    got += len(part)
+                    if got > most:
+                        return f"the server sends more than {most} bytes, far more than expected"
+                    if time.monotonic() > ends:
+                        return f"the transfer is slower than {SLOWEST / 1000:g} kB/s ({got} of {most} bytes)"
+                    file.write(part)
+        return None
 
     def _check_served(self, file: CardFile, served: Path) -> None:
         """Raise DataError unless the bytes served are those that the card knows."""

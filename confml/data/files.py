@@ -1,8 +1,8 @@
 """Where the files of data sets are found on this machine, and whether they are the right ones.
 
 Files are looked for as ``<folder>/<name>`` in the folders of ``CONFML_DATA`` (a path list; never written to),
-then in the user's cache (``CONFML_CACHE``, else the system's place for caches). What a file's SHA-256 is gets
-remembered in the cache with its size and time of change, so that big files are not hashed at every load.
+then in the user's cache (``CONFML_CACHE``, else the system's place for caches). The SHA-256 of a file is
+remembered in the cache with its size, times and inode, so that big files are not hashed at every load.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def search_path() -> list[Path]:
 
 @dataclass(frozen=True)
 class FileState:
-    """What was found of one file of a card.
+    """The result of a search for one file of a card.
 
     path: the right file (``state`` ``found``), the first wrong one (``wrong``), or None (``missing``).
-    expected, got: SHA-256 of a wrong file's content; ``problem`` says it in words where there is none to say.
+    expected, got: SHA-256 of a wrong file's content; ``problem``: a sentence where it has none.
     """
 
     file: CardFile
@@ -101,7 +101,7 @@ def look(file: CardFile, *, again: bool = False) -> FileState:
 
 
 def check(path: Path, file: CardFile, *, again: bool = False, remember: bool = True) -> FileState:
-    """Whether the file at ``path`` is the one that a card means, by its bytes, else by what it holds."""
+    """Whether the file at ``path`` is the one of a card, by its SHA-256 or by that of its content."""
     options = {"again": again, "remember": remember}
     try:
         known = _digests(path, content=False, **options)
@@ -151,13 +151,22 @@ def _digest(stream) -> str:
     return digest.hexdigest()
 
 
-# ---- what the checksums of files were when they were last read
+# ---- remembered checksums
 
 
 def _digests(path: Path, *, content: bool, again: bool, remember: bool) -> dict:
-    """``sha256`` of a file and, if asked, that of what it holds (``content``, None if broken)."""
+    """``sha256`` of a file and, on request, that of its content (``content``, None if broken)."""
     stat = path.stat()
-    stamp = {"path": str(path.resolve()), "size": stat.st_size, "changed": stat.st_mtime_ns}
+    # Size and time of change can be set. A file that was replaced has another inode, and the system sets the
+    # time of its last change of state.
+    stamp = {
+        "path": str(path.resolve()),
+        "size": stat.st_size,
+        "changed": stat.st_mtime_ns,
+        "state_changed": stat.st_ctime_ns,
+        "inode": stat.st_ino,
+        "device": stat.st_dev,
+    }
     memory = cache_folder() / "verified" / f"{hashlib.sha256(stamp['path'].encode()).hexdigest()[:32]}.json"
     known = {} if again else _remembered(memory, stamp)
     missing = [key for key in ("sha256", *["content"] * content) if key not in known]

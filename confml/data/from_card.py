@@ -1,4 +1,4 @@
-"""From a card to a `DataSet`: read the files, do what the card says, count what came out."""
+"""Load the `DataSet` of a card: read the files, apply the card's changes, compare the counts."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def load_card(spec: Mapping[str, Any]) -> DataSet:
     name = spec.get("name", spec.get("card"))
     if name is None:
         raise ConfigError("a data set needs a name, or a card, csv or generate")
-    return dataset_from_card(read_card(spec.get("card", name)), name=name)
+    return dataset_from_card(read_card(str(spec.get("card", name))), name=str(name))
 
 
 def dataset_from_card(card: Card, name: str | None = None) -> DataSet:
-    """The data set that a card describes, checked against what the card expects of it."""
+    """Load the data set of a card and check it against the counts that the card expects."""
     table = _read(card)
     notes = list(card.notes)
     table = _handle_missing(card, table, notes)
@@ -52,6 +52,7 @@ def dataset_from_card(card: Card, name: str | None = None) -> DataSet:
         categories=categories,
         train_rows=train_rows,
         test_rows=test_rows,
+        lines=table.lines,
         notes=tuple(notes),
     )
     _check(card, data)
@@ -67,10 +68,12 @@ class _Table:
     texts: dict[str, list[str]]  # of the attributes that are text: nominal ones, and words in an order
     y: np.ndarray
     in_train: np.ndarray | None = None  # (n,) bool
+    lines: np.ndarray | None = None  # (n,) of the file
 
     def rows(self, keep: np.ndarray) -> _Table:
         in_train = None if self.in_train is None else self.in_train[keep]
-        return replace(self, values=self.values[keep], y=self.y[keep], in_train=in_train)
+        lines = None if self.lines is None else self.lines[keep]
+        return replace(self, values=self.values[keep], y=self.y[keep], in_train=in_train, lines=lines)
 
 
 def _read(card: Card) -> _Table:
@@ -89,7 +92,7 @@ def _read(card: Card) -> _Table:
     for column in (label, *card.ignore, *card.ordinal, *(card.nominal if card.nominal != "all" else ())):
         if column not in rows.names:
             hint = did_you_mean(str(column), rows.names)
-            raise DataError(f"the card speaks of a column '{column}'", where=str(card.path), hint=hint)
+            raise DataError(f"the card names a column '{column}'", where=str(card.path), hint=hint)
     kept = [j for j, column in enumerate(rows.names) if column != label and column not in card.ignore]
     names = tuple(rows.names[j] for j in kept)
     return _Table(
@@ -98,6 +101,7 @@ def _read(card: Card) -> _Table:
         texts={column: texts for column, texts in rows.texts.items() if column in names},
         y=_labels(card, rows, label),
         in_train=_in_train([(file, len(rows.values)) for file, rows in files]),
+        lines=rows.lines,
     )
 
 
@@ -145,7 +149,9 @@ def _joined(all_rows: Sequence[Rows]) -> Rows:
             values[start : start + len(codes), j][there] = new[codes[there].astype(np.intp)]
             start += len(codes)
         texts[column] = list(place)
-    return replace(all_rows[0], values=values, texts=texts)
+    lines = [rows.lines for rows in all_rows]
+    together = None if any(part is None for part in lines) else np.concatenate(lines)
+    return replace(all_rows[0], values=values, texts=texts, lines=together)
 
 
 def _labels(card: Card, rows: Rows, label: str) -> np.ndarray:
@@ -237,7 +243,7 @@ def _change_classes(card: Card, table: _Table) -> _Table:
     for label in (*card.drop_classes, *(old for olds in card.merge.values() for old in olds)):
         if label not in texts:
             hint = did_you_mean(label, texts)
-            raise DataError(f"the card speaks of a class '{label}'", where=str(card.path), hint=hint)
+            raise DataError(f"the card names a class '{label}'", where=str(card.path), hint=hint)
     if card.merge:
         new = {old: merged for merged, olds in card.merge.items() for old in olds}
         table = replace(table, y=as_labels(np.array([new.get(text, text) for text in texts]))[codes])
@@ -286,7 +292,7 @@ def _parts(card: Card, table: _Table) -> tuple[np.ndarray | None, np.ndarray | N
 
 
 def _check(card: Card, data: DataSet) -> None:
-    """Raise a DataError for the first count that is not what the card expects."""
+    """Raise a DataError for the first count that differs from the card's."""
     expect = card.expect
     counts = [
         ("rows", expect.rows, len(data)),

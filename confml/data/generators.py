@@ -1,4 +1,4 @@
-"""Made data sets whose true distribution is known: seeded, with the Bayes error beside them.
+"""Synthetic data sets whose true distribution is known, with a random seed and their Bayes error.
 
 Every example is drawn independently: first its class, then its attributes. ``bayes_probability`` is the true
 probability of each class at a point, and ``bayes_error`` the error that no classifier can beat.

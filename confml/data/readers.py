@@ -1,4 +1,4 @@
-"""Readers of the formats that data sets come in: delimited text, KEEL, IDX; plain, in gzip or in a zip file.
+"""Readers of the formats of published data sets: delimited text, KEEL, IDX; plain, in gzip or in a zip file.
 
 A reader gives `Rows`, or raises a DataError that names the file, the row and the column. Numbers are rounded
 correctly (as ``float(text)`` does): ties between distances depend on it, and fast readers do not promise it.
@@ -6,12 +6,9 @@ correctly (as ``float(text)`` does): ties between distances depend on it, and fa
 
 from __future__ import annotations
 
-import gzip
 import io
 import math
 import struct
-import zipfile
-import zlib
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from confml.data._compressed import decompress, zip_member
 from confml.errors import DataError
 
 SEPARATORS = {"blanks": None, "comma": ",", "semicolon": ";"}
@@ -33,34 +31,30 @@ class Rows:
     values: (n, m) float64: numbers, NaN where one is missing; in a column of text, places in its ``texts``.
     texts: for the columns of text, by name, their distinct values in order of appearance.
     label: the column of the class where the file itself says so (KEEL).
+    lines: (n,) line of the file on which each row stands, counted from 1.
     """
 
     names: tuple[str, ...]
     values: np.ndarray
     texts: dict[str, list[str]] = field(default_factory=dict)
     label: str | None = None
+    lines: np.ndarray | None = None
 
 
 def read_bytes(path: Path, compressed: str | None = None, member: str | None = None) -> bytes:
-    """What a file holds, uncompressed: ``compressed`` is ``gzip`` or None, ``member`` names a file in a zip.
+    """The uncompressed bytes of a file: ``compressed`` is ``gzip`` or None, ``member`` a file in a zip file.
 
-    Raises DataError for a file that cannot be read or whose compressed data are broken or cut short.
+    Raises DataError for a file that cannot be read, whose compressed data are broken or cut short, or which
+    unpacks to more than 4 GiB.
     """
     try:
         if member is not None:
-            with zipfile.ZipFile(path) as archive:
-                if member not in archive.namelist():
-                    there = ", ".join(archive.namelist()[:5]) or "nothing"
-                    raise DataError(f"no member '{member}' in this zip file, it has {there}", where=str(path))
-                return archive.read(member)
-        if compressed == "gzip":
-            with gzip.open(path) as stream:
-                return stream.read()
-        return path.read_bytes()
-    except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
-        said = "it ends before its end mark" if isinstance(error, EOFError) else str(error)
-        hint = "remove it and fetch it again"
-        raise DataError(f"the compressed file is broken: {said}", where=str(path), hint=hint) from None
+            return zip_member(path, member)
+        data = path.read_bytes()
+        return decompress(compressed, data) if compressed is not None else data
+    except DataError as error:
+        hint = error.hint or "remove it and fetch it again"
+        raise DataError(error.message, where=str(path), hint=hint) from None
     except OSError as error:
         said = error.strerror or str(error)
         raise DataError(f"the file cannot be read: {said}", where=str(path)) from None
@@ -104,7 +98,8 @@ def read_delimited(
     if not text_columns and missing is None:
         values = _all_numbers(lines[first:], separator, len(names))
         if values is not None:
-            return Rows(tuple(names), values)
+            there = [at for at, line in enumerate(lines[first:], start=first + 1) if line.strip()]
+            return Rows(tuple(names), values, lines=np.array(there))
     text_columns = set(text_columns) | ({label} if label is not None else set())
     return _coded(path, lines, first, separator, tuple(names), text_columns, missing)
 
@@ -136,7 +131,7 @@ def read_keel(path: Path, *, member: str | None = None, missing: str | None = No
     if label not in names:
         raise DataError(f"@outputs names '{label}', which is not declared", where=str(path))
     rows = _coded(path, lines, number, "comma", tuple(names), {*nominal, label}, missing)
-    return Rows(rows.names, rows.values, rows.texts, label)
+    return Rows(rows.names, rows.values, rows.texts, label, rows.lines)
 
 
 def read_idx(path: Path) -> np.ndarray:
@@ -167,7 +162,7 @@ def _split(line: str, separator: str) -> list[str]:
 
 
 def _all_numbers(lines: Sequence[str], separator: str, columns: int) -> np.ndarray | None:
-    """(n, columns) numbers by numpy's parser, or None where something else stands among them."""
+    """(n, columns) numbers by numpy's parser, or None where a field is no number."""
     if not any(line.strip() for line in lines):
         return None
     try:
@@ -223,7 +218,7 @@ def _coded(
                         where=f"{path}, row {row + 1} (line {numbers[row] + 1}), column '{name}'",
                     )
         values[:, j] = new[codes]
-    return Rows(names, values, texts)
+    return Rows(names, values, texts, lines=np.array(numbers) + 1)
 
 
 def _number(text: str) -> float:
@@ -242,7 +237,7 @@ def _raise_ragged(path: Path, split, block, start: int, names: tuple[str, ...]) 
         if len(fields) < len(names):
             about = f"column '{names[len(fields)]}' is the first that it lacks"
         else:
-            about = f"nothing belongs behind column '{names[-1]}'"
+            about = f"no field is expected after column '{names[-1]}'"
         raise DataError(
             f"expected {len(names)} fields, got {len(fields)}: {about}",
             where=f"{path}, row {start + i + 1} (line {block[i] + 1})",

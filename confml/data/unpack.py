@@ -1,44 +1,42 @@
-"""Files that lie inside others, as their providers serve them: gzip, zip, UNIX compress, shell archives."""
+"""Unpack files as their providers serve them: gzip, zip, UNIX compress, shell archives."""
 
 from __future__ import annotations
 
-import gzip
 import io
 import re
-import zipfile
-import zlib
 
+from confml.data._compressed import LARGEST, decompress, there_are, too_large, zip_member
 from confml.errors import DataError
 
 _CLEAR, _FIRST = 256, 257  # codes of UNIX compress in block mode: start anew; the first free one
 
 
-def unpack(kind: str, data: bytes, member: str | None = None, *, where: str) -> bytes:
-    """The wanted bytes in what was served.
+def unpack(
+    kind: str, data: bytes, member: str | None = None, *, where: str, limit: int | None = None
+) -> bytes:
+    """Return the file that an archive or a compressed file holds.
 
-    kind: ``gzip`` or ``compress-z`` uncompress it; ``zip-member`` and ``shar-member`` take out ``member``.
-    Nothing of a shell archive is ever run. Raises DataError, placed at ``where``, for broken data and for a
-    member that is not there.
+    kind: ``gzip`` and ``compress-z`` decompress; ``zip-member`` and ``shar-member`` take out ``member``.
+    Nothing of a shell archive is ever run. limit: bytes that the file may have. Raises DataError, placed at
+    ``where``, for broken data, for a member that is not there and for a file that is too large.
     """
     try:
         if kind == "gzip":
-            return gzip.decompress(data)
+            return decompress("gzip", data, limit)
         if kind == "compress-z":
-            return uncompress_z(data)
+            return uncompress_z(data, limit)
         if kind == "zip-member":
-            return _zip_member(data, str(member))
+            return zip_member(io.BytesIO(data), str(member), limit)
         if kind == "shar-member":
             return _shar_member(data, str(member))
     except DataError as error:
-        raise DataError(error.message, where=where, hint=error.hint) from None
-    except (EOFError, OSError, zlib.error, zipfile.BadZipFile) as error:
-        words = "it ends before its end mark" if isinstance(error, EOFError) else str(error)
-        raise DataError(f"cannot be unpacked ({kind}): {words}", where=where) from None
+        message = f"cannot be unpacked ({kind}): {error.message}"
+        raise DataError(message, where=where, hint=error.hint) from None
     raise ValueError(f"unknown way to unpack: {kind}")
 
 
-def uncompress_z(data: bytes) -> bytes:
-    """What a file of UNIX ``compress`` (``.Z``) holds.
+def uncompress_z(data: bytes, limit: int | None = None) -> bytes:
+    """Return the content of a file of UNIX ``compress`` (``.Z``), of at most ``limit`` bytes.
 
     Lempel-Ziv-Welch (Welch 1984) with codes of 9 bits that grow to at most ``data[2] & 31``, low bits first.
     The peculiarity of the format: codes are written in groups of eight, and the rest of a group is padding
@@ -52,6 +50,7 @@ def uncompress_z(data: bytes) -> bytes:
     first = _FIRST if block_mode else _CLEAR
     table = [bytes([byte]) for byte in range(256)] + [b""] * (first - 256)
     width, last, out = 9, b"", []
+    left = LARGEST if limit is None else limit
     bit, group, end = 24, 24, 8 * len(data)  # places in bits: of the next code, of its group of eight
     while bit + width <= end:
         at = bit >> 3
@@ -69,6 +68,9 @@ def uncompress_z(data: bytes) -> bytes:
         else:
             raise DataError(f"broken compress data: code {code} near byte {at} is not in the table yet")
         out.append(entry)
+        left -= len(entry)
+        if left < 0:
+            raise too_large(LARGEST if limit is None else limit)
         if last and len(table) < 1 << widest:
             table.append(last + entry[:1])
         last = entry
@@ -84,13 +86,6 @@ def _end_of_group(bit: int, group: int, width: int) -> int:
     return group + -(-(bit - group) // size) * size
 
 
-def _zip_member(data: bytes, member: str) -> bytes:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if member not in archive.namelist():
-            raise DataError(f"no member '{member}' in the zip file", hint=_there_are(archive.namelist()))
-        return archive.read(member)
-
-
 _SHAR_FILE = re.compile(
     rb"""^\s*(?:sed\s+(?:-e\s+)?(['"]?)s/\^X//\1|cat)\s+   # what each line is passed through
     (?:<<\s*(?P<mark1>\S+)\s*>\s*(?P<name1>\S+)|>\s*(?P<name2>\S+)\s*<<\s*(?P<mark2>\S+))""",
@@ -99,7 +94,7 @@ _SHAR_FILE = re.compile(
 
 
 def _shar_member(data: bytes, member: str) -> bytes:
-    """A file of a shell archive: the lines of its here-document, less the X that ``sed`` takes away."""
+    """A file of a shell archive: the lines of its here-document, without the X that ``sed`` removes."""
     lines = data.split(b"\n")
     names: list[str] = []
     number = 0
@@ -121,9 +116,4 @@ def _shar_member(data: bytes, member: str) -> bytes:
             return b"".join(line + b"\n" for line in body)
         names.append(name)
         number = end + 1
-    raise DataError(f"no file '{member}' in the shell archive", hint=_there_are(names))
-
-
-def _there_are(names: list[str]) -> str:
-    shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-    return f"there are {shown}" if names else "it is empty"
+    raise DataError(f"no file '{member}' in the shell archive", hint=there_are(names))

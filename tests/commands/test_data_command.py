@@ -171,7 +171,7 @@ def test_an_unknown_name_is_a_mistake_with_the_nearest_name(put_card):
         with pytest.raises(ConfigError, match="unknown data set 'toi'; did you mean 'toy'?"):
             run(command, "toi")
     for command in ("fetch", "verify"):
-        with pytest.raises(ConfigError, match="'unit-square' is a generator: its data are made"):
+        with pytest.raises(ConfigError, match="'unit-square' is a generator of synthetic data"):
             run(command, "unit-square")
 
 
@@ -198,10 +198,10 @@ def test_fetch_of_a_wrong_file_and_one_by_hand_says_so_and_ends_with_3(put_card,
     assert result.exit_code == 3 and result.stdout == ""
     told = result.stderr.splitlines()
     assert told[1].startswith(
-        f"toy/toy.train: {server.url}/toy.train: what it serves is wrong: expected SHA-256 "
+        f"toy/toy.train: {server.url}/toy.train: the file it serves is wrong: expected SHA-256 "
     )
     assert told[2].startswith("toy/toy.test: no address serves it: ask the author; put it at ")
-    assert told[3] == "2 of 2 files could not be had"
+    assert told[3] == "2 of 2 files could not be fetched"
     assert not (tmp_path / "cache" / "data" / "toy").exists()
 
 
@@ -275,11 +275,11 @@ def test_verify_with_load_counts(put_card, tmp_path):
     assert json.loads(run("verify", "toy", "--load", "--json").stdout)["toy"]["problem"]
 
 
-@pytest.mark.parametrize("command", ["list", "info", "fetch", "verify"])
+@pytest.mark.parametrize("command", ["list", "info", "fetch", "check", "verify"])
 def test_every_command_has_help_with_an_example(command):
     text = run(command, "--help").stdout
     assert f"confml data {command}" in text
-    assert list(data.commands) == ["list", "info", "fetch", "verify"]
+    assert list(data.commands) == ["list", "info", "fetch", "check", "verify"]
 
 
 def test_the_help_imports_nothing_heavy():
@@ -297,3 +297,35 @@ def test_the_files_that_are_found_are_the_right_ones(data_folder, monkeypatch, t
     told = json.loads(run("verify", "--json").stdout)
     states = [file["state"] for card in told.values() for file in card["files"]]
     assert "found" in states and "wrong" not in states
+
+
+# ---- check
+
+
+def test_check_of_a_file_prints_notes_and_findings(tmp_path):
+    rows = [f"{i % 5},{'rg'[i % 2]},{i * 1000 % 7919},{'ab'[i % 2]}" for i in range(30)]
+    (tmp_path / "mine.csv").write_text("x,colour,income,y\n" + "\n".join([*rows, rows[4]]) + "\n")
+    result = run("check", str(tmp_path / "mine.csv"), "--label", "y")
+    assert result.stdout.splitlines() == [
+        "mine: 31 rows, 3 features, 1 of them categorical, 2 classes",
+        "classes: a: 16, b: 15",
+        "note: a column without numbers is taken as categorical: 'colour' (2 categories)",
+        "duplicate-rows: 1 row of 31 repeats an earlier row, label included (line 32); keep each row once, "
+        "or give groups: so that equal rows stay in one part",
+        "gives-label-away: column 'colour' determines the label of every training row; leave it out by "
+        "ignore: if it is known only after the label",
+        "unscaled-features: features have very different ranges: 'income' has 10 times the range of others "
+        "or more; steps: [standardise] for distance and margin methods, unless all features have one unit",
+        "3 findings",
+    ]
+    told = json.loads(run("check", str(tmp_path / "mine.csv"), "--label", "y", "--json").stdout)
+    assert told["findings"][0]["lines"] == [32] and told["categorical"] == ["colour"]
+    assert [one["code"] for one in told["findings"]][1:] == ["gives-label-away", "unscaled-features"]
+
+
+def test_check_of_a_card_and_what_it_refuses(tmp_path):
+    assert "iris: 150 rows, 4 features, 3 classes" in run("check", "iris").stdout
+    with pytest.raises(ConfigError, match="--label is for table files"):
+        run("check", "iris", "--label", "y")
+    with pytest.raises(ConfigError, match="needs --label"):
+        run("check", str(tmp_path / "mine.csv"))

@@ -85,7 +85,7 @@ def test_a_whole_card(card):
         ("columns: [a, b, y]\n", "", 1, "columns, their names, or header: true"),
         ("columns: [a, b, y]", "columns: [a, [b], y]", 13, "columns"),
         ("label: y", "label: y\nlabel: b", 15, "repeated key 'label', first given on line 14"),
-        ("label: y", "label: y\nname: other", 15, "the name of a card is its file's"),
+        ("label: y", "label: y\nname: other", 15, "the name of a card is that of its file"),
         ("label: y", "label: y\nbase: other", 15, "there is no card 'other' to build on"),
         ("label: y", "label: [y", 14, "the '[' that opens here is not closed by ']'"),
         ("label: y", "label: y\nmissing: {marker: '?', policy: median}", 15, "missing.policy"),
@@ -185,3 +185,31 @@ def test_resources_are_looked_for_in_the_package_first(tmp_path, monkeypatch):
 
 def test_cards_are_read_once():
     assert read_card("iris") is cards.read_card("iris")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("name: toy.data", "name: ../../toy.data", "name"),
+        ("name: toy.data", "name: /etc/passwd", "name"),
+        ("label: y", "label: y\nfolder: ..", "folder"),
+        ("label: y", "label: y\nfolder: a/b", "folder"),
+        ("label: y", "label: y\nbase: ../../etc/x", "there is no card '../../etc/x' to build on"),
+        ("label: y", "label: y\nbase: [a]", "there is no card"),
+    ],
+)
+def test_no_name_leads_out_of_the_cache(card, old, new, said):
+    with pytest.raises(DataError) as caught:
+        card(CARD.replace(old, new))
+    assert said in str(caught.value) and "toy.yaml:" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", ".x", "x" * 500, "x\0"])
+def test_a_name_that_no_card_can_have(name):
+    with pytest.raises(ConfigError, match="is not the name of a data set"):
+        read_card(name)
+
+
+def test_columns_without_end_are_refused():
+    with pytest.raises(DataError, match="stands for more than 1000000 columns"):
+        column_names(("a[1..99999999999999]",))

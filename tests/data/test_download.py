@@ -12,10 +12,12 @@ import threading
 import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 from data.test_unpack import GNU_SHAR, compress_z, zipped
 
+from confml.data import download
 from confml.data.cards import CardFile
 from confml.data.download import fetch_files
 from confml.data.files import find
@@ -141,7 +143,7 @@ def test_wrong_bytes_are_not_kept_and_both_checksums_are_said(server, cache):
     (result,) = fetch(card_file(server))
     assert result.state == "failed"
     assert result.problem == (
-        f"{server.url}/a.data: what it serves is wrong: expected SHA-256 {sha(DATA)}, "
+        f"{server.url}/a.data: the file it serves is wrong: expected SHA-256 {sha(DATA)}, "
         f"got {sha(server.contents['/a.data'])}; nothing was kept"
     )
     assert kept(cache) == []
@@ -325,11 +327,11 @@ def test_a_wrong_archive_and_wrong_contents_are_not_kept(server, cache):
     server.contents["/packed"] = gzip.compress(DATA + b"more" * 100)
     file = inside(server, "gzip", gzip.compress(DATA))
     (result,) = fetch(file)
-    assert f"what it serves is wrong: expected SHA-256 {file.original_sha256}, got " in result.problem
+    assert f"the file it serves is wrong: expected SHA-256 {file.original_sha256}, got " in result.problem
     server.contents.clear()
     served = gzip.compress(b"other")
     (result,) = fetch(inside(server, "gzip", served))
-    assert f"what it holds is wrong: expected SHA-256 {sha(DATA)}, got {sha(b'other')}" in result.problem
+    assert f"the file it holds is wrong: expected SHA-256 {sha(DATA)}, got {sha(b'other')}" in result.problem
     server.contents.clear()
     (result,) = fetch(inside(server, "zip-member", b"no zip file", member="a"))
     assert "cannot be unpacked (zip-member)" in result.problem
@@ -381,3 +383,18 @@ def test_a_killed_fetch_leaves_no_half_file_and_its_rest_is_cleared_up_later(ser
     os.utime(rest, (0, 0))
     fetch(card_file(server, "/b", b"b", name="b.data"))
     assert kept(cache) == ["toy", "toy/a.data", "toy/b.data"]
+
+
+def test_a_server_that_sends_without_end_is_not_listened_to(server, cache):
+    file = card_file(server, data=b"x" * 1000, bytes=10)
+    server.contents["/a.data"] = b"x" * 3_000_000
+    (result,) = fetch(file)
+    assert "the server sends more than 1048596 bytes, far more than expected" in result.problem
+    assert kept(cache) == [] and server.asked["/a.data"] == 1
+
+
+def test_a_transfer_that_takes_too_long_is_ended(server, cache, monkeypatch):
+    clock = iter(range(0, 10**6, 1000))
+    monkeypatch.setattr(download, "time", SimpleNamespace(monotonic=lambda: next(clock), time=time.time))
+    (result,) = fetch(card_file(server))
+    assert "the transfer is slower than 10 kB/s" in result.problem and kept(cache) == []

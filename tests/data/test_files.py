@@ -142,11 +142,27 @@ def test_a_remembered_checksum_is_compared_with_what_the_card_says_now(folders):
 def test_verify_reads_anew(folders, monkeypatch):
     path = put(folders[0], RIGHT)
     find("toy", card_file())
-    stat = path.stat()
+    (memory,) = (folders[2].parent / "verified").iterdir()
+    kept = json.loads(memory.read_text())
     path.write_bytes(WRONG)
-    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # as bits that rot do not change the time
+    assert look(card_file()).state == "wrong"
+    now = json.loads(memory.read_text())
+    memory.write_text(json.dumps({**now, "sha256": kept["sha256"]}))  # bits that rot change no time
     assert look(card_file()).state == "found"
     assert look(card_file(), again=True).state == "wrong"
+    assert look(card_file()).state == "wrong"
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+def test_a_file_that_changed_with_size_and_time_kept_is_read_anew(folders, replaced):
+    path = put(folders[0], RIGHT)
+    find("toy", card_file())
+    stat = path.stat()
+    new = path.with_name("new") if replaced else path
+    new.write_bytes(WRONG[: len(RIGHT)].ljust(len(RIGHT)))
+    os.utime(new, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    os.replace(new, path)
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (stat.st_size, stat.st_mtime_ns)
     assert look(card_file()).state == "wrong"
 
 

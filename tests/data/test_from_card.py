@@ -167,7 +167,7 @@ def test_label_as_attribute_is_the_one_before_the_merging(made):
 
 def test_class_that_does_not_occur(made):
     card = CLASSES.format(more="merge: {1: [1, 7]}", rows=5, a=1, classes="{1: 5}")
-    with pytest.raises(DataError, match="the card speaks of a class '7'"):
+    with pytest.raises(DataError, match="the card names a class '7'"):
         made(FIVE, card)
 
 
@@ -189,8 +189,8 @@ def test_first_rows_train(made):
         (("attributes: 1", "attributes: 1, train-rows: 4"), "expected 4 training rows, got none"),
         (("3: 2", "3: 1"), "expected 1 rows of class '3', got 2"),
         (("3: 2", "4: 2"), "expected 0 rows of class '3', got 2"),
-        (("label: y", "label: z"), "the card speaks of a column 'z'"),
-        (("label: y", "label: y\nignore: [b]"), "the card speaks of a column 'b'"),
+        (("label: y", "label: z"), "the card names a column 'z'"),
+        (("label: y", "label: y\nignore: [b]"), "the card names a column 'b'"),
     ],
 )
 def test_what_is_not_as_expected_is_refused(made, change, said):

@@ -251,3 +251,11 @@ def test_keel_in_a_zip(tmp_path):
 )
 def test_broken_keel(write, old, new, said):
     refused(said, "a.dat", read=read_keel, path=write("a.dat", KEEL.replace(old, new)))
+
+
+def test_rows_know_their_lines(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("head\n\n1,2\n\n3,4\n")
+    assert read_delimited(path, names=("a", "b"), skip_lines=1).lines.tolist() == [3, 5]
+    path.write_text("a,b\n1,x\n\n3,y\n")
+    assert read_delimited(path, text_columns=("b",)).lines.tolist() == [2, 4]

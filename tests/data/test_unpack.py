@@ -170,7 +170,7 @@ def zipped(**members: bytes) -> bytes:
 def test_zip_member():
     data = zipped(first=b"1\n", second=b"2\n")
     assert unpack("zip-member", data, "second", where="a.zip") == b"2\n"
-    with pytest.raises(DataError, match="no member 'third' in the zip file; there are first, second"):
+    with pytest.raises(DataError, match="the zip file has no member 'third'; there are first, second"):
         unpack("zip-member", data, "third", where="a.zip")
     with pytest.raises(DataError, match="cannot be unpacked"):
         unpack("zip-member", data[:20], "first", where="a.zip")
@@ -225,3 +225,28 @@ def test_what_looks_like_an_archive_inside_a_file_of_one_is_not_opened():
 def test_a_shar_archive_that_breaks_off_is_said():
     with pytest.raises(DataError, match="breaks off inside 'synth.tr'"):
         unpack("shar-member", GNU_SHAR[: GNU_SHAR.index(b"SHAR_EOF\nchmod")], "synth.tr", where="a.sh")
+
+
+# ---- limits
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zip-member", "compress-z"])
+def test_what_unpacks_to_more_than_expected_is_refused(kind):
+    plain = bytes(5_000_000)
+    pack = {"gzip": gzip.compress, "compress-z": compress_z, "zip-member": lambda plain: zipped(a=plain)}
+    packed = pack[kind](plain)
+    assert len(packed) < 60_000
+    assert unpack(kind, packed, "a", where="here", limit=len(plain)) == plain
+    with pytest.raises(DataError) as caught:
+        unpack(kind, packed, "a", where="here", limit=len(plain) - 1)
+    assert str(caught.value) == (
+        f"here: cannot be unpacked ({kind}): it unpacks to more than the 4999999 bytes that are expected"
+    )
+
+
+def test_an_encrypted_member_is_refused():
+    data = bytearray(zipped(a=b"x" * 100))
+    data[6] |= 1
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    with pytest.raises(DataError, match="the member 'a' of the zip file is encrypted"):
+        unpack("zip-member", bytes(data), "a", where="here")

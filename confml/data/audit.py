@@ -1,0 +1,327 @@
+"""Audit a data set: mistakes in the data that make results look better or worse than they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from confml.data._words import at_lines, counted, quoted, short
+from confml.data.dataset import DataSet, label_variants
+
+ID_ROWS = 10  # in fewer rows all values of a feature may well differ
+RANGES = 10.0  # features are unscaled where the largest range is as many times that of the lower quartile
+_CHANCE = -3.0  # log10 of the probability by chance from which a feature is said to give the label away
+_MOST = 20  # lines and columns that a finding lists
+_DOUBLED = 10  # distinct rows from which a file can be called doubled
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding of an audit.
+
+    code: a name that does not change. sentence: the fact. remedy: what to do about it.
+    columns: the first features that it is about. lines: the first lines of the file (row numbers from 1 where
+    the data set has no file); of a test part, lines of the test file.
+    """
+
+    code: str
+    sentence: str
+    remedy: str
+    columns: tuple[str, ...] = ()
+    lines: tuple[int, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        given = asdict(self).items()
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in given}
+
+
+def audit(data: DataSet) -> list[Finding]:
+    """The findings in a data set, in O(n log n) time per feature.
+
+    Checked are duplicate and contradictory rows, rows in both parts, a file that holds every row several
+    times, labels that look alike, identifiers, features that determine the label, constant and duplicate
+    features, and features of very different ranges.
+    """
+    y = np.unique(data.y, return_inverse=True)[1].reshape(-1)
+    rows = _row_groups([*_columns(data.table), y])
+    features = _row_groups(_columns(data.table))
+    train = np.arange(len(data)) if data.train_rows is None else data.train_rows
+    return [
+        *_duplicate_rows(data, rows, features, y),
+        *_rows_in_both_parts(data, rows),
+        *_alike_labels(data),
+        *_identifiers(data, train),
+        *_given_away(data, rows, y, train),
+        *_constant_and_duplicate(data, train),
+        *_unscaled(data, train),
+    ]
+
+
+# ---- rows
+
+
+def _columns(table: np.ndarray) -> list[np.ndarray]:
+    return [table[:, j] for j in range(table.shape[1])]
+
+
+def _row_groups(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """(n,) the first row that equals each row; missing values are equal to each other.
+
+    Rows are compared by a hash of 64 bits, and those with equal hashes value by value.
+    """
+    bits = [_bits(column) for column in columns]
+    mixed = np.zeros(len(bits[0]), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for column in bits:
+            mixed = (mixed ^ column) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(32)
+    _, first, inverse = np.unique(mixed, return_index=True, return_inverse=True)
+    group = first[inverse.reshape(-1)]
+    own = np.arange(len(group))
+    for column in bits:
+        group = np.where(column == column[group], group, own)  # equal hashes of different rows
+    return group
+
+
+def _bits(column: np.ndarray) -> np.ndarray:
+    values = np.asarray(column, dtype=np.float64) + 0.0  # -0 is 0
+    return np.where(np.isnan(values), np.nan, values).view(np.uint64)
+
+
+def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np.ndarray) -> list[Finding]:
+    found: list[Finding] = []
+    own = np.arange(len(data))
+    train = own if data.train_rows is None else data.train_rows
+    counts = np.bincount(rows[train])
+    times = math.gcd(*counts[counts > 0].tolist()) if len(train) else 1
+    repeated = train[_repeats(rows[train])]
+    if times > 1 and np.count_nonzero(counts) >= _DOUBLED:
+        found.append(
+            Finding(
+                "doubled-file",
+                f"every row occurs {times} times or a multiple of it: the file seems to hold its rows "
+                f"{times} times",
+                "keep each row once",
+            )
+        )
+    elif len(repeated):
+        found.append(
+            Finding(
+                "duplicate-rows",
+                f"{counted(len(repeated), 'row')} of {len(train)} {_repeat(repeated)} an earlier row, "
+                f"label included ({_at(data, repeated)})",
+                "keep each row once, or give groups: so that equal rows stay in one part",
+                lines=_lines(data, repeated),
+            )
+        )
+    other = own[(features != own) & (y != y[features])]
+    if len(other):
+        found.append(
+            Finding(
+                "contradictory-rows",
+                f"{counted(len(other), 'row')} {'has' if len(other) == 1 else 'have'} the features of an "
+                f"earlier row and another label ({_at(data, other)})",
+                "correct the labels, or expect that no method predicts these rows",
+                lines=_lines(data, other),
+            )
+        )
+    return found
+
+
+def _repeat(rows: np.ndarray) -> str:
+    return "repeats" if len(rows) == 1 else "repeat"
+
+
+def _repeats(groups: np.ndarray) -> np.ndarray:
+    """(n,) bool, whether an earlier row is of the same group."""
+    again = np.ones(len(groups), dtype=bool)
+    again[np.unique(groups, return_index=True)[1]] = False
+    return again
+
+
+def _rows_in_both_parts(data: DataSet, rows: np.ndarray) -> list[Finding]:
+    if data.train_rows is None:
+        return []
+    both = data.test_rows[np.isin(rows[data.test_rows], rows[data.train_rows])]
+    if not len(both):
+        return []
+    remedy = "take them out of the training rows: errors on rows that were learnt say nothing about new ones"
+    if len(both) == len(data.test_rows):
+        sentence = f"all {len(both)} test rows are training rows too"
+        return [Finding("test-rows-in-training-file", sentence, remedy, lines=_lines(data, both))]
+    count = f"{counted(len(both), 'row')} of {len(data.test_rows)} test rows"
+    sentence = f"{count} {_are(both)} training rows too"
+    sentence += f" ({_at(data, both)})"
+    return [Finding("rows-in-train-and-test", sentence, remedy, lines=_lines(data, both))]
+
+
+def _lines(data: DataSet, rows: np.ndarray) -> tuple[int, ...]:
+    lines = rows + 1 if data.lines is None else data.lines[rows]
+    return tuple(lines[:_MOST].tolist())
+
+
+def _at(data: DataSet, rows: np.ndarray) -> str:
+    unit = "row" if data.lines is None else "line"
+    return at_lines((rows + 1 if data.lines is None else data.lines[rows]).tolist(), unit)
+
+
+def _are(values: Sequence) -> str:
+    return "is" if len(values) == 1 else "are"
+
+
+# ---- labels
+
+
+def _alike_labels(data: DataSet) -> list[Finding]:
+    if data.y.dtype.kind != "U":
+        return []
+    return [
+        Finding("alike-labels", alike_sentence(variants), "write them alike if they mean the same class")
+        for variants in label_variants(data.classes.tolist())
+    ]
+
+
+def alike_sentence(labels: Sequence[str]) -> str:
+    """That labels look alike and are different classes."""
+    return f"labels {quoted(labels)} are different texts and count as different classes"
+
+
+# ---- features
+
+
+def _identifiers(data: DataSet, train: np.ndarray) -> list[Finding]:
+    if len(train) < ID_ROWS:
+        return []
+    names = []
+    for j, name in enumerate(data.table_attributes):
+        values = data.table[train, j]
+        if np.all(values == np.trunc(values)) and len(np.unique(values)) == len(values):
+            names.append(name)
+    return [identifier_finding(names)] if names else []
+
+
+def identifier_finding(names: Sequence[str]) -> Finding:
+    """That features have a different value in every row."""
+    column, have = ("column", "has") if len(names) == 1 else ("columns", "have")
+    listed = ", ".join(short(name, 60) for name in names[:5])
+    return Finding(
+        "identifier",
+        f"{column} {quoted(names)} {have} a different whole number or category in every row",
+        f"if it is an identifier, id: [{listed}] leaves it out of the features",
+        columns=tuple(names[:_MOST]),
+    )
+
+
+def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarray) -> list[Finding]:
+    """Features that determine the label, more often than chance would have it; equal rows count once."""
+    kept = train[~_repeats(rows[train])]
+    labels = y[kept]
+    sizes = np.bincount(labels)
+    sizes = sizes[sizes > 0]
+    if len(sizes) < 2:
+        return []
+    among = math.log10(max(1, data.table.shape[1]))
+    # By chance: the probability that two rows have one label, and that classes are apart in a random order.
+    alike = math.log10(float(np.sum((sizes / len(labels)) ** 2)))
+    apart = math.lgamma(len(sizes) + 1) + sum(math.lgamma(size + 1) for size in sizes.tolist())
+    apart = (apart - math.lgamma(len(labels) + 1)) / math.log(10)
+    names = []
+    for j, name in enumerate(data.table_attributes):
+        values = data.table[kept, j]
+        there = ~np.isnan(values)
+        if not there.all():
+            continue
+        order = np.lexsort((labels, values))
+        value, label = values[order], labels[order]
+        steps = value[1:] != value[:-1]
+        changes = label[1:] != label[:-1]
+        if np.any(changes & ~steps):
+            continue  # two rows of one value have two labels
+        distinct = 1 + np.count_nonzero(steps)
+        runs = 1 + np.count_nonzero(changes)
+        chance = (len(labels) - distinct) * alike
+        if runs == len(sizes) and not data.nominal[j]:
+            chance = min(chance, apart)
+        if distinct > 1 and chance + among < _CHANCE:
+            names.append(name)
+    if not names:
+        return []
+    column, gives = ("column", "determines") if len(names) == 1 else ("columns", "determine")
+    return [
+        Finding(
+            "gives-label-away",
+            f"{column} {quoted(names)} {gives} the label of every training row"
+            + ("" if len(names) == 1 else ", each alone"),
+            "leave it out by ignore: if it is known only after the label",
+            columns=tuple(names[:_MOST]),
+        )
+    ]
+
+
+def _constant_and_duplicate(data: DataSet, train: np.ndarray) -> list[Finding]:
+    constant, same, seen = [], [], {}
+    for j, name in enumerate(data.table_attributes):
+        values = _bits(data.table[train, j])
+        if np.all(values == values[:1]):
+            constant.append(name)
+            continue
+        key = (bool(data.nominal[j]), values.tobytes())
+        first = seen.setdefault(hash(key), []) if len(values) else []
+        equal = (k for k in first if np.array_equal(_bits(data.table[train, k]), values))
+        twin = next(equal, None)
+        if twin is None:
+            first.append(j)
+        else:
+            same.append((name, data.table_attributes[twin]))
+    found = []
+    if constant:
+        column, have = ("column", "has") if len(constant) == 1 else ("columns", "have")
+        found.append(
+            Finding(
+                "constant-columns",
+                f"{column} {quoted(constant)} {have} the same value in every training row",
+                "leave it out by ignore:",
+                columns=tuple(constant[:_MOST]),
+            )
+        )
+    if same:
+        pairs = ", ".join(f"'{short(a, 40)}' as '{short(b, 40)}'" for a, b in same[:5])
+        more = f", ... ({len(same)} in all)" if len(same) > 5 else ""
+        found.append(
+            Finding(
+                "duplicate-columns",
+                f"columns have the values of another column: {pairs}{more}",
+                "leave one of each pair out by ignore:; distances count both",
+                columns=tuple(name for name, _ in same[:_MOST]),
+            )
+        )
+    return found
+
+
+def _unscaled(data: DataSet, train: np.ndarray) -> list[Finding]:
+    ranges = []
+    for j in range(data.X.shape[1]):
+        values = data.X[train, j]
+        values = values[~np.isnan(values)]
+        ranges.append(float(np.ptp(values)) if len(values) else 0.0)
+    spread = np.array([value for value in ranges if 0 < value < np.inf])
+    if len(spread) < 2:
+        return []
+    typical = float(np.quantile(spread, 0.25, method="lower"))
+    if spread.max() < RANGES * typical:
+        return []
+    wide = [data.attributes[j] for j in np.argsort(ranges)[::-1] if ranges[j] >= RANGES * typical]
+    return [
+        Finding(
+            "unscaled-features",
+            f"features have very different ranges: {quoted(wide, 3)} {'has' if len(wide) == 1 else 'have'} "
+            f"{RANGES:g} times the range of others or more",
+            "steps: [standardise] for distance and margin methods, unless all features have one unit",
+            columns=tuple(wide[:_MOST]),
+        )
+    ]

@@ -1,0 +1,47 @@
+"""``make fuzz MINUTES=5``: run the fuzzers, each for its share of the time. Findings are kept."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from fuzz.fuzzers import CORPUS, FUZZERS, feed, mutants
+
+
+def main(minutes: float, names: list[str], seed: int) -> int:
+    warnings.simplefilter("ignore")
+    findings: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["CONFML_CACHE"] = folder
+        os.environ["CONFML_DATA"] = ""
+        for name in names:
+            ends, fed = time.monotonic() + 60 * minutes / len(names), 0
+            for origin, data in mutants(name, seed):
+                if time.monotonic() > ends:
+                    break
+                fed += 1
+                try:
+                    feed(FUZZERS[name], data, Path(folder))
+                except Exception as error:
+                    frame = traceback.extract_tb(error.__traceback__)[-1]
+                    where = f"{name}: {type(error).__name__} at {Path(frame.filename).name}:{frame.lineno}"
+                    if where not in findings:
+                        path = CORPUS / name / f"crash-{len(findings)}-{seed}"
+                        path.write_bytes(data)
+                        findings[where] = f"{where}, from {origin}: {str(error)[:200]}; kept as {path}"
+                        print(findings[where], flush=True)
+            print(f"{name}: {fed} mutants, seed {seed}", flush=True)
+    print(f"{len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
+    raise SystemExit(main(minutes, sys.argv[2:] or list(FUZZERS), seed=int(time.time())))

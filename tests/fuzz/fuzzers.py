@@ -1,0 +1,159 @@
+"""Mutation fuzzers: each feeds mutants of its corpus to a reader, which reads them or raises a ConfmlError.
+
+A fuzzer is a class with a ``name``, the folder of its corpus under ``corpus/``, and ``feed(data, folder)``.
+To add one, for the store or the manifest say: write the class, add it to `FUZZERS` and put a few valid files
+into its corpus. Files named ``crash-*`` in a corpus are mutants that once raised another error.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from confml.errors import ConfmlError
+
+CORPUS = Path(__file__).parent / "corpus"
+MOST = 20_000  # bytes of a mutant
+_WORDS = (
+    b"", b"\0", b"\xff", b"\xef\xbb\xbf", b"\n", b"\r", b",", b";", b"\t", b'"', b"'", b"{", b"}", b"[", b"]",
+    b":", b"- ", b"*a", b"&a ", b"!!", b"<<", b"~", b"null", b"nan", b"inf", b"-1", b"0", b"1e999", b"9" * 30,
+    b"../../x", b"1_0", b"\xd9\xa1", b"\xe2\x80\xa8", b"@data", b"@attribute", b"a[1..99999999]",
+    b"\x1f\x8b", b"PK\x03\x04",
+)  # fmt: skip
+
+
+def mutants(name: str, seed: int) -> Iterator[tuple[str, bytes]]:
+    """(name, bytes): every file of a corpus as it is, then mutants of them without end."""
+    files = sorted((CORPUS / name).iterdir())
+    whole = [(path.name, path.read_bytes()) for path in files]
+    yield from whole
+    rng = random.Random(f"{name} {seed}")
+    while True:
+        origin, data = rng.choice(whole)
+        yield origin, _mutant(data, rng, [content for _, content in whole])
+
+
+def _mutant(data: bytes, rng: random.Random, others: list[bytes]) -> bytes:
+    mutant = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 3, 8))):
+        at = rng.randrange(len(mutant) + 1)
+        end = min(len(mutant), at + rng.choice((1, 1, 2, 4, 16, 200)))
+        what = rng.randrange(7)
+        if what == 0 and at < len(mutant):
+            mutant[at] ^= 1 << rng.randrange(8)
+        elif what == 1:
+            del mutant[at:end]
+        elif what == 2:
+            mutant[at:at] = rng.choice(_WORDS)
+        elif what == 3:
+            mutant[at:end] = rng.choice(_WORDS)
+        elif what == 4:
+            mutant[at:at] = mutant[at:end] * rng.choice((1, 2, 50))
+        elif what == 5:
+            other = rng.choice(others)
+            start = rng.randrange(len(other) + 1)
+            mutant[at:at] = other[start : start + 100]
+        else:
+            del mutant[at:]
+    return bytes(mutant[:MOST])
+
+
+class Csv:
+    """Table files: the first byte chooses the keys of the data set."""
+
+    name = "csv"
+
+    def feed(self, data: bytes, folder: Path) -> None:
+        from confml.data import load
+
+        path, choice = folder / "mutant.csv", sum(data[:50])
+        path.write_bytes(data)
+        keys = {"missing": ("error", "drop", "mean")[choice % 3]}
+        if choice % 5 == 0:
+            keys |= {"nominal": "colour", "id": ["who"]}
+        if choice % 7 == 0:
+            keys |= {"test": str(path), "decimal": ","}
+        load({"csv": str(path), "label": "y", **keys})
+
+
+class Card:
+    """Cards of data sets, and their files found on this machine (none)."""
+
+    name = "card"
+
+    def feed(self, data: bytes, folder: Path) -> None:
+        from confml.data.cards import column_names, read_card_file
+        from confml.data.files import download_folder, states
+
+        path = folder / "mutant.yaml"
+        path.write_bytes(data)
+        (folder / "base.yaml").write_bytes((CORPUS / "card" / "wine.yaml").read_bytes())
+        card = read_card_file(path)
+        column_names(card.columns or ())
+        states(card)
+        root = download_folder().resolve()
+        for file in card.files:
+            assert (root / file.folder / file.name).resolve().is_relative_to(root), "it leaves the cache"
+
+
+class Archive:
+    """Archives, compressed files and the formats of published data sets, each by every way to read it."""
+
+    name = "archive"
+
+    def feed(self, data: bytes, folder: Path) -> None:
+        from confml.data import readers
+        from confml.data.unpack import unpack
+
+        path = folder / "mutant"
+        path.write_bytes(data)
+        calls = [
+            lambda: unpack("gzip", data, where="mutant", limit=10**6),
+            lambda: unpack("compress-z", data, where="mutant", limit=10**6),
+            lambda: unpack("zip-member", data, "a.txt", where="mutant", limit=10**6),
+            lambda: unpack("shar-member", data, "a.txt", where="mutant", limit=10**6),
+            lambda: readers.read_delimited(
+                path, names=("a", "b", "y"), text_columns=("b",), label="y", missing="?"
+            ),
+            lambda: readers.read_delimited(path, separator="blanks"),
+            lambda: readers.read_delimited(path, compressed="gzip"),
+            lambda: readers.read_keel(path),
+            lambda: readers.read_keel(path, member="a.txt", missing="?"),
+            lambda: readers.read_idx(path),
+        ]
+        for call in calls:
+            try:
+                call()
+            except ConfmlError as error:
+                check_message(error)
+
+
+class Config:
+    """Configs of runs."""
+
+    name = "config"
+
+    def feed(self, data: bytes, folder: Path) -> None:
+        from confml.config import load_config
+
+        path = folder / "mutant.yaml"
+        path.write_bytes(data)
+        load_config(str(path))
+
+
+FUZZERS = {fuzzer.name: fuzzer for fuzzer in (Config(), Csv(), Card(), Archive())}
+
+
+def check_message(error: ConfmlError) -> None:
+    """An error says something, in lines that are not too long."""
+    text = str(error)
+    assert text.strip() and len(text) < 20_000, f"a message of {len(text)} characters"
+
+
+def feed(fuzzer, data: bytes, folder: Path) -> None:
+    """Feed one mutant; a ConfmlError is right, any other error is a finding."""
+    try:
+        fuzzer.feed(data, folder)
+    except ConfmlError as error:
+        check_message(error)

@@ -1,0 +1,32 @@
+"""A bounded share of the fuzzers, with the same mutants each time; `make fuzz` runs them longer."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+from fuzz.fuzzers import CORPUS, FUZZERS, feed, mutants
+
+SHARE = {"config": 40, "csv": 400, "card": 150, "archive": 150}
+
+
+@pytest.mark.parametrize("name", FUZZERS)
+@pytest.mark.filterwarnings("ignore")
+def test_every_mutant_is_read_or_refused_in_words(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("CONFML_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("CONFML_DATA", raising=False)
+    for origin, data in islice(mutants(name, seed=1), SHARE[name]):
+        try:
+            feed(FUZZERS[name], data, tmp_path)
+        except Exception as error:
+            (tmp_path / "finding").write_bytes(data)
+            raise AssertionError(f"a mutant of {origin}, kept in {tmp_path / 'finding'}") from error
+
+
+def test_every_corpus_has_valid_files(tmp_path, monkeypatch):
+    """A corpus that is refused as a whole would test only the first check."""
+    monkeypatch.setenv("CONFML_CACHE", str(tmp_path / "cache"))
+    for name in ("config", "csv", "card"):
+        for path in (CORPUS / name).iterdir():
+            if not path.name.startswith("crash-"):
+                FUZZERS[name].feed(path.read_bytes(), tmp_path)
