@@ -97,3 +97,8 @@ def posterior_summary(
     variance = np.tensordot(posterior, squares, 1) - mean**2
     envelope = np.tensordot(posterior, majority, 1)
     return mean, np.sqrt(np.maximum(variance, 0.0)), envelope, posterior, log_evidence
+
+
+def accepted_by_exceedance(exceedance, threshold):
+    """Return (n,) bool: P(p(y = j | x, theta) > t) >= threshold for a class j, from these (n, c) at t."""
+    return np.max(exceedance, axis=1) >= threshold

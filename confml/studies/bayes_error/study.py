@@ -24,8 +24,6 @@ from confml.bayes_error.uncertainty import ErrorIntervals, leave_block_out_inter
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError, DataError
 
-SCALES = ("min-max", "standardise", "row-standardise", "none")
-PARTS = ("all", "train", "test")
 MANY_ROWS = 150_000
 COMPONENTS = (1, 2, 3, 5, 10, 20, 50, 100)
 
