@@ -50,5 +50,5 @@ def limits_blas(function: Callable[..., Any]) -> Callable[..., Any]:
         with one_blas_thread():
             return function(*args, **kwargs)
 
-    limited.limits_blas = True
+    limited.__dict__["limits_blas"] = True  # found by tests; functions have no such attribute for mypy
     return limited

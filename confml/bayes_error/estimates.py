@@ -16,12 +16,6 @@ def largest_crossings(n, smaller_prior):
     return 2 * n * pm - 0.75 * n + 0.25 * n * np.sqrt(9 - 16 * pm)
 
 
-def henze_penrose_divergence(crossings, m, n):
-    """Equation (3): 1 - R (m + n) / (2 m n), for classes of m and n rows. Small samples may give less than
-    0."""
-    return 1 - np.asarray(crossings, dtype=float) * (m + n) / (2 * np.asarray(m, dtype=float) * n)
-
-
 def bayes_error_from_crossings(crossings, m, n, *, correct_bias=True, normalise=True):
     """Estimate, lower and upper bound of the Bayes error of two classes with m and n rows.
 

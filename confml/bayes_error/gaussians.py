@@ -37,28 +37,6 @@ def gaussian_classes(n, m, separation, rng, d: int = 2):
     return X, np.repeat([0, 1], [n, m])
 
 
-def jensen_shannon_upper_bound(f, g):
-    """1/2 (h(1/2) - JS) of Lin (1991) for equal priors; f, g densities on a common grid, times the cell's
-    size.
-
-    JS is the Jensen-Shannon divergence in bits, of which h(1/2) = 1 is the entropy of the priors.
-    """
-    f, g = np.asarray(f, float), np.asarray(g, float)
-    mean = (f + g) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        parts = [np.where(x > 0, x * np.log2(x / mean), 0.0).sum() for x in (f, g)]
-    return 0.5 - 0.25 * sum(parts)
-
-
-def henze_penrose_upper_bound(f, g):
-    """1/2 - D/2 for equal priors with D the Henze-Penrose divergence (2); arguments as for Jensen-Shannon."""
-    f, g = np.asarray(f, float), np.asarray(g, float)
-    total = f + g
-    # (2) with p = q = 1/2 is 1 - 2 * integral of f g / (f + g)
-    overlap = np.divide(f * g, total, out=np.zeros_like(total), where=total > 0).sum()
-    return float(overlap)
-
-
 def _check(distance, p):
     if (distance < 0).any() or not ((p > 0) & (p < 1)).all():
         raise ConfigError("expected a separation of at least 0 and a prior between 0 and 1")

@@ -3,61 +3,122 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from confml.commands.options import json_option
 
+TYPES = ("method", "step", "view", "protocol", "metric", "figure", "section", "table")
+
 
 @click.command()
 @click.argument("name", metavar="NAME")
+@click.option("--type", "only", type=click.Choice(TYPES), help="Select among things with the same name.")
 @json_option
-def describe(name: str, as_json: bool) -> None:
-    """Describe a method or step (views and parameters), or a metric (formula and better direction).
+def describe(name: str, only: str | None, as_json: bool) -> None:
+    """Describe anything that has a name in a config or a report.
 
-    'conformal' describes the conformal wrapper of any classifier.
+    NAME is a method, a step, a view, a protocol, a metric, a figure, a published table, or a section of the
+    report or one of its files. 'conformal' is the conformal wrapper of any classifier. A name with several
+    meanings is described once for each; with --json it is then a list.
 
     \b
     confml describe tcm-nn
     confml describe sklearn.ensemble.RandomForestClassifier
     confml describe fuzziness
+    confml describe class-coverage.csv
+    confml describe ranks --type figure
     """
-    from confml.methods.registry import describe as describe_method
-    from confml.plugins.parameters import value_text
-    from confml.report.declared import describe_metric
-    from confml.steps.registry import describe_step, known_steps
+    from confml.report.described import describe_all
 
-    metric = describe_metric(name)
-    if metric is not None:
-        click.echo(json.dumps(metric, indent=1) if as_json else _metric_text(metric))
-        return
-    entry = describe_step(name) if name in known_steps() else describe_method(name)
+    entries = describe_all(name, only)
     if as_json:
-        click.echo(json.dumps(entry, indent=1, default=str))
+        click.echo(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1, default=str))
         return
-    kind = "step" if name in known_steps() else "method"
-    click.echo(f"{entry['name']} ({kind}, {entry['source']}, version {entry['version']})\n")
-    click.echo(entry["text"].rstrip() + "\n")
-    if entry.get("views"):
-        click.echo(f"views: {', '.join(entry['views'])}")
-    click.echo("parameters:" if entry["parameters"] else "no parameters")
-    for parameter in entry["parameters"]:
-        given = f"default: {value_text(parameter['default'])}" if "default" in parameter else "required"
-        about = f"{parameter['about']}; " if parameter.get("about") else ""
-        click.echo(
-            f"  {parameter['name']}: {about}{parameter.get('expected') or 'see scikit-learn'} [{given}]"
-        )
+    click.echo("\n\n".join("\n".join(_lines(entry)) for entry in entries))
 
 
-def _metric_text(entry: dict[str, Any]) -> str:
-    """The lines that describe a metric."""
-    lines = {
-        "better": entry["better"] or "neither (it cannot be ranked)",
-        "formula": entry["formula"],
-        "source": entry["source"],
-        "file": entry["file"],
-        "of": ", ".join(entry["methods"]),
-    }
-    shown = [f"{heading}: {text}" for heading, text in lines.items() if text]
-    return "\n".join([f"{entry['name']} (metric)\n", f"{entry['about']}\n", *shown])
+def _lines(entry: Mapping[str, Any]) -> list[str]:
+    """Return the lines that describe one entry."""
+    about = entry.get("text") or entry.get("about") or entry["title"]
+    lines = [f"{entry['name']} ({_origin(entry)})", "", about.rstrip(), ""]
+    for heading, value in _facts(entry).items():
+        if isinstance(value, Mapping):
+            lines += [f"{heading}:", *(f"  {key}: {text}" for key, text in value.items())]
+        elif value:
+            lines.append(f"{heading}: {value}")
+    if "parameters" in entry:
+        noun = {"protocol": "keys", "figure": "options"}.get(entry["type"], "parameters")
+        lines.append(f"{noun}:" if entry["parameters"] else f"no {noun}")
+        needs_default = entry["type"] in ("method", "step")
+        lines += [_parameter_line(parameter, needs_default) for parameter in entry["parameters"]]
+    return lines
+
+
+def _origin(entry: Mapping[str, Any]) -> str:
+    if entry["type"] in ("method", "step"):
+        return f"{entry['type']}, {entry['source']}, version {entry['version']}"
+    return str(entry["type"])
+
+
+def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is known about an entry besides its text and parameters, by heading."""
+    match entry["type"]:
+        case "method":
+            return {"views": ", ".join(entry["views"])}
+        case "metric":
+            return {
+                "better": entry["better"] or "neither (it cannot be ranked)",
+                "formula": entry["formula"],
+                "source": entry["source"],
+                "file": entry["file"],
+                "of": ", ".join(entry["methods"]),
+            }
+        case "view":
+            return {
+                "kind": entry["kind"],
+                "region at level": entry["region"],
+                "confidence": entry["confidence"],
+                "accepted": entry["accepted"],
+                "methods": ", ".join(entry["methods"]) or "scikit-learn classifiers",
+            }
+        case "figure":
+            return {
+                "drawn": "once for all data sets" if entry["across"] else "once per data set",
+                "needs": "the data (it fits models again)" if entry["refits"] else "",
+            }
+        case "section":
+            return {
+                "needs": entry["needs"],
+                "files": entry["files"],
+                "metrics": _joined(entry["metrics"]) if entry["metrics"] else "",
+            }
+        case "table":
+            return {
+                "source": entry["source"],
+                "unit": entry["unit"],
+                "columns": entry["columns"],
+                "data sets": ", ".join(entry["datasets"]),
+                "notes": "".join(f"\n  {note}" for note in entry["notes"]),
+            }
+    return {}
+
+
+def _joined(lists: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    return {key: ", ".join(names) for key, names in lists.items()}
+
+
+def _parameter_line(parameter: Mapping[str, Any], needs_default: bool) -> str:
+    """Return name, meaning, accepted values and default of a parameter; one without a default is required."""
+    from confml.plugins.parameters import value_text
+
+    texts = [parameter.get("about"), parameter.get("expected")]
+    text = "; ".join(one for one in texts if one)
+    if needs_default and not parameter.get("expected"):
+        text = f"{text}; see scikit-learn" if text else "see scikit-learn"
+    default = " [required]" if needs_default else ""
+    if "default" in parameter:
+        default = f" [default: {value_text(parameter['default'])}]"
+    return f"  {parameter['name']}: {text}{default}"

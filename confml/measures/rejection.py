@@ -239,14 +239,6 @@ def sureness(accepted, correct) -> Sureness:
     )
 
 
-def exceeding(exceedance, threshold: float) -> np.ndarray:
-    """(n,) bool: accepted by the paper's exceedance measure, P(p(y = j | x, theta) > t) >= s for a class j.
-
-    exceedance: (n, c) those probabilities at t (`BayesKNN.exceedance`); threshold: s.
-    """
-    return np.max(exceedance, axis=1) >= threshold
-
-
 class Match(NamedTuple):
     """The threshold of one method that equals another's SI or SC: see `match`.
 

@@ -13,7 +13,6 @@ from confml.measures.rejection import (
     Sureness,
     band,
     curve_of,
-    exceeding,
     match,
     rejection_curve,
     sureness,
@@ -197,10 +196,6 @@ def test_sureness_and_the_papers_loss():
     assert found.expected_loss() == pytest.approx(-0.5 + 2 * 0.25)
     assert found.expected_loss((0, 1, 0.5)) == pytest.approx(0.25 + 0.125)
     assert np.isnan(sureness([], [])).all()
-
-
-def test_exceeding_needs_one_class_often_enough():
-    np.testing.assert_array_equal(exceeding([[0.95, 0.0], [0.5, 0.5], [0.1, 0.9]], 0.9), [True, False, True])
 
 
 # ---- matching, as in Table 2

@@ -6,14 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
-from reference.bayes_knn import class_counts, integrated_summary, posterior_summary
+from reference.bayes_knn import accepted_by_exceedance, class_counts, integrated_summary, posterior_summary
 from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics, effective_sample_size, split_rhat
-from confml.measures.rejection import exceeding
 from confml.methods.bayes_knn import BayesKNN
 from confml.methods.bayes_knn import _kernels as kernels
 from confml.methods.bayes_knn import _kernels_adaptive as adaptive
@@ -636,6 +635,6 @@ def test_exceedance_view_accepts_what_the_papers_measure_accepts():
     assert list(views) == ["reject", "envelope", "posterior", "exceedance"]
     above = model.exceedance(new, 0.4)
     for s in (0.3, 0.8):
-        np.testing.assert_array_equal(views["exceedance"].accepted(s), exceeding(above, s))
+        np.testing.assert_array_equal(views["exceedance"].accepted(s), accepted_by_exceedance(above, s))
     none = above.max(axis=1) == 0  # nowhere above: the label is reject's
     np.testing.assert_array_equal(views["exceedance"].labels[none], views["reject"].labels[none])

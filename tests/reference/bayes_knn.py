@@ -143,3 +143,8 @@ def integrated_summary(X, codes, classes, Xt, *, k_max, beta_scale, threshold):
     posterior /= posterior.sum()
     mean, square, exceedance = np.tensordot(posterior, ratios, 1)
     return mean, np.sqrt(np.maximum(square - mean**2, 0.0)), exceedance, posterior, log_evidence
+
+
+def accepted_by_exceedance(exceedance, threshold):
+    """Return (n,) bool: P(p(y = j | x, theta) > t) >= threshold for a class j, from these (n, c) at t."""
+    return np.max(exceedance, axis=1) >= threshold

@@ -1,4 +1,4 @@
-"""A method that misbehaves on request, as a package that a run can find: `install` writes it into a folder."""
+"""A method that misbehaves on request, installed by `install` as a package that a run can find."""
 
 from __future__ import annotations
 

@@ -44,6 +44,10 @@ class Ours(NamedTuple):
     dataset: str | None = None
 
 
+OwnRows = list[tuple[tuple[str, ...], str, Ours]]
+"""Rows of confml's own for one data set: key texts without the data set, column, and the number."""
+
+
 class Entry(NamedTuple):
     """One number of a published table.
 
@@ -78,7 +82,7 @@ class PublishedTable:
     columns: Mapping[str, str]
     unit: str
     ours: Callable[[Mapping[str, str], str], Ours | None]
-    beside: Callable[[str], list[tuple[tuple[str, ...], str, Ours]]] = lambda dataset: []
+    beside: Callable[[str], OwnRows] = lambda dataset: []
     notes: tuple[str, ...] = ()
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wide: bool = False

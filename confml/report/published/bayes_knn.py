@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from confml.report.published import Ours, PublishedTable
+from confml.report.published import Ours, OwnRows, PublishedTable
 
 SOURCE = (
     "Krzanowski, Fieldsend, Bailey, Everson, Partridge & Schetinin, Confidence in Classification: A Bayesian "
@@ -56,7 +56,7 @@ def _table1(row: Mapping[str, str], column: str) -> Ours:
     return Ours("data", "attributes") if column == "predictors" else _accuracy("standard")
 
 
-def _beside1(dataset: str) -> list[tuple[tuple[str, ...], str, Ours]]:
+def _beside1(dataset: str) -> OwnRows:
     if dataset != "synthetic":
         return []
     return [(("Ripley's own set",), "correct_percent", _accuracy("standard", dataset="ripley-synth"))]
@@ -125,9 +125,9 @@ def _table3(row: Mapping[str, str], column: str) -> Ours:
     return _accuracy(column.removesuffix("_percent"))
 
 
-def _beside3(dataset: str) -> list[tuple[tuple[str, ...], str, Ours]]:
+def _beside3(dataset: str) -> OwnRows:
     models = ("simple", "standard", "adaptive")
-    rows = [(("MAP",), f"{model}_percent", _accuracy(model, "map")) for model in models[:2]]
+    rows: OwnRows = [(("MAP",), f"{model}_percent", _accuracy(model, "map")) for model in models[:2]]
     if dataset == "synthetic":
         rows += [
             (("Ripley's own set",), f"{model}_percent", _accuracy(model, dataset="ripley-synth"))

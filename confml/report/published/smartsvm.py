@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from confml.report.published import Ours, PublishedTable
+from confml.report.published import Ours, OwnRows, PublishedTable
 
 SOURCE = "van den Burg & Hero, arXiv 1711.03512 (2017)"
 
@@ -97,8 +97,8 @@ TABLE1 = PublishedTable(
 )
 
 
-def _beside_times(metric: str):
-    def beside(dataset: str) -> list[tuple[tuple[str, ...], str, Ours]]:
+def _beside_times(metric: str) -> Callable[[str], OwnRows]:
+    def beside(dataset: str) -> OwnRows:
         return [
             (("warm primal",), column, _ours(column, metric, "primal"))
             for column in METHODS
@@ -108,7 +108,7 @@ def _beside_times(metric: str):
     return beside
 
 
-def _times(metric: str):
+def _times(metric: str) -> Callable[[Mapping[str, str], str], Ours]:
     def ours(row: Mapping[str, str], column: str) -> Ours:
         return _ours(column, metric, "dual")
 
@@ -146,8 +146,8 @@ TABLE4 = PublishedTable(
 )
 
 
-def _table3_beside(dataset: str) -> list[tuple[tuple[str, ...], str, Ours]]:
-    rows = [
+def _table3_beside(dataset: str) -> OwnRows:
+    rows: OwnRows = [
         (("cold dual",), column, _ours(column, "ari", "dual"))
         for column in METHODS
         if column not in ONE_SOLVER

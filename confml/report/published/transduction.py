@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from confml.report.published import Ours, PublishedTable
+from confml.report.published import Ours, OwnRows, PublishedTable
 
 SOURCE = "Graepel, Herbrich & Obermayer, NIPS 12 (2000), section 4 and figure 2"
 
@@ -35,8 +35,8 @@ def _svm(quantity: str, bias: bool) -> Ours:
     return Ours("kernel-svm", metric, {"bias": bias}, "margin", level, factor)
 
 
-def _beside(dataset: str) -> list[tuple[tuple[str, ...], str, Ours]]:
-    rows = [
+def _beside(dataset: str) -> OwnRows:
+    rows: OwnRows = [
         ((quantity, run), "stated", _transduction(quantity, run))
         for quantity in ("rejection rate at theta = 1", "effective sample size")
         for run in _SAMPLERS

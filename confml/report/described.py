@@ -1,0 +1,193 @@
+"""Descriptions of everything that a config or a result file names: ``confml describe NAME``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from confml.errors import ConfigError, did_you_mean
+from confml.plugins.parameters import Parameter
+from confml.report.declared import declared_metrics, describe_metric
+
+if TYPE_CHECKING:
+    from confml.report.sections.base import Section
+
+Entry = dict[str, Any]
+
+# view -> (kind of its predictions, meaning of its scores)
+VIEWS: Mapping[str, tuple[str, str]] = {
+    "p-value": ("p-value", "p-value of each class"),
+    "probability": ("probability", "probability of each class"),
+    "reject": ("probability", "posterior mean of each class probability (the paper's reject method)"),
+    "envelope": ("envelope", "posterior probability that the class is the most probable one"),
+    "posterior": ("posterior", "posterior mean and standard deviation of each class probability"),
+    "vote": ("vote", "share of the votes for each class"),
+    "margin": ("margin", "decision value of each class"),
+    "bayes-point": ("margin", "decision value of each class at the Bayes point"),
+}
+
+_SMALLEST_SET = "smallest set of classes, by decreasing score, whose sum is at least 1 - level"
+# kind of prediction -> prediction region, confidence, acceptance at a threshold
+_MEANING: Mapping[str, tuple[str, str, str]] = {
+    "p-value": ("classes with p > level", "1 - second largest p-value", "confidence >= threshold"),
+    "probability": (_SMALLEST_SET, "largest score", "confidence >= threshold"),
+    "vote": (_SMALLEST_SET, "largest score", "confidence >= threshold"),
+    "envelope": (_SMALLEST_SET, "largest score", "score > threshold; a score of 1 is always accepted"),
+    "posterior": (_SMALLEST_SET, "Phi((mean - 1/2) / sd)", "mean - c sd > 1/2 with c = Phi^-1(threshold)"),
+    "margin": (
+        "none (give the method p-values with conformal: split)",
+        "largest decision value minus the second largest; with one value per example, that value",
+        "confidence >= threshold",
+    ),
+}
+
+
+class Described(NamedTuple):
+    """One type of named things. names: return all names; describe: return the entry of a name."""
+
+    names: Callable[[], Iterable[str]]
+    describe: Callable[[str], Entry]
+
+
+def describe_figure(name: str) -> Entry:
+    """Return name, about, across (all data sets in one figure), refits and parameters of a figure."""
+    from confml.report.figures import known_figures
+
+    figure = known_figures()[name]
+    return {
+        "name": name,
+        "about": figure.about,
+        "across": figure.across,
+        "refits": figure.refits,
+        "parameters": _parameters(figure.options),
+    }
+
+
+def describe_section(name: str) -> Entry:
+    """Return name, text, source, needs, files, metrics (by file) and refits of a section of the report.
+
+    name: name of the section, or of one of its files.
+    """
+    from confml.report.sections.registry import known_sections, sections
+
+    known = known_sections()
+    if name not in known:
+        name = next(section for section, cls in known.items() if name in _files_of(cls))
+    section_class = known[name]
+    described = sections.describe(name)
+    return {key: described[key] for key in ("name", "text", "source")} | {
+        "needs": section_class.needs,
+        "files": dict(section_class.files),
+        "metrics": {file: list(metrics) for file, metrics in section_class.metrics.items()},
+        "refits": section_class.refits,
+    }
+
+
+def describe_table(name: str) -> Entry:
+    """Return name, title, source, unit, columns (with headings), datasets and notes of a published table."""
+    from confml.report.published import known_tables
+
+    table = known_tables()[name]
+    return {
+        "name": name,
+        "title": table.title,
+        "source": table.source,
+        "unit": table.unit,
+        "columns": dict(table.columns),
+        "datasets": list(dict.fromkeys(row["dataset"] for row in table.rows())),
+        "notes": list(table.notes),
+    }
+
+
+def describe_protocol(name: str) -> Entry:
+    """Return name, about and parameters (the keys of a config that it uses) of a protocol."""
+    from confml.config.part import hyphenated
+    from confml.config.schema import PROTOCOLS, Protocol
+
+    parameters = []
+    for key, field in Protocol.model_fields.items():
+        if key != Protocol.short and name in Protocol.ONLY_FOR.get(key, PROTOCOLS):
+            default = list(field.default) if isinstance(field.default, tuple) else field.default
+            parameters.append({"name": hyphenated(key), "about": field.description, "default": default})
+    return {"name": name, "about": PROTOCOLS[name], "parameters": parameters}
+
+
+def describe_view(name: str) -> Entry:
+    """Return name, about, kind, the meaning of its regions, confidence and acceptance, and its methods."""
+    kind, about = VIEWS[name]
+    region, confidence, accepted = _MEANING[kind]
+    return {
+        "name": name,
+        "about": about,
+        "kind": kind,
+        "region": region,
+        "confidence": confidence,
+        "accepted": accepted,
+        "methods": [method for method, views in _views_of_methods().items() if name in views],
+    }
+
+
+def known_types() -> dict[str, Described]:
+    """Return everything that can be described, by type."""
+    from confml.config.schema import PROTOCOLS
+    from confml.methods.conformal.conformal import KEY
+    from confml.methods.registry import describe as describe_method
+    from confml.methods.registry import methods
+    from confml.report.figures import known_figures
+    from confml.report.published import known_tables
+    from confml.steps.registry import describe_step, steps
+
+    return {
+        "method": Described(lambda: [*methods.names(), KEY], describe_method),
+        "step": Described(steps.names, describe_step),
+        "view": Described(lambda: VIEWS, describe_view),
+        "protocol": Described(lambda: PROTOCOLS, describe_protocol),
+        "metric": Described(_metric_names, lambda name: describe_metric(name) or {}),
+        "figure": Described(known_figures, describe_figure),
+        "section": Described(_section_names, describe_section),
+        "table": Described(known_tables, describe_table),
+    }
+
+
+def describe_all(name: str, only: str | None = None) -> list[Entry]:
+    """Return an entry for each thing with this name, as plain data with its ``type``.
+
+    only: one of `known_types`, to select among several things with one name. The dotted name of a
+    scikit-learn classifier is a method. Raises ConfigError for an unknown name.
+    """
+    types = {one: described for one, described in known_types().items() if only in (None, one)}
+    found = [one for one, described in types.items() if name in list(described.names())]
+    is_class = name.startswith("sklearn.") or (name.isidentifier() and not name.islower())
+    if not found and "method" in types and is_class:
+        found = ["method"]  # a classifier of scikit-learn, or an error that says which one may be meant
+    if not found:
+        names = dict.fromkeys(chain.from_iterable(described.names() for described in types.values()))
+        hint = did_you_mean(name, names, list_all=False) or "confml methods lists methods and steps"
+        raise ConfigError(f"unknown {only or 'name'} '{name}'", hint=hint)
+    return [{"type": one, **types[one].describe(name)} for one in found]
+
+
+def _views_of_methods() -> dict[str, list[str]]:
+    from confml.methods.conformal.conformal import KEY, ConformalMethod
+    from confml.methods.registry import known_methods, views_of
+
+    return {name: views_of(cls) for name, cls in {**known_methods(), KEY: ConformalMethod}.items()}
+
+
+def _metric_names() -> list[str]:
+    return [one.name for one in declared_metrics()]
+
+
+def _section_names() -> list[str]:
+    from confml.report.sections.registry import known_sections
+
+    return [name for section, cls in known_sections().items() for name in (section, *_files_of(cls))]
+
+
+def _files_of(section: type[Section]) -> set[str]:
+    return {*section.files, *section.metrics}
+
+
+def _parameters(options: Mapping[str, Parameter]) -> list[Entry]:
+    return [{"name": name, "about": one.about, "expected": one.expected()} for name, one in options.items()]

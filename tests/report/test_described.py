@@ -1,0 +1,95 @@
+"""``confml describe`` finds everything that a config or a report names."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from confml.cli import cli
+from confml.commands.describe import TYPES, _lines
+from confml.config.schema import PROTOCOLS
+from confml.errors import ConfigError
+from confml.measures.prediction import KINDS
+from confml.methods.registry import known_methods, views_of
+from confml.report.declared import declared_metrics
+from confml.report.described import _MEANING, VIEWS, describe_all, known_types
+from confml.report.figures import known_figures
+from confml.report.published import known_tables
+from confml.report.sections.registry import known_sections
+from confml.steps.registry import known_steps
+
+REGISTRIES = {
+    "method": known_methods,
+    "step": known_steps,
+    "view": lambda: [view for cls in known_methods().values() for view in views_of(cls)],
+    "protocol": lambda: PROTOCOLS,
+    "metric": lambda: [one.name for one in declared_metrics()],
+    "figure": known_figures,
+    "section": known_sections,
+    "table": known_tables,
+}
+
+
+def test_every_type_has_a_registry():
+    assert tuple(REGISTRIES) == TYPES == tuple(known_types())
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_every_name_of_a_registry_is_described(kind):
+    names = list(dict.fromkeys(REGISTRIES[kind]()))
+    assert names
+    for name in names:
+        (entry,) = describe_all(name, kind)
+        assert entry["name"] == name and entry["type"] == kind
+        assert entry.get("text") or entry.get("about") or entry["title"]
+        json.dumps(entry)
+        assert _lines(entry)[0].startswith(f"{name} ({kind}")
+
+
+def test_every_kind_of_prediction_has_a_view_and_a_meaning():
+    assert {kind for kind, _ in VIEWS.values()} == set(_MEANING) == set(KINDS)
+
+
+def test_the_files_of_a_section_are_described_by_the_section():
+    for section, cls in known_sections().items():
+        for file in {*cls.files, *cls.metrics}:
+            assert describe_all(file, "section")[0]["name"] == section
+    shown = CliRunner().invoke(cli, ["describe", "class-coverage.csv"]).output
+    assert shown.startswith("class-coverage (section)") and "files:\n  class-coverage.csv: " in shown
+
+
+def test_a_name_with_two_meanings_is_described_twice():
+    shown = CliRunner().invoke(cli, ["describe", "ranks"]).output
+    assert "ranks (figure)" in shown and "ranks (section)" in shown
+    both = json.loads(CliRunner().invoke(cli, ["describe", "ranks", "--json"]).output)
+    assert [entry["type"] for entry in both] == ["figure", "section"]
+    one = json.loads(CliRunner().invoke(cli, ["describe", "ranks", "--type", "figure", "--json"]).output)
+    assert {parameter["name"] for parameter in one["parameters"]} >= {"metric", "level"}
+
+
+def test_a_protocol_has_only_the_keys_that_it_uses():
+    keys = {
+        name: {key["name"] for key in describe_all(name, "protocol")[0]["parameters"]} for name in PROTOCOLS
+    }
+    assert "test-size" in keys["holdout"] and "test-size" not in keys["k-fold"]
+    assert {"order", "start"} <= keys["online"] and "kind" not in keys["online"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("fuzzines", "unknown name 'fuzzines'; did you mean 'fuzziness'"),
+        ("RandomForest", "did you mean 'sklearn.ensemble.RandomForestClassifier'"),
+        ("qqqqqqq", "confml methods lists"),
+    ],
+)
+def test_an_unknown_name_is_an_error_with_a_hint(name, message):
+    with pytest.raises(ConfigError, match=message):
+        describe_all(name)
+
+
+def test_a_name_of_another_type_is_unknown():
+    with pytest.raises(ConfigError, match="unknown figure 'tcm-nn'"):
+        describe_all("tcm-nn", "figure")
