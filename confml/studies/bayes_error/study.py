@@ -26,7 +26,6 @@ from confml.errors import ConfigError, DataError
 from confml.steps import SCALINGS
 
 SCALES = (*SCALINGS, "none")
-PARTS = ("all", "train", "test")
 MANY_ROWS = 150_000
 COMPONENTS = (1, 2, 3, 5, 10, 20, 50, 100)
 
