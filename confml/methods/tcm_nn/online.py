@@ -49,8 +49,10 @@ class OnlineTCMNN:
         return 0 if self._pass is None else self._pass.learnt
 
     def predict_then_learn(self, X, y) -> Prediction:
-        """Return the view ``p-value`` of examples X (r, d); each is predicted, then learnt with its label in y
-        (r,). ``extra`` is that of `TCMNN` and ``learnt`` (r,), the number of examples learnt before each."""
+        """Return the view ``p-value`` of examples X (r, d); each is predicted, then learnt with its label.
+
+        ``extra`` is that of `TCMNN` and ``learnt`` (r,), the number of examples learnt before each.
+        """
         X, codes = self._checked(X, y)
         return self._view(X, codes)
 

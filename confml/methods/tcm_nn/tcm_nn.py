@@ -88,7 +88,7 @@ class TCMNN(Method):
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """Return the view ``p-value`` of test examples X (n, d); ``rng`` has precedence over ``random_state``."""
+        """Return the view ``p-value`` of test examples X (n, d); ``rng`` precedes ``random_state``."""
         X = self._check_predict(X)
         counter = self.counter_
         fitted_k = self.lists_[0].shape[1]  # whatever k was set to since
