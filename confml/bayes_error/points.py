@@ -89,6 +89,8 @@ def to_unit(X: np.ndarray) -> tuple[np.ndarray, float]:
 def boxes_around(X: np.ndarray, starts: np.ndarray) -> tuple[boxes.Boxes, list[int]]:
     """Boxes of the ranges between starts (K + 1,) of rows X in `nearby_order`, and the first node of each
     range."""
+    # These boxes are not a `WideTree`: the filter compares nodes of two sets with each other, and the cells
+    # must be ranges of positions; the vectors of `WideTree` compare one row with many boxes.
     # halving stops at cells of more than CELL / 2 rows, or one cell a range
     room = int(np.sum(4 * np.diff(starts) // boxes.CELL + 3))
     low, high = np.empty((room, X.shape[1])), np.empty((room, X.shape[1]))

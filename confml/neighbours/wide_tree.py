@@ -1,16 +1,15 @@
-"""A k-d tree whose nodes are compared many at a time: for exact searches among rows with few attributes.
+"""`WideTree`: a k-d tree for exact searches among rows with few features.
 
-Runs of `LEAF` rows are leaves, `FAN` leaves side by side a group, `FAN` groups a larger one, up to a single
-root. A leaf stores its rows, and a group the boxes around its children, attribute by attribute, so that one
-query meets all of them in a processor's vector registers. Numba makes no vectors of loops that short, and
-takes three times as long; so their code is given in LLVM's terms, and what it computes in each docstring.
+A leaf holds `LEAF` rows, a group `FAN` leaves, a larger group `FAN` groups, up to a single root. A leaf
+stores its rows, and a group the boxes around its children, feature by feature, so that a query is compared
+with all of them in vector registers (`lanes`).
 
-Squared distances and gaps are sums in the order of the attributes, each product rounded for itself: the
-numbers are those of the plain loop, and a gap to a box is never above the distance of a row inside, rounding
-included, as every step of both is monotone.
+Squared distances and gaps are sums in the order of the features, with each product rounded: the numbers of a
+plain loop. A gap to a box is never above the distance of a row inside it, rounding included, because every
+step of both is monotone.
 
 Nodes are numbered from the leaves upwards: node i < leaves is leaf i, the others are groups in the order of
-their levels, the root is the last. Where rows or children are missing, rows and lows hold +inf, highs -inf.
+their levels, the root is the last. Missing rows and children have rows and lows of +inf and highs of -inf.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ from confml._jit import kernel
 from confml.neighbours.lanes import FAN, LEAF, gaps_to_children, lowest_bit
 
 DEPTH = 128
-"""Places in the stack of a search: FAN for each level, and there are at most 16 of them."""
+"""Size of the stack of a search: FAN per level, for at most 16 levels."""
 FAR = 1.7e308
-"""More than any squared distance, and less than the infinity of what is missing."""
+"""Above any squared distance and below the infinity of missing rows."""
 
 
 class WideTree(NamedTuple):
     """A tree over rows X (n, d).
 
-    members (leaves, LEAF): the row numbers of each leaf, -1 where it has no more; rows (leaves, d, LEAF);
+    members (leaves, LEAF): the row indices of each leaf, then -1; rows (leaves, d, LEAF);
     lows, highs (groups, d, FAN); child (groups + 1,): the children of group g are nodes child[g] to
     child[g + 1] - 1.
     """
@@ -46,7 +45,7 @@ class WideTree(NamedTuple):
 
 @kernel
 def tree_order(X):
-    """An order (n,) of rows X (n, d), finite, whose runs of LEAF rows are leaves near each other."""
+    """Return an order (n,) of rows X (n, d), finite, in which runs of LEAF rows are the leaves."""
     order = np.arange(len(X))
     sort_into_leaves(X, order)
     return order
@@ -54,7 +53,7 @@ def tree_order(X):
 
 @kernel
 def one_part_leaves(X, part, parts):
-    """members of leaves none of which has rows of two parts; part (n,): from 0 to parts - 1."""
+    """Return the members of leaves that do not mix parts; part (n,): from 0 to parts - 1."""
     n = len(part)
     ends = np.zeros(parts, np.int64)
     for i in range(n):
@@ -81,7 +80,7 @@ def one_part_leaves(X, part, parts):
 
 @kernel
 def leaves_in_order(n):
-    """members of leaves that hold rows 0..n-1 as they stand."""
+    """Return the members of leaves with the rows 0..n-1 in their order."""
     members = np.full(((n + LEAF - 1) // LEAF, LEAF), np.int32(-1), np.int32)
     for i in range(n):
         members[i // LEAF, i % LEAF] = i
@@ -90,7 +89,7 @@ def leaves_in_order(n):
 
 @kernel
 def wide_tree(X, members):
-    """The tree over rows X (n, d), float64 and C-contiguous, with these leaves."""
+    """Build the tree over rows X (n, d), float64 and C-contiguous, with these leaves."""
     d, leaves = X.shape[1], len(members)
     starts = np.zeros(DEPTH, np.int64)
     level, size, groups = 0, leaves, 0
@@ -128,7 +127,7 @@ def wide_tree(X, members):
 
 @kernel
 def _split(X, order, begin, stop, at, attribute):
-    """Reorder order[begin:stop] so that no value of an attribute before `at` exceeds one after it."""
+    """Reorder order[begin:stop] so that no value of a feature before ``at`` exceeds one after it."""
     lo, hi = begin, stop - 1
     while lo < hi:
         pivot = X[order[(lo + hi) // 2], attribute]
@@ -152,7 +151,7 @@ def _split(X, order, begin, stop, at, attribute):
 
 @kernel
 def sort_into_leaves(X, order):
-    """Permute order (n,): cut across the widest attribute, again and again, at powers of two of leaves."""
+    """Permute order (n,): split at the widest feature, recursively, at powers of two of leaves."""
     waiting = np.empty((DEPTH, 2), np.int64)
     waiting[0, 0], waiting[0, 1] = 0, order.size
     held = 1
