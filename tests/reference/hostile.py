@@ -1,4 +1,4 @@
-"""A method that misbehaves on request, as a package that a run can find: `install` writes it into a folder."""
+"""A method that misbehaves on request, as a package for a run to find: `install` writes it into a folder."""
 
 from __future__ import annotations
 
