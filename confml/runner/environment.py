@@ -61,10 +61,15 @@ def guarded(folder: Path | str) -> Iterator[None]:
         yield
     except EnvironmentFault:
         raise
-    except OSError as error:
-        if error.errno in _REASONS:
-            message, hint = _REASONS[error.errno]
-        elif isinstance(error, FileNotFoundError):
+    except Exception as error:
+        fault = fault_of(error)  # libraries turn a lack of file handles into errors of other kinds
+        if fault is not None:
+            raise EnvironmentFault(
+                fault.message, where=fault.where or str(folder), hint=fault.hint
+            ) from error
+        if not isinstance(error, OSError):
+            raise
+        if isinstance(error, FileNotFoundError):
             message, hint = _GONE
         else:
             message, hint = error.strerror or str(error), f"correct this, {_AGAIN}"

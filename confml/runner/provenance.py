@@ -66,7 +66,8 @@ def git_commit(folder: Path) -> str | None:
     """The commit of the checkout ``folder`` is part of, ``+changes`` where files differ, or None."""
 
     def ask(*arguments: str) -> str:
-        command = ["git", "-C", str(folder), *arguments]
+        # Without optional locks: a git that is killed half way would leave the checkout locked.
+        command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
 
     try:

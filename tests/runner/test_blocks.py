@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from confml.cli import cli
-from confml.methods import tcm_nn
+from confml.methods.tcm_nn import tcm_nn
 
 CONFIG = """
 name: large

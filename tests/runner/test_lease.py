@@ -1,0 +1,100 @@
+"""Workspaces: a run that is alive keeps its own, wherever it runs; a killed run's is removed by the next."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from confml.runner import lease
+from confml.runner.workspace import Workspace
+
+fcntl = pytest.importorskip("fcntl")
+
+
+def folders(run):
+    return sorted(path.name for path in run.glob(".work-*"))
+
+
+def make_and_die(run):
+    """The workspace of a process that was killed."""
+    program = "import sys, os; from confml.runner.workspace import Workspace; from pathlib import Path\n"
+    program += "Workspace.make(Path(sys.argv[1])); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", program, str(run)], timeout=100)
+    (name,) = folders(run)
+    return name
+
+
+def make_old(path):
+    os.utime(path, (0, 0))
+
+
+def test_a_live_workspace_stays_though_host_and_process_number_are_the_same(tmp_path):
+    """As in two containers that share both: the old names would have been equal here."""
+    first, second = Workspace.make(tmp_path), Workspace.make(tmp_path)
+    assert len(folders(tmp_path)) == 2 and first.folder != second.folder
+    make_old(first.folder / "lease")  # it is held on this machine: its age does not matter
+    Workspace.make(tmp_path).remove()
+    assert first.folder.is_dir() and second.folder.is_dir()
+    first.remove()
+    assert folders(tmp_path) == [second.folder.name]
+    second.remove()
+
+
+def test_the_workspace_of_a_killed_run_is_removed(tmp_path):
+    dead = make_and_die(tmp_path)
+    workspace = Workspace.make(tmp_path)
+    assert folders(tmp_path) == [workspace.folder.name] != [dead]
+    workspace.remove()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_lock_that_is_free_here_may_be_held_on_another_machine(tmp_path):
+    """As on a network file system: the lease names another kernel, and only its age tells."""
+    other = tmp_path / make_and_die(tmp_path)
+    (other / "lease").write_text("another kernel")
+    assert not lease.is_abandoned(other)
+    make_old(other / "lease")
+    assert lease.is_abandoned(other)
+
+
+def test_locks_that_are_always_granted_are_not_believed(tmp_path, monkeypatch):
+    """As on some mounts: then the lease names no kernel, and only its age tells."""
+    monkeypatch.setattr(fcntl, "flock", lambda file, operation: None)
+    workspace = Workspace.make(tmp_path)
+    assert (workspace.folder / "lease").read_text() == ""
+    assert not lease.is_abandoned(workspace.folder)
+    workspace.remove()
+
+
+def test_a_system_without_locks(tmp_path, monkeypatch):
+    def refuse(file, operation):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    workspace = Workspace.make(tmp_path)
+    make_old(workspace.folder / "lease")
+    assert not lease.is_abandoned(workspace.folder)
+    workspace.remove()
+
+
+def test_a_lease_is_renewed(tmp_path, monkeypatch):
+    monkeypatch.setattr(lease, "RENEW_SECONDS", 0.01)
+    held = lease.Lease(tmp_path)
+    make_old(tmp_path / "lease")
+    for _ in range(1000):
+        if (tmp_path / "lease").stat().st_mtime > 0:
+            break
+        held._released.wait(0.01)
+    assert (tmp_path / "lease").stat().st_mtime > 0
+    held.release()
+
+
+def test_folders_of_older_versions_go_when_they_are_old(tmp_path):
+    old = tmp_path / ".work-host-123"
+    old.mkdir()
+    assert not lease.is_abandoned(old)
+    make_old(old)
+    assert lease.is_abandoned(old)

@@ -1,0 +1,189 @@
+"""Stored runs that are damaged, older, or somebody else's: one clear line, nothing overwritten."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import json
+import random
+import shutil
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from confml import cli
+from confml.config import make_config
+from confml.runner.run import run
+
+VALUES = {
+    "name": "small",
+    "datasets": [{"generate": "five-gaussians", "n": 40, "test-n": 20}],
+    "methods": [{"name": "knn", "sweep": {"k": [1, 3, 5]}}, {"name": "knn", "tune": {"k": [1, 3]}}],
+    "protocol": {"kind": "holdout", "repeats": 2, "inner-folds": 2},
+}
+# A mutation puts one of these at a random place.
+STRANGE = [
+    None, True, -1, 0, 1.5, 10**30, "", "x", "../../etc", "\ud800", "\x1b[31m", [], [1], {}, {"a": 1}, [[]],
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("manifest") / "run"
+    state = run(make_config(VALUES), folder, jobs=1, engine="serial")
+    assert len(state.done) == 8
+    return folder
+
+
+def invoke(*arguments):
+    """A command as the command line runs it, with its exit code and all of its text."""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+        try:
+            cli.main([str(one) for one in arguments])
+        except SystemExit as ended:
+            code = ended.code
+    return SimpleNamespace(code=code, text=text.getvalue())
+
+
+def mutate(document, rng):
+    """A copy with one value at a random place replaced, removed, repeated or renamed."""
+    document = copy.deepcopy(document)
+    places = []
+
+    def collect(node):
+        items = node.items() if isinstance(node, dict) else enumerate(node)
+        for key, value in items:
+            places.append((node, key))
+            if isinstance(value, dict | list):
+                collect(value)
+
+    collect(document)
+    node, key = rng.choice(places)
+    kind = rng.choice(["replace", "replace", "remove", "repeat", "rename"])
+    if kind == "replace" or (kind == "rename" and isinstance(node, list)):
+        node[key] = rng.choice(STRANGE)
+    elif kind == "remove":
+        del node[key]
+    elif kind == "rename":
+        node[str(rng.choice(["x", "name", "\x00", "key"]))] = node.pop(key)
+    elif isinstance(node, list):
+        node.insert(key, copy.deepcopy(node[key]))
+    else:
+        node["x"] = node[key]
+    return document
+
+
+def broken_bytes(text, rng):
+    """The bytes of a file cut, with a byte changed, or with a part missing."""
+    place = rng.randrange(len(text))
+    return rng.choice(
+        [text[:place], text[:place] + bytes([rng.randrange(256)]) + text[place + 1 :], text[place:], b""]
+    )
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_no_manifest_is_an_internal_error(whole, tmp_path, part):
+    rng = random.Random(part)
+    document = json.loads((whole / "manifest.json").read_bytes())
+    text = (whole / "manifest.json").read_bytes()
+    shutil.copytree(whole, tmp_path / "run")
+    refused = 0
+    for number in range(80):
+        content = json.dumps(mutate(document, rng)).encode() if number % 4 else broken_bytes(text, rng)
+        (tmp_path / "run" / "manifest.json").write_bytes(content)
+        command = [("status",), ("report", "--quiet")][number % 8 == 1]
+        done = invoke(command[0], tmp_path / "run", *command[1:])
+        assert done.code in (0, 1, 2, 3), (content, done.text)
+        assert "Traceback" not in done.text
+        if done.code:
+            refused += 1
+            assert "manifest.json" in done.text, done.text
+            assert len(done.text.strip().splitlines()) == 1 and len(done.text) < 800, done.text
+    assert refused > 20
+
+
+def rewrite(folder, key, change):
+    """Change the arrays of a cell and its document, as an older version would have written both."""
+    import hashlib
+
+    path = folder / "cells" / f"{key}.npz"
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    document = json.loads(path.with_suffix(".json").read_text())
+    change(document, arrays)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    path.write_bytes(buffer.getvalue())
+    document["arrays"] = hashlib.sha256(buffer.getvalue()).hexdigest()
+    path.with_suffix(".json").write_text(json.dumps(document))
+
+
+OLDER = [
+    lambda document, arrays: document.pop("tuning"),
+    lambda document, arrays: document.pop("train_class_counts"),
+    lambda document, arrays: arrays.pop("dropped_rows"),
+    lambda document, arrays: arrays.pop("0.labels"),
+    lambda document, arrays: arrays.update(about=np.array("{}")),
+]
+
+
+def test_cells_of_an_older_format_are_computed_again_in_one_run(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "run")
+    keys = sorted(path.stem for path in (whole / "cells").glob("*.json"))
+    for key, change in zip(keys, OLDER, strict=False):
+        rewrite(tmp_path / "run", key, change)
+    inner = next((tmp_path / "run" / "inner").glob("*.json"))
+    document = json.loads(inner.read_text())
+    inner.write_text(json.dumps({"arrays": None, "scores": document["scores"]}))
+    told = []
+    state = run(make_config(VALUES), tmp_path / "run", jobs=1, engine="serial", say=told.append)
+    assert "3 of 8 cells are done already" in told and len(state.done) == 8
+    assert invoke("report", tmp_path / "run", "--quiet").code == 0
+
+
+def config_file(folder, **changed):
+    path = folder / "config.yaml"
+    path.write_text(json.dumps(VALUES | changed))
+    return path
+
+
+def test_another_runs_folder_is_not_overwritten(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "run")
+    before = (tmp_path / "run" / "manifest.json").read_bytes()
+    other = {"datasets": [{"generate": "two-gaussians", "n": 40}]}
+    for config in (config_file(tmp_path, name="other"), config_file(tmp_path, **other)):
+        done = invoke("run", config, "--out", tmp_path / "run", "--quiet", "--engine", "serial")
+        assert done.code == 2 and "add --force" in done.text, done.text
+        assert (tmp_path / "run" / "manifest.json").read_bytes() == before
+    more = config_file(tmp_path, methods=[{"name": "knn", "k": 7}])  # the same run with another method
+    assert invoke("run", more, "--out", tmp_path / "run", "--quiet", "--engine", "serial").code == 0
+    forced = ("--force", "--quiet", "--engine", "serial")
+    assert invoke("run", config_file(tmp_path, name="other"), "--out", tmp_path / "run", *forced).code == 0
+
+
+def test_a_folder_with_other_files_is_not_used(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("")
+    done = invoke("run", config_file(tmp_path), "--out", tmp_path / "mine", "--quiet", "--engine", "serial")
+    assert done.code == 2 and "files that confml did not write (thesis.tex)" in done.text
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
+    (tmp_path / "mine" / "thesis.tex").rename(tmp_path / "mine" / "manifest.json")  # another program's
+    done = invoke("run", config_file(tmp_path), "--out", tmp_path / "mine", "--quiet", "--engine", "serial")
+    assert done.code == 2 and (tmp_path / "mine" / "manifest.json").read_text() == ""
+
+
+def test_a_damaged_manifest_of_ones_own_is_written_anew(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "run")
+    (tmp_path / "run" / "manifest.json").write_text("{")
+    done = invoke("run", config_file(tmp_path), "--out", tmp_path / "run", "--quiet", "--engine", "serial")
+    assert done.code == 0, done.text
+    assert json.loads((tmp_path / "run" / "manifest.json").read_text())["name"] == "small"
+
+
+@pytest.mark.parametrize("command", ["run", "report", "plan"])
+def test_an_empty_name_of_a_folder_is_refused(tmp_path, command):
+    done = invoke(command, config_file(tmp_path), "--out", "")
+    assert done.code == 2 and "the name of a folder is empty" in done.text
