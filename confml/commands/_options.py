@@ -1,4 +1,4 @@
-"""Options, and the kind of group, that several commands share."""
+"""Options and functions that several commands share."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from confml.errors import printable
 
 
 class InOrder(click.Group):
-    """Lists its commands in the order of the workflow, not of the alphabet."""
+    """A command group that lists its commands in the order of the workflow."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
 
 class Folder(click.Path):
-    """The path of a folder, which may not exist yet; an empty text is an error."""
+    """The path of a folder that may not exist yet; an empty text is an error."""
 
     def __init__(self) -> None:
         super().__init__(file_okay=False, path_type=Path)
@@ -34,7 +34,7 @@ set_option = click.option(
     "overrides",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Override a value of the config, as protocol.repeats=5 or methods.tcm-nn.k=3; may be repeated.",
+    help="Override a value of the config, such as protocol.repeats=5; may be repeated.",
 )
 out_option = click.option(
     "--out",
@@ -43,11 +43,11 @@ out_option = click.option(
     help="The run's folder.  [default: results/<name of the config>]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress and no tables.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print no progress and no tables.")
 
 
 def load(config: str, overrides: tuple[str, ...]):
-    """The config of a command line, with what reports know checked too."""
+    """Return the config of a command line, with its figures and tables checked."""
     from confml.config import load_config
     from confml.report import check_figure, known_figures, known_tables
 
@@ -57,10 +57,10 @@ def load(config: str, overrides: tuple[str, ...]):
 
 
 def folder_of(config, out: Path | None) -> Path:
-    """The folder of a run."""
+    """Return the folder of a run."""
     return out if out is not None else Path("results") / config.name
 
 
 def say(text: str) -> None:
-    """Print a message on stderr, with what would control a terminal shown as escapes."""
+    """Print a message on stderr, with control characters as escapes."""
     click.echo(printable(text), err=True)

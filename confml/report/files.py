@@ -1,8 +1,8 @@
-"""How the files of a report are written: whole or not at all, the same bytes for the same results.
+"""Writing of report files: complete or not at all, the same bytes for the same results.
 
-CSV here is UTF-8 with a header line, ``,`` between and ``\\n`` after; a field with a comma, a quote or a line
-break stands in quotes. Numbers are the shortest decimals that read back as the same number; what is not
-defined (NaN) is an empty field.
+CSV files are UTF-8 with a header line, separated by ``,`` and with ``\\n`` at line ends; a field with a
+comma, a quote or a line break is quoted. Numbers are the shortest decimals that read back as the same number.
+An undefined number (NaN) is an empty field.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from confml.runner.store import write_atomically
 
 
 def write_file(path: Path, content: bytes | str) -> Path:
-    """Write a whole file or none; folders are made. Returns the path."""
+    """Write a complete file or none, create its folders, and return the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, content.encode("utf-8") if isinstance(content, str) else content)
     return path
@@ -41,13 +41,13 @@ def remove_earlier(folder: Path, names: Iterable[str], written: Iterable[Path]) 
 
 
 def write_columns(path: Path, header: Sequence[str], columns: Sequence[Sequence[str]]) -> Path:
-    """Write columns of finished fields, all of one length: for tables of many rows."""
+    """Write columns of finished fields of equal length; fast for tables of many rows."""
     lines = [",".join(map(field, header)), *map(",".join, zip(*columns, strict=True))]
     return write_file(path, "\n".join(lines) + "\n")
 
 
 def field(value: Any) -> str:
-    """One CSV field."""
+    """Return a value as one CSV field."""
     if isinstance(value, str):
         return quoted(value)
     if value is None:
@@ -60,20 +60,20 @@ def field(value: Any) -> str:
 
 
 def numbers(values: np.ndarray) -> list[str]:
-    """The fields of a (n,) column of floats."""
+    """Return the fields of a (n,) column of floats."""
     return ["" if value != value else repr(value) for value in np.asarray(values, dtype=float).tolist()]
 
 
 def quoted(text: str) -> str:
-    """The text as a CSV field: in quotes where it has to be."""
+    """Return a text as a CSV field, quoted if necessary."""
     return '"' + text.replace('"', '""') + '"' if re.search('[,"\r\n]', text) else text
 
 
 def safe_name(raw: str, limit: int = 80) -> str:
-    """A file or folder name for ``raw``, of letters, digits and ``. _ = -`` only.
+    """Return a file or folder name for ``raw``, of letters, digits and ``. _ = -`` only.
 
-    The parameters' ``;`` becomes ``_``. Where anything else had to be replaced, or the name is longer than
-    ``limit``, eight digits of a hash of ``raw`` make up for it.
+    The ``;`` between parameters becomes ``_``. If other characters are replaced, or the name is longer than
+    ``limit``, eight digits of a hash of ``raw`` are appended.
     """
     name = re.sub("[^A-Za-z0-9._=-]+", "-", raw.replace(";", "_"))
     plain = re.fullmatch("[A-Za-z0-9][A-Za-z0-9._=;-]*", raw) and not name.endswith(".")
@@ -84,7 +84,7 @@ def safe_name(raw: str, limit: int = 80) -> str:
 
 
 def safe_names(raws: Iterable[str]) -> dict[str, str]:
-    """A `safe_name` for each, no two alike even where case does not count."""
+    """Return a `safe_name` for each, all different even without regard to case."""
     raws = list(dict.fromkeys(raws))
     names = {raw: safe_name(raw) for raw in raws}
     folded = [name.casefold() for name in names.values()]
@@ -95,12 +95,12 @@ def safe_names(raws: Iterable[str]) -> dict[str, str]:
 
 
 def params_text(params: Mapping[str, Any]) -> str:
-    """Parameters as the ``params`` column holds them: ``k=1;weights=distance``."""
+    """Return parameters as in the column ``params``: ``k=1;weights=distance``."""
     return ";".join(f"{name}={value_text(value)}" for name, value in params.items())
 
 
 def value_text(value: Any) -> str:
-    """A parameter's value as a config writes it."""
+    """Return a parameter's value as a config writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "null" if value is None else str(value)
@@ -111,7 +111,7 @@ def digest(raw: str) -> str:
 
 
 def natural(text: str) -> tuple:
-    """A sort key under which r2 comes before r10."""
+    """Return a sort key that puts r2 before r10."""
     return tuple(
         (0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.findall(r"\d+|\D+", text)
     )
