@@ -1,4 +1,5 @@
-"""The rows of a data set, laid out for spanning trees: grouped by class, near rows side by side."""
+"""Layout of the rows of a data set for spanning trees: grouped by class, with near rows next to each
+other."""
 
 from __future__ import annotations
 
@@ -11,9 +12,9 @@ from confml.bayes_error import _kernels_boxes as boxes
 from confml.errors import DataError
 
 FEW_ATTRIBUTES = 12
-"""Attributes up to which boxes of cells rule out enough distances to pay."""
+"""Number of features up to which boxes of cells exclude enough distances to be faster."""
 LEAF = 96
-"""Rows at most in a leaf: their trees come from a full distance matrix."""
+"""Largest number of rows in a leaf; its trees are computed from a full distance matrix."""
 
 
 @dataclass(frozen=True)
@@ -43,24 +44,24 @@ class Points:
 
 
 def check_rows(X) -> np.ndarray:
-    """X as a two-dimensional float64 array of finite numbers; DataError otherwise."""
+    """Return X as a two-dimensional float64 array of finite numbers; DataError otherwise."""
     try:
         X = np.ascontiguousarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(f"expected a table of numbers, rows and attributes: {error}") from None
+        raise DataError(f"expected a table of numbers, rows and features: {error}") from None
     if X.ndim != 2 or X.shape[0] == 0 or X.shape[1] == 0:
-        raise DataError(f"expected a table with rows and attributes, got an array of shape {X.shape}")
+        raise DataError(f"expected a table with rows and features, got an array of shape {X.shape}")
     if not np.isfinite(X).all():
         row, column = np.argwhere(~np.isfinite(X))[0]
         raise DataError(
-            f"row {row}, attribute {column} is {X[row, column]}; distances need finite numbers",
+            f"row {row}, feature {column} is {X[row, column]}; distances need finite numbers",
             hint="drop or fill missing values first",
         )
     return X
 
 
 def lay_out(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Points:
-    """Points of rows X (n, d), finite, whose class codes (n,) run from 0 to n_classes - 1."""
+    """Return the points of rows X (n, d), finite, with class codes (n,) from 0 to n_classes - 1."""
     by_class = np.argsort(codes, kind="stable")
     cell = boxes.CELL if X.shape[1] <= FEW_ATTRIBUTES else LEAF
     starts = np.searchsorted(codes[by_class], np.arange(n_classes + 1))
@@ -80,19 +81,19 @@ def lay_out(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Points:
 
 
 def to_unit(X: np.ndarray) -> tuple[np.ndarray, float]:
-    """X (n, d) times a power of two, so that squared distances neither overflow nor vanish; what takes
-    distances back."""
-    # halved before subtracting, so that the span of the largest numbers there are does not overflow
+    """Return X (n, d) times a power of two, so that squared distances neither overflow nor vanish, and the
+    factor that restores distances."""
+    # halved before subtracting, so that the span of the largest floats does not overflow
     reach = float((X.max(axis=0) / 2 - X.min(axis=0) / 2).max())
     exponent = -math.frexp(reach)[1] if reach > 0 else 0
-    # neither the largest number nor the way back may overflow
+    # neither the largest number nor the factor back may overflow
     exponent = max(min(exponent, 1023 - math.frexp(float(np.abs(X).max()))[1]), -1023)
     return np.ascontiguousarray(np.ldexp(X, exponent)), math.ldexp(1.0, -exponent)
 
 
 def boxes_around(X: np.ndarray, starts: np.ndarray) -> tuple[boxes.Boxes, list[int]]:
-    """Boxes of the ranges between starts (K + 1,) of rows X in `nearby_order`, and the first node of each
-    range."""
+    """Return the boxes of the ranges between starts (K + 1,) of rows X in `nearby_order`, and the first node
+    of each range."""
     # halving stops at cells of more than CELL / 2 rows, or one cell a range
     room = int(np.sum(4 * np.diff(starts) // boxes.CELL + 3))
     low, high = np.empty((room, X.shape[1])), np.empty((room, X.shape[1]))
@@ -104,5 +105,5 @@ def boxes_around(X: np.ndarray, starts: np.ndarray) -> tuple[boxes.Boxes, list[i
 
 
 def halves(start: int, stop: int) -> int:
-    """Where a range of positions is cut in two."""
+    """Return the position at which a range is divided in two."""
     return start + (stop - start) // 2

@@ -246,7 +246,7 @@ def test_two_rows_have_one_tree():
     assert np.isnan(result.pairwise.per_tree[1:, 0, 1]).all()
     assert result.pairwise.estimate[0, 1] == 1.0
     assert warnings_about(result.pairwise) == [
-        "1 estimate is made of fewer than 3 orthogonal trees (1 at the least), as no more exist"
+        "1 estimate is made of fewer than 3 orthogonal trees (at least 1), because no more exist"
     ]
     assert len(warnings_about(result.one_vs_rest)) == 1
     assert warnings_about(pairwise_bayes_error([[0.0], [1.0]], [0, 1], trees=1)) == []
@@ -301,7 +301,7 @@ def test_estimate_with_gamma_crossings_is_the_smaller_prior():
     [
         ([[1.0], [np.nan]], [0, 1], {}, DataError, "row 1, attribute 0"),
         ([[1.0], [2.0]], [0, 0], {}, DataError, "two classes"),
-        ([[1.0], [2.0]], [0, 1, 1], {}, DataError, "one label a row"),
+        ([[1.0], [2.0]], [0, 1, 1], {}, DataError, "one label per row"),
         ([1.0, 2.0], [0, 1], {}, DataError, "shape"),
         ([["red"], ["blue"]], [0, 1], {}, DataError, "table of numbers"),
         ([[1.0], [2.0, 3.0]], [0, 1], {}, DataError, "table of numbers"),

@@ -125,7 +125,7 @@ def test_extremes():
     assert infinite.auroc() == 1.0
     with pytest.raises(ValueError, match="1 confidences are NaN"):
         rejection_curve([0.1, np.nan], [True, True])
-    with pytest.raises(ValueError, match="must be"):
+    with pytest.raises(ValueError, match="must both have"):
         rejection_curve([0.1], [True, True])
 
 
