@@ -201,7 +201,7 @@ def test_made_data_show_their_true_error():
         (["iris", "--components", "2,x"], "comma-separated whole numbers"),
         (["iris", "--components", "9"], "expected 1 to 4, the columns"),
         (["iris", "--param", "k=1"], "--classifier METHOD"),
-        (["iris", "--blocks", 5], "it is for --intervals"),
+        (["iris", "--blocks", 5], "it needs --intervals"),
         (["iris", "--test-size", 0.5, "--intervals"], "it needs --classifier"),
         (["iris", "--criterion", "worst"], "--select or --transforms or --components"),
         (["iris", "--classifier", "knn", "--param", "k"], "NAME=VALUE"),

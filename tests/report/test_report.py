@@ -535,8 +535,8 @@ def test_figures_do_not_follow_the_users_settings(tmp_path):
     [
         (figure("error-against-k"), [entry("tcm-nn", {"k": 1})], "no method has two or more values of k"),
         (figure("error-against", parameter="C"), [entry("knn", sweep={"k": [1, 3]})], "values of C"),
-        (figure("regions-by-level"), [entry("ovo-svm")], "no method has region predictions"),
-        (figure("coverage-by-level"), [entry("ovo-svm")], "no method has region predictions"),
+        (figure("regions-by-level"), [entry("ovo-svm")], "no method has prediction regions"),
+        (figure("coverage-by-level"), [entry("ovo-svm")], "no method has prediction regions"),
         (figure("confidence-credibility"), [entry("knn", {"k": 1})], "no method has p-values"),
     ],
 )
