@@ -1,6 +1,6 @@
-"""confml: run and compare classifiers that say how far each single prediction can be trusted.
+"""confml: run and compare classifiers with a confidence for each single prediction.
 
-The names below are imported when they are first used, so that ``import confml`` takes a few milliseconds.
+The names below are imported when they are first used, so ``import confml`` takes a few milliseconds.
 """
 
 from __future__ import annotations
