@@ -109,7 +109,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
 
     def predict(self, X) -> np.ndarray:
         """Return the labels (n,) of the first view."""
-        return next(iter(self.confident_predict(X).values())).labels.copy()
+        return np.array(next(iter(self.confident_predict(X).values())).labels)
 
     @property
     def fit_metrics_(self) -> dict[str, float]:

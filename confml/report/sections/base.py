@@ -106,6 +106,11 @@ class Section(ABC):
         self.results, self.folder = results, folder
 
     @classmethod
+    def check_combination(cls, params: Mapping[str, Any]) -> None:
+        """Do nothing: sections have no parameters."""
+        return None
+
+    @classmethod
     def applies(cls, results: RunResults) -> bool:
         """Whether a run with this config can have anything for the section."""
         return True
