@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from confml.measures.prediction import Prediction as Prediction
     from confml.methods.base import Method as Method
     from confml.methods.bayes_knn import BayesKNN as BayesKNN
+    from confml.methods.conformal import Conformal as Conformal
     from confml.methods.knn import KNN as KNN
     from confml.methods.knn import WeightedKNN as WeightedKNN
     from confml.methods.linear import LinearSVM as LinearSVM
@@ -44,6 +45,7 @@ _HOMES = {
     "confml.measures.prediction": ("Prediction",),
     "confml.methods.base": ("Method",),
     "confml.methods.bayes_knn": ("BayesKNN",),
+    "confml.methods.conformal": ("Conformal",),
     "confml.methods.knn": ("KNN", "WeightedKNN"),
     "confml.methods.linear": ("LinearSVM", "Perceptron", "Polynomial", "Winnow"),
     "confml.methods.naive_bayes": ("NaiveBayes",),

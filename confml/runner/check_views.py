@@ -12,6 +12,7 @@ import numpy as np
 from confml.errors import ConfmlError, printable
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
+from confml.methods.details import FitDetails
 
 # Kinds whose scores lie in [0, 1], and those of them whose rows sum to 1.
 UNIT_KINDS = ("p-value", "probability", "vote", "envelope", "posterior")
@@ -105,8 +106,10 @@ def _checked_metrics(method: str, metrics: Any) -> dict[str, float]:
 
 
 def _check_details(method: str, details: Any) -> None:
+    if not isinstance(details, FitDetails):
+        raise _invalid(method, f"fit_details_ must be FitDetails, got {type(details).__name__}")
     try:
-        json.dumps(details)
+        json.dumps(details.to_dict())
     except (TypeError, ValueError, RecursionError) as error:
         raise _invalid(method, f"fit_details_ must hold what JSON can write: {error}") from None
 
