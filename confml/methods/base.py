@@ -109,7 +109,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
 
     def predict(self, X) -> np.ndarray:
         """Return the labels (n,) of the first view."""
-        return np.array(next(iter(self.confident_predict(X).values())).labels)
+        return next(iter(self.confident_predict(X).values())).labels.copy()
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
