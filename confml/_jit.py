@@ -23,6 +23,7 @@ import sys
 import tempfile
 from importlib import metadata
 from pathlib import Path
+from typing import Any, Literal
 
 from confml._cache import cache_folder, close_to_others, make_private
 
@@ -88,13 +89,14 @@ def _remove(folder: Path, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def kernel(function=None, *, nogil: bool = True, inline: str = "never"):
+def kernel(function=None, *, nogil: bool = True, inline: Literal["never", "always"] = "never"):
     """Compile a function of plain arrays with numba at its first call, and keep the result on disk."""
     if function is None:
         return functools.partial(kernel, nogil=nogil, inline=inline)
     import numba
-    from numba.core import config
+    from numba.core import config as options
 
+    config: Any = options  # numba sets the names of its options when it is imported
     # numba reads the cache folder when it decorates; the importing process's own setting is put back.
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_dir())

@@ -62,9 +62,9 @@ def _check_view(method: str, name: str, view: Prediction, rows: int, known: set)
     strange = [label for label in listed if label not in known]
     if strange:
         raise _invalid(method, f"view {name!r} has class {strange[0]!r}, which the data set has not")
-    strange = set(labels.tolist()) - set(listed)
-    if strange:
-        raise _invalid(method, f"view {name!r} predicts {min(strange)!r}, which is not one of its classes")
+    unlisted = set(labels.tolist()) - set(listed)
+    if unlisted:
+        raise _invalid(method, f"view {name!r} predicts {min(unlisted)!r}, which is not one of its classes")
     _check_scores(method, name, view)
     for key, values in view.extra.items():
         if values.dtype.kind not in "biufU":

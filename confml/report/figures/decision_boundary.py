@@ -87,7 +87,7 @@ def fitted_plane(subject: Subject, variant: Variant, data, folder: Path, places:
     x, y = (np.linspace(low[i] - margin[i], high[i] + margin[i], places) for i in (0, 1))
     over = np.column_stack([one.ravel() for one in np.meshgrid(x, y)])
     method = parts.method(point)
-    ((_, views),) = method.evaluate_path(parts.X, parts.y, parts.treat(over), [point], rng)
+    ((_, views),) = method.evaluate_path(parts.X, parts.y, parts.transform(over), [point], rng)
     kept = np.zeros(len(X), dtype=bool)
     kept[parts.kept] = True
     regions = np.searchsorted(data.classes, views[variant.view].labels).reshape(places, places)

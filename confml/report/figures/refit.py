@@ -57,6 +57,6 @@ def first_split(subject: Subject, variant: Variant, data, folder: Path):
     tuning = subject.results.results[cell.key].tuning
     point: dict[str, Any] = dict(tuning["chosen"]) if tuning else dict(cell.params)
     parts = Parts.outer(setting, [point])
-    (point,) = parts.told([point])
+    (point,) = parts.with_nominal_columns([point])
     rng: np.random.Generator = setting.generator("path", None)
     return parts, point, rng

@@ -77,7 +77,7 @@ def draw(subject: Subject):
         names, classes = data.attributes, data.classes
         parts, _, _ = first_split(subject, variant, data, folder)
         X, labels = parts.given
-        treated = np.ascontiguousarray(parts.treat(points))
+        treated = np.ascontiguousarray(parts.transform(points))
         train_X, train_y = np.array(parts.X), np.array(parts.y)
     settings = {"samples": int(subject.option("draws", 70_000)), "thin": 7, "chains": CHAINS}
     with warnings.catch_warnings():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from confml.measures import Metric
+    from confml.plugins.parameters import Parameter
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
@@ -95,7 +96,7 @@ class Section(ABC):
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
-    parameters: ClassVar[dict] = {}
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
     place: ClassVar[int]
     needs: ClassVar[str] = "finished cells"
     files: ClassVar[dict[str, str]] = {}
@@ -104,6 +105,11 @@ class Section(ABC):
 
     def __init__(self, results: RunResults, folder: Path):
         self.results, self.folder = results, folder
+
+    @classmethod
+    def check_combination(cls, params: Mapping[str, Any]) -> None:
+        """Do nothing: sections have no parameters."""
+        return None
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:

@@ -11,7 +11,7 @@ from confml.report.sections.base import Section
 if TYPE_CHECKING:
     from confml.report.results import RunResults
 
-sections = PluginRegistry("section", "confml.report.sections", Section, "confml.sections")
+sections = PluginRegistry[Section]("section", "confml.report.sections", Section, "confml.sections")
 
 
 def known_sections() -> dict[str, type[Section]]:
