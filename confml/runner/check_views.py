@@ -120,13 +120,13 @@ def check_points(method: str, found: int, points: int) -> None:
         raise _invalid(method, f"evaluate_path gave {found} results for {points} points of its grid")
 
 
-def check_blocks(method: str, blocks: list[Views]) -> None:
-    """Raise `InvalidResult` unless blocks of test examples have the same views, classes and extras."""
+def check_chunks(method: str, chunks: list[Views]) -> None:
+    """Raise `InvalidResult` unless chunks of test examples have the same views, classes and extras."""
     forms = {
         tuple(
-            (name, view.kind, tuple(view.classes.tolist()), tuple(view.extra)) for name, view in block.items()
+            (name, view.kind, tuple(view.classes.tolist()), tuple(view.extra)) for name, view in chunk.items()
         )
-        for block in blocks
+        for chunk in chunks
     }
     if len(forms) > 1:
         raise _invalid(method, "views differ from one chunk of test examples to the next")

@@ -26,7 +26,7 @@ def no_limits(item: Any) -> Limits:
     return NO_LIMITS
 
 
-Feed = Callable[[], Any | None]
+NextItem = Callable[[], Any | None]
 Results = Generator[tuple[Any, Any], None, None]
 
 
@@ -49,13 +49,13 @@ class Engine(Protocol):
 
     def run(
         self,
-        feed: Feed,
+        next_item: NextItem,
         function: Callable[[Any], Any],
         limits: Callable[[Any], Limits] = no_limits,
     ) -> Results:
-        """Call ``function`` on every item that ``feed`` returns; yield (item, result or exception).
+        """Call ``function`` on every item that ``next_item`` returns; yield (item, result or exception).
 
-        ``feed`` returns None while nothing is ready (or left); it is called again after each result.
+        ``next_item`` returns None while nothing is ready (or left); it is called again after each result.
         """
         ...
 
@@ -73,9 +73,9 @@ class SerialEngine:
         """Do nothing: nothing was started."""
 
     def run(
-        self, feed: Feed, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
+        self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
     ) -> Results:
-        while (item := feed()) is not None:
+        while (item := next_item()) is not None:
             try:
                 result = function(item)
             except Exception as error:
@@ -109,7 +109,7 @@ class LokyEngine:
         self._idle = []
 
     def run(
-        self, feed: Feed, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
+        self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
     ) -> Results:
         idle, self._idle = self._idle, []
         idle += [Worker() for _ in range(self.workers - len(idle))]
@@ -120,7 +120,7 @@ class LokyEngine:
         alone = False
         try:
             while True:
-                while not alone and idle and (item := feed()) is not None:
+                while not alone and idle and (item := next_item()) is not None:
                     worker = idle.pop()
                     running[worker.submit(function, item, limits(item))] = worker
                 if not running:
@@ -211,7 +211,7 @@ class DaskEngine:
         """Do nothing: `run` closes the connection to the cluster."""
 
     def run(
-        self, feed: Feed, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
+        self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
     ) -> Results:
         from distributed import as_completed
 
@@ -227,7 +227,7 @@ class DaskEngine:
 
         try:
             while True:
-                while len(running) < self.workers and (item := feed()) is not None:
+                while len(running) < self.workers and (item := next_item()) is not None:
                     submit(item)
                 if not running:
                     return

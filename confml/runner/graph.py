@@ -12,7 +12,7 @@ from confml.methods.conformal.settings import INNER, TUNE
 from confml.methods.registry import build
 from confml.runner.plan import Cell, Job, Plan, steps_for
 from confml.runner.splits import split_rows
-from confml.runner.tasks import Failure, Outcome, Setting, Task
+from confml.runner.tasks import Failure, Outcome, Task, TaskContext
 
 
 def make_tasks(
@@ -35,7 +35,7 @@ def make_tasks(
         if not cells:
             continue
         config, data = plan.config, plan.datasets[job.dataset]
-        setting = Setting(
+        context = TaskContext(
             run_folder=run_folder,
             work_folder=work_folder,
             data_folder=data_folder(job.dataset),
@@ -52,17 +52,17 @@ def make_tasks(
         train, test = split_rows(data, config.protocol, job.split, config.seed)
         if job.entry.tune and not job.entry.conformal:
             for cell in cells:
-                tasks += _tuned(
-                    job, setting, cell, config.protocol.inner_folds, stored_inner, len(train), len(test)
+                tasks += _tuned_tasks(
+                    job, context, cell, config.protocol.inner_folds, stored_inner, len(train), len(test)
                 )
         else:
-            for group in _together(job, cells):
-                grid = tuple({**cell.params, **_own_tuning(job, config.protocol)} for cell in group)
-                tasks += _paths(setting, tuple(group), grid, len(train), len(test))
+            for group in _cells_per_path(job, cells):
+                grid = tuple({**cell.params, **_conformal_tuning(job, config.protocol)} for cell in group)
+                tasks += _fit_tasks(context, tuple(group), grid, len(train), len(test))
     return tasks
 
 
-def _own_tuning(job: Job, protocol) -> dict:
+def _conformal_tuning(job: Job, protocol) -> dict:
     """The grid as a parameter, for a conformal method: it tunes beside the part that it calibrates on."""
     if not job.entry.tune:
         return {}
@@ -70,7 +70,7 @@ def _own_tuning(job: Job, protocol) -> dict:
     return {TUNE: job.entry.tune_grid(), INNER: inner}
 
 
-def _together(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:
+def _cells_per_path(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:
     """Cells that one path serves; a method that only loops over its grid gets a task for each.
 
     Those that want nominal attributes in different forms do not share examples.
@@ -85,29 +85,29 @@ def _together(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:
     return list(groups.values())
 
 
-def _tuned(
-    job: Job, setting: Setting, cell: Cell, folds: int, stored: set[str], train: int, test: int
+def _tuned_tasks(
+    job: Job, context: TaskContext, cell: Cell, folds: int, stored: set[str], train: int, test: int
 ) -> list[Task]:
     """Inner folds of one cell, then its final fit with the point they choose."""
     grid = tuple({**cell.params, **point} for point in job.entry.tune_grid())
     keys = [stable_hash("inner", job.dataset, job.identity, cell.params, fold)[:32] for fold in range(folds)]
     tasks, state = [], None
     missing = [fold for fold in range(folds) if keys[fold] not in stored]
-    instance = build(setting.method, grid[0])
+    instance = build(context.method, grid[0])
     if missing and type(instance).subset_state is not Method.subset_state:
         state = stable_hash("inner-state", cell.key)[:32]
-        tasks.append(Task(state, "prepare", setting, (cell,), grid))
+        tasks.append(Task(state, "prepare", context, (cell,), grid))
     needs = (state,) if state else ()
     tasks += [
-        Task(keys[fold], "inner", setting, (cell,), grid, fold=fold, state=state, needs=needs)
+        Task(keys[fold], "inner", context, (cell,), grid, fold=fold, state=state, needs=needs)
         for fold in missing
     ]
     inner = tuple(keys[fold] for fold in missing)
-    return tasks + _paths(setting, (cell,), grid, train, test, inner=tuple(keys), needs=inner)
+    return tasks + _fit_tasks(context, (cell,), grid, train, test, inner=tuple(keys), needs=inner)
 
 
-def _paths(
-    setting: Setting,
+def _fit_tasks(
+    context: TaskContext,
     cells: tuple[Cell, ...],
     grid,
     train: int,
@@ -115,41 +115,41 @@ def _paths(
     inner: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
 ) -> list[Task]:
-    """The final fits of cells: one task; where the test part is cut, a shared state, blocks and a join."""
+    """The final fits of cells: one task; where the test part is cut, a shared state, chunks and a join."""
     name = stable_hash([cell.key for cell in cells])[:32]
-    instance = build(setting.method, grid[0])
+    instance = build(context.method, grid[0])
     # Online, each step needs all before it.
-    size = None if setting.split.kind == "online" else instance.test_block(train, test)
+    size = None if context.split.kind == "online" else instance.test_chunk_size(train, test)
     if size is None or size >= test:
-        return [Task(f"path-{name}", "path", setting, cells, grid, inner=inner, needs=needs)]
-    blocks = [(start, min(start + size, test)) for start in range(0, test, size)]
+        return [Task(f"path-{name}", "path", context, cells, grid, inner=inner, needs=needs)]
+    chunks = [(start, min(start + size, test)) for start in range(0, test, size)]
     state = f"state-{name}" if type(instance).prepare is not Method.prepare else None
     tasks = []
     if state:
-        tasks.append(Task(state, "prepare", setting, cells, grid, inner=inner, needs=needs))
-    waits = (state,) if state else needs
+        tasks.append(Task(state, "prepare", context, cells, grid, inner=inner, needs=needs))
+    piece_needs = (state,) if state else needs
     pieces = [
         Task(
-            f"block-{name}-{number}",
+            f"chunk-{name}-{number}",
             "path",
-            setting,
+            context,
             cells,
             grid,
             inner=inner,
-            block=(start, stop, number),
+            chunk=(start, stop, number),
             state=state,
-            needs=waits,
+            needs=piece_needs,
         )
-        for number, (start, stop) in enumerate(blocks)
+        for number, (start, stop) in enumerate(chunks)
     ]
     join = Task(
         f"join-{name}",
         "join",
-        setting,
+        context,
         cells,
         grid,
         inner=inner,
-        blocks=len(blocks),
+        chunks=len(chunks),
         state=state,
         needs=tuple(piece.identity for piece in pieces),
     )
@@ -157,7 +157,7 @@ def _paths(
 
 
 class Schedule:
-    """Hands out tasks whose needs are met, earlier ones first, and passes failures on to what waits."""
+    """Hands out tasks whose needs are met, earlier ones first, and passes failures on to what piece_needs."""
 
     def __init__(self, tasks: list[Task]):
         self._tasks = {task.identity: task for task in tasks}
@@ -179,15 +179,15 @@ class Schedule:
         """Tasks not yet finished or given up."""
         return len(self._tasks)
 
-    def feed(self) -> Task | None:
+    def next_task(self) -> Task | None:
         """The next task that can run, None while there is none."""
         return self._tasks[self._ready.pop()] if self._ready else None
 
     def finish(self, task: Task, outcome: Outcome) -> list[Failure]:
         """Note what became of a task; returns the failures that are new."""
         del self._tasks[task.identity]
-        news = [failure for failure in outcome.failed if failure.key not in self.failed]
-        self.failed.update({failure.key: failure for failure in news})
+        new_failures = [failure for failure in outcome.failed if failure.key not in self.failed]
+        self.failed.update({failure.key: failure for failure in new_failures})
         for identity in self._dependants.pop(task.identity, ()):
             waiting = self._waiting.get(identity)
             if waiting is None or identity not in self._tasks:
@@ -197,8 +197,8 @@ class Schedule:
                 continue
             dependant = self._tasks[identity]
             if all(cell.key in self.failed for cell in dependant.cells):
-                news += self.finish(dependant, Outcome())
+                new_failures += self.finish(dependant, Outcome())
             else:
                 self._ready.append(identity)
                 self._ready.sort(key=self._order.__getitem__, reverse=True)
-        return news
+        return new_failures

@@ -40,7 +40,7 @@ class Cell:
         return parameters_text(self.params)
 
     @property
-    def words(self) -> str:
+    def title(self) -> str:
         """What messages call it."""
         return " ".join(filter(None, (self.dataset, self.method, self.variant, self.split)))
 

@@ -128,7 +128,7 @@ class CellResult:
         Decompresses none of the arrays but the list of views: the digest says that the others are as written.
         """
         try:
-            record = store.whole("cells", cell.key)
+            record = store.read_intact("cells", cell.key)
             if record is None or record[1] is None or not DOCUMENT_FIELDS <= record[0].keys():
                 return False
             with np.load(io.BytesIO(record[1]), allow_pickle=False) as stored:
@@ -191,13 +191,13 @@ def views_from_arrays(arrays: Mapping[str, np.ndarray]) -> Views:
     )
 
 
-def join_blocks(blocks: Sequence[Views]) -> Views:
-    """The views of consecutive blocks of test examples as one; seconds add up."""
-    first = blocks[0]
-    views = {name: Prediction.concatenate([block[name] for block in blocks]) for name in first}
-    fit = sum(block.fit_seconds for block in blocks)
-    predict = sum(block.predict_seconds for block in blocks)
-    prepare = sum(block.prepare_seconds for block in blocks)
+def join_chunks(chunks: Sequence[Views]) -> Views:
+    """The views of consecutive chunks of test examples as one; seconds add up."""
+    first = chunks[0]
+    views = {name: Prediction.concatenate([chunk[name] for chunk in chunks]) for name in first}
+    fit = sum(chunk.fit_seconds for chunk in chunks)
+    predict = sum(chunk.predict_seconds for chunk in chunks)
+    prepare = sum(chunk.prepare_seconds for chunk in chunks)
     return Views(views, fit, predict, first.fit_metrics, first.fit_details, prepare)
 
 

@@ -25,7 +25,7 @@ from confml.runner.provenance import now
 from confml.runner.results import CellResult
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, Task, run_task
-from confml.runner.tuning import is_whole_inner
+from confml.runner.tuning import is_inner_complete
 from confml.runner.workers import limits_memory
 from confml.runner.workspace import Workspace
 from confml.steps.base import Step
@@ -133,7 +133,7 @@ def _compute(
     methods = sorted({job.entry.name for job in plan.jobs})
     engine.start(run_task, len(state.left))  # they import while the kernels are compiled
     try:
-        warm_kernels([*map(step_class, steps), *map(method_class, methods)], say)
+        compile_all_kernels([*map(step_class, steps), *map(method_class, methods)], say)
         workspace = Workspace.make(store.folder)
     except BaseException:
         engine.stop()
@@ -146,7 +146,7 @@ def _compute(
         tasks = make_tasks(
             plan,
             set(state.left),
-            {key for key in store.keys("inner") if is_whole_inner(store, key)},
+            {key for key in store.keys("inner") if is_inner_complete(store, key)},
             store.folder.resolve(),
             workspace.folder.resolve(),
             folders.__getitem__,
@@ -158,7 +158,7 @@ def _compute(
         warned: dict[str, list] = {}
         failures = 0
         with progress.of(len(tasks), len(state.left)):
-            results = engine.run(schedule.feed, run_task, lambda task: task.setting.limits)
+            results = engine.run(schedule.next_task, run_task, lambda task: task.context.limits)
             with contextlib.closing(results):
                 for task, outcome in results:
                     outcome = _checked(task, outcome, store.folder)
@@ -171,7 +171,7 @@ def _compute(
                         say("stopped at the first failure (--fail-fast)")
                         break
         for text, those in sorted(warned.items()):
-            say(f"warning in {len(those)} of {len(tasks)} tasks, as {those[0].cells[0].words}: {text}")
+            say(f"warning in {len(those)} of {len(tasks)} tasks, as {those[0].cells[0].title}: {text}")
     finally:
         engine.stop()
         workspace.remove()
@@ -181,7 +181,7 @@ def _checked(task: Task, outcome: Outcome | BaseException, folder: Path) -> Outc
     """The outcome of a task, of an exception too; raises EnvironmentFault where the run cannot go on."""
     if isinstance(outcome, BaseException):
         fault = fault_of(outcome)
-        failed = tuple(Failure.of(cell.key, outcome, task.setting.limits) for cell in task.cells)
+        failed = tuple(Failure.of(cell.key, outcome, task.context.limits) for cell in task.cells)
         outcome = Outcome(failed=failed, fault=fault)
     if outcome.fault is not None:
         raise outcome.fault
@@ -198,21 +198,22 @@ def _keep_failures(failures: Sequence[Failure], plan: Plan, store: Store, progre
         cell = cells[failure.key]
         document = {"cell": cell.as_dict(), "error": failure.error, "traceback": failure.traceback}
         store.write("failures", failure.key, document)
-        progress.failed(f"{cell.words}: {failure.error}")
+        progress.failed(f"{cell.title}: {failure.error}")
     return len(failures)
 
 
 def has_kernels(kind: type[Method] | type[Step]) -> bool:
-    """Return whether a method or step overrides ``warm``, because it has kernels to compile."""
-    return inspect.getattr_static(kind, "warm") not in (vars(Method)["warm"], vars(Step)["warm"])
+    """Return whether a method or step overrides `compile_kernels`, because it has kernels to compile."""
+    inherited = [vars(base)["compile_kernels"] for base in (Method, Step)]
+    return inspect.getattr_static(kind, "compile_kernels") not in inherited
 
 
-def warm_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callable[[str], None]) -> None:
+def compile_all_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callable[[str], None]) -> None:
     """Compile the kernels of methods and steps here, so that no two workers compile the same one."""
     from confml import _jit
 
     for kind in kinds:
-        if not has_kernels(kind) or _jit.is_warm(kind.name):
+        if not has_kernels(kind) or _jit.kernels_are_compiled(kind.name):
             continue
         started = time.monotonic()
         once = (
@@ -221,8 +222,8 @@ def warm_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callable[[str]
             else f", for this run only: {cache_folder()} is not writable, or other users can write there"
         )
         say(f"compiling kernels of {kind.name}{once}")
-        kind.warm()
-        _jit.mark_warm(kind.name)
+        kind.compile_kernels()
+        _jit.mark_kernels_compiled(kind.name)
         if time.monotonic() - started > 1:
             say(f"compiled in {time.monotonic() - started:.0f} s")
 

@@ -49,11 +49,11 @@ def outer_splits(protocol) -> list[Split]:
 
 def split_identity(protocol, split: Split) -> dict:
     """What of the protocol decides this split's rows, for keys and seeds: not how many repeats there are."""
-    identity = _division(protocol, split)
+    identity = _identity_of_all_classes(protocol, split)
     return identity | {"absent": sorted(protocol.absent)} if protocol.absent else identity
 
 
-def _division(protocol, split: Split) -> dict:
+def _identity_of_all_classes(protocol, split: Split) -> dict:
     """`split_identity` without the classes that are absent, which do not move other rows."""
     identity: dict = {"kind": split.kind}
     if split.kind == "online":
@@ -74,7 +74,7 @@ def split_rows(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.nda
     class with a single row cannot be stratified: under holdout it goes to the training part. Raises
     ConfigError where the data cannot be split that way.
     """
-    train, test = _divided(data, protocol, split, seed)
+    train, test = _split_all_classes(data, protocol, split, seed)
     if not protocol.absent:
         return train, test
     absent = {label: str(label) in protocol.absent for label in np.unique(data.y).tolist()}
@@ -85,7 +85,7 @@ def split_rows(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.nda
     return train[[not absent[label] for label in data.y[train].tolist()]], test
 
 
-def _divided(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _split_all_classes(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """`split_rows` with every class on both sides."""
     if split.kind == "fixed-split":
         if data.train_rows is None or data.test_rows is None:
@@ -97,11 +97,11 @@ def _divided(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarr
     if split.kind == "online":
         return _in_order(data, protocol, split, seed)
     folds = protocol.folds if split.kind == "k-fold" else None
-    identity = _division(protocol, split)
+    identity = _identity_of_all_classes(protocol, split)
     identity.pop("fold", None)  # the folds of one repeat come from one shuffle
     random_state = stable_integer("split", seed, data.checksum, identity)
     size = folds if folds is not None else float(protocol.test_size)
-    parts = _parts(data.y, data.groups, size, protocol.stratify, random_state, data.name)
+    parts = _split_pairs(data.y, data.groups, size, protocol.stratify, random_state, data.name)
     return parts[split.fold or 0]
 
 
@@ -126,16 +126,17 @@ def inner_folds(
     random_state = stable_integer("inner", seed, data.checksum, split_identity(protocol, split))
     groups = None if data.groups is None else data.groups[train_rows]
     name = f"the training part of '{data.name}'"
-    folds = _parts(data.y[train_rows], groups, protocol.inner_folds, protocol.stratify, random_state, name)
+    y, size, stratify = data.y[train_rows], protocol.inner_folds, protocol.stratify
+    folds = _split_pairs(y, groups, size, stratify, random_state, name)
     return [(train_rows[train], train_rows[test]) for train, test in folds]
 
 
-def _parts(y, groups, size: int | float, stratify: bool, random_state: int, name: str):
+def _split_pairs(y, groups, size: int | float, stratify: bool, random_state: int, name: str):
     """All (train, test) pairs of a k-fold (``size`` an int) or the one of a holdout (a share)."""
     from sklearn import model_selection as ms
 
     n = len(y)
-    places: np.ndarray = np.zeros((n, 1))
+    positions: np.ndarray = np.zeros((n, 1))
     alone = np.empty(0, dtype=np.intp)
     if groups is not None and len(np.unique(groups)) < (size if isinstance(size, int) else 2):
         raise ConfigError(f"{name} has {len(np.unique(groups))} groups, too few for {_described(size)}")
@@ -154,19 +155,19 @@ def _parts(y, groups, size: int | float, stratify: bool, random_state: int, name
     elif stratify:
         classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         alone = np.flatnonzero(counts[codes] == 1)
-        places = np.flatnonzero(counts[codes] > 1)[:, None]
+        positions = np.flatnonzero(counts[codes] > 1)[:, None]
         splitter = ms.StratifiedShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
     else:
         splitter = ms.ShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
-    labels = y[places[:, 0]] if len(alone) else y
+    labels = y[positions[:, 0]] if len(alone) else y
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds: legal, and common
         try:
-            pairs = list(splitter.split(places, labels, groups))
+            pairs = list(splitter.split(positions, labels, groups))
         except ValueError as error:
             raise ConfigError(f"{name} cannot be split into {_described(size)}: {error}") from None
     if len(alone):
-        kept = places[:, 0]
+        kept = positions[:, 0]
         pairs = [(np.concatenate([kept[train], alone]), kept[test]) for train, test in pairs]
     return [(np.sort(train), np.sort(test)) for train, test in pairs]
 

@@ -72,7 +72,7 @@ class Store:
 
     def read(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
         """A record and its arrays; None where it is absent or damaged (a damaged one counts as not done)."""
-        found = self.whole(kind, key)
+        found = self.read_intact(kind, key)
         if found is None:
             return None
         document, content = found
@@ -82,11 +82,11 @@ class Store:
                 arrays = {name: stored[name] for name in stored.files}
         return document, arrays
 
-    def sound(self, kind: str, key: str) -> bool:
+    def is_intact(self, kind: str, key: str) -> bool:
         """Whether a record is there and whole."""
-        return self.whole(kind, key) is not None
+        return self.read_intact(kind, key) is not None
 
-    def whole(self, kind: str, key: str) -> tuple[dict, bytes | None] | None:
+    def read_intact(self, kind: str, key: str) -> tuple[dict, bytes | None] | None:
         """A record's document and the bytes of its arrays, which must have the SHA-256 that it says."""
         try:
             with guarded(self.folder):

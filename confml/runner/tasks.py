@@ -24,11 +24,11 @@ from confml.errors import ConfmlError, printable
 from confml.measures.selection import inner_score
 from confml.methods.base import Views
 from confml.methods.registry import build
-from confml.runner.check_views import check_blocks, check_points, check_views
+from confml.runner.check_views import check_chunks, check_points, check_views
 from confml.runner.environment import EnvironmentFault, fault_of
-from confml.runner.parts import Parts
 from confml.runner.plan import Cell
-from confml.runner.results import CellResult, join_blocks, views_from_arrays, views_to_arrays
+from confml.runner.results import CellResult, join_chunks, views_from_arrays, views_to_arrays
+from confml.runner.split_data import SplitData
 from confml.runner.splits import Split, split_identity
 from confml.runner.store import Store
 from confml.runner.tuning import choose
@@ -42,7 +42,7 @@ METHOD_EXITS = (SystemExit, GeneratorExit)
 
 
 @dataclass(frozen=True)
-class Setting:
+class TaskContext:
     """What the tasks of one job share: where things lie, and data, split, noise, steps and method."""
 
     run_folder: Path
@@ -68,29 +68,29 @@ class Setting:
 class Task:
     """One piece of work for the ``cells`` that hang on it.
 
-    kind: ``path`` fills cells, or one block of their test examples; ``inner`` scores a grid on one inner
-    fold; ``prepare`` makes the state that other tasks share; ``join`` puts the blocks of cells together.
+    kind: ``path`` fills cells, or one chunk of their test examples; ``inner`` scores a grid on one inner
+    fold; ``prepare`` makes the state that other tasks share; ``join`` puts the chunks of cells together.
     grid: complete parameters; for a path one point a cell, or the tune grid where ``inner`` names the
-    records that the point is chosen by. block: (start, stop, number) of the test examples.
+    records that the point is chosen by. chunk: (start, stop, number) of the test examples.
     state: identity of the ``prepare`` task. needs: identities of the tasks to be done before.
     """
 
     identity: str
     kind: str
-    setting: Setting
+    context: TaskContext
     cells: tuple[Cell, ...]
     grid: tuple[Mapping[str, Any], ...]
     inner: tuple[str, ...] = ()
     fold: int | None = None
-    block: tuple[int, int, int] | None = None
-    blocks: int = 0
+    chunk: tuple[int, int, int] | None = None
+    chunks: int = 0
     state: str | None = None
     needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A cell that could not be computed: the error in words, and its traceback for those who want it."""
+    """A cell that could not be computed: the error, and its traceback for those who want it."""
 
     key: str
     error: str
@@ -100,16 +100,16 @@ class Failure:
     def of(cls, key: str, error: BaseException, limits: Limits = NO_LIMITS) -> Failure:
         """The failure of a cell by an error, as text that every terminal and file can hold."""
         if isinstance(error, MemoryError) and limits.memory is not None:
-            words: object = limits.memory_message
+            message: object = limits.memory_message
         elif isinstance(error, ConfmlError):
-            words = error
+            message = error
         else:
-            words = f"{type(error).__name__}: {printable(error)}"
+            message = f"{type(error).__name__}: {printable(error)}"
         try:
-            told = "".join(traceback.format_exception(error))
+            trace = "".join(traceback.format_exception(error))
         except Exception:
-            told = ""
-        return cls(key, printable(words, LONGEST_ERROR), printable(told, LONGEST_TRACEBACK))
+            trace = ""
+        return cls(key, printable(message, LONGEST_ERROR), printable(trace, LONGEST_TRACEBACK))
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def run_task(task: Task) -> Outcome:
             outcome = _KINDS[task.kind](task)
         except (Exception, *METHOD_EXITS) as error:
             fault = fault_of(error)
-            limits = task.setting.limits
+            limits = task.context.limits
             failed = () if fault else tuple(Failure.of(cell.key, error, limits) for cell in task.cells)
             outcome = Outcome(failed=failed, fault=fault)
     # The first paragraph says what; the rest is advice on how to call the library.
@@ -164,99 +164,98 @@ def _same_folder() -> Iterator[None]:
 
 
 def _run_path(task: Task) -> Outcome:
-    """Fill cells, or make the pieces of one block of their test examples."""
-    parts = Parts.outer(task.setting, task.grid)
-    start, stop, number = task.block or (0, len(parts.test_rows), None)
-    workspace = Workspace(task.setting.work_folder)
+    """Fill cells, or make the pieces of one chunk of their test examples."""
+    split_data = SplitData.outer(task.context, task.grid)
+    start, stop, number = task.chunk or (0, len(split_data.test_rows), None)
+    workspace = Workspace(task.context.work_folder)
     state = None
     if task.state:
         state = workspace.get_arrays("state", task.state)
         state.pop(_SECONDS)
     points, tuning = _points(task)
-    rng = task.setting.generator("path", number)
+    rng = task.context.generator("path", number)
     done, failed = [], []
-    for cell, views in zip(
-        task.cells, _evaluate(task, parts, parts.X_test[start:stop], points, rng, state or None), strict=True
-    ):
+    outcomes = _evaluate(task, split_data, split_data.X_test[start:stop], points, rng, state or None)
+    for cell, views in zip(task.cells, outcomes, strict=True):
         if isinstance(views, BaseException):
-            failed.append(Failure.of(cell.key, views, task.setting.limits))
-        elif task.block:
+            failed.append(Failure.of(cell.key, views, task.context.limits))
+        elif task.chunk:
             workspace.put_arrays("pieces", f"{cell.key}-{number}", views_to_arrays(views))
         else:
-            _keep(task, cell, parts, views, tuning)
+            _store_cell(task, cell, split_data, views, tuning)
             done.append(cell.key)
     return Outcome(tuple(done), tuple(failed))
 
 
 def _run_inner(task: Task) -> Outcome:
     """Score every point of a tune grid on one inner fold, and keep the scores."""
-    setting = task.setting
+    context = task.context
     assert task.fold is not None  # set for every inner task
-    parts = Parts.inner(setting, task.fold, task.grid)
+    split_data = SplitData.inner(context, task.fold, task.grid)
     state = None
-    if task.state and parts.outer_positions is not None:
-        outer = Workspace(setting.work_folder).get_arrays("state", task.state)
+    if task.state and split_data.outer_positions is not None:
+        outer = Workspace(context.work_folder).get_arrays("state", task.state)
         outer.pop(_SECONDS)
-        state = (
-            build(setting.method, task.grid[0]).subset_state(outer, parts.outer_positions) if outer else None
-        )
+        if outer:
+            method = build(context.method, task.grid[0])
+            state = method.subset_state(outer, split_data.outer_positions)
     scores: list[float | None] = []
     errors: set[str] = set()
     seconds = 0.0
-    rng = setting.generator("inner", task.fold)
-    for views in _evaluate(task, parts, parts.X_test, task.grid, rng, state):
+    rng = context.generator("inner", task.fold)
+    for views in _evaluate(task, split_data, split_data.X_test, task.grid, rng, state):
         if isinstance(views, BaseException):
             scores.append(None)
-            errors.add(Failure.of("", views, setting.limits).error)
+            errors.add(Failure.of("", views, context.limits).error)
         else:
             first = next(iter(views.values()))
-            scores.append(inner_score(first.labels, parts.y_test, setting.select_by))
+            scores.append(inner_score(first.labels, split_data.y_test, context.select_by))
             seconds += views.fit_seconds + views.predict_seconds
     document = {
-        "method": setting.method,
+        "method": context.method,
         "fold": task.fold,
-        "select_by": setting.select_by,
+        "select_by": context.select_by,
         "grid": [dict(point) for point in task.grid],
         "scores": scores,
         "errors": sorted(errors),
         "seconds": seconds,
     }
-    Store(setting.run_folder).write("inner", task.identity, document)
+    Store(context.run_folder).write("inner", task.identity, document)
     return Outcome()
 
 
 def _run_prepare(task: Task) -> Outcome:
     """Make the state of an outer training set that the other tasks of its cells share."""
-    parts = Parts.outer(task.setting, task.grid)
-    points = parts.with_nominal_columns(_points(task)[0])
+    split_data = SplitData.outer(task.context, task.grid)
+    points = split_data.with_nominal_columns(_points(task)[0])
     started = time.thread_time()
-    state = build(task.setting.method, points[0]).prepare(parts.X, parts.y, points)
+    state = build(task.context.method, points[0]).prepare(split_data.X, split_data.y, points)
     seconds = np.array(time.thread_time() - started)
-    Workspace(task.setting.work_folder).put_arrays(
+    Workspace(task.context.work_folder).put_arrays(
         "state", task.identity, {**(state or {}), _SECONDS: seconds}
     )
     return Outcome()
 
 
 def _run_join(task: Task) -> Outcome:
-    """Put the blocks of cells together and keep the cells."""
-    workspace = Workspace(task.setting.work_folder)
-    parts = Parts.outer(task.setting, task.grid)
+    """Put the chunks of cells together and keep the cells."""
+    workspace = Workspace(task.context.work_folder)
+    split_data = SplitData.outer(task.context, task.grid)
     _, tuning = _points(task)
     shared = float(workspace.get_arrays("state", task.state)[_SECONDS]) if task.state else 0.0
     done, failed = [], []
     for cell in task.cells:
-        names = [f"{cell.key}-{number}" for number in range(task.blocks)]
+        names = [f"{cell.key}-{number}" for number in range(task.chunks)]
         if not all(workspace.has("pieces", name) for name in names):
             error = ConfmlError("a chunk of its test examples failed")  # the chunk's own failure came first
             failed.append(Failure.of(cell.key, error))
             continue
-        blocks = [views_from_arrays(workspace.get_arrays("pieces", name)) for name in names]
-        check_blocks(task.setting.method, blocks)
-        views = join_blocks(blocks)
+        chunks = [views_from_arrays(workspace.get_arrays("pieces", name)) for name in names]
+        check_chunks(task.context.method, chunks)
+        views = join_chunks(chunks)
         views.fit_seconds += shared / len(task.cells)
         views.prepare_seconds += shared / len(task.cells)
-        _keep(task, cell, parts, views, tuning)
+        _store_cell(task, cell, split_data, views, tuning)
         done.append(cell.key)
         for name in names:
             workspace.drop("pieces", name)
@@ -270,57 +269,58 @@ def _points(task: Task) -> tuple[Sequence[Mapping[str, Any]], dict | None]:
     """The points to evaluate, one a cell: the grid's own, or the one that the inner folds choose."""
     if not task.inner:
         return task.grid, None
-    point, tuning = choose(Store(task.setting.run_folder), task.inner, task.grid, task.setting.select_by)
+    point, tuning = choose(Store(task.context.run_folder), task.inner, task.grid, task.context.select_by)
     return [point], tuning
 
 
-def _evaluate(task: Task, parts: Parts, X_test, points, rng, state) -> list[Views | BaseException]:
+def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> list[Views | BaseException]:
     """The checked views of a method at each point, or the error of that point.
 
     Where a path of several points breaks off, the points left are evaluated one by one.
     """
-    told = parts.with_nominal_columns(points)
-    classes = np.unique(parts.data.y)
+    coded = split_data.with_nominal_columns(points)
+    classes = np.unique(split_data.data.y)
     outcomes: list[Views | BaseException] = []
-    method = parts.method(told[0])
+    method = split_data.method(coded[0])
     try:
-        if task.setting.split.kind == "online":
-            path = method.evaluate_online(parts.X, parts.y, X_test, parts.y_test, classes, told, rng)
+        X, y = split_data.X, split_data.y
+        if task.context.split.kind == "online":
+            path = method.evaluate_online(X, y, X_test, split_data.y_test, classes, coded, rng)
         else:
-            path = method.evaluate_path(parts.X, parts.y, X_test, told, rng, state)
+            path = method.evaluate_path(X, y, X_test, coded, rng, state)
         for _, views in path:
-            check_points(task.setting.method, max(len(outcomes) + 1, len(points)), len(points))
-            views = check_views(views, task.setting.method, len(X_test), classes)
-            views.fit_metrics.update(parts.step_metrics)
+            check_points(task.context.method, max(len(outcomes) + 1, len(points)), len(points))
+            views = check_views(views, task.context.method, len(X_test), classes)
+            views.fit_metrics.update(split_data.step_metrics)
             outcomes.append(views)
-        check_points(task.setting.method, len(outcomes), len(points))
+        check_points(task.context.method, len(outcomes), len(points))
     except (Exception, *METHOD_EXITS) as error:
         if fault := fault_of(error):
             raise fault from error
         if len(points) == 1 or len(outcomes) == len(points):
             return [error] * len(points)
         for point in points[len(outcomes) :]:
-            outcomes += _evaluate(task, parts, X_test, [point], rng, state)
+            outcomes += _evaluate(task, split_data, X_test, [point], rng, state)
     return outcomes
 
 
-def _keep(task: Task, cell: Cell, parts: Parts, views: Views, tuning: dict | None) -> None:
+def _store_cell(task: Task, cell: Cell, split_data: SplitData, views: Views, tuning: dict | None) -> None:
     """Store a finished cell."""
-    learnt = parts.y
-    if task.setting.split.kind == "online":  # by the last step
-        learnt = np.concatenate([parts.y, parts.y_test[:-1]])
+    learnt = split_data.y
+    if task.context.split.kind == "online":  # by the last step
+        learnt = np.concatenate([split_data.y, split_data.y_test[:-1]])
     labels, counts = np.unique(learnt, return_counts=True)
     details = views.fit_details
     views.fit_details = dataclasses.replace(details, tuning=None)
     result = CellResult(
         cell=cell,
-        truth=np.asarray(parts.y_test),
-        rows=parts.reported_rows,
+        truth=np.asarray(split_data.y_test),
+        rows=split_data.reported_rows,
         views=views,
         tuning=tuning or details.tuning,  # the latter of a conformal method
         train_rows=len(learnt),
         train_class_counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
-        dropped_rows=parts.dropped_rows,
-        dropped_attributes=parts.dropped_attributes,
+        dropped_rows=split_data.dropped_rows,
+        dropped_attributes=split_data.dropped_attributes,
     )
-    result.write(Store(task.setting.run_folder))
+    result.write(Store(task.context.run_folder))

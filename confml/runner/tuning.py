@@ -10,7 +10,7 @@ from confml.measures.selection import best_point
 from confml.runner.store import Store
 
 
-def is_whole_inner(store: Store, key: str) -> bool:
+def is_inner_complete(store: Store, key: str) -> bool:
     """Whether the record of an inner fold is there with all that `choose` needs."""
     record = store.read("inner", key)
     if record is None:

@@ -131,14 +131,14 @@ class BayesTransduction(Perceptrons):
             )
         return joint_labelling(self.machines_[0].found, self.kernel_(self.X_, X), self.classes_)
 
-    def test_block(self, train_rows: int, test_rows: int) -> int | None:
+    def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
         """Blocks of some seconds where a test part is large."""
         return 50_000 if test_rows > 50_000 else None
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernels, by running them once on a few rows."""
-        super().warm()
+        super().compile_kernels()
         X, y = WARM_ROWS
         method = cls(n_bounces=200, random_state=0, predictive="full").fit(X, y)
         method.confident_predict(X)

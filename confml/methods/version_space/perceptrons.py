@@ -265,7 +265,7 @@ class Perceptrons(Method):
         return metrics | {"rhat": max(one.rhat for one in found), "ess": min(one.ess for one in found)}
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernels, by running them once on a few rows."""
         X, y = WARM_ROWS
         for settings in ({}, {"sampler": "chord"}, {"sampler": "ep", "lam": 0.1}):

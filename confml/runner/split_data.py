@@ -1,4 +1,4 @@
-"""`Parts`: the training and test examples of one outer split or inner fold, after noise and steps."""
+"""`SplitData`: the training and test examples of one outer split or inner fold, after noise and steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from confml.steps.pipeline import StepPipeline
 from confml.steps.registry import build_pipeline
 
 
-class Parts:
+class SplitData:
     """What a task trains and predicts on; the steps are learnt when the examples are first asked for.
 
     train_rows, test_rows: rows of the data set, in the order in which they come where it goes online.
@@ -39,45 +39,45 @@ class Parts:
 
     def __init__(
         self,
-        setting,
+        context,
         data: DataSet,
         train_rows: np.ndarray,
         test_rows: np.ndarray,
         outer_rows: np.ndarray | None = None,
         grid: Sequence[Mapping[str, Any]] = (),
     ):
-        self.setting, self.data = setting, data
+        self.context, self.data = context, data
         self.train_rows, self.test_rows = train_rows, test_rows
         self._outer_rows = outer_rows
-        self._nominal = _nominal_of(setting.method, grid)
-        self._defers = any(KEY in point for point in grid)
+        self._nominal = _nominal_of(context.method, grid)
+        self._steps_in_method = any(KEY in point for point in grid)
 
     @classmethod
-    def outer(cls, setting, grid: Sequence[Mapping[str, Any]] = ()) -> Parts:
-        data = open_dataset(setting.data_folder)
-        train, test = split_rows(data, setting.protocol, setting.split, setting.seed)
-        return cls(setting, data, train, test, grid=grid)
+    def outer(cls, context, grid: Sequence[Mapping[str, Any]] = ()) -> SplitData:
+        data = open_dataset(context.data_folder)
+        train, test = split_rows(data, context.protocol, context.split, context.seed)
+        return cls(context, data, train, test, grid=grid)
 
     @classmethod
-    def inner(cls, setting, fold: int, grid: Sequence[Mapping[str, Any]] = ()) -> Parts:
+    def inner(cls, context, fold: int, grid: Sequence[Mapping[str, Any]] = ()) -> SplitData:
         """Inner fold ``fold`` of the outer training set."""
-        data = open_dataset(setting.data_folder)
-        rows, _ = split_rows(data, setting.protocol, setting.split, setting.seed)
-        train, test = inner_folds(data, rows, setting.protocol, setting.split, setting.seed)[fold]
-        return cls(setting, data, train, test, rows, grid)
+        data = open_dataset(context.data_folder)
+        rows, _ = split_rows(data, context.protocol, context.split, context.seed)
+        train, test = inner_folds(data, rows, context.protocol, context.split, context.seed)[fold]
+        return cls(context, data, train, test, rows, grid)
 
     def method(self, point: Mapping[str, Any]) -> Method:
         """The method with the parameters of a point.
 
         A conformal one gets the steps, which it learns on each of its training parts, and the groups.
         """
-        method = build(self.setting.method, point)
-        if self._defers and self.data.groups is not None:
+        method = build(self.context.method, point)
+        if self._steps_in_method and self.data.groups is not None:
             method.set_params(groups=np.asarray(self.data.groups)[self.train_rows])
-        if self._defers and self.setting.steps:
+        if self._steps_in_method and self.context.steps:
             raw = self._raw["X"].shape[1]
             method.set_params(
-                steps=_Deferred(self.setting.steps, self._columns(raw), self._generator("steps"))
+                steps=_StepsPerPart(self.context.steps, self._columns(raw), self._generator("steps"))
             )
         return method
 
@@ -91,7 +91,7 @@ class Parts:
     @property
     def reported_rows(self) -> np.ndarray:
         """(n,) from 0 within the provider's part for a fixed split, else in the pooled data set."""
-        if self.setting.split.kind == "fixed-split":
+        if self.context.split.kind == "fixed-split":
             return self.data.part_row(self.test_rows)
         return np.asarray(self.test_rows)
 
@@ -112,13 +112,13 @@ class Parts:
         return self._raw["y_test"]
 
     @property
-    def given(self) -> tuple[np.ndarray, np.ndarray]:
+    def untransformed(self) -> tuple[np.ndarray, np.ndarray]:
         """Training examples with noise, ahead of the steps: X (m, d) and y (m,)."""
         return self._raw["X"], self._raw["y"]
 
     @property
     def kept(self) -> np.ndarray:
-        """Which of the ``given`` examples the steps left."""
+        """Which of the ``untransformed`` examples the steps left."""
         return self._transformed["kept"]
 
     def transform(self, X: np.ndarray) -> np.ndarray:
@@ -131,7 +131,7 @@ class Parts:
         kept = np.zeros(len(self.train_rows), dtype=bool)
         kept[self._transformed["kept"]] = True
         rows = np.asarray(self.train_rows)[~kept]
-        return self.data.part_row(rows) if self.setting.split.kind == "fixed-split" else rows
+        return self.data.part_row(rows) if self.context.split.kind == "fixed-split" else rows
 
     @property
     def dropped_attributes(self) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ class Parts:
             return ()
         data = self.data
         names = data.table_attributes if self._has_codes else data.attributes
-        names += irrelevant_names(names, (self.setting.noise or {}).get("irrelevant") or 0)
+        names += irrelevant_names(names, (self.context.noise or {}).get("irrelevant") or 0)
         kept = set(left.tolist())
         return tuple(name for column, name in enumerate(names) if column not in kept)
 
@@ -175,7 +175,7 @@ class Parts:
         mask[: len(self._mask)] = self._mask
         return mask
 
-    def _noised(self, rows, noise, rng) -> tuple[np.ndarray, np.ndarray]:
+    def _with_noise(self, rows, noise, rng) -> tuple[np.ndarray, np.ndarray]:
         """Some rows with noise, the same on codes and on the dummy columns of a category."""
         if self._has_codes:
             return apply_noise(self.data.table[rows], self.data.y[rows], noise, rng)
@@ -184,7 +184,7 @@ class Parts:
     @cached_property
     def _raw(self) -> dict[str, np.ndarray]:
         """Examples after noise: ``on: all`` noises the whole file as one, ``on: train`` the training part."""
-        data, noise = self.data, self.setting.noise
+        data, noise = self.data, self.context.noise
         train, test = self.train_rows, self.test_rows
         if not noise:
             X = data.table if self._has_codes else data.X
@@ -192,29 +192,29 @@ class Parts:
         # Not by how much noise there is: the rows noised at 5 % are among those noised at 10 %.
         rng = self._generator("noise", repeat_only=noise["on"] == "all")
         if noise["on"] == "all":
-            X, y = self._noised(slice(None), noise, rng)
+            X, y = self._with_noise(slice(None), noise, rng)
             return {"X": X[train], "y": y[train], "X_test": X[test], "y_test": y[test]}
-        return self._noised_training(noise, rng)
+        return self._training_with_noise(noise, rng)
 
-    def _noised_training(self, noise, rng) -> dict[str, np.ndarray]:
+    def _training_with_noise(self, noise, rng) -> dict[str, np.ndarray]:
         """Noise on the outer training part; irrelevant attributes are added to the test part too.
 
         An inner fold is cut from the noised outer training part: its validation rows stand for training data.
         """
         outer = self.train_rows if self._outer_rows is None else self._outer_rows
-        X, y = self._noised(outer, noise, rng)
+        X, y = self._with_noise(outer, noise, rng)
         if self._outer_rows is not None:
             train, test = np.searchsorted(outer, self.train_rows), np.searchsorted(outer, self.test_rows)
             return {"X": X[train], "y": y[train], "X_test": X[test], "y_test": y[test]}
         test_noise = {"on": "train", "irrelevant": noise.get("irrelevant") or 0}
-        X_test, y_test = self._noised(self.test_rows, test_noise, rng)
+        X_test, y_test = self._with_noise(self.test_rows, test_noise, rng)
         return {"X": X, "y": y, "X_test": X_test, "y_test": y_test}
 
     @cached_property
     def _transformed(self) -> dict:
         """Examples after the steps, learnt on the training part."""
         raw = self._raw
-        chain = build_pipeline(() if self._defers else self.setting.steps)
+        chain = build_pipeline(() if self._steps_in_method else self.context.steps)
         mask = self._columns(raw["X"].shape[1])
         X, y, kept = chain.fit_training(raw["X"], raw["y"], self._generator("steps"), mask)
         return {
@@ -229,20 +229,20 @@ class Parts:
         }
 
     def _generator(self, purpose: str, repeat_only: bool = False) -> np.random.Generator:
-        setting = self.setting
-        place = setting.split.repeat if repeat_only else split_identity(setting.protocol, setting.split)
-        return stable_generator(purpose, setting.seed, setting.checksum, place)
+        context = self.context
+        place = context.split.repeat if repeat_only else split_identity(context.protocol, context.split)
+        return stable_generator(purpose, context.seed, context.checksum, place)
 
 
 @dataclass(frozen=True)
-class _Deferred:
+class _StepsPerPart:
     """The steps of a run for a conformal method, learnt on each of its training parts."""
 
     steps: Sequence[tuple[str, Mapping[str, Any]]]
     nominal: np.ndarray
     rng: np.random.Generator
 
-    def __sklearn_clone__(self) -> _Deferred:
+    def __sklearn_clone__(self) -> _StepsPerPart:
         return self
 
     def learn(
@@ -261,7 +261,7 @@ def _nominal_of(method: str, grid: Sequence[Mapping[str, Any]]) -> str | tuple[i
     """What the points of a grid say of nominal attributes; None for a method that has no use for them."""
     if not method_class(method).takes_nominal:
         return None
-    said = [point.get("nominal", "auto") for point in grid] or ["auto"]
-    if any(one != said[0] for one in said):
+    forms = [point.get("nominal", "auto") for point in grid] or ["auto"]
+    if any(form != forms[0] for form in forms):
         raise ConfmlError(f"nominal of {method} differs within one tuning grid", hint="sweep it instead")
-    return said[0] if isinstance(said[0], str) else tuple(said[0])
+    return forms[0] if isinstance(forms[0], str) else tuple(forms[0])
