@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 from pathlib import Path
 
+from confml.config.dataset_spec import DatasetSpec
 from confml.config.draft import Draft
-from confml.config.schema import DatasetSpec
 from confml.errors import ConfmlError, did_you_mean
 
 

@@ -6,17 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from confml.config import grids
+from confml.config.dataset_spec import DatasetSpec
+from confml.config.method_entry import ConformalSpec, MethodEntry
 from confml.config.part import hyphenated
-from confml.config.schema import (
-    Config,
-    ConformalSpec,
-    DatasetSpec,
-    FigureSpec,
-    MethodEntry,
-    PaperSpec,
-    Protocol,
-    StepSpec,
-)
+from confml.config.protocol import Protocol
+from confml.config.schema import Config, FigureSpec, PaperSpec, StepSpec
 from confml.config.values import parameter_schema
 from confml.plugins.parameters import Parameter
 

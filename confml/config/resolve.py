@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from confml.config.dataset_spec import DatasetSpec
 from confml.config.draft import Draft
-from confml.config.schema import Config, DatasetSpec
+from confml.config.schema import Config
 
 
 def resolve(config: Config, draft: Draft) -> Config:

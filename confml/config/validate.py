@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
+from confml.config.dataset_spec import folder_name
 from confml.config.draft import Draft
 from confml.config.explain import note_errors
-from confml.config.schema import Config, folder_name
+from confml.config.schema import Config
 from confml.yaml import Node
 
 

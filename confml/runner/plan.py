@@ -59,7 +59,7 @@ class Job:
     """One method of a config on one split of one data set: cells that one path may fill together."""
 
     dataset: str
-    entry: Any  # config.schema.MethodEntry
+    entry: Any  # config.method_entry.MethodEntry
     split: Split
     cells: tuple[Cell, ...]
     identity: Mapping[str, Any]  # what all its cells have in common, for keys of inner folds

@@ -246,7 +246,7 @@ def _parts(data: DataSet, request: Request) -> tuple[np.ndarray, np.ndarray]:
         return named[request.part], every[:0]
     if data.train_rows is not None:
         return data.train_rows, data.test_rows
-    from confml.config.schema import Protocol
+    from confml.config.protocol import Protocol
     from confml.runner.splits import Split, split_rows
 
     protocol = Protocol(kind="holdout", test_size=request.test_size)
