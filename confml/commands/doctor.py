@@ -64,12 +64,12 @@ def _data() -> dict:
     from confml.data.files import search_path, states
 
     cards = known_cards()
-    unfound = [name for name in cards if any(one.state != "found" for one in states(read_card(name)))]
+    missing = [name for name in cards if any(one.state != "found" for one in states(read_card(name)))]
     return {
         "looked in": [str(folder) for folder in search_path()],
         "cards": len(cards),
-        "found": len(cards) - len(unfound),
-        "not found": unfound,
+        "found": len(cards) - len(missing),
+        "not found": missing,
     }
 
 

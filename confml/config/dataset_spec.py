@@ -15,7 +15,7 @@ from confml.data.text_table import table_name
 
 
 def folder_name(text: str) -> str:
-    """A name that can be a folder's, made of any text."""
+    """Return a valid name of a folder made from any text."""
     return re.sub(r"[^\w.+-]+", "-", text).lstrip("._+-").rstrip(".")[:100] or "unnamed"
 
 
@@ -35,9 +35,9 @@ class DatasetSpec(Part):
     rest = "params"
 
     name: Name = Field(
-        description="Its name in the results; also the card's unless card, csv or generate says."
+        description="Name in the results; also the name of the card unless card, csv or generate is given."
     )
-    card: Words | None = Field(None, description="The card, where the name is another.", examples=["usps"])
+    card: Words | None = Field(None, description="The card, if its name is different.", examples=["usps"])
     csv: FilePath | None = Field(
         None,
         description="A table file: CSV (also .gz, .bz2, .zst), .parquet or .xlsx; relative paths count "
@@ -45,34 +45,42 @@ class DatasetSpec(Part):
         examples=["mine.csv"],
     )
     test: FilePath | None = Field(None, description="A table file with the test part.", examples=["new.csv"])
-    label: Words | None = Field(None, description="The file's column with the class.", examples=["y"])
+    label: Words | None = Field(None, description="Column of the file with the class.", examples=["y"])
     id: NameList | None = Field(
-        None, description="Columns that identify a row: no features, kept with it.", examples=[["customer"]]
+        None, description="Columns that identify a row; they are not features.", examples=[["customer"]]
     )
     ignore: NameList | None = Field(None, description="Columns to leave out.", examples=[["id"]])
     nominal: NameList | None = Field(
         None,
-        description="Columns of categories; a column without numbers is one in any case.",
+        description="Columns of categories; columns that are not numeric always are.",
         examples=[["colour"]],
     )
     groups: Words | None = Field(
-        None, description="A column of groups whose rows stay together in a split.", examples=["site"]
+        None,
+        description="Column of groups; the rows of a group stay in one part of a split.",
+        examples=["site"],
     )
     missing: Annotated[str, one_of("error", "drop", "mean")] | None = Field(
         None,
-        description="Missing values: an error (unless said), drop the row, or the attribute's mean.",
+        description="Treatment of missing values: error (default), drop the row, or the feature's mean.",
         examples=["drop"],
     )
-    separator: Separator | None = Field(None, description="Between the CSV file's columns.", examples=[";"])
-    encoding: Words | None = Field(None, description="Of the CSV file.", examples=["latin-1"])
+    separator: Separator | None = Field(
+        None, description="Separator between columns of the CSV file.", examples=[";"]
+    )
+    encoding: Words | None = Field(None, description="Encoding of the CSV file.", examples=["latin-1"])
     decimal: Annotated[str, one_of(".", ",")] | None = Field(
-        None, description="The decimal sign of the CSV file."
+        None, description="Decimal sign of the CSV file."
     )
     drop_first: Switch | None = Field(
         None, description="Code nominal columns with one column fewer than categories."
     )
-    generate: Words | None = Field(None, description="A generator of data.", examples=["five-gaussians"])
-    params: dict[str, Any] = Field({}, description="The generator's parameters, where names would clash.")
+    generate: Words | None = Field(
+        None, description="Generator of synthetic data.", examples=["five-gaussians"]
+    )
+    params: dict[str, Any] = Field(
+        {}, description="Parameters of the generator whose names are also keys of a data set."
+    )
 
     CSV_KEYS: ClassVar[tuple[str, ...]] = (
         "test",
@@ -90,7 +98,7 @@ class DatasetSpec(Part):
 
     @classmethod
     def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        if values.get("generate") is None:  # then a key that is not known is a mistake, no parameter
+        if values.get("generate") is None:  # unknown keys are errors, not parameters
             own = cls._own()
             values = {key: value for key, value in values.items() if key not in own or value is not None}
         else:
@@ -110,5 +118,5 @@ class DatasetSpec(Part):
         return next((kind for kind in ("csv", "generate") if getattr(self, kind) is not None), "card")
 
     def spec(self) -> dict[str, Any]:
-        """What `confml.data.load` takes."""
+        """Return the specification for `confml.data.load`."""
         return self.as_dict()

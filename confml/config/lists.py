@@ -20,12 +20,12 @@ def _expand(grid: Any) -> tuple[Any, ...]:
 
 
 def _names(values: Any) -> Any:
-    """A list of names; a single one may stand without the list."""
+    """Return a list of names; a single name may be given without a list."""
     return [values] if isinstance(values, str) else values
 
 
 def _labels(values: Any) -> tuple[str, ...]:
-    """Labels of classes as text, each once: a whole number may stand without quotes."""
+    """Return class labels as text, without duplicates; whole numbers need no quotes."""
     values = [values] if isinstance(values, str | int) else values
     fits = isinstance(values, list | tuple) and all(isinstance(one, str | int) for one in values)
     if not fits or any(isinstance(one, bool) or one == "" for one in values):

@@ -54,7 +54,7 @@ class ConformalSpec(Part):
 
 
 class LimitsSpec(Part):
-    """The time and memory that one task of a method may take; they do not decide results."""
+    """The time and memory that one task of a method may take; they do not change results."""
 
     timeout: Duration | None = Field(
         None, description="Wall time of one task: seconds, or 90s, 10min, 2h.", examples=["10min"]
@@ -74,9 +74,7 @@ class MethodEntry(Part):
         description="A method of `confml methods`, or a scikit-learn classifier by its dotted name.",
         examples=["tcm-nn", "sklearn.ensemble.RandomForestClassifier"],
     )
-    params: dict[str, Any] = Field(
-        {}, description="Parameters, where their names clash with keys of a method."
-    )
+    params: dict[str, Any] = Field({}, description="Parameters whose names are also keys of a method.")
     sweep: dict[str, Grid] = Field(
         {}, description="Grids of values, each reported as a variant.", examples=[{"k": [1, 3, 5]}]
     )
@@ -85,17 +83,19 @@ class MethodEntry(Part):
         description="Grids that inner cross-validation chooses from.",
         examples=[{"C": {"log2": [-18, 18, 2]}}],
     )
-    select_by: Annotated[str, one_of(*SELECT_BY)] = Field("accuracy", description="What tuning goes by.")
+    select_by: Annotated[str, one_of(*SELECT_BY)] = Field(
+        "accuracy", description="Metric that tuning optimises."
+    )
     conformal: ConformalSpec | None = Field(
         None,
-        description="Conformal prediction with this method, with p-values; a single word is the kind.",
+        description="Conformal prediction with this method; a single word is the kind.",
         examples=["split", {"kind": "cross", "nonconformity": "aps"}],
     )
-    label: Words | None = Field(None, description="Its name in tables and figures.", examples=["1-NN"])
+    label: Words | None = Field(None, description="Name in tables and figures.", examples=["1-NN"])
     limits: LimitsSpec | None = Field(
         None,
-        description="Limits of one task; a task that exceeds one becomes a failure. They go before --timeout "
-        "and --memory.",
+        description="Limits of one task; a task that exceeds one becomes a failure. They have priority over "
+        "--timeout and --memory.",
         examples=[{"timeout": "10min", "memory": "4GB"}],
     )
 
@@ -109,15 +109,15 @@ class MethodEntry(Part):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The parameters that all variants share, those that make the method conformal among them."""
+        """The parameters that all variants share, including the conformal settings."""
         return {**self.params, **(self.conformal.as_params() if self.conformal else {})}
 
     def variants(self) -> list[dict[str, Any]]:
-        """The combinations of swept values, in order; one empty one where nothing is swept."""
+        """Return the combinations of swept values, in order; one empty dict without sweep."""
         return grids.product(self.sweep)
 
     def tune_grid(self) -> list[dict[str, Any]]:
-        """The combinations of values to choose from; one empty one where nothing is tuned."""
+        """Return the combinations of values to choose from; one empty dict without tune."""
         return grids.product(self.tune)
 
     def as_dict(self) -> dict[str, Any]:

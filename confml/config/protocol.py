@@ -12,9 +12,9 @@ from confml.config.part import Part, hyphenated
 from confml.config.values import Between, Count, Folds, Switch, Whole, one_of
 
 PROTOCOLS = {
-    "fixed-split": "the provider's training and test part, as they are",
-    "holdout": "repeats random divisions into a training and a test part of size test-size",
-    "k-fold": "folds parts, each the test part once; repeats times",
+    "fixed-split": "the training and test part of the provider",
+    "holdout": "random divisions into a training part and a test part of size test-size, repeats times",
+    "k-fold": "division into folds parts, each the test part once; repeats times",
     "online": "one example after another, each predicted from all before it and then learnt (tcm-nn)",
 }
 
@@ -27,20 +27,24 @@ class Protocol(Part):
     kind: Annotated[str, one_of(*PROTOCOLS)] = Field(
         description="; ".join(f"{kind}: {about}" for kind, about in PROTOCOLS.items()), examples=["k-fold"]
     )
-    repeats: Count = Field(1, description="How many random divisions (holdout) or rounds of folds (k-fold).")
-    test_size: Between = Field(0.2, description="The test part's share of the rows, for holdout.")
-    folds: Folds = Field(10, description="How many folds, for k-fold.")
-    inner_folds: Folds = Field(10, description="How many folds inside a training part, for tuning.")
-    stratify: Switch = Field(True, description="Keep the shares of the classes in every part.")
+    repeats: Count = Field(
+        1, description="Number of random divisions (holdout), rounds of folds (k-fold) or orders (online)."
+    )
+    test_size: Between = Field(0.2, description="Fraction of rows in the test part, for holdout.")
+    folds: Folds = Field(10, description="Number of folds, for k-fold.")
+    inner_folds: Folds = Field(10, description="Number of folds of a training part, for tuning.")
+    stratify: Switch = Field(True, description="Keep the proportions of the classes in every part.")
     absent: LabelList = Field(
-        (), description="Classes that no training part has, and test parts have.", examples=[["9"]]
+        (),
+        description="Classes that are removed from training parts and kept in test parts.",
+        examples=[["9"]],
     )
     order: Annotated[str, one_of("given", "shuffled")] = Field(
         "given",
-        description="Of online: rows as they stand, training part first, or at random by the seed.",
+        description="For online: rows in the given order, training part first, or shuffled by the seed.",
     )
     start: Whole = Field(
-        0, description="How many examples are only learnt ahead of the first step, for online."
+        0, description="Number of examples that are learnt before the first prediction, for online."
     )
 
     ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {

@@ -1,4 +1,4 @@
-"""Stage 5: resolve what a config leaves open: relative paths, and seeds of synthetic data."""
+"""Stage 5: resolve relative paths and the seeds of synthetic data."""
 
 from __future__ import annotations
 

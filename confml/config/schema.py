@@ -22,42 +22,44 @@ from confml.config.values import Between, Name, Seed, Share, Whole, Words, one_o
 
 
 class StepSpec(Part):
-    """A step ahead of every method, learnt on training data only: its name, and its parameters if any."""
+    """A step before every method, fitted to training data only: its name and parameters."""
 
     short = "name"
     rest = "params"
     one_key = True
 
     name: Words = Field(description="The step.", examples=["row-standardise"])
-    params: dict[str, Any] = Field({}, description="Its parameters, where names would clash.")
+    params: dict[str, Any] = Field(
+        {}, description="Parameters of the step whose names are also keys of a step."
+    )
 
 
 class NoiseSpec(Part):
-    """Noise on purpose."""
+    """Noise that is added to the data."""
 
     on: Annotated[str, one_of("all", "train")] = Field(
-        "all", description="Noise the whole data set before it is split, or training parts only."
+        "all", description="Add noise to the whole data set before it is split, or to training parts only."
     )
-    labels: Share = Field(0, description="Share of rows given another class.", examples=[0.1])
+    labels: Share = Field(0, description="Fraction of rows that get another class.", examples=[0.1])
     attributes: Share = Field(
-        0, description="Share of attribute values replaced by another row's.", examples=[0.05]
+        0, description="Fraction of feature values replaced by the value of another row.", examples=[0.05]
     )
-    irrelevant: Whole = Field(0, description="Number of attributes added that mean nothing.", examples=[10])
+    irrelevant: Whole = Field(0, description="Number of random features that are added.", examples=[10])
 
 
 class FigureSpec(Part):
-    """A figure by name, and its options if any."""
+    """A figure: its name and options."""
 
     short = "name"
     rest = "options"
     one_key = True
 
     name: Words = Field(description="The figure.", examples=["error-against-k"])
-    options: dict[str, Any] = Field({}, description="Its options, where names would clash.")
+    options: dict[str, Any] = Field({}, description="Options whose names are also keys of a figure.")
 
 
 class PaperSpec(Part):
-    """Published figures to show beside ours."""
+    """Published results to compare with."""
 
     short = "table"
 
@@ -65,28 +67,30 @@ class PaperSpec(Part):
 
 
 class Config(Part):
-    """An experiment: data sets, methods and a protocol, and what to report."""
+    """An experiment: data sets, methods, a protocol, and settings of the report."""
 
     name: Name = Field(
-        description="Name of the results folder; the config file's unless given.", examples=["usps"]
+        description="Name of the results folder; by default the name of the file.", examples=["usps"]
     )
-    about: Words | None = Field(None, description="What this experiment is for, in words.")
+    about: Words | None = Field(None, description="Purpose of the experiment.")
     datasets: Annotated[tuple[DatasetSpec, ...], Field(min_length=1)] = Field(
         description="Data sets: cards by name, CSV files, or generated ones.",
         examples=[["usps"], [{"name": "mine", "csv": "mine.csv", "label": "y"}]],
     )
     steps: tuple[StepSpec, ...] = Field(
         (),
-        description="Steps ahead of every method, in order, learnt on training data only.",
+        description="Steps before every method, in order, fitted to training data only.",
         examples=[["row-standardise"]],
     )
-    noise: NoiseSpec | None = Field(None, description="Noise on purpose.", examples=[{"labels": 0.1}])
+    noise: NoiseSpec | None = Field(
+        None, description="Noise that is added to the data.", examples=[{"labels": 0.1}]
+    )
     methods: Annotated[tuple[MethodEntry, ...], Field(min_length=1)] = Field(
         description="Methods with their parameters.",
         examples=[[{"name": "tcm-nn", "k": 1}, {"name": "knn", "sweep": {"k": [1, 3, 5]}}]],
     )
     protocol: Protocol = Field(
-        description="How data sets are divided; a single word is its kind.",
+        description="Division of the data sets; a single word is the kind.",
         examples=[{"kind": "holdout", "test-size": 0.3, "repeats": 20}],
     )
     levels: tuple[Between, ...] = Field(
@@ -98,37 +102,39 @@ class Config(Part):
     figures: tuple[FigureSpec, ...] = Field(
         (), description="Figures to draw.", examples=[["error-against-k"]]
     )
-    seed: Seed = Field(1, description="The one number that all chance in the run derives from.")
+    seed: Seed = Field(1, description="Random seed of the run.")
     paper: PaperSpec | None = Field(
-        None, description="Published figures to show beside ours.", examples=[{"table": "tcm-nn-table3"}]
+        None, description="Published results to compare with.", examples=[{"table": "tcm-nn-table3"}]
     )
     _path: Path | None = PrivateAttr(None)
 
     @property
     def path(self) -> Path | None:
-        """The file that it was loaded from."""
+        """The file of the config, or None."""
         return self._path
 
     def from_file(self, path: Path | None) -> Config:
-        """Return the same config with ``path`` as the file that it was loaded from."""
+        """Return the same config with ``path`` as its file."""
         config = self.model_copy()
         config._path = path
         return config
 
     @property
     def noise_values(self) -> dict[str, Any] | None:
-        """What `confml.data.noise` takes; None where there is no noise to make."""
+        """Settings for `confml.data.noise.apply_noise`; None without noise."""
         noise = self.noise
         return noise.as_dict() if noise and (noise.labels or noise.attributes or noise.irrelevant) else None
 
     def as_dict(self) -> dict[str, Any]:
-        """The config in full as plain values that `make_config` reads again: defaults said, grids expanded,
-        paths absolute, in the order of the schema. It does not say where the config came from."""
+        """Return the complete config as plain values for `make_config`, in the order of the schema.
+
+        Defaults are included, grids are expanded, paths are absolute; the path of the config is omitted.
+        """
         return super().as_dict()
 
 
 def part_at(place: Sequence[str | int]) -> type[Part] | None:
-    """The model of the mapping that stands at a place of a config; None where there is none."""
+    """Return the model of the mapping at a place of a config, or None."""
     model: type[Part] | None = Config
     in_list = False
     for part in place:

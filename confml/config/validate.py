@@ -12,7 +12,7 @@ from confml.yaml import Node
 
 
 def validate(draft: Draft) -> Config | None:
-    """Return the config, or None where the draft does not have its form; the mistakes are noted in it.
+    """Return the config, or None if the draft does not match the schema; errors are noted in the draft.
 
     A config without a name gets the name of its file.
     """

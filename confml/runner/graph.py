@@ -1,4 +1,4 @@
-"""The tasks of a run and what each has to wait for."""
+"""Tasks of a run and their dependencies."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def make_tasks(
     data_folder: Callable[[str], Path],
     limits: Limits = NO_LIMITS,
 ) -> list[Task]:
-    """Tasks for the cells whose keys are ``missing``; inner folds that are stored already are not repeated.
+    """Return the tasks for the cells whose keys are ``missing``; inner folds in ``stored_inner`` are reused.
 
-    data_folder: the folder of a data set, by name, as the workers find it. limits: of every task, where the
-    config has none for the method.
+    data_folder: maps the name of a data set to the folder that workers read. limits: limits of the tasks
+    whose method has none in the config.
     """
     tasks: list[Task] = []
     for job in plan.jobs:
@@ -63,7 +63,7 @@ def make_tasks(
 
 
 def _conformal_tuning(job: Job, protocol) -> dict:
-    """The grid as a parameter, for a conformal method: it tunes beside the part that it calibrates on."""
+    """Return the tune grid as parameters of a conformal method, which tunes without its calibration part."""
     if not job.entry.tune:
         return {}
     inner = {"folds": protocol.inner_folds, "stratify": protocol.stratify, "select_by": job.entry.select_by}
@@ -71,9 +71,9 @@ def _conformal_tuning(job: Job, protocol) -> dict:
 
 
 def _cells_per_path(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:
-    """Cells that one path serves; a method that only loops over its grid gets a task for each.
+    """Group cells that one path computes; without `evaluate_path` each cell is a group.
 
-    Those that want nominal attributes in different forms do not share examples.
+    Cells with different codings of nominal features are in different groups.
     """
     instance = build(job.entry.name, cells[0].params)
     if len(cells) > 1 and type(instance).evaluate_path is Method.evaluate_path:
@@ -88,7 +88,7 @@ def _cells_per_path(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:
 def _tuned_tasks(
     job: Job, context: TaskContext, cell: Cell, folds: int, stored: set[str], train: int, test: int
 ) -> list[Task]:
-    """Inner folds of one cell, then its final fit with the point they choose."""
+    """Return the tasks of the inner folds of one cell and of its final fit."""
     grid = tuple({**cell.params, **point} for point in job.entry.tune_grid())
     keys = [stable_hash("inner", job.dataset, job.identity, cell.params, fold)[:32] for fold in range(folds)]
     tasks, state = [], None
@@ -115,10 +115,10 @@ def _fit_tasks(
     inner: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
 ) -> list[Task]:
-    """The final fits of cells: one task; where the test part is cut, a shared state, chunks and a join."""
+    """Return the tasks of the final fits: one task, or a shared state, chunks and a join."""
     name = stable_hash([cell.key for cell in cells])[:32]
     instance = build(context.method, grid[0])
-    # Online, each step needs all before it.
+    # Under protocol online each prediction depends on all examples before it.
     size = None if context.split.kind == "online" else instance.test_chunk_size(train, test)
     if size is None or size >= test:
         return [Task(f"path-{name}", "path", context, cells, grid, inner=inner, needs=needs)]
@@ -176,15 +176,18 @@ class Schedule:
         self.failed: dict[str, Failure] = {}
 
     def __len__(self) -> int:
-        """Tasks not yet finished or given up."""
+        """Number of tasks that are not finished."""
         return len(self._tasks)
 
     def next_task(self) -> Task | None:
-        """The next task that can run, None while there is none."""
+        """Return the next task that can run, or None."""
         return self._tasks[self._ready.pop()] if self._ready else None
 
     def finish(self, task: Task, outcome: Outcome) -> list[Failure]:
-        """Note what became of a task; returns the failures that are new."""
+        """Record the outcome of a task and return the failures that are new.
+
+        A task whose cells have all failed is finished without being run.
+        """
         del self._tasks[task.identity]
         new_failures = [failure for failure in outcome.failed if failure.key not in self.failed]
         self.failed.update({failure.key: failure for failure in new_failures})

@@ -1,4 +1,4 @@
-"""`run`: carry a plan out, keeping every result the moment it is there."""
+"""`run`: compute the cells of a plan and store each result as soon as it is computed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from confml.steps.registry import step_class
 
 @dataclass(frozen=True)
 class State:
-    """How far a plan's cells are in a folder: keys that are done, failed (and not to be retried), left."""
+    """Keys of the cells of a plan that are done, failed (and are not retried), and left."""
 
     done: frozenset[str]
     failed: frozenset[str]
@@ -42,7 +42,7 @@ class State:
 
 
 def run_state(store: Store, cells: Iterable[Cell], retry_failed: bool = False) -> State:
-    """Look which of the cells are stored whole; those damaged, or of an older format, count as left."""
+    """Return the state of the cells; damaged records and those of an older format count as left."""
     by_key = {cell.key: cell for cell in cells}
     stored = store.keys("cells")
     done = frozenset(
@@ -67,13 +67,13 @@ def run(
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> State:
-    """Compute the cells of a config that ``out`` does not hold yet. Returns how far they are afterwards.
+    """Compute the cells of a config that are not stored in ``out`` and return their state.
 
-    limits: of every task whose method has none in the config. fail_fast: stop at the first cell that fails.
-    force: write into a folder that holds another config's run, or files that confml did not write.
+    limits: limits of the tasks whose method has none in the config. fail_fast: stop at the first failure.
+    force: write into a folder that holds the run of another config, or files that confml did not write.
 
-    Raises ConfigErrors or DataError before anything is computed, and EnvironmentFault where the machine
-    prevents the run from going on; a KeyboardInterrupt leaves all that is done.
+    Raises ConfigErrors or DataError before anything is computed, and EnvironmentFault if an error of the
+    machine stops the run. After a KeyboardInterrupt finished cells are kept.
     """
     started = time.monotonic()
     worker_engine = make_engine(engine, jobs, scheduler)
@@ -108,7 +108,7 @@ def run(
 
 
 def check_limits(config: Config, limits: Limits, engine: Engine) -> None:
-    """Raise ConfmlError for limits that an engine or this system cannot enforce."""
+    """Raise ConfmlError for limits that the engine or this system cannot enforce."""
     wanted = [limits, *(limits_of(entry) for entry in config.methods)]
     if any(wanted) and not engine.has_limits:
         raise ConfmlError(
@@ -131,7 +131,7 @@ def _compute(
 ) -> None:
     steps = sorted({step["name"] for job in plan.jobs for step in job.identity["steps"]})
     methods = sorted({job.entry.name for job in plan.jobs})
-    engine.start(run_task, len(state.left))  # they import while the kernels are compiled
+    engine.start(run_task, len(state.left))  # workers import modules while the kernels are compiled
     try:
         compile_all_kernels([*map(step_class, steps), *map(method_class, methods)], say)
         workspace = Workspace.make(store.folder)
@@ -152,7 +152,7 @@ def _compute(
             folders.__getitem__,
             limits,
         )
-        for key in state.left:  # their stored records are stale: a failure to retry, a damaged record
+        for key in state.left:  # failures to retry and damaged records
             store.remove("failures", key)
         schedule = Schedule(tasks)
         warned: dict[str, list] = {}
@@ -165,7 +165,7 @@ def _compute(
                     for text in outcome.warned:
                         warned.setdefault(text, []).append(task)
                     before = len(schedule)
-                    failures += _keep_failures(schedule.finish(task, outcome), plan, store, progress)
+                    failures += _store_failures(schedule.finish(task, outcome), plan, store, progress)
                     progress.advance(before - len(schedule), len(outcome.done))
                     if fail_fast and failures:
                         say("stopped at the first failure (--fail-fast)")
@@ -178,7 +178,7 @@ def _compute(
 
 
 def _checked(task: Task, outcome: Outcome | BaseException, folder: Path) -> Outcome:
-    """The outcome of a task, of an exception too; raises EnvironmentFault where the run cannot go on."""
+    """Return the outcome of a task or its exception; raise EnvironmentFault if the run must stop."""
     if isinstance(outcome, BaseException):
         fault = fault_of(outcome)
         failed = tuple(Failure.of(cell.key, outcome, task.context.limits) for cell in task.cells)
@@ -191,8 +191,8 @@ def _checked(task: Task, outcome: Outcome | BaseException, folder: Path) -> Outc
     return outcome
 
 
-def _keep_failures(failures: Sequence[Failure], plan: Plan, store: Store, progress: Progress) -> int:
-    """Store failures that are new and tell of them; returns how many they are."""
+def _store_failures(failures: Sequence[Failure], plan: Plan, store: Store, progress: Progress) -> int:
+    """Store and print new failures and return their number."""
     cells = {cell.key: cell for cell in plan.cells} if failures else {}
     for failure in failures:
         cell = cells[failure.key]
@@ -209,7 +209,7 @@ def has_kernels(kind: type[Method] | type[Step]) -> bool:
 
 
 def compile_all_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callable[[str], None]) -> None:
-    """Compile the kernels of methods and steps here, so that no two workers compile the same one."""
+    """Compile the kernels of methods and steps in this process, so that workers need not compile them."""
     from confml import _jit
 
     for kind in kinds:
@@ -229,7 +229,7 @@ def compile_all_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callabl
 
 
 def parse_shard(text: str) -> tuple[int, int]:
-    """``3/16`` as (3, 16); raises ConfmlError for anything else."""
+    """Return (3, 16) for ``3/16``; raise ConfmlError for anything else."""
     index, slash, count = text.partition("/")
     if not (slash and index.isdigit() and count.isdigit() and 1 <= int(index) <= int(count)):
         raise ConfmlError(f"--shard must be like 3/16, from 1/16 to 16/16, got {text!r}")

@@ -1,6 +1,6 @@
-"""What a worker executes: a path of parameters on one training set, an inner fold, a shared state, a join.
+"""Tasks that workers execute: parameter paths, inner folds, shared states, and joins of chunks.
 
-A task is a small specification; the worker loads the data itself, and writes what it finds into the store.
+A task is a small specification. The worker loads the data and writes the results into the store.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from confml.runner.store import Store
 from confml.runner.tuning import choose
 from confml.runner.workspace import Workspace
 
-_SECONDS = "confml.seconds"  # a shared state's own cost, beside its arrays
-LONGEST_ERROR, LONGEST_TRACEBACK = 500, 20_000  # characters that are kept
-# A method that ends its process by these ends its cell alone. KeyboardInterrupt is the user's, or, in a
-# worker process, goes back to the engine as the result of the task.
+_SECONDS = "confml.seconds"  # key of the seconds in the arrays of a shared state
+LONGEST_ERROR, LONGEST_TRACEBACK = 500, 20_000  # characters stored
+# If a method raises one of these, only its cell fails. KeyboardInterrupt comes from the user; in a worker
+# process it is returned to the engine as the result of the task.
 METHOD_EXITS = (SystemExit, GeneratorExit)
 
 
 @dataclass(frozen=True)
 class TaskContext:
-    """What the tasks of one job share: where things lie, and data, split, noise, steps and method."""
+    """Context that the tasks of one job share: folders, data, split, noise, steps and method."""
 
     run_folder: Path
     work_folder: Path
@@ -59,20 +59,20 @@ class TaskContext:
     limits: Limits = NO_LIMITS
 
     def generator(self, *purpose: Any) -> np.random.Generator:
-        """The generator of this data, split and method for one purpose."""
+        """Return the random generator of this data, split and method for one purpose."""
         split = split_identity(self.protocol, self.split)
         return stable_generator("method", self.seed, self.checksum, split, self.method, *purpose)
 
 
 @dataclass(frozen=True)
 class Task:
-    """One piece of work for the ``cells`` that hang on it.
+    """One unit of work for ``cells``, the cells that depend on it.
 
-    kind: ``path`` fills cells, or one chunk of their test examples; ``inner`` scores a grid on one inner
-    fold; ``prepare`` makes the state that other tasks share; ``join`` puts the chunks of cells together.
-    grid: complete parameters; for a path one point a cell, or the tune grid where ``inner`` names the
-    records that the point is chosen by. chunk: (start, stop, number) of the test examples.
-    state: identity of the ``prepare`` task. needs: identities of the tasks to be done before.
+    kind: ``path`` computes cells, or one chunk of their test examples; ``inner`` scores a grid on one inner
+    fold; ``prepare`` computes the state that other tasks share; ``join`` joins the chunks of cells.
+    grid: complete parameters, one point per cell, or the tune grid if ``inner`` is given.
+    inner: keys of the inner folds that select the point. chunk: (start, stop, number) of the test examples.
+    state: identity of the ``prepare`` task. needs: identities of the tasks that must finish before.
     """
 
     identity: str
@@ -90,7 +90,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Failure:
-    """A cell that could not be computed: the error, and its traceback for those who want it."""
+    """A cell that could not be computed, with the error message and its traceback."""
 
     key: str
     error: str
@@ -98,7 +98,7 @@ class Failure:
 
     @classmethod
     def of(cls, key: str, error: BaseException, limits: Limits = NO_LIMITS) -> Failure:
-        """The failure of a cell by an error, as text that every terminal and file can hold."""
+        """Return the failure of a cell, with text that is safe for terminals and files."""
         if isinstance(error, MemoryError) and limits.memory is not None:
             message: object = limits.memory_message
         elif isinstance(error, ConfmlError):
@@ -114,9 +114,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a task: the keys of cells now stored, the failures, and the warnings of libraries.
+    """Result of a task: keys of the cells that it stored, failures, and warnings of libraries.
 
-    fault: the reason why the run cannot go on, where that is not the method's fault.
+    fault: the error of the environment that stops the run, None if there is none.
     """
 
     done: tuple[str, ...] = ()
@@ -126,10 +126,10 @@ class Outcome:
 
 
 def run_task(task: Task) -> Outcome:
-    """Execute a task on one thread; an error becomes a failure of its cells, never an exception.
+    """Execute a task on one thread and return its outcome; errors become failures of its cells.
 
-    An error of the environment (a full disk, say) becomes the outcome's fault. A method that changes the
-    working folder changes it for itself alone.
+    An error of the environment, such as a full disk, becomes the fault of the outcome. The working folder is
+    restored after the task.
     """
     from threadpoolctl import threadpool_limits
 
@@ -143,14 +143,14 @@ def run_task(task: Task) -> Outcome:
             limits = task.context.limits
             failed = () if fault else tuple(Failure.of(cell.key, error, limits) for cell in task.cells)
             outcome = Outcome(failed=failed, fault=fault)
-    # The first paragraph says what; the rest is advice on how to call the library.
+    # Only the first line: the others advise on how to call the library.
     texts = {f"{one.category.__name__}: {printable(one.message).partition(chr(10))[0]}" for one in caught}
     return replace(outcome, warned=tuple(sorted(printable(text, LONGEST_ERROR) for text in texts)))
 
 
 @contextlib.contextmanager
 def _same_folder() -> Iterator[None]:
-    """Go back to the working folder of before."""
+    """Restore the working folder on exit."""
     try:
         before = os.getcwd()
     except OSError:  # it was removed
@@ -164,7 +164,7 @@ def _same_folder() -> Iterator[None]:
 
 
 def _run_path(task: Task) -> Outcome:
-    """Fill cells, or make the pieces of one chunk of their test examples."""
+    """Compute cells, or one chunk of their test examples."""
     split_data = SplitData.outer(task.context, task.grid)
     start, stop, number = task.chunk or (0, len(split_data.test_rows), None)
     workspace = Workspace(task.context.work_folder)
@@ -188,7 +188,7 @@ def _run_path(task: Task) -> Outcome:
 
 
 def _run_inner(task: Task) -> Outcome:
-    """Score every point of a tune grid on one inner fold, and keep the scores."""
+    """Score every point of a tune grid on one inner fold and store the scores."""
     context = task.context
     assert task.fold is not None  # set for every inner task
     split_data = SplitData.inner(context, task.fold, task.grid)
@@ -225,7 +225,7 @@ def _run_inner(task: Task) -> Outcome:
 
 
 def _run_prepare(task: Task) -> Outcome:
-    """Make the state of an outer training set that the other tasks of its cells share."""
+    """Compute the state of an outer training set that the other tasks of its cells share."""
     split_data = SplitData.outer(task.context, task.grid)
     points = split_data.with_nominal_columns(_points(task)[0])
     started = time.thread_time()
@@ -238,7 +238,7 @@ def _run_prepare(task: Task) -> Outcome:
 
 
 def _run_join(task: Task) -> Outcome:
-    """Put the chunks of cells together and keep the cells."""
+    """Join the chunks of cells and store the cells."""
     workspace = Workspace(task.context.work_folder)
     split_data = SplitData.outer(task.context, task.grid)
     _, tuning = _points(task)
@@ -247,7 +247,9 @@ def _run_join(task: Task) -> Outcome:
     for cell in task.cells:
         names = [f"{cell.key}-{number}" for number in range(task.chunks)]
         if not all(workspace.has("pieces", name) for name in names):
-            error = ConfmlError("a chunk of its test examples failed")  # the chunk's own failure came first
+            error = ConfmlError(
+                "a chunk of its test examples failed"
+            )  # the failure of the chunk is reported first
             failed.append(Failure.of(cell.key, error))
             continue
         chunks = [views_from_arrays(workspace.get_arrays("pieces", name)) for name in names]
@@ -266,7 +268,7 @@ _KINDS = {"path": _run_path, "inner": _run_inner, "prepare": _run_prepare, "join
 
 
 def _points(task: Task) -> tuple[Sequence[Mapping[str, Any]], dict | None]:
-    """The points to evaluate, one a cell: the grid's own, or the one that the inner folds choose."""
+    """Return the points to evaluate: those of the grid, or the one that the inner folds select."""
     if not task.inner:
         return task.grid, None
     point, tuning = choose(Store(task.context.run_folder), task.inner, task.grid, task.context.select_by)
@@ -274,9 +276,9 @@ def _points(task: Task) -> tuple[Sequence[Mapping[str, Any]], dict | None]:
 
 
 def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> list[Views | BaseException]:
-    """The checked views of a method at each point, or the error of that point.
+    """Return the checked views of a method at each point, or the error at that point.
 
-    Where a path of several points breaks off, the points left are evaluated one by one.
+    If a path of several points raises an error, the remaining points are evaluated one by one.
     """
     coded = split_data.with_nominal_columns(points)
     classes = np.unique(split_data.data.y)
@@ -307,7 +309,7 @@ def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> 
 def _store_cell(task: Task, cell: Cell, split_data: SplitData, views: Views, tuning: dict | None) -> None:
     """Store a finished cell."""
     learnt = split_data.y
-    if task.context.split.kind == "online":  # by the last step
+    if task.context.split.kind == "online":  # examples learnt before the last prediction
         learnt = np.concatenate([split_data.y, split_data.y_test[:-1]])
     labels, counts = np.unique(learnt, return_counts=True)
     details = views.fit_details
@@ -317,7 +319,7 @@ def _store_cell(task: Task, cell: Cell, split_data: SplitData, views: Views, tun
         truth=np.asarray(split_data.y_test),
         rows=split_data.reported_rows,
         views=views,
-        tuning=tuning or details.tuning,  # the latter of a conformal method
+        tuning=tuning or details.tuning,  # a conformal method tunes by itself
         train_rows=len(learnt),
         train_class_counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
         dropped_rows=split_data.dropped_rows,
