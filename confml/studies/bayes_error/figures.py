@@ -19,7 +19,7 @@ from confml.report.figures.style import (
     save,
     style,
 )
-from confml.studies.bayes_error.document import selection_rows, transform_rows
+from confml.studies.bayes_error.selections import selection_rows, transform_rows
 from confml.studies.bayes_error.study import Study
 
 WRITTEN = 12  # classes up to which the squares of a heat map hold numbers
