@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def derived_generator(rng: np.random.Generator, *parts: Any) -> np.random.Genera
 
     It is derived from the seed of ``rng``, not from its state: draws from one never change another.
     """
-    seed = rng.bit_generator.seed_seq
+    seed = cast(np.random.SeedSequence, rng.bit_generator.seed_seq)
     return stable_generator("derived", seed.entropy, list(seed.spawn_key), *parts)
 
 

@@ -33,7 +33,7 @@ class Prediction:
     classes: np.ndarray
     scores: np.ndarray
     kind: str
-    labels: np.ndarray | None = None
+    labels: np.ndarray = None  # type: ignore[assignment]  # None is replaced in `__post_init__`
     extra: Mapping[str, np.ndarray] = field(default_factory=dict)
     posterior_threshold: float = 0.5  # t0 of the posterior kind: confidence = Phi((mean - t0) / sd)
 

@@ -53,4 +53,5 @@ class CalibrationParts:
             return list(known.values())
         sizes = [counted for _, counted in known.values()]
         rows = len(set().union(*(self._rows[label] for label in known)))
-        return [(rows, None if None in sizes else min(sizes))]
+        known_sizes = [size for size in sizes if size is not None]
+        return [(rows, min(known_sizes) if len(known_sizes) == len(sizes) else None)]
