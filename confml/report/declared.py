@@ -31,8 +31,8 @@ def declared_metrics() -> list[Declared]:
     methods: dict[str, type[Method]] = {**known_methods(), KEY: ConformalMethod}
     for name, cls in methods.items():
         found += [Declared(quantity, one, "metrics.csv", name) for quantity, one in cls.metrics.items()]
-    for name, cls in known_steps().items():
-        found += [Declared(f"{name}.{key}", one, "metrics.csv", name) for key, one in cls.metrics.items()]
+    for name, step in known_steps().items():
+        found += [Declared(f"{name}.{key}", one, "metrics.csv", name) for key, one in step.metrics.items()]
     return found
 
 
