@@ -102,8 +102,8 @@ def _build(points: Points, start: int, stop: int, layers: int, nodes: tuple[int,
     middle = halves(start, stop)
     nodes_left = nodes_right = None
     if nodes is not None:
-        right = int(points.cells.right[nodes[0]])
-        nodes_left, nodes_right = (nodes[0] + 1, right), (right, nodes[1])
+        child = int(points.cells.right[nodes[0]])
+        nodes_left, nodes_right = (nodes[0] + 1, child), (child, nodes[1])
     left = _build(points, start, middle, layers, nodes_left)
     right = _build(points, middle, stop, layers, nodes_right)
     candidates, layer, _ = _trees_across(points, left, right)

@@ -44,11 +44,13 @@ class Pair(NamedTuple):
     def sizes(self) -> tuple[float, float]:
         """Mean numbers of training and test rows per split, before steps remove training rows."""
         pairs = [(one.split_train_rows, len(one.truth)) for one, _ in self.results]
-        return tuple(float(size) for size in np.mean(pairs, axis=0))
+        train_rows, test_rows = np.mean(pairs, axis=0)
+        return float(train_rows), float(test_rows)
 
     def curves(self) -> tuple[list[RejectionCurve], list[RejectionCurve]]:
         found = zip(self.views, zip(*self.results, strict=True), strict=True)
-        return tuple([curve_of(one.views[view], one.truth) for one in side] for view, side in found)
+        first, second = ([curve_of(one.views[view], one.truth) for one in side] for view, side in found)
+        return first, second
 
 
 class ComparisonRow(NamedTuple):

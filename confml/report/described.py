@@ -169,10 +169,12 @@ def describe_all(name: str, only: str | None = None) -> list[Entry]:
 
 
 def _views_of_methods() -> dict[str, list[str]]:
+    from confml.methods.base import Method
     from confml.methods.conformal.conformal import KEY, ConformalMethod
     from confml.methods.registry import known_methods, views_of
 
-    return {name: views_of(cls) for name, cls in {**known_methods(), KEY: ConformalMethod}.items()}
+    methods: dict[str, type[Method]] = {**known_methods(), KEY: ConformalMethod}
+    return {name: views_of(cls) for name, cls in methods.items()}
 
 
 def _metric_names() -> list[str]:

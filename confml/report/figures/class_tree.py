@@ -42,10 +42,10 @@ def draw(subject: Subject):
 def _branch(axes, node: ClassTreeNode, depth: int, next_leaf: list[int], result) -> float:
     """Draw a node and its subtree, and return its position. Leaves are drawn next to each other."""
     if not node.sides:
-        place = next_leaf[0]
+        leaf = next_leaf[0]
         next_leaf[0] += 1
-        axes.text(place, -depth - 0.1, str(node.classes[0]), ha="center", va="top", fontsize=6, rotation=0)
-        return float(place)
+        axes.text(leaf, -depth - 0.1, str(node.classes[0]), ha="center", va="top", fontsize=6, rotation=0)
+        return float(leaf)
     below = [_branch(axes, side, depth + 1, next_leaf, result) for side in node.sides]
     place = sum(below) / 2
     for end in below:

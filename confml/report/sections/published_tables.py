@@ -320,7 +320,7 @@ def _missing_notes(lines: Sequence[Line]) -> Iterator[str]:
 
 
 def _ambiguous_notes(ambiguous: Sequence[tuple[Entry, list[SummaryRow]]]) -> list[str]:
-    notes = {}
+    notes: dict[str, None] = {}
     for entry, rows in ambiguous:
         variants = " and ".join(f"{row.dataset}, {row.method} {row.variant}".strip() for row in rows)
         notes[f"{entry.keys[0]}: several variants match the paper's: {variants}."] = None

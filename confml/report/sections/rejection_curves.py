@@ -47,7 +47,7 @@ class RejectionCurves(Section):
     files = {"rejection-curves.csv": "errors against rejection rate"}
 
     def items(self) -> Iterator[Item]:
-        header = ("dataset", "method", "params", "view", "rejection_rate", "splits")
+        header: tuple[str, ...] = ("dataset", "method", "params", "view", "rejection_rate", "splits")
         header += ("sure_incorrect", "sure_incorrect_sd", "sure_incorrect_low", "sure_incorrect_high")
         header += ("risk", "risk_sd")
         rows = []

@@ -188,8 +188,7 @@ def _correlations(x: np.ndarray, y: np.ndarray) -> tuple[str, str] | None:
 
     if len(x) <= 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
-    found = float(pearsonr(x, y)[0]), float(spearmanr(x, y)[0])
-    return tuple(map(_correlation, found))
+    return _correlation(float(pearsonr(x, y)[0])), _correlation(float(spearmanr(x, y)[0]))
 
 
 def _correlation(r: float) -> str:

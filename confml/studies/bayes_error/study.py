@@ -144,7 +144,11 @@ def study(
     if len(classes) < 2:
         part = "the data" if request.part == "all" else f"the {request.part} part"
         raise DataError(f"{part} must have at least two classes; every row is of class {str(classes[0])!r}")
-    options = {"trees": request.trees, "count": request.count, "correct_bias": request.correct_bias}
+    options: dict[str, Any] = {
+        "trees": request.trees,
+        "count": request.count,
+        "correct_bias": request.correct_bias,
+    }
     shape = f"{len(labels)} rows, {used.shape[1]} columns, {len(classes)} classes"
     say(f"{data.name}: {shape}; {'; '.join(about)}")
     if len(labels) > MANY_ROWS:
@@ -270,7 +274,7 @@ def _scaled(X: np.ndarray, y: np.ndarray, request: Request, about: list[str]):
     """Return scaled X, y, and the same scaling as a function; append the scaling to ``about``."""
     from confml.steps.registry import build_pipeline
 
-    steps = [] if request.scale == "none" else [(request.scale, {})]
+    steps: list[tuple[str, dict[str, Any]]] = [] if request.scale == "none" else [(request.scale, {})]
     about.append(f"features scaled by {request.scale}" if steps else "features not scaled")
     chain = build_pipeline(steps)
     X, y, _ = chain.fit_training(X, y)
