@@ -194,9 +194,10 @@ def _rows(pair: Pair, thresholds: Sequence[float]) -> list[ComparisonRow]:
         if values.shape[1] == 0:
             continue
         found = corrected_t(values[0] - values[1], *pair.sizes)
-        means = values.mean(axis=1).tolist()
+        first, second = values.mean(axis=1).tolist()
+        names = (pair.dataset, pair.view, pair.first, pair.second)
         outcome = (found.difference, found.low, found.high, found.p_value)
-        rows.append(ComparisonRow(*pair[:4], metric, level, values.shape[1], *means, *outcome))
+        rows.append(ComparisonRow(*names, metric, level, values.shape[1], first, second, *outcome))
     return rows
 
 

@@ -136,7 +136,7 @@ def timing_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
                 times.setdefault(metric, []).append(value)
     params = {(row.dataset, row.method, row.variant): row.params for row in summary}
     return [
-        SummaryRow(*key[:2], params[key], key[2], "", metric, None, *mean_and_sd(values))
+        SummaryRow(key[0], key[1], params[key], key[2], "", metric, None, *mean_and_sd(values))
         for key, times in found.items()
         if key in params
         for metric, values in times.items()

@@ -72,7 +72,9 @@ class PublishedTables(Section):
         return getattr(results.config, "paper", None) is not None
 
     def items(self) -> Iterator[Item]:
-        names = self.results.config.paper.table
+        paper = self.results.config.paper
+        assert paper is not None  # `applies` says so
+        names = paper.table
         yield from tables([names] if isinstance(names, str) else names, report_numbers(self.folder))
 
 

@@ -137,7 +137,7 @@ def one_vs_rest(study: Study):
     bars = axes.vlines(places, low, high, color=BLUE, alpha=0.35, linewidth=4 if not many else 1)
     (points,) = axes.plot(places, percent, "o", color=BLUE, markersize=size, clip_on=False)
     handles, labels = [points, bars], ["estimated Bayes error", "bounds"]
-    if tried:
+    if tried and study.test is not None:
         rate = 100 * study.test.confusion_rate[order]
         handles += axes.plot(
             places, rate, "D", color=VERMILION, markersize=size, markerfacecolor="none", clip_on=False
