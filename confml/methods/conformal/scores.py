@@ -128,7 +128,7 @@ def usual_size(name: str, calibration: np.ndarray) -> float:
 
 
 def counts_against(calibration: np.ndarray, scores: np.ndarray, size: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return (n,) how many sorted ``calibration`` scores (m,) are greater than, and equal to, ``scores`` (n,).
+    """Return (n,) how many sorted ``calibration`` scores (m,) exceed, and how many equal, ``scores`` (n,).
 
     Scores are equal up to rounding errors (`ROUNDING`, relative to the score or to ``size``): the same matrix
     product has other last digits in a batch of another size. Without a tolerance, examples with the same
