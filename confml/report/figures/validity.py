@@ -110,7 +110,7 @@ def draw(subject: Subject):
                 handles.setdefault(f"class {label}", line)
         (line,) = axes.plot(100 * levels, 100 * errors, color=BLACK, linewidth=1.6)
         handles = {
-            "95 % band of one split, all classes, valid p-values (approximate unless split conformal)": band,
+            "95 % band of one split, all classes (exact only for split conformal)": band,
             "all classes": line,
         } | handles
         distance = distance_text(subject.values(variant, "ks_statistic"))

@@ -74,8 +74,8 @@ class ClassCoverage(Section):
     place = 60
     needs = "p-values"
     files = {
-        "class-coverage.csv": "coverage of each class, with the 95 % band of valid p-values on one split (exact for split "
-        "conformal prediction; TCM-NN with k = 1 leaves it in 6 to 11 % of the splits)"
+        "class-coverage.csv": "coverage of each class, with the 95 % band of valid p-values on one split "
+        "(exact for split conformal prediction; TCM-NN with k = 1 leaves it in 6 to 11 % of the splits)"
     }
 
     def items(self) -> Iterator[Item]:
