@@ -56,8 +56,9 @@ def fewest_counted(subject: Subject, variants: list[Variant]) -> int | None:
             if result.views[variant.view].kind == "p-value":
                 parts.add(case_of(result, result.views[variant.view]), result.rows)
         sizes = [counted for _, counted in parts.all_classes()]
-        if sizes and None not in sizes:
-            found.append(sum(sizes))  # label-conditional classes add up to about one sample of all of them
+        counts = [size for size in sizes if size is not None]
+        if sizes and len(counts) == len(sizes):
+            found.append(sum(counts))  # label-conditional classes add up to about one sample of all of them
     return min(found, default=None)
 
 

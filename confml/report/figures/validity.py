@@ -35,12 +35,12 @@ def class_errors(subject: Subject, variant: Variant, levels: np.ndarray) -> dict
         rows.append(numbers)
     if not true_p or not sum(map(len, true_p)):
         return {}
-    true_p, labels, rows = map(np.concatenate, (true_p, labels, rows))
+    p, y, places = map(np.concatenate, (true_p, labels, rows))
     found = {}
-    for label in [None, *np.unique(labels).tolist()]:
-        mine = np.full(len(labels), True) if label is None else labels == label
-        errors = np.searchsorted(np.sort(true_p[mine]), levels, side="right") / np.count_nonzero(mine)
-        found[label] = errors, len(np.unique(rows[mine]))
+    for label in [None, *np.unique(y).tolist()]:
+        mine = np.full(len(y), True) if label is None else y == label
+        errors = np.searchsorted(np.sort(p[mine]), levels, side="right") / np.count_nonzero(mine)
+        found[label] = errors, len(np.unique(places[mine]))
     return found
 
 
