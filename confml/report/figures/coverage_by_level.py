@@ -115,7 +115,8 @@ FIGURE = Figure(
     name="coverage-by-level",
     about="empirical error of regions against significance level, with the diagonal and the 95 % band of "
     "valid p-values on one split (test part, smallest training or calibration part shown; binomial "
-    "where no method has p-values)",
+    "where no method has p-values; exact for split conformal prediction, while TCM-NN with k = 1 leaves it "
+    "in 6 to 11 % of the splits)",
     draw=draw,
     options={
         "max_level": Number("largest significance level shown", low=0, high=1, low_open=True),
