@@ -21,6 +21,7 @@ from confml.commands.doctor import doctor
 from confml.commands.methods import methods
 from confml.commands.options import InOrder
 from confml.commands.plan import plan
+from confml.commands.predict import predict
 from confml.commands.report import report
 from confml.commands.run import run
 from confml.commands.schema import schema
@@ -44,6 +45,7 @@ def cli(debug: bool) -> None:
     \b
     confml run quickstart            the bundled example, without any download
     confml run my.yaml --jobs 4      your config, in parallel; run it again to resume
+    confml predict my.yaml new.csv   regions for new rows
     confml describe tcm-nn           what a method is and which parameters it has
     """
 
@@ -54,6 +56,7 @@ for command in (
     status,
     report,
     compare,
+    predict,
     bayes_error,
     bayes_error_trials,
     data,
