@@ -18,6 +18,7 @@ from confml.commands.compare import compare
 from confml.commands.data import data
 from confml.commands.describe import describe
 from confml.commands.doctor import doctor
+from confml.commands.init import init
 from confml.commands.methods import methods
 from confml.commands.options import InOrder
 from confml.commands.plan import plan
@@ -43,6 +44,7 @@ def cli(debug: bool) -> None:
     """Run and compare classifiers that say how far each single prediction can be trusted.
 
     \b
+    confml init my.csv --label y     a config for your own file
     confml run quickstart            the bundled example, without any download
     confml run my.yaml --jobs 4      your config, in parallel; run it again to resume
     confml predict my.yaml new.csv   regions for new rows
@@ -51,6 +53,7 @@ def cli(debug: bool) -> None:
 
 
 for command in (
+    init,
     run,
     plan,
     status,

@@ -113,7 +113,7 @@ class RowCoder:
                 else self._places(table, name, texts, codes)
             )
             values[:, j] = column
-        complete = ~np.isnan(values).any(axis=1)
+        complete = np.asarray(~np.isnan(values).any(axis=1))
         if self.missing == "error" and not complete.all():
             raise self._missing_error(table, values)
         X, _ = code_columns(values, names, self.data.categories, self._coding)

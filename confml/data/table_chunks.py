@@ -112,7 +112,7 @@ def _lines(path: Path, stream: BinaryIO, encoding: str | None) -> Iterator[str]:
     """The lines of a stream without their ends."""
     if encoding is not None:
         text.check_encoding(encoding)
-    buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)  # type: ignore[type-var]
+    buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
     kind = compression_of(buffered.peek(8)[:8])
     if kind is None:
         yield from _decoded(path, buffered, encoding)

@@ -126,7 +126,8 @@ class Model:
             )
             for at, (_, views) in enumerate(path):
                 first = next(iter(views.values()))
-                scores[at].append(inner_score(first.labels, parts.y_test, setting.select_by))
+                labels = np.asarray(first.labels)
+                scores[at].append(inner_score(labels, parts.y_test, setting.select_by))
         chosen, _ = best_point(grid, scores, setting.select_by)
         if chosen is None:
             raise ConfigError(f"no point of the tune grid of {self.name} could be evaluated")
