@@ -1,6 +1,6 @@
-"""confml: run and compare classifiers that say how far each single prediction can be trusted.
+"""confml: run and compare classifiers with a confidence for each single prediction.
 
-The names below are imported when they are first used, so that ``import confml`` takes a few milliseconds.
+The names below are imported when they are first used, so ``import confml`` takes a few milliseconds.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from confml.measures.prediction import Prediction as Prediction
     from confml.methods.base import Method as Method
     from confml.methods.bayes_knn import BayesKNN as BayesKNN
+    from confml.methods.conformal import Conformal as Conformal
     from confml.methods.knn import KNN as KNN
     from confml.methods.knn import WeightedKNN as WeightedKNN
     from confml.methods.linear import LinearSVM as LinearSVM
@@ -45,6 +46,7 @@ _HOMES = {
     "confml.measures.prediction": ("Prediction",),
     "confml.methods.base": ("Method",),
     "confml.methods.bayes_knn": ("BayesKNN",),
+    "confml.methods.conformal": ("Conformal",),
     "confml.methods.knn": ("KNN", "WeightedKNN"),
     "confml.methods.linear": ("LinearSVM", "Perceptron", "Polynomial", "Winnow"),
     "confml.methods.naive_bayes": ("NaiveBayes",),

@@ -1,4 +1,4 @@
-"""Where confml keeps files that it can compute or download again, and whether a folder is private."""
+"""The cache folder of confml, for files that it can compute or download again, and checks of its privacy."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def make_private(folder: Path, root: Path) -> bool:
 
 
 def close_to_others(folder: Path) -> None:
-    """Take the right to write into ``folder`` from everybody else, where it belongs to this user."""
+    """Remove the write permission of other users from ``folder``, if it belongs to this user."""
     with contextlib.suppress(OSError, AttributeError):
         found = os.lstat(folder)
         lax = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
@@ -59,6 +59,6 @@ def is_private(folder: Path, *, follow: bool = False) -> bool:
         return False
     if not stat.S_ISDIR(found.st_mode):
         return False
-    if not hasattr(os, "getuid"):  # Windows: the user's folders are private by their access lists
+    if not hasattr(os, "getuid"):  # Windows: access control lists keep a user's folders private
         return True
     return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

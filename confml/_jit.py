@@ -1,14 +1,14 @@
-"""The one place that knows how confml compiles: decorator options and the kernel cache.
+"""Compilation of kernels: decorator options and the kernel cache.
 
-Kernels are private functions on plain arrays in a ``_kernels`` module beside their method::
+Kernels are private functions on plain arrays in a ``_kernels`` module of the package of their method::
 
     from confml._jit import kernel
 
     @kernel
     def smallest(values): ...
 
-They are compiled at the first call, never at import, and kept on disk in `cache_dir`. `fastmath` is never
-used: results must repeat bit for bit, and NaN and infinity mean something here.
+They are compiled at the first call, never at import, and cached on disk in `cache_dir`. `fastmath` is never
+used: results must repeat bit for bit, and kernels use NaN and infinity.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ import sys
 import tempfile
 from importlib import metadata
 from pathlib import Path
+from typing import Any, Literal
 
 from confml._cache import cache_folder, close_to_others, make_private
 
 
 def cache_dir() -> Path:
-    """Return the folder of compiled kernels: in the user's cache, or a fresh private one for this process.
+    """Return the folder of compiled kernels: in the user's cache, or a new private one for this process.
 
-    numba unpickles what it finds there, so a folder that another user can write into is never used: each
-    folder up to the root of the cache must belong to this user and be writable for nobody else.
-    ``NUMBA_CACHE_DIR`` goes before the user's cache, unchecked.
+    numba unpickles the files of this folder, so a folder that another user can write into is never used: each
+    folder up to the root of the cache must belong to this user and be writable by nobody else.
+    ``NUMBA_CACHE_DIR`` has priority over the user's cache and is not checked.
     """
     return _folder[0] if _folder else _found_dir()
 
@@ -70,10 +71,10 @@ def _found_dir() -> Path:
 
 
 def _digest_of_sources() -> str:
-    """A digest of all kernel sources.
+    """Return a digest of all kernel sources.
 
-    numba looks at a function's own file only, and would go on using a kernel whose helper in another file has
-    changed.
+    numba checks only the file of a function, and would reuse a kernel after a change of its helper in another
+    file.
     """
     sources = hashlib.sha256(f"{sys.version_info[:2]} {metadata.version('numba')}".encode())
     package = Path(__file__).parent
@@ -88,13 +89,14 @@ def _remove(folder: Path, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def kernel(function=None, *, nogil: bool = True, inline: str = "never"):
+def kernel(function=None, *, nogil: bool = True, inline: Literal["never", "always"] = "never"):
     """Compile a function of plain arrays with numba at its first call, and keep the result on disk."""
     if function is None:
         return functools.partial(kernel, nogil=nogil, inline=inline)
     import numba
-    from numba.core import config
+    from numba.core import config as options
 
+    config: Any = options  # numba sets the names of its options when it is imported
     # numba reads the cache folder when it decorates; the importing process's own setting is put back.
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_dir())
@@ -106,11 +108,11 @@ def kernel(function=None, *, nogil: bool = True, inline: str = "never"):
 
 
 def is_warm(name: str) -> bool:
-    """Whether `mark_warm` was called for a method or step with the kernels as they are now."""
+    """Return whether `mark_warm` was called for a method or step with the current kernels."""
     return (cache_dir() / f"warm-{name}").exists()
 
 
 def mark_warm(name: str) -> None:
-    """Note that the kernels of a method or step are compiled and on disk."""
+    """Record that the kernels of a method or step are compiled and on disk."""
     cache_dir().mkdir(parents=True, exist_ok=True)
     (cache_dir() / f"warm-{name}").touch()

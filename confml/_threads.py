@@ -1,8 +1,8 @@
 """One thread for the linear algebra of a method.
 
-Products and decompositions differ in their last bits between one and several threads, and small products
-are slower on several threads than on one, by far where the processor is busy. The runner limits every task;
-this module does it for calls from Python.
+Products and decompositions differ in their last bits between one and several threads, and small products are
+slower on several threads, much slower on a busy processor. The runner limits every task; this module limits
+calls from Python.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The ``confml`` command: its group, and the one place where errors become messages and exit codes.
+"""The ``confml`` command: the command group, and the conversion of errors to messages and exit codes.
 
-Exit codes: 0 done; 1 some cells failed, the report is written all the same; 2 usage or config; 3 data missing
-or wrong; 70 an error of confml itself; 130 interrupted, results kept.
+Exit codes: 0 done; 1 some cells failed, the report is written; 2 usage or config; 3 data missing or wrong;
+70 internal error; 130 interrupted, results kept.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ SOFTWARE, INTERRUPTED = 70, 130
 @click.version_option(__version__, prog_name="confml")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error (works with every command).")
 def cli(debug: bool) -> None:
-    """Run and compare classifiers that say how far each single prediction can be trusted.
+    """Run and compare classifiers with a confidence for each single prediction.
 
     \b
     confml init my.csv --label y     a config for your own file
     confml run quickstart            the bundled example, without any download
     confml run my.yaml --jobs 4      your config, in parallel; run it again to resume
     confml predict my.yaml new.csv   regions for new rows
-    confml describe tcm-nn           what a method is and which parameters it has
+    confml describe tcm-nn           the documentation and parameters of a method
     """
 
 
@@ -87,7 +87,7 @@ def main(arguments: list[str] | None = None) -> None:
     except (KeyboardInterrupt, click.Abort):
         print("confml: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output has gone: nothing is wrong
+    except BrokenPipeError:  # the reader of the output has closed it; this is no error
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except Exception as error:
@@ -105,6 +105,6 @@ def _explain(error: Exception) -> tuple[int, str]:
         place = f"{error.filename}: " if error.filename else ""
         return 2, f"confml: {place}{error.strerror}"
     if isinstance(error, MemoryError):
-        return 1, "confml: out of memory; use fewer jobs (--jobs) or more memory; what is done is kept"
-    words = f"confml: an error of confml itself: {type(error).__name__}: {error}"
-    return SOFTWARE, f"{words}\nconfml: please report it with what --debug shows"
+        return 1, "confml: out of memory; use fewer jobs (--jobs) or more memory; finished results are kept"
+    words = f"confml: internal error: {type(error).__name__}: {error}"
+    return SOFTWARE, f"{words}\nconfml: please report it with the output of --debug"

@@ -1,4 +1,4 @@
-"""Exceptions for mistakes that the user can correct."""
+"""Exceptions for errors that the user can correct."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 
 class ConfmlError(ValueError):
-    """A mistake that the user can correct.
+    """An error that the user can correct.
 
     message: one sentence, without a final full stop.
     where: the place, as ``file:line:column`` or ``file, row 3, column 'age'``; printed before the message.
@@ -32,7 +32,7 @@ class ConfmlError(ValueError):
 
 
 class ConfigError(ConfmlError):
-    """A mistake in a config, in a parameter or in an option of a command."""
+    """An error in a config, in a parameter or in an option of a command."""
 
 
 class ConfigErrors(ConfigError):
@@ -44,7 +44,7 @@ class ConfigErrors(ConfigError):
 
 
 class DataError(ConfmlError):
-    """Data that are missing, cannot be read, or do not agree with their card."""
+    """Data that are missing, cannot be read, or differ from their card."""
 
     exit_code = 3
 
@@ -77,15 +77,15 @@ def did_you_mean(name: str, known: Iterable[str], *, list_all: bool = True) -> s
 
 
 def printable(text: object, limit: int | None = None) -> str:
-    """The text of any object as a terminal, a CSV file and JSON can hold it.
+    """Return the text of any object in a form that is safe for a terminal, a CSV file and JSON.
 
-    Control characters (terminal escapes among them), marks that change the direction of writing and lone
-    surrogates become escapes such as ``\\x1b``; line breaks and tabs stay. A text of more than ``limit``
-    characters is cut in the middle, and says how long it was.
+    Control characters (including terminal escapes), marks that change the direction of writing and lone
+    surrogates become escapes such as ``\\x1b``; line breaks and tabs are kept. A text of more than ``limit``
+    characters is cut in the middle and states its length.
     """
     try:
         raw = str(text)
-    except Exception as error:  # a class of its own whose text cannot be had
+    except Exception as error:  # an object whose __str__ fails
         raw = f"<{type(text).__name__} whose text raises {type(error).__name__}>"
     if limit is not None and len(raw) > limit:
         half = limit // 2

@@ -1,4 +1,4 @@
-"""Runs from Python: `run` carries a config out, `load_run` opens a folder, `Run` gives its tables."""
+"""Runs from Python: `run` executes a config, `load_run` opens a folder, `Run` has the tables."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ _TEXT = ("dataset", "method", "params", "split", "view", "metric", "select_by", 
 class Run:
     """The tables of a finished or interrupted run as pandas DataFrames.
 
-    Made by `run` and `load_run`. Each table is read when it is first used, and holds what the file of the
-    same name in ``folder`` holds. ``level`` is NaN where a metric has none. In a notebook a run shows its
-    result table.
+    Returned by `run` and `load_run`. Each table is read from the file of the same name in ``folder`` when it
+    is first used. ``level`` is NaN for metrics without a level. In a notebook a run shows its result table.
     """
 
     def __init__(self, folder: Path | str):
@@ -70,7 +69,7 @@ class Run:
 
     @cached_property
     def failures(self) -> pd.DataFrame:
-        """Cells that could not be computed, with the reason."""
+        """Failed cells with the reason."""
         return self._read("failures.csv")
 
     def regions(
@@ -160,7 +159,7 @@ _KEYS = ("dataset", "method", "params", "split", "view")
 def load_run(folder: Path | str) -> Run:
     """Return the run in a folder that ``confml run`` has written.
 
-    Raises ConfmlError where the folder holds no run.
+    Raises ConfmlError if the folder contains no run.
     """
     return Run(folder)
 
@@ -177,16 +176,15 @@ def run(
     shard: tuple[int, int] | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Run:
-    """Carry out a config as ``confml run`` does, write its reports, and return the `Run`.
+    """Execute a config as ``confml run`` does, write its reports, and return the `Run`.
 
     config: path of a YAML file, name of a bundled config, or the config itself as a mapping. out: the run's
     folder, ``results/<name>`` by default. overrides: as ``--set``, a mapping from dotted keys to values or
     ``KEY=VALUE`` texts. jobs: worker processes, all cores by default. engine, scheduler, retry_failed, shard
     (part, parts): as the options of the command. say: called with each message.
 
-    Cells that the folder holds already are not computed again. Failed cells do not raise: see
-    `Run.failures`. Raises ConfigErrors, with every mistake of the config, and DataError before anything is
-    computed.
+    Finished cells of the folder are not computed again. Failed cells do not raise; they are in
+    `Run.failures`. Raises ConfigErrors, with all errors of the config, or DataError before computing.
     """
     from joblib import cpu_count
 
@@ -213,7 +211,7 @@ def run(
 def load_settings(
     config: str | Path | Mapping[str, Any], overrides: Mapping[str, Any] | Sequence[str] = ()
 ) -> Config:
-    """Return the checked config of a file, a name or a mapping, with figures and tables checked too."""
+    """Return the config of a file, a name or a mapping, with its figures and tables checked."""
     from confml.config import load_config, make_config
     from confml.report import check_figure, known_figures, known_tables
 

@@ -1,4 +1,4 @@
-"""Everything that one look at a data set gives: estimates, neighbour bounds and complexity measures."""
+"""Bayes error estimates, nearest-neighbour bounds and complexity measures in one computation."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from confml.bayes_error.shared_trees import Crossings, count_crossings
 
 @dataclass(frozen=True)
 class Assessment:
-    """errors: of pairs and one-vs-rest; measures: `complexity.FORMULAS` by name; neighbours: the bounds of
-    1-NN."""
+    """errors: estimates of pairs and one-vs-rest; measures: `complexity.FORMULAS` by name; neighbours: bounds
+    of 1-NN."""
 
     errors: BayesErrors
     measures: Mapping[str, Measure]
@@ -23,9 +23,10 @@ class Assessment:
 def assess(
     X, y, trees: int = 3, count: str = "all", correct_bias: bool = True, normalise: bool = True
 ) -> Assessment:
-    """`bayes_errors`, `complexity_measures` and `neighbour_bounds` with one set of trees and neighbours."""
+    """Return `bayes_errors`, `complexity_measures` and `neighbour_bounds` from the same trees and
+    neighbours."""
     X, classes, codes = check(X, y, trees, count)
-    # the second tree says which edges of the first every minimal spanning tree has
+    # the second tree shows which edges of the first are in every minimal spanning tree
     pairs, rest, whole = count_crossings(X, codes, classes.size, max(trees, 2))
     options = (count, correct_bias, normalise)
     errors = BayesErrors(

@@ -1,8 +1,8 @@
-"""Measures of how hard a classification problem is that come with neighbours and spanning trees.
+"""Complexity measures of a classification problem from nearest neighbours and spanning trees.
 
-Packages disagree about several of them, so each formula is stated where it is computed. Distances are
-Euclidean on the rows as given; what ties leave open is shown as a band (least, most) around the value, which
-takes the neighbour with the smallest row number.
+Packages define several of them differently, so each formula is stated where it is computed. Distances are
+Euclidean on the given rows. The value uses the neighbour with the smallest row number for ties; a band
+(least, most) shows the range over all orders of ties.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from confml.bayes_error.shared_trees import WholeTrees, check_problem, count_cro
 from confml.errors import ConfigError
 
 HELD = 1 << 24
-"""Distances that are held at once (float32)."""
+"""Distances in memory at the same time (float32)."""
 
 FORMULAS = {
     "N1": "share of rows at an end of an edge between classes in the first minimal spanning tree",
@@ -28,12 +28,12 @@ FORMULAS = {
     "C1": "1 + sum p_k log p_k / log K: 0 for classes of one size",
     "C2": "1 - 1/IR, IR = (K-1)/K sum n_k/(n - n_k): 0 for classes of one size",
 }
-"""What each measure is, in the order in which they are reported."""
+"""Definition of each measure, in the order of the report."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A value with the band that ties leave: least <= value <= most."""
+    """A value and its band over orders of ties: least <= value <= most."""
 
     value: float
     least: float
@@ -42,7 +42,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Neighbours:
-    """What is nearest to each row, (n,) each: see `nearest_rows`."""
+    """Nearest neighbours of each row, arrays (n,); see `nearest_rows`."""
 
     own: np.ndarray
     other: np.ndarray
@@ -52,14 +52,14 @@ class Neighbours:
 
 
 def complexity_measures(X, y) -> dict[str, Measure]:
-    """The measures of `FORMULAS` for rows X (n, d) and labels y (n,), by name.
+    """Return the measures of `FORMULAS` for rows X (n, d) and labels y (n,), by name.
 
-    N1 (Ho and Basu 2002): its band is an outer one, exact where no distances tie: at least the ends of the
-    crossing edges that every minimal spanning tree has, at most what the replaceable edges and R allow. R/n:
-    all classes together, its band exact. N2: rows that are alone in their class count for neither sum. N3:
-    the leave-one-out error of 1-NN. LSC (Leyva et al. 2015): a row is in its own local set; the lower end of
-    the band has those rows of the own class in it that are as near as the nearest of another. C1, C2 (Lorena
-    et al. 2019) depend on the sizes of the classes alone.
+    N1 (Ho and Basu 2002): its band is an outer bound, exact without ties: from the ends of the crossing edges
+    of every minimal spanning tree to the largest number that replaceable edges and R allow. R/n: all classes
+    together, with an exact band. N2: rows that are alone in their class are in neither sum. N3: leave-one-out
+    error of 1-NN. LSC (Leyva et al. 2015): a row is in its own local set; the lower end of the band includes
+    rows of the own class at the distance of the nearest row of another class. C1, C2 (Lorena et al. 2019)
+    depend on class sizes only.
     """
     X, classes, codes = check_problem(X, y, 1)
     whole = count_crossings(X, codes, classes.size, 2)[2]
@@ -67,8 +67,8 @@ def complexity_measures(X, y) -> dict[str, Measure]:
 
 
 def measures_of(codes: np.ndarray, n_classes: int, near: Neighbours, whole: WholeTrees) -> dict[str, Measure]:
-    """`complexity_measures` out of neighbours and the first two (or more) orthogonal trees of the whole
-    set."""
+    """Return `complexity_measures` from neighbours and the first two (or more) orthogonal trees of all
+    rows."""
     n = codes.size
     found = tree_measures(codes, whole)
     alone = np.isinf(near.own)
@@ -84,14 +84,14 @@ def measures_of(codes: np.ndarray, n_classes: int, near: Neighbours, whole: Whol
     p = counts / n
     c1 = 1 + float(np.sum(p * np.log(p))) / np.log(n_classes)
     imbalance = (n_classes - 1) / n_classes * np.sum(counts / (n - counts))
-    # 0 but for rounding where all classes have one size
+    # 0 except for rounding if all classes have one size
     c1, c2 = max(c1, 0.0), max(1 - 1 / imbalance, 0.0)
     found["C1"], found["C2"] = Measure(c1, c1, c1), Measure(c2, c2, c2)
     return {name: Measure(*map(float, vars(found[name]).values())) for name in FORMULAS}
 
 
 def tree_measures(codes: np.ndarray, whole: WholeTrees) -> dict[str, Measure]:
-    """N1 and R/n with their bands, from the first two orthogonal trees."""
+    """Return N1 and R/n with their bands, from the first two orthogonal trees."""
     n = codes.size
     first, second = whole.tree == 0, whole.tree == 1
     u, v, length = whole.u[first], whole.v[first], whole.distance[first]
@@ -115,8 +115,8 @@ def tree_measures(codes: np.ndarray, whole: WholeTrees) -> dict[str, Measure]:
 class NeighbourBounds:
     """Bounds of the Bayes error from the leave-one-out error of 1-NN (Cover and Hart 1967).
 
-    error: that error; lower = (K-1)/K (1 - sqrt(1 - K/(K-1) error)) and upper = error, as 1-NN's error tends
-    to something not below the Bayes error; least, most: the error's band under ties.
+    error: leave-one-out error; lower = (K-1)/K (1 - sqrt(1 - K/(K-1) error)); upper = error, because the
+    limit of the error of 1-NN is at least the Bayes error; least, most: band of the error under ties.
     """
 
     error: float
@@ -127,27 +127,27 @@ class NeighbourBounds:
 
 
 def neighbour_bounds(X, y) -> NeighbourBounds:
-    """Bounds of the Bayes error of all classes from nearest neighbours, leaving one out."""
+    """Return bounds of the Bayes error of all classes from the leave-one-out error of 1-NN."""
     X, classes, codes = check_problem(X, y, 1)
     return bounds_of(nearest_rows(X, codes, classes.size), classes.size)
 
 
 def bounds_of(near: Neighbours, n_classes: int) -> NeighbourBounds:
-    """`neighbour_bounds` out of neighbours."""
+    """Return `neighbour_bounds` from neighbours."""
     error, least, most = neighbour_error(near)
     return NeighbourBounds(error, cover_hart_bound(error, n_classes), error, least, most)
 
 
 def neighbour_error(near: Neighbours) -> tuple[float, float, float]:
-    """Leave-one-out error of 1-NN: with the smallest row number, and the least and most that ties allow."""
+    """Return the leave-one-out error of 1-NN (smallest row number for ties), and its least and most under
+    ties."""
     n = near.own.size
     right = near.first_is_own.sum(), (near.own <= near.other).sum(), (near.own < near.other).sum()
     return tuple(float((n - count) / n) for count in right)
 
 
 def cover_hart_bound(error: float, n_classes: int) -> float:
-    """(K-1)/K (1 - sqrt(1 - K/(K-1) error)): least Bayes error that a 1-NN error in the limit leaves
-    possible."""
+    """Return (K-1)/K (1 - sqrt(1 - K/(K-1) error)), the smallest Bayes error for an asymptotic 1-NN error."""
     if not 0 <= error <= 1 or n_classes < 2:
         raise ConfigError(f"expected an error from 0 to 1 and two classes, got {error} and {n_classes}")
     top = (n_classes - 1) / n_classes
@@ -155,13 +155,12 @@ def cover_hart_bound(error: float, n_classes: int) -> float:
 
 
 def nearest_rows(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Neighbours:
-    """What is nearest to each row of X (n, d), finite, with class codes (n,), each class with a row.
+    """Return the nearest neighbours of each row of X (n, d), finite, with class codes (n,).
 
-    own, other: distance to the nearest row of the own and of another class (inf where the class has no second
-    row); first_is_own: whether the nearest row, the one with the smallest number among equals, is of the own
-    class; nearer, as_near: other rows of the own class strictly nearer than the nearest of another class, and
-    just as near. Distances are compared exactly, as directly summed differences; float32 products only rule
-    out.
+    own, other: distance to the nearest row of the own and of another class (inf if there is none);
+    first_is_own: whether the nearest row (smallest number for ties) is of the own class; nearer, as_near:
+    number of other rows of the own class that are nearer than the nearest row of another class, and equally
+    near. Distances are compared exactly, as directly summed differences; float32 products only exclude pairs.
     """
     points = lay_out(X, codes, n_classes)
     n = len(points)

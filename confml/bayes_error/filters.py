@@ -1,4 +1,4 @@
-"""The edges across two sets that their trees can use: by boxes for few attributes, by matrix products for
+"""Candidate edges across two sets for their spanning trees: by boxes for few features, by matrix products for
 many."""
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from confml.bayes_error import _kernels_cross as cross
 from confml.bayes_error.points import Points, boxes_around
 
 HELD = 1 << 24
-"""Distances between two sets that are held at once (float32); larger products are cut into tiles."""
+"""Distances between two sets in memory at the same time (float32); larger products are cut into tiles."""
 TILE = 4096
 """Rows and columns of a tile."""
 CACHED = 1 << 18
-"""Distances of one product while it is still in the cache."""
+"""Distances of one product that fits into the cache."""
 VERY_FEW_ATTRIBUTES = 4
-"""Attributes up to which boxes are always better than products."""
+"""Number of features up to which boxes are always faster than products."""
 MOST_WITNESSES = cross.GROUPS
 
 
@@ -27,7 +27,7 @@ MOST_WITNESSES = cross.GROUPS
 class Side:
     """Some positions of one set, with their bottleneck to a common root of the set's trees (squared).
 
-    range, nodes: their range of positions and of boxes, where they are all of the set; else None.
+    range, nodes: their range of positions and of boxes if they are the whole set, otherwise None.
     """
 
     positions: np.ndarray
@@ -37,11 +37,11 @@ class Side:
 
     @cached_property
     def height32(self) -> np.ndarray:
-        """The heights in float32, rounded up."""
+        """Return the heights in float32, rounded up."""
         return np.nextafter(self.height.astype(np.float32), np.float32(np.inf))
 
     def height_as(self, bounds: np.ndarray) -> np.ndarray:
-        """The heights in the precision of the bounds they were used with."""
+        """Return the heights in the precision of the bounds."""
         return self.height32 if bounds.dtype == np.float32 else self.height
 
     @property
@@ -50,9 +50,10 @@ class Side:
 
 
 def edges_across(points: Points, left: list[Side], right: list[Side], witnesses: int, limit: int):
-    """Edges (u, v, d2, key), unsorted, that pass the filter; and its bounds for each pair of sides.
+    """Return the edges (u, v, d2, key), unsorted, that pass the filter, and its bounds for each pair of
+    sides.
 
-    The bounds are tuples (side, side, own_u, own_v, shortest), or None where more than limit edges pass.
+    The bounds are tuples (side, side, own_u, own_v, shortest), or None if more than limit edges pass.
     """
     found, bounds = [], []
     total = 0
@@ -75,7 +76,7 @@ def edges_across(points: Points, left: list[Side], right: list[Side], witnesses:
 
 
 def _boxes_pay(points: Points, a: Side, b: Side) -> bool:
-    """Whether boxes are the better filter: few attributes, sets far apart, or heights below float32
+    """Return whether boxes are the faster filter: few features, distant sets, or heights below float32
     precision."""
     if points.X.shape[1] <= VERY_FEW_ATTRIBUTES:
         return True
@@ -100,7 +101,7 @@ def _filter_by_boxes(points: Points, a: Side, b: Side, witnesses: int, limit: in
 
 
 def _boxes(points: Points, side: Side):
-    """The side's boxes, their nodes, and its rows in the order of the boxes."""
+    """Return the boxes of a side, their nodes, and its rows in the order of the boxes."""
     if side.nodes is not None:
         return points.cells, side.nodes, np.arange(side.positions.size)
     held = side.__dict__.get("_boxes")
@@ -135,8 +136,7 @@ def _filter_at_once(points: Points, a: Side, b: Side, witnesses: int, limit: int
 
 
 def _filter_in_tiles(points: Points, a: Side, b: Side, witnesses: int, limit: int):
-    """The same in bounded memory: each tile is filtered by the bounds known so far, and what it left once
-    more."""
+    """Filter in bounded memory: each tile by the current bounds, and the remaining edges again at the end."""
     n, m = a.positions.size, b.positions.size
     lanes = np.full((n, cross.LANES), np.inf, np.float32)
     groups = np.full((cross.GROUPS, m), np.inf, np.float32)
@@ -177,4 +177,4 @@ def _filter_in_tiles(points: Points, a: Side, b: Side, witnesses: int, limit: in
 
 
 MOST_IN_TILES = 1 << 26
-"""Pairs that may wait for the last look."""
+"""Number of pairs kept for the last filter."""

@@ -1,9 +1,8 @@
-"""Orthogonal minimal spanning trees of ranges of positions: searched or built from halves, and joined across
-classes.
+"""Orthogonal minimal spanning trees of ranges of positions, and their unions over classes.
 
-The trees of a union of two sets use, inside each set, only edges of that set's own trees. So every set's
-trees are made once, and reused by every pair: all that has to be looked at is the edges across, each distance
-once. One set's own trees come from searches in a k-d tree, or for many attributes from those of its halves.
+Inside each of two sets, the trees of the union use only edges of the trees of that set. So the trees of every
+set are computed once and reused for every pair, and only the edges across two sets are examined. The trees of
+one set are computed by searches in a k-d tree, or for many features from the trees of its halves.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from confml.bayes_error.points import LEAF, Points, halves
 from confml.bayes_error.searched_trees import searched_trees, searches_pay
 
 MOST_SURVIVORS = 1 << 24
-"""Edges that may pass the filter of one pair of sets; with more, Prim's algorithm does without a filter."""
+"""Largest number of edges that pass the filter of a pair of sets; with more, Prim's algorithm is used."""
 WITNESSES = 4
-"""Edges at each row that a bound of the filter rests on at first, where there are several trees."""
+"""Initial number of edges per row behind a bound of the filter, for several trees."""
 MANY_ROWS = 2000
-"""Rows from which on a forest is looked at in parts that long edges hold together."""
+"""Number of rows from which a forest is divided into parts that are joined by long edges."""
 PARTS = 12
-"""Such parts at most."""
+"""Largest number of such parts."""
 
 
 @dataclass(frozen=True)
 class Forest:
     """T orthogonal trees (forests, where no further tree exists) of positions start..stop-1, edges sorted.
 
-    nodes: the range of its boxes in `Points.cells`, where there are any.
+    nodes: the range of its boxes in `Points.cells`, if any.
     """
 
     start: int
@@ -55,7 +54,7 @@ class Forest:
 
     @cached_property
     def sides(self) -> list[Side]:
-        """The positions in one or more parts, each position with its bottleneck to the root of its part."""
+        """Return the positions in one or more parts, with the bottleneck of each to the root of its part."""
         n = self.stop - self.start
         positions = np.arange(self.start, self.stop, dtype=np.int64)
         parent, link, spanning = union_trees(n, self.layers, self.layer, self.u, self.v, self.d2, self.start)
@@ -71,7 +70,7 @@ class Forest:
 
 @dataclass(frozen=True)
 class Crossing:
-    """What the trees of two sets' union look like: see `crossing_trees`; `u, v, d2, key` its crossing
+    """Crossings of the trees of a union of two sets, see `crossing_trees`; `u, v, d2, key`: crossing
     edges."""
 
     crossings: np.ndarray
@@ -85,7 +84,7 @@ class Crossing:
 
 
 def build_forest(points: Points, k: int, layers: int) -> Forest:
-    """The orthogonal trees of class k."""
+    """Return the orthogonal trees of class k."""
     nodes = None if points.roots is None else (points.roots[k], points.roots[k + 1])
     start, stop = int(points.starts[k]), int(points.starts[k + 1])
     X = points.X[start:stop]
@@ -112,7 +111,7 @@ def _build(points: Points, start: int, stop: int, layers: int, nodes: tuple[int,
 
 
 def across(points: Points, left: Forest, right: Forest) -> Crossing:
-    """Counts of the orthogonal trees of two classes, and their crossing edges."""
+    """Return the crossings of the orthogonal trees of two classes, and their crossing edges."""
     candidates, layer, sizes = _trees_across(points, left, right)
     crossings, *rest = crossing_trees(
         left.layers, *candidates, layer, left.start, left.stop, right.start, right.stop
@@ -121,7 +120,7 @@ def across(points: Points, left: Forest, right: Forest) -> Crossing:
 
 
 def _trees_across(points: Points, left: Forest, right: Forest):
-    """The sorted edges that the trees of the union can use, the layer of each, and the size of each layer."""
+    """Return the sorted candidate edges of the union's trees, the layer of each, and the layer sizes."""
     inner = edges.merge(*left.edges, *right.edges)
     layers = left.layers
     na = left.stop - left.start
@@ -145,7 +144,7 @@ def _trees_across(points: Points, left: Forest, right: Forest):
 
 
 def _all_witnessed(left: Forest, right: Forest, layer, u, v, d2, bounds, witnesses: int) -> bool:
-    """Whether the filter that gave the candidates was right for all layers; see `witnessed`."""
+    """Return whether the filter was valid for the candidates of all layers; see `witnessed`."""
     for a, b, own_u, own_v, shortest in bounds:
         index_u = np.full(left.stop - left.start, -1, np.int32)
         index_v = np.full(right.stop - right.start, -1, np.int32)
@@ -160,8 +159,7 @@ def _all_witnessed(left: Forest, right: Forest, layer, u, v, d2, bounds, witness
 
 
 def _bipartite_edges(points: Points, left: Forest, right: Forest, inner):
-    """Crossing edges of the trees under all orders of tied distances that matter, by Prim without a
-    filter."""
+    """Return the crossing edges of the trees under all relevant orders of ties, by Prim without a filter."""
     a = left.stop - left.start
     n = a + right.stop - right.start
     u, v = (np.where(end < left.stop, end - left.start, end - right.start + a) for end in inner[:2])

@@ -1,4 +1,4 @@
-"""Two Gaussian classes whose Bayes error is known: what the estimates are measured against."""
+"""Two Gaussian classes with a known Bayes error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from confml.errors import ConfigError
 
 
 def gaussian_bayes_error(separation, prior=0.5):
-    """True Bayes error of N(a, I) and N(b, I) with |a - b| = separation and priors `prior`, 1 - prior.
+    """Return the Bayes error of N(a, I) and N(b, I) with |a - b| = separation and priors `prior`, 1 - prior.
 
     The Bayes rule cuts along a - b at a shift of log(prior / (1 - prior)) / separation:
     p Phi(-D/2 - t/D) + q Phi(-D/2 + t/D), t = log(p/q), any dimension. Arrays broadcast.
@@ -23,15 +23,14 @@ def gaussian_bayes_error(separation, prior=0.5):
 
 
 def bhattacharyya_bound(separation, prior=0.5):
-    """sqrt(p q) exp(-separation^2 / 8): the Bhattacharyya upper bound for the same two classes (Kailath
-    1967)."""
+    """Return sqrt(p q) exp(-separation^2 / 8), the Bhattacharyya bound for these classes (Kailath 1967)."""
     distance, p = np.broadcast_arrays(np.asarray(separation, float), np.asarray(prior, float))
     _check(distance, p)
     return np.sqrt(p * (1 - p)) * np.exp(-(distance**2) / 8)
 
 
 def gaussian_classes(n, m, separation, rng, d: int = 2):
-    """n and m rows of two spherical Gaussians in d attributes: X (n + m, d), y (n + m,) of 0 and 1."""
+    """Return n and m rows of two spherical Gaussians with d features: X (n + m, d), y (n + m,) of 0 and 1."""
     X = rng.normal(size=(n + m, d))
     X[n:, 0] += separation
     return X, np.repeat([0, 1], [n, m])

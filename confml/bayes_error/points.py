@@ -1,4 +1,5 @@
-"""The rows of a data set, laid out for spanning trees: grouped by class, near rows side by side."""
+"""Layout of the rows of a data set for spanning trees: grouped by class, with near rows next to each
+other."""
 
 from __future__ import annotations
 
@@ -13,9 +14,9 @@ from confml.neighbours.distance_filter import DistanceFilter
 from confml.neighbours.scaling import half_range, unit_exponent
 
 FEW_ATTRIBUTES = 12
-"""Attributes up to which boxes of cells rule out enough distances to pay."""
+"""Number of features up to which boxes of cells exclude enough distances to be faster."""
 LEAF = 96
-"""Rows at most in a leaf: their trees come from a full distance matrix."""
+"""Largest number of rows in a leaf; its trees are computed from a full distance matrix."""
 
 
 @dataclass(frozen=True)
@@ -45,24 +46,24 @@ class Points:
 
 
 def check_rows(X) -> np.ndarray:
-    """X as a two-dimensional float64 array of finite numbers; DataError otherwise."""
+    """Return X as a two-dimensional float64 array of finite numbers; DataError otherwise."""
     try:
         X = np.ascontiguousarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise DataError(f"expected a table of numbers, rows and attributes: {error}") from None
+        raise DataError(f"expected a table of numbers, rows and features: {error}") from None
     if X.ndim != 2 or X.shape[0] == 0 or X.shape[1] == 0:
-        raise DataError(f"expected a table with rows and attributes, got an array of shape {X.shape}")
+        raise DataError(f"expected a table with rows and features, got an array of shape {X.shape}")
     if not np.isfinite(X).all():
         row, column = np.argwhere(~np.isfinite(X))[0]
         raise DataError(
-            f"row {row}, attribute {column} is {X[row, column]}; distances need finite numbers",
+            f"row {row}, feature {column} is {X[row, column]}; distances need finite numbers",
             hint="drop or fill missing values first",
         )
     return X
 
 
 def lay_out(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Points:
-    """Points of rows X (n, d), finite, whose class codes (n,) run from 0 to n_classes - 1."""
+    """Return the points of rows X (n, d), finite, with class codes (n,) from 0 to n_classes - 1."""
     by_class = np.argsort(codes, kind="stable")
     cell = boxes.CELL if X.shape[1] <= FEW_ATTRIBUTES else LEAF
     starts = np.searchsorted(codes[by_class], np.arange(n_classes + 1))
@@ -102,5 +103,5 @@ def boxes_around(X: np.ndarray, starts: np.ndarray) -> tuple[boxes.Boxes, list[i
 
 
 def halves(start: int, stop: int) -> int:
-    """Where a range of positions is cut in two."""
+    """Return the position at which a range is divided in two."""
     return start + (stop - start) // 2

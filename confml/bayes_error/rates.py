@@ -1,4 +1,4 @@
-"""Bayes error rates of all pairs of classes, and of each class against the rest."""
+"""Bayes error rates of all pairs of classes, and one-vs-rest."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class BayesErrorRates:
 
 @dataclass(frozen=True)
 class BayesErrors:
-    """Both answers out of one computation."""
+    """Pairwise and one-vs-rest estimates of one computation."""
 
     pairwise: BayesErrorRates
     one_vs_rest: BayesErrorRates
@@ -55,7 +55,7 @@ class BayesErrors:
 def bayes_errors(
     X, y, trees: int = 3, count: str = "all", correct_bias: bool = True, normalise: bool = True
 ) -> BayesErrors:
-    """`pairwise_bayes_error` and `one_vs_rest_bayes_error` at little more than the cost of the first."""
+    """Return `pairwise_bayes_error` and `one_vs_rest_bayes_error`, slightly slower than the first alone."""
     X, classes, codes = check(X, y, trees, count)
     pairs, rest, _ = count_crossings(X, codes, classes.size, trees)
     options = (count, correct_bias, normalise)
@@ -65,15 +65,16 @@ def bayes_errors(
 def pairwise_bayes_error(
     X, y, trees: int = 3, count: str = "all", correct_bias: bool = True, normalise: bool = True
 ) -> BayesErrorRates:
-    """Henze-Penrose estimates of the Bayes error of every pair of classes, from orthogonal spanning trees.
+    """Return Henze-Penrose estimates of the Bayes error of every pair of classes, from orthogonal trees.
 
-    X (n, d): rows, finite numbers, scaled as their Euclidean distance should see them; y (n,): labels of two
-    classes or more; trees: orthogonal minimal spanning trees to average over (those that exist); count: "all"
-    edges between two classes, or "nontrivial", one less, as one edge always is there; correct_bias: equations
-    (7) and (8); normalise: equation (9). Equations of van den Burg and Hero (2017), see `estimates`.
+    X (n, d): rows of finite numbers, scaled for the Euclidean distance; y (n,): labels of at least two
+    classes; trees: number of orthogonal minimal spanning trees to average over (as far as they exist); count:
+    "all" edges between two classes, or "nontrivial", one fewer, because one edge always exists; correct_bias:
+    equations (7) and (8); normalise: equation (9). Equations of van den Burg and Hero (2017), see
+    `estimates`.
 
-    Among equal distances the rows that come first decide: equal rows are all joined to the first of them.
-    Where there are many, shuffle rows that are sorted by class, or that order decides.
+    Ties are decided by row numbers: equal rows are all joined to the first of them. With many ties, shuffle
+    rows that are sorted by class.
     """
     X, classes, codes = check(X, y, trees, count)
     pairs, _, _ = count_crossings(X, codes, classes.size, trees, whole=False)
@@ -83,14 +84,14 @@ def pairwise_bayes_error(
 def one_vs_rest_bayes_error(
     X, y, trees: int = 3, count: str = "all", correct_bias: bool = True, normalise: bool = True
 ) -> BayesErrorRates:
-    """The same for each class against all others, from the trees of the whole set; arguments as for pairs."""
+    """Return one-vs-rest estimates, from the trees of all rows; arguments as for `pairwise_bayes_error`."""
     return bayes_errors(X, y, trees, count, correct_bias, normalise).one_vs_rest
 
 
 def rates(
     classes: np.ndarray, crossings: Crossings, count: str, correct_bias: bool, normalise: bool
 ) -> BayesErrorRates:
-    """Estimates and bounds out of counted crossings."""
+    """Return estimates and bounds from crossings."""
     taken = 1 if count == "nontrivial" else 0
     per_tree = crossings.per_tree - taken
     exists = ~np.isnan(per_tree)
@@ -126,7 +127,7 @@ def rates(
 
 
 def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
-    """Warnings for a reader of the estimates: wide tie bands, missing trees, few rows."""
+    """Return warnings about the estimates: wide tie bands, missing trees, few rows."""
     width = np.nan_to_num(result.estimate_tie_high - result.estimate_tie_low)
     found = []
     if width.max() > WIDE_BAND:
@@ -134,7 +135,7 @@ def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
         what = " and ".join(str(result.classes[k]) for k in place)
         wide = int(np.sum(np.triu(width > WIDE_BAND))) if width.ndim == 2 else int(np.sum(width > WIDE_BAND))
         found.append(
-            f"equal distances leave {wide} estimate{'s' if wide != 1 else ''} open by more than {WIDE_BAND}: "
+            f"{wide} estimate{'s have' if wide != 1 else ' has'} a tie band wider than {WIDE_BAND}: "
             f"at worst {result.estimate_tie_low[place]:.3f} to {result.estimate_tie_high[place]:.3f} for "
             f"{what}; another order of the same rows gives another value"
         )
@@ -144,7 +145,7 @@ def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
         number = int(np.sum(np.triu(fewer) if fewer.ndim == 2 else fewer))
         found.append(
             f"{number} estimate{'s are' if number != 1 else ' is'} made of fewer than {len(result.per_tree)} "
-            f"orthogonal trees ({there[fewer].min()} at the least), as no more exist"
+            f"orthogonal trees (at least {there[fewer].min()}), because no more exist"
         )
     if y is not None:
         classes, counts = np.unique(np.asarray(y), return_counts=True)
@@ -153,14 +154,13 @@ def warnings_about(result: BayesErrorRates, y=None) -> list[str]:
             smallest = int(np.argmin(counts))
             found.append(
                 f"{few.sum()} of {classes.size} classes have fewer than {FEW_ROWS} rows (class "
-                f"{classes[smallest]} has {counts[smallest]}); estimates of so few rows are rough"
+                f"{classes[smallest]} has {counts[smallest]}); estimates from so few rows are inaccurate"
             )
     return found
 
 
 def check(X, y, trees: int, count: str):
-    """X, the classes (K,) and class codes (n,) as `check_problem` gives them; ConfigError for a wrong
-    count."""
+    """Return X, the classes (K,) and class codes (n,) of `check_problem`; ConfigError for a wrong count."""
     if count not in COUNTS:
         raise ConfigError(f"count: unknown value {count!r}", hint=did_you_mean(str(count), COUNTS))
     return check_problem(X, y, trees)

@@ -1,4 +1,4 @@
-"""Orthogonal spanning trees of one set of rows with few attributes, by searches in a k-d tree."""
+"""Orthogonal spanning trees of one set of rows with few features, by searches in a k-d tree."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from confml.bayes_error._kernels_searches import nearest_lists, smallest_ranks
 from confml.neighbours.wide_tree import LEAF, leaves_in_order, tree_order, wide_tree
 
 FEW_ATTRIBUTES = 40
-"""Attributes up to which searches are the fastest whatever the rows are like."""
+"""Number of features up to which searches are fastest for any rows."""
 PROBES = 16
-"""Rows at which it is tried out how much of the k-d tree a search must visit."""
+"""Number of rows for measuring the share of the k-d tree that a search visits."""
 LARGEST_SHARE = 0.25
-"""Share of the leaves up to which searches pay for many attributes."""
+"""Share of the leaves up to which searches are faster for many features."""
 NEIGHBOURS = {1: 6}
 """Length of the neighbour lists by number of trees; `MORE_NEIGHBOURS` for other numbers."""
 MORE_NEIGHBOURS = 12
 
 
 def searches_pay(X: np.ndarray) -> bool:
-    """Whether `searched_trees` of rows X (n, d) is likely the fastest way: few attributes, or rows whose
-    boxes rule most of the others out. The choice changes no result."""
+    """Return whether `searched_trees` is probably fastest for rows X (n, d): few features, or boxes that
+    exclude most rows. The choice changes no result."""
     n, d = X.shape
     if d <= FEW_ATTRIBUTES:
         return True
@@ -40,7 +40,8 @@ def searches_pay(X: np.ndarray) -> bool:
 
 
 def searched_trees(X: np.ndarray, rank: np.ndarray, layers: int):
-    """The orthogonal trees (forests, where no further tree exists) of rows X (n, d), scaled as in `Points`.
+    """Return the orthogonal trees (forests, if no further tree exists) of rows X (n, d), scaled as in
+    `Points`.
 
     rank (n,): their row numbers. Returns u < v (positions in X), d2, key, layer, sorted. Memory: O(n d).
     """
@@ -71,7 +72,7 @@ def _trees(X: np.ndarray, rank: np.ndarray, layers: int):
 
 
 def first_of_equals(X: np.ndarray, rank: np.ndarray, layers: int):
-    """The positions of X (n, d) that its trees need when equal rows are taken together; edges of length 0.
+    """Return the positions of X (n, d) that its trees need if equal rows are merged, and edges of length 0.
 
     With the rows a_1, a_2, ... equal, in the order of their numbers, tree t has the edges a_t - a_i for all
     i > t, as they are the first of all. So a_T and those after it are joined in every tree, and of the edges
@@ -92,7 +93,7 @@ def first_of_equals(X: np.ndarray, rank: np.ndarray, layers: int):
 
 
 def _groups(X: np.ndarray) -> np.ndarray:
-    """A number for each row of X (n, d), the same for equal rows only."""
+    """Return a number for each row of X (n, d), equal for equal rows only."""
     rows = np.ascontiguousarray(X + 0.0)  # -0.0 is 0.0
     words = rows.view(np.uint64)
     total = np.zeros(len(words), np.uint64)

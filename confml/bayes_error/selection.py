@@ -1,4 +1,4 @@
-"""Which attributes, and which transforms of them, leave the smallest estimated Bayes error."""
+"""Selection of features and ranking of transforms by estimated Bayes error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CRITERIA = ("mean", "worst")
 
 @dataclass(frozen=True)
 class Selection:
-    """Attributes in the order in which they were taken, and the criterion after each: both (steps,)."""
+    """Selected features in order, and the criterion after each: both (steps,)."""
 
     attributes: np.ndarray
     criterion: np.ndarray
@@ -24,7 +24,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class RankedTransform:
-    """A transform's name, how many columns it makes, its criterion, and the estimates behind it."""
+    """Name, number of columns, criterion and estimates of a transform."""
 
     name: str
     columns: int
@@ -33,7 +33,7 @@ class RankedTransform:
 
 
 def criterion_of(estimate: np.ndarray, criterion: str = "mean") -> float:
-    """One number out of pairwise estimates (K, K): their mean over pairs, or the worst of them."""
+    """Return one number from pairwise estimates (K, K): the mean over pairs, or the worst pair."""
     if criterion not in CRITERIA:
         raise ConfigError(
             f"criterion: unknown value {criterion!r}", hint=did_you_mean(str(criterion), CRITERIA)
@@ -54,18 +54,17 @@ def select_attributes(
     correct_bias: bool = True,
     said: Callable[[int, int], None] | None = None,
 ) -> Selection:
-    """Forward selection: at each step the attribute that leaves the smallest pairwise Bayes error (section
-    3).
+    """Forward selection: each step adds the feature with the smallest pairwise Bayes error (section 3).
 
-    X (n, d), y (n,); n_attributes: how many to take. groups: the columns of each attribute, where some have
-    several (dummy columns); else each column is one. Among equal criteria the attribute with the smaller
-    number is taken. Costs about as many estimates of small subsets as attributes times n_attributes;
-    said(step, attribute) is told of each attribute that was taken.
+    X (n, d), y (n,); n_attributes: number of features to select. groups: the columns of each feature, if some
+    have several (dummy columns); by default each column is a feature. For equal criteria the feature with the
+    smaller number is selected. The cost is about the number of features times n_attributes estimates on small
+    subsets. said(step, attribute) is called for each selected feature.
     """
     X, classes, codes = check(X, y, trees, count)
     groups = [[column] for column in range(X.shape[1])] if groups is None else [list(g) for g in groups]
     if not 1 <= n_attributes <= len(groups):
-        raise ConfigError(f"expected 1 to {len(groups)} attributes to select, got {n_attributes}")
+        raise ConfigError(f"expected 1 to {len(groups)} features to select, got {n_attributes}")
     criterion_of(np.zeros((2, 2)), criterion)
     taken: list[int] = []
     values: list[float] = []
@@ -85,9 +84,9 @@ def select_attributes(
 
 
 def sample_by_class(y: np.ndarray, most: int | None, rng: np.random.Generator) -> np.ndarray:
-    """At most ``most`` rows in random order, each class with its share, and with two rows where it has them.
+    """Return at most ``most`` rows in random order, stratified, with at least two rows per class if possible.
 
-    More than ``most`` only where two rows of each class are more.
+    More than ``most`` only if two rows per class are more.
     """
     order = rng.permutation(len(y))
     if most is None or most >= len(y):
@@ -113,8 +112,7 @@ def rank_transforms(
     count: str = "all",
     correct_bias: bool = True,
 ) -> list[RankedTransform]:
-    """Transforms of the rows from the smallest estimated Bayes error to the largest; equal ones in given
-    order.
+    """Return transforms of the rows by increasing estimated Bayes error; ties keep the given order.
 
     transforms: name -> function of X (n, d) that returns (n, any); see `pca_transforms` for one family.
     criterion: "mean" or "worst" of the pairwise estimates.
@@ -129,7 +127,7 @@ def rank_transforms(
 
 
 def best_transform_of_pairs(ranked: list[RankedTransform]) -> np.ndarray:
-    """For every pair of classes the name of the transform with the smallest estimate: (K, K), "" on the
+    """Return (K, K) the name of the transform with the smallest estimate for each pair; "" on the
     diagonal."""
     estimates = np.stack([r.errors.pairwise.estimate for r in ranked])
     names = np.array([r.name for r in ranked], dtype=object)
@@ -140,8 +138,7 @@ def best_transform_of_pairs(ranked: list[RankedTransform]) -> np.ndarray:
 
 
 def pca_transforms(X, components) -> dict[str, Callable]:
-    """Projections on the first principal components of X, by name `pca-2`, `pca-5`, ... for each number
-    given."""
+    """Return projections on the first principal components of X, named `pca-2`, `pca-5`, ... by number."""
     X = np.asarray(X, dtype=float)
     most = min(X.shape)
     for c in components:
@@ -157,7 +154,7 @@ def pca_transforms(X, components) -> dict[str, Callable]:
 
 
 def _principal_axes(centred: np.ndarray) -> np.ndarray:
-    """Rows: the principal axes of centred rows (n, d), the widest first."""
+    """Return the principal axes of centred rows (n, d) as rows, largest variance first."""
     n, d = centred.shape
     if n <= d:
         return np.linalg.svd(centred, full_matrices=False)[2]
@@ -166,7 +163,8 @@ def _principal_axes(centred: np.ndarray) -> np.ndarray:
 
 
 def scaling_transforms(X) -> dict[str, Callable]:
-    """The usual scalings, learnt on X: `as-is`, `standardise` and `min-max`; constant attributes become 0."""
+    """Return the usual scalings, fitted to X: `as-is`, `standardise`, `min-max`; constant features become
+    0."""
     X = np.asarray(X, dtype=float)
 
     def by(shift, scale):
@@ -181,10 +179,11 @@ def scaling_transforms(X) -> dict[str, Callable]:
 
 
 def class_weights(one_vs_rest: np.ndarray) -> np.ndarray:
-    """Weights (K,) of classes for a classifier, proportional to 1 + their normalised one-vs-rest estimate.
+    """Return class weights (K,) for a classifier, proportional to 1 + the normalised one-vs-rest estimate.
 
-    The mean is 1. A class that cannot be told from the rest weighs twice one that always can: "classes that
-    are relatively difficult to classify may benefit from increasing misclassification weights" (section 3).
+    The mean is 1. A class that is indistinguishable from the rest has twice the weight of a separated class:
+    "classes that are relatively difficult to classify may benefit from increasing misclassification weights"
+    (section 3).
     """
     weights = 1 + np.asarray(one_vs_rest, dtype=float)
     return weights / weights.mean()

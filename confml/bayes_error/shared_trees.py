@@ -17,7 +17,7 @@ from confml.errors import ConfigError, DataError
 
 @dataclass(frozen=True)
 class Crossings:
-    """Crossings of spanning trees before they become estimates.
+    """Crossings of spanning trees, the input of estimates.
 
     per_tree (T, ...): R of each orthogonal tree, NaN from the first tree on that does not exist; least, most
     (T, ...): tie band of each tree, with the trees before it as they are; m, n (...): rows on the two sides.
@@ -48,15 +48,15 @@ class WholeTrees:
 
 
 def check_problem(X, y, trees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """X, the classes (K,) and class codes (n,); DataError or ConfigError for what cannot be estimated."""
+    """Return X, the classes (K,) and class codes (n,); DataError or ConfigError for invalid input."""
     _check_trees(trees)
     X = check_rows(X)
     y = np.asarray(y)
     if y.shape != (X.shape[0],):
-        raise DataError(f"expected one label a row, got {X.shape[0]} rows and labels of shape {y.shape}")
+        raise DataError(f"expected one label per row, got {X.shape[0]} rows and labels of shape {y.shape}")
     classes, codes = np.unique(y, return_inverse=True)
     if classes.size < 2:
-        raise DataError(f"expected two classes or more, got only {classes[0]!r}")
+        raise DataError(f"expected at least two classes, got only {classes[0]!r}")
     return X, classes, codes
 
 
@@ -68,7 +68,8 @@ def _check_trees(trees: int) -> None:
 def count_crossings(
     X: np.ndarray, codes: np.ndarray, n_classes: int, trees: int, *, whole: bool = True
 ) -> tuple[Crossings, Crossings | None, WholeTrees | None]:
-    """Crossings of every pair and, where `whole`, of every class against the rest with the whole set's trees.
+    """Return the crossings of every pair and, if `whole`, of every class against the rest with the whole
+    trees.
 
     X (n, d) finite float64; codes (n,) from 0 to n_classes - 1, each of them with a row. Among equal
     distances the edge with the smaller smaller row number comes first, then the one with the smaller larger
@@ -119,7 +120,7 @@ def _whole_set(points: Points, pool: list, counts: np.ndarray, trees: int) -> tu
 
 
 def spanning_trees(X, trees: int = 1) -> WholeTrees:
-    """Orthogonal Euclidean minimal spanning trees of the rows of X (n, d); forests once no further tree
+    """Return orthogonal Euclidean minimal spanning trees of the rows of X (n, d); forests if no further tree
     exists."""
     _check_trees(trees)
     X = check_rows(X)

@@ -1,4 +1,4 @@
-"""Estimates of many drawn data sets whose true Bayes error is known: their bias and variance."""
+"""Bias and variance of the estimates on random data sets with a known Bayes error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from confml.errors import ConfigError
 
 @dataclass(frozen=True)
 class Trials:
-    """Two spherical Gaussians of m = prior * rows and n = rows - m rows, drawn again and again.
+    """Estimates of repeated draws of two spherical Gaussians with m = prior * rows and n = rows - m rows.
 
     priors (P,), as they come out of whole numbers of rows; separations (S,); trees (T,): numbers of trees;
     estimate, uncorrected (P, S, T, trials): equation (6) with and without the bias correction, not
@@ -35,7 +35,7 @@ class Trials:
 
     @property
     def bias(self) -> np.ndarray:
-        """Mean estimate less the truth: (P, S, T)."""
+        """Mean estimate minus the true Bayes error: (P, S, T)."""
         return self.estimate.mean(axis=3) - self.truth[:, :, None]
 
     @property
@@ -55,13 +55,13 @@ def gaussian_trials(
     seed: int = 1,
     jobs: int = 1,
 ) -> Trials:
-    """Draw and estimate; the trials of all numbers of trees are the same data, each with its own seed.
+    """Draw data sets and estimate; all numbers of trees use the same data, and each trial has its own seed.
 
-    What a prior and a separation give does not depend on the others, on the number of jobs, nor a trial on
-    how many there are. ConfigError for a prior that leaves a class fewer than 2 rows.
+    The results of a prior and a separation do not depend on the others or on the number of jobs, and a trial
+    does not depend on the number of trials. ConfigError for a prior with fewer than 2 rows in a class.
     """
     if trials < 2:
-        raise ConfigError(f"expected two trials or more, got {trials}")
+        raise ConfigError(f"expected at least two trials, got {trials}")
     if not np.isfinite([*priors, *separations, *trees]).all():
         raise ConfigError("expected finite priors, separations and numbers of trees")
     sizes = [round(prior * rows) for prior in priors]
@@ -106,12 +106,12 @@ def _each(arguments: list[tuple], jobs: int) -> list[np.ndarray]:
         return [_crossings(*one) for one in arguments]
     from joblib import Parallel, delayed
 
-    _crossings(5, 5, 1.0, 2, 2, 2, 0)  # kernels are compiled once, ahead of the workers
+    _crossings(5, 5, 1.0, 2, 2, 2, 0)  # compile kernels once, before the workers start
     return Parallel(n_jobs=jobs)(delayed(_crossings)(*one) for one in arguments)
 
 
 def _crossings(m: int, n: int, separation: float, attributes: int, trees: int, trials: int, seed: int):
-    """Crossings of each orthogonal tree: (trials, trees)."""
+    """Return the crossings of each orthogonal tree: (trials, trees)."""
     found = np.empty((trials, trees))
     for trial in range(trials):
         rng = stable_generator("gaussian trials", seed, m, n, float(separation), attributes, trial)

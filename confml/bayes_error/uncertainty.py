@@ -1,4 +1,4 @@
-"""How far to trust an estimated Bayes error: intervals, and a test of whether two classes differ at all."""
+"""Uncertainty of an estimated Bayes error: intervals, and a test of equal distributions of two classes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from confml.errors import ConfigError
 
 @dataclass(frozen=True)
 class Interval:
-    """Ends of an interval of each estimate and its standard error: (K, K) for pairs, (K,) for one against
-    rest."""
+    """Interval and standard error of each estimate: (K, K) for pairs, (K,) for one-vs-rest."""
 
     low: np.ndarray
     high: np.ndarray
@@ -51,19 +50,18 @@ def leave_block_out_intervals(
     normalise: bool = True,
     errors: BayesErrors | None = None,
 ) -> ErrorIntervals:
-    """Leave-block-out (grouped jackknife) intervals of the estimates for pairs and one-vs-rest.
+    """Return leave-block-out (grouped jackknife) intervals of the estimates for pairs and one-vs-rest.
 
-    The rows of each class are dealt into `blocks` random blocks, and the estimates repeated without each
-    block: se^2 = (B - 1)/B sum (e_b - mean)^2, interval = estimate +- t_{B-1} se, cut to what an
-    estimate can be, from 0 to its value where every edge crosses. It covers the estimate's own sampling
-    variation, on the wide side (Efron and Stein 1981), and not its bias: the interval is one for the value
-    that the estimator has on average. Classes of fewer than B rows lose nothing
-    in some of the blocks, but a class always keeps a row; the intervals of a class of one row are NaN.
-    errors: `bayes_errors` of the same rows and options, where it is known.
+    The rows of each class are divided into `blocks` random blocks, and the estimates are repeated without
+    each block: se^2 = (B - 1)/B sum (e_b - mean)^2, interval = estimate +- t_{B-1} se, clipped to the range
+    of estimates. The interval is for the expected value of the estimator: it covers the sampling variation,
+    conservatively (Efron and Stein 1981), and not the bias. A class of fewer than B rows loses no row in some
+    blocks, and always keeps one; intervals of a class of one row are NaN. errors: `bayes_errors` of the same
+    rows and options, if known.
     """
     if blocks < 2 or not 0 < level < 1:
         raise ConfigError(
-            f"expected two blocks or more and a level between 0 and 1, got {blocks} and {level}"
+            f"expected at least two blocks and a level between 0 and 1, got {blocks} and {level}"
         )
     X, classes, codes = check_problem(X, y, trees)
     block = np.empty(codes.size, dtype=np.int64)
@@ -100,13 +98,12 @@ def leave_block_out_intervals(
 
 
 def no_separation_p_value(X, y, rng, *, permutations: int = 999, trees: int = 3) -> float:
-    """Permutation p-value of "two classes have one distribution" (Friedman and Rafsky 1979), y of two
-    classes.
+    """Return the permutation p-value of "two classes have one distribution" (Friedman and Rafsky 1979).
 
-    The trees of all rows stay, as they do not depend on the labels; the labels are shuffled. The p-value is
-    (1 + shuffles with as few crossings or fewer) / (1 + permutations): small if the classes are separated.
-    Among equal distances chance decides, not the order of the rows, which may be that of the classes. More
-    classes than two: call it on the rows of each pair.
+    y has two classes. The trees of all rows are fixed, because they do not depend on the labels; the labels
+    are permuted. The p-value is (1 + permutations with at most as many crossings) / (1 + permutations), small
+    if the classes are separated. Ties are broken at random and not by row order, which may be that of the
+    classes. For more classes, call it on the rows of each pair.
     """
     if permutations < 1:
         raise ConfigError(f"permutations: expected at least 1, got {permutations}")
@@ -117,7 +114,7 @@ def no_separation_p_value(X, y, rng, *, permutations: int = 999, trees: int = 3)
     X, codes = X[order], codes[order]
     points = lay_out(X, np.zeros(codes.size, dtype=np.int64), 1)
     forest = build_forest(points, 0, trees)
-    # a last layer that does not span every row is no tree, and not counted
+    # a last layer that does not span every row is not a tree and is not counted
     spans = np.bincount(forest.layer, minlength=trees) == codes.size - 1
     counted = spans[forest.layer]
     u, v = points.rank[forest.u[counted]], points.rank[forest.v[counted]]
@@ -128,10 +125,10 @@ def no_separation_p_value(X, y, rng, *, permutations: int = 999, trees: int = 3)
 
 
 def pairwise_p_values(X, y, rng, *, permutations: int = 999, trees: int = 3) -> np.ndarray:
-    """`no_separation_p_value` of each pair of classes: (K, K), symmetric, NaN diagonal.
+    """Return `no_separation_p_value` of each pair of classes: (K, K), symmetric, NaN diagonal.
 
-    Not adjusted for the number of pairs. A pair's shuffles depend on the seed of rng and the names of its
-    classes, not on which other classes there are.
+    p-values are not adjusted for the number of pairs. The permutations of a pair depend on the seed of rng
+    and the names of its classes, not on other classes.
     """
     X, classes, codes = check_problem(X, y, trees)
     found = np.full((classes.size, classes.size), np.nan)

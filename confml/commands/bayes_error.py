@@ -20,7 +20,7 @@ PARTNERS = {
     "criterion": ("select", "transforms", "components"),
     "test_size": ("classifier",),
 }
-"""Options that say how something is done, and those that ask for it."""
+"""Options that modify another option, and the options that they need."""
 
 
 @click.command("bayes-error")
@@ -28,24 +28,29 @@ PARTNERS = {
 @table_options
 @click.option(
     "--part", type=click.Choice(["all", "train", "test"]), default="all", show_default=True,
-    help="Which rows of a data set that comes in two parts.",
+    help="Part of a data set with a training and a test part.",
 )  # fmt: skip
 @click.option(
     "--scale", type=click.Choice(SCALES), default="min-max", show_default=True,
-    help="How attributes are scaled. Distances depend on it; none suits images and other attributes of one "
-    "unit.",
+    help="Scaling of the features; use none for features of one unit, such as images.",
 )  # fmt: skip
-@click.option("--sample", type=click.IntRange(2), metavar="N", help="Estimate from N rows, drawn by class.")
 @click.option(
-    "--trees", type=click.IntRange(1, 100), default=3, show_default=True, help="Orthogonal spanning trees."
+    "--sample", type=click.IntRange(2), metavar="N", help="Estimate from N random rows, stratified."
+)
+@click.option(
+    "--trees",
+    type=click.IntRange(1, 100),
+    default=3,
+    show_default=True,
+    help="Number of orthogonal spanning trees.",
 )
 @click.option(
     "--count", type=click.Choice(["all", "nontrivial"]), default="all", show_default=True,
-    help="Edges between two classes: all, or one fewer, as one always is there.",
+    help="Count all edges between two classes, or all but the one that always exists.",
 )  # fmt: skip
-@click.option("--no-bias-correction", is_flag=True, help="Without the correction for small separations.")
+@click.option("--no-bias-correction", is_flag=True, help="Do not correct the bias for small separations.")
 @click.option("--one-vs-rest", "one_vs_rest", is_flag=True, help="Print no table of pairs.")
-@click.option("--intervals", is_flag=True, help="Intervals by leaving out blocks of rows; takes long.")
+@click.option("--intervals", is_flag=True, help="Compute leave-block-out intervals; slow.")
 @click.option(
     "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
     help="Of the intervals.",
@@ -53,49 +58,50 @@ PARTNERS = {
 @click.option("--blocks", type=click.IntRange(2), default=20, show_default=True, help="Of the intervals.")
 @click.option(
     "--permutations", type=click.IntRange(1), metavar="N",
-    help="A p-value for each pair of classes, not adjusted for their number: N shuffled labellings against "
-    "no separation.",
+    help="Test each pair of classes for equal distributions with N permutations of the labels; p-values are "
+    "not adjusted for the number of pairs.",
 )  # fmt: skip
-@click.option("--select", type=click.IntRange(1), metavar="N", help="Select N attributes, one after another.")
+@click.option("--select", type=click.IntRange(1), metavar="N", help="Select N features by forward selection.")
 @click.option(
     "--select-rows", type=click.IntRange(2), default=2000, show_default=True, metavar="N",
-    help="Rows at most that attributes are selected on, drawn by class.",
+    help="Largest number of rows for the selection, stratified.",
 )  # fmt: skip
-@click.option("--transforms", is_flag=True, help="Rank scalings, principal components, selected attributes.")
-@click.option("--components", metavar="NUMBERS", help="Of the principal components, as 2,5,10.")
+@click.option("--transforms", is_flag=True, help="Rank scalings, principal components and selected features.")
+@click.option("--components", metavar="NUMBERS", help="Numbers of principal components, comma-separated.")
 @click.option(
     "--criterion", type=click.Choice(CRITERIA), default="mean", show_default=True,
-    help="What selections and transforms make small: the mean of the pairs, or the worst of them.",
+    help="Criterion of selections and transforms: mean or worst estimate of the pairs.",
 )  # fmt: skip
-@click.option("--classifier", metavar="METHOD", help="Put the test errors of a method beside the estimates.")
+@click.option(
+    "--classifier", metavar="METHOD", help="Compare the estimates with the test errors of a method."
+)
 @click.option(
     "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of METHOD; may be repeated."
 )
 @click.option(
     "--test-size", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.3, show_default=True,
-    help="The test part of METHOD, where the data set has none of its own.",
+    help="Test share for METHOD, if the data set has no test part.",
 )  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of all chance.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
 @click.option("--all", "every", is_flag=True, help="Print every row of long tables.")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Write CSV, JSON and figures there.",
+    help="Output folder of CSV files, JSON and figures.",
 )  # fmt: skip
 @json_option
 @quiet_option
 def bayes_error(dataset: str, **options: Any) -> None:
-    """Estimate how hard the classes of a data set are to tell apart, before any classifier is trained.
+    """Estimate the Bayes error of a data set, before any classifier is trained.
 
     DATASET is a name of `confml data list` or a generator; FILE a table file (CSV, .parquet,
     .xlsx) with a header line, with --label.
 
-    Bayes errors are estimated from minimal spanning trees (van den Burg and Hero 2017), of all pairs of
-    classes and of each class against the rest. "share" is the estimate divided by the smaller of the two
-    priors, from 0 (separated) to 1 (indistinguishable); "tie band" its range over other orders of equal
-    distances, which is no confidence interval (--intervals gives those); "error %" is the estimate itself,
-    "lower" and "upper" its bounds. Attributes are scaled to [0, 1] unless --scale says
-    otherwise; categories count as 0/1 columns. With --classifier, estimates and scaling come from the
-    training part alone.
+    The Bayes error of each pair of classes, and of each class against the rest, is estimated from minimal
+    spanning trees (van den Burg and Hero 2017). "share" is the estimate divided by the smaller prior, from 0
+    (separated) to 1 (indistinguishable); "tie band" is its range over other orders of equal distances, not a
+    confidence interval (use --intervals); "error %" is the estimate; "lower" and "upper" are bounds of the
+    Bayes error. Features are scaled to [0, 1] by default; nominal features become 0/1 columns. With
+    --classifier, estimates and scaling use the training part only.
 
     \b
     confml bayes-error optdigits
@@ -109,7 +115,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
     _check_partners(options)
     params = parameters(options["params"])
     if params and options["classifier"] is None:
-        raise ConfigError("--param is of a method", hint="name it: --classifier METHOD")
+        raise ConfigError("--param needs a method", hint="add --classifier METHOD")
     spec, true_error = _spec(dataset, options)
     request = Request(
         part=options["part"],
@@ -150,7 +156,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
 
 
 def _check_partners(options: dict[str, Any]) -> None:
-    """ConfigError for an option of something that was not asked for."""
+    """Raise ConfigError for an option whose partner is missing."""
     from confml.errors import ConfigError
 
     context = click.get_current_context()
@@ -158,7 +164,7 @@ def _check_partners(options: dict[str, Any]) -> None:
         given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
         if given and not any(options[partner] for partner in partners):
             words = " or ".join(f"--{partner}" for partner in partners)
-            raise ConfigError(f"--{name.replace('_', '-')} does nothing here", hint=f"it is for {words}")
+            raise ConfigError(f"--{name.replace('_', '-')} has no effect", hint=f"it needs {words}")
 
 
 def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float | None]:
@@ -178,4 +184,4 @@ def _numbers(text: str | None) -> tuple[int, ...]:
     try:
         return () if text is None else tuple(dict.fromkeys(int(part) for part in text.split(",")))
     except ValueError:
-        raise ConfigError(f"--components expects whole numbers with commas between, got '{text}'") from None
+        raise ConfigError(f"--components must be comma-separated whole numbers, got '{text}'") from None

@@ -27,24 +27,24 @@ from confml.commands.options import json_option, quiet_option, say
 )
 @click.option("--rows", type=click.IntRange(4), default=1000, show_default=True, help="Of both classes.")
 @click.option("--attributes", type=click.IntRange(1), default=2, show_default=True, help="Of each row.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of all chance.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
 @click.option(
     "--jobs", "-j", type=click.IntRange(1), default=None, help="Tasks at the same time.  [default: all cores]"
 )
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-    help="Write CSV, JSON and figures there.",
+    help="Output folder of CSV files, JSON and figures.",
 )  # fmt: skip
 @json_option
 @quiet_option
 def bayes_error_trials(
     priors, separations, trees, trials, rows, attributes, seed, jobs, out, as_json, quiet
 ) -> None:
-    """Try the Bayes error estimates on data whose Bayes error is known.
+    """Measure bias and variance of the Bayes error estimates on data with a known Bayes error.
 
-    Two spherical Gaussians are drawn again and again; what comes out is the estimates' bias, with and without
-    correction, beside the Bhattacharyya bound, and their variance for each number of orthogonal trees:
-    figures 1 and 2 of van den Burg and Hero (2017).
+    Data sets of two spherical Gaussians are drawn repeatedly. The output is the bias of the estimates, with
+    and without correction, the Bhattacharyya bound, and the variance for each number of orthogonal trees, as
+    in figures 1 and 2 of van den Burg and Hero (2017).
 
     \b
     confml bayes-error-trials --out results/bias
@@ -60,7 +60,7 @@ def bayes_error_trials(
     from confml.studies.bayes_error.trials import print_trials, trial_document, write_trials
 
     if any(count != int(count) for count in counts):
-        raise ConfigError(f"--trees expects whole numbers, got '{trees}'")
+        raise ConfigError(f"--trees must be comma-separated whole numbers, got '{trees}'")
     tell = (lambda text: None) if quiet else say
     tell(f"{len(points[0]) * len(points[1])} points, {trials} data sets of {rows} rows at each")
     found = gaussian_trials(
@@ -82,7 +82,7 @@ def bayes_error_trials(
 
 
 def _numbers(option: str, text: str) -> list[float]:
-    """``0,1,2`` or ``0:5:0.5``, both ends included."""
+    """Return the numbers of ``0,1,2`` or ``0:5:0.5``, both ends included."""
     from confml.errors import ConfigError
 
     try:
@@ -96,4 +96,4 @@ def _numbers(option: str, text: str) -> list[float]:
             return [round(first + place * step, 12) for place in range(int((last - first) / step + 1e-9) + 1)]
     except ValueError:
         pass
-    raise ConfigError(f"{option} expects numbers with commas between, or from:to:step, got '{text}'")
+    raise ConfigError(f"{option} must be comma-separated numbers or from:to:step, got '{text}'")

@@ -21,12 +21,13 @@ from confml.commands.options import json_option
 )
 @json_option
 def compare(runs: tuple[Path, ...], against: str | None, view: str | None, out: Path | None, as_json: bool):
-    """Compare methods on the same splits: those of a run with one of them, or the same methods of two runs.
+    """Compare methods on the same splits: the methods of a run with one of them, or equal methods of two
+    runs.
 
-    Differences of error, areas under accuracy-rejection curves, and sure and unsure at the run's thresholds,
-    with the corrected resampled t test (Nadeau and Bengio). Each common view is compared; where two methods
-    have none (reject and p-value, say), each view of the one with each of the other. --out writes them as
-    CSV, with the difference of the curves at each rejection rate and a figure of it.
+    Print differences of error, of areas under accuracy-rejection curves, and of sure and unsure rates at the
+    run's thresholds, with the corrected resampled t test (Nadeau and Bengio). Each common view is compared;
+    if two methods have no common view (reject and p-value, for example), each view of one is compared with
+    each view of the other. --out writes CSV files and a figure of the difference at each rejection rate.
 
     \b
     confml compare results/pima --against standard
@@ -40,7 +41,7 @@ def compare(runs: tuple[Path, ...], against: str | None, view: str | None, out: 
     from confml.report.console import print_table
 
     if len(runs) > 2:
-        raise ConfmlError(f"expected one run or two, got {len(runs)}")
+        raise ConfmlError(f"expected one or two runs, got {len(runs)}")
     rows, curves = compare_runs(runs, against, view)
     if as_json:
         document = [

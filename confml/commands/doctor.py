@@ -15,9 +15,9 @@ from confml.commands.options import json_option, say
 @click.option("--warm", is_flag=True, help="Compile the kernels of every method and step now.")
 @json_option
 def doctor(warm: bool, as_json: bool) -> None:
-    """Show what confml runs on: versions, compiler, threads, caches, data found.
+    """Show the environment: versions, compiler, threads, caches and data sets found.
 
-    The place to start when something is slow or missing, and what to send with a report of a bug.
+    Use it when something is slow or missing, and include its output in bug reports.
     """
     from confml import _jit
     from confml.methods.registry import known_methods
@@ -57,7 +57,7 @@ def _threads() -> dict:
 
 
 def _data() -> dict:
-    """How many of the cards' data sets are on this machine."""
+    """Return the data folders, the number of data sets found in them, and the missing ones."""
     from confml.data.cards import known_cards, read_card
     from confml.data.files import search_path, states
 

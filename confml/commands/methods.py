@@ -14,7 +14,7 @@ from confml.commands.options import json_option
 def methods(as_json: bool) -> None:
     """List the methods and steps that a config can name.
 
-    Any scikit-learn classifier can be named too, as sklearn.ensemble.RandomForestClassifier.
+    Scikit-learn classifiers are named by module and class, as sklearn.ensemble.RandomForestClassifier.
     """
     from confml.methods.registry import broken_methods, describe, known_methods
     from confml.steps.registry import describe_step, known_steps
@@ -34,7 +34,6 @@ def methods(as_json: bool) -> None:
             click.echo(f"  {entry['name']:<{width}}  {entry['summary']}{source}")
     for name, error in broken_methods().items():
         click.echo(f"  {name}  cannot be used: {error}")
-    click.echo("Any scikit-learn classifier by its dotted name; confml describe NAME explains one.")
-    click.echo(
-        "conformal: split, or cross, gives any of these classifiers p-values: confml describe conformal."
-    )
+    click.echo("Scikit-learn classifiers are named as sklearn.ensemble.RandomForestClassifier.")
+    click.echo("'conformal: split' or 'conformal: cross' gives any classifier p-values (see conformal).")
+    click.echo("confml describe NAME shows the documentation of a name; try: confml describe conformal")

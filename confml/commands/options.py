@@ -12,7 +12,7 @@ from confml.errors import printable
 
 
 class InOrder(click.Group):
-    """Lists its commands in the order of the workflow, not of the alphabet."""
+    """A command group that lists its commands in the order of the workflow."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -119,7 +119,7 @@ set_option = click.option(
     "overrides",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Override a value of the config, as protocol.repeats=5 or methods.tcm-nn.k=3; may be repeated.",
+    help="Override a value of the config, such as protocol.repeats=5; may be repeated.",
 )
 out_option = click.option(
     "--out",
@@ -128,7 +128,7 @@ out_option = click.option(
     help="The run's folder.  [default: results/<name of the config>]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress and no tables.")
+quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print no progress and no tables.")
 
 
 def load(config: str, overrides: tuple[str, ...]):

@@ -15,7 +15,7 @@ from confml.commands.options import config_argument, folder_of, json_option, loa
 @set_option
 @json_option
 def plan(config, out, overrides, as_json) -> None:
-    """Show what a run would compute, and what its folder holds already. Computes nothing.
+    """Show the cells of a run and which of them its folder already contains, without computing any.
 
     \b
     confml plan configs/usps.yaml
@@ -60,5 +60,5 @@ def plan(config, out, overrides, as_json) -> None:
 
 
 def _inner(job, settings) -> int:
-    """Fits of inner selection for one cell."""
+    """Return the number of fits in the inner selection of one cell."""
     return len(job.entry.tune_grid()) * settings.protocol.inner_folds if job.entry.tune else 0

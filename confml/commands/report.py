@@ -11,14 +11,20 @@ from confml.commands.options import Folder, json_option, quiet_option
 
 @click.command()
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--table", "tables", multiple=True, metavar="NAME", help="A published table; may be repeated.")
-@click.option("--out", type=Folder(), metavar="DIR", help="Where to put tables.")
-@click.option("--figures", is_flag=True, help="Draw the first run's figures of all runs together.")
-@click.option("--against", metavar="KEY", help="Draw a metric of the runs against a key of their configs.")
-@click.option("--metric", default="error", show_default=True, help="The metric drawn against KEY.")
-@click.option("--line", "lines", multiple=True, metavar="LABEL", help="Only these method variants.")
-@click.option("--log", is_flag=True, help="A logarithmic axis for KEY.")
-@click.option("--log-metric", is_flag=True, help="A logarithmic axis for the metric.")
+@click.option(
+    "--table", "tables", multiple=True, metavar="NAME", help="Published table to fill; may be repeated."
+)
+@click.option("--out", type=Folder(), metavar="DIR", help="Output folder of tables and figures.")
+@click.option(
+    "--figures", is_flag=True, help="Draw the figures of the first run's config with the cells of all runs."
+)
+@click.option("--against", metavar="KEY", help="Draw a metric against a key of the runs' configs.")
+@click.option("--metric", default="error", show_default=True, help="Metric to draw against KEY.")
+@click.option(
+    "--line", "lines", multiple=True, metavar="LABEL", help="Method variant to draw; may be repeated."
+)
+@click.option("--log", is_flag=True, help="Use a logarithmic axis for KEY.")
+@click.option("--log-metric", is_flag=True, help="Use a logarithmic axis for the metric.")
 @json_option
 @quiet_option
 def report(
@@ -34,13 +40,13 @@ def report(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Rebuild the tables and figures of the run in folder RUN from its stored cells. Computes no cell.
+    """Rebuild the tables and figures of the run in folder RUN from its stored cells.
 
-    With --table and --out, fill published tables with the numbers of several runs instead: for tables whose
-    data sets were evaluated under different protocols. With --against and --out, draw a metric of several
-    runs against what they differ in: a dotted key of their configs, a parameter of their methods, train-rows
-    (how many examples a fit was given), or bayes-error (the known one of generated data). With --figures and
-    --out, draw the figures of the first run's config with the cells of all runs.
+    With --table and --out, fill published tables with the numbers of several runs, for tables whose data sets
+    need different protocols. With --against and --out, draw a metric of several runs against a dotted key of
+    their configs, a parameter of their methods, train-rows (number of training examples), or bayes-error
+    (known Bayes error of generated data). With --figures and --out, draw the figures of the first run's
+    config with the cells of all runs.
 
     \b
     confml report results/usps
@@ -60,7 +66,7 @@ def report(
 
     if against is not None:
         if tables or out is None:
-            raise ConfmlError("--against goes with --out, and without --table")
+            raise ConfmlError("--against needs --out and cannot be combined with --table")
         from confml.report.combined import plot_across_runs
 
         paths = plot_across_runs(runs, against, metric, out, lines, log=log, log_y=log_metric)
@@ -69,7 +75,7 @@ def report(
         return
     if figures:
         if tables or out is None:
-            raise ConfmlError("--figures goes with --out, and without --table")
+            raise ConfmlError("--figures needs --out and cannot be combined with --table")
         from confml.report.combined import draw_merged
 
         paths, undrawn = draw_merged(runs, out)
@@ -80,7 +86,7 @@ def report(
         return
     if tables or out is not None:
         if not (tables and out is not None):
-            raise ConfmlError("--table and --out go together")
+            raise ConfmlError("--table and --out must be used together")
         for name in tables:
             if name not in known_tables():
                 raise ConfmlError(f"unknown table '{name}'", hint=did_you_mean(name, known_tables()))
@@ -92,7 +98,7 @@ def report(
             click.echo(f"in {out / 'tables'}")
         return
     if len(runs) > 1:
-        raise ConfmlError("one run at a time, unless --table and --out say what to make of several")
+        raise ConfmlError(f"expected one run, got {len(runs)}", hint="several runs need --out and --table")
     results = open_run(runs[0])
     write_report(results, runs[0])
     if as_json:

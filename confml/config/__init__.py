@@ -68,7 +68,8 @@ def restore_config(values: Mapping[str, Any]) -> Config:
     """
     draft = read_values(values)
     config = validate(draft)
-    draft.problems.raise_any()
+    if config is None:
+        raise draft.problems.error()
     return config
 
 
@@ -83,4 +84,6 @@ def _finished(
     config = validate(draft)
     check(draft, figures, tables, check_figure)
     draft.problems.raise_any()
+    if config is None:
+        raise draft.problems.error()
     return resolve(config, draft)

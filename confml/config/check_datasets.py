@@ -20,15 +20,16 @@ def check_datasets(draft: Draft) -> None:
             message = f"a data set comes from one of card, csv and generate, got {' and '.join(kinds)}"
             draft.add((*place, kinds[1]), message, at_key=True)
             continue
-        if dataset.kind == "csv":
-            _check_csv(draft, dataset, place, whole)
+        if dataset.csv is not None:
+            _check_csv(draft, dataset, dataset.csv, place, whole)
         else:
             for key in DatasetSpec.CSV_KEYS:
                 if getattr(dataset, key) is not None:
                     draft.add((*place, key), "it goes with csv, which is not given", at_key=True)
-            _check_generator(draft, dataset, place) if dataset.generate else _check_card(
-                draft, dataset, place
-            )
+            if dataset.generate:
+                _check_generator(draft, dataset, dataset.generate, place)
+            else:
+                _check_card(draft, dataset, place)
         if dataset.name.casefold() in seen:  # some file systems ignore case
             other = seen[dataset.name.casefold()]
             where = f"datasets.{other[1]}{draft.line(other, at_key=False)}"
@@ -58,11 +59,10 @@ def _check_card(draft: Draft, dataset: DatasetSpec, place: tuple) -> None:
         draft.say(at, f"unknown data set '{card}'", hint)
 
 
-def _check_generator(draft: Draft, dataset: DatasetSpec, place: tuple) -> None:
+def _check_generator(draft: Draft, dataset: DatasetSpec, name: str, place: tuple) -> None:
     from confml.data.generators import COMMON, GENERATORS
     from confml.plugins.parameters import check_parameters
 
-    name = dataset.generate
     if name not in GENERATORS:
         draft.say((*place, "generate"), f"unknown generator '{name}'", did_you_mean(name, GENERATORS))
         return
@@ -75,7 +75,7 @@ def _check_generator(draft: Draft, dataset: DatasetSpec, place: tuple) -> None:
             draft.add_error(error, parameter, value, (*place, "params", parameter))
 
 
-def _check_csv(draft: Draft, dataset: DatasetSpec, place: tuple, whole: bool) -> None:
+def _check_csv(draft: Draft, dataset: DatasetSpec, file: str, place: tuple, whole: bool) -> None:
     if dataset.label is None and whole:
         message = f"missing key 'label' in {place[0]}.{place[1]}"
         draft.say(place, message, "it names the column with the class, as 'label: y'")
@@ -83,7 +83,7 @@ def _check_csv(draft: Draft, dataset: DatasetSpec, place: tuple, whole: bool) ->
         path = getattr(dataset, key)
         if path is not None:
             _check_file(draft, draft.file(path), (*place, key))
-    _check_columns(draft, dataset, place)
+    _check_columns(draft, dataset, file, place)
     if dataset.encoding is not None:
         try:
             codecs.lookup(dataset.encoding)
@@ -92,25 +92,22 @@ def _check_csv(draft: Draft, dataset: DatasetSpec, place: tuple, whole: bool) ->
             draft.add((*place, "encoding"), message, "utf-8, latin-1 and cp1252 are common ones")
 
 
-def _check_columns(draft: Draft, dataset: DatasetSpec, place: tuple) -> None:
+def _check_columns(draft: Draft, dataset: DatasetSpec, file: str, place: tuple) -> None:
     """Every key that names a column: columns that the file does not have, and those named twice."""
-    from confml.data.csv_spec import CsvSpec, column_mistakes
-    from confml.data.text_table import column_names_of
+    from confml.data.csv_spec import column_mistakes, named_columns
+    from confml.data.table_files import column_names_of
 
     try:
-        names = column_names_of(draft.file(dataset.csv), dataset.separator, dataset.encoding)
+        names = column_names_of(draft.file(file), dataset.separator, dataset.encoding)
     except (ConfmlError, OSError, ValueError):
-        names = None  # reported with the file, here or when it is loaded
-    lists = {key: tuple(getattr(dataset, key) or ()) for key in ("ignore", "nominal", "id")}
-    named = CsvSpec(
-        csv=draft.file(dataset.csv), label=dataset.label, name=dataset.name, groups=dataset.groups, **lists
-    )
-    if names is None:
-        names = [name for _, _, name in named.named()]
-    for key, at, message, hint in column_mistakes(named, names):
+        # The file's own error is reported with the file, here or when it is loaded.
+        names = [name for _, _, name in named_columns(dataset)]
+    for key, at, message, hint in column_mistakes(dataset, names):
         node = draft.root.at((*place, key))
-        listed = at is not None and node.is_list and at < len(node.content)
-        draft.say((*place, key, at) if listed else (*place, key), message, hint)
+        if at is not None and node.is_list and at < len(node.content):
+            draft.say((*place, key, at), message, hint)
+        else:
+            draft.say((*place, key), message, hint)
 
 
 def _check_file(draft: Draft, path: Path, place: tuple) -> None:

@@ -108,10 +108,11 @@ def _suggest(part: dict[str, Any], key: str, names: Iterable[str], *, in_list: b
 
 def _with_parameters(part: dict[str, Any], key: str, known: Mapping[str, Mapping[str, Parameter]]) -> None:
     """The parameters of each method (step, generator, figure), where its name is given, and no others."""
-    from confml.methods.conformal.settings import PARAMETERS as conformal
+    from confml.methods.registry import conformal_parameters
 
     part["additionalProperties"] = True  # scikit-learn's classifiers have parameters that are not listed
     own = list(part["properties"])
+    conformal = conformal_parameters()
     for name, parameters in sorted(known.items()):
         values = {
             one: {"description": rule.about} | parameter_schema(rule) for one, rule in parameters.items()

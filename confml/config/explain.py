@@ -55,6 +55,7 @@ def _unknown_key(place: Place, draft: Draft) -> None:
     model, holder, path = part_at(above), draft.root.at(above), draft.name_of(above)
     known = model.keys() if model else []
     start = str(key).partition(":")[0]
+    hint: str | None
     if start != key and start in known:
         hint = f"put a space after ':', as in '{start}: {str(key).partition(':')[2]}'"
     elif path.startswith("datasets.") and nearest(str(key), known) is None:

@@ -35,16 +35,18 @@ class Limits:
     @property
     def memory_message(self) -> str:
         """The reason of a failure by the memory limit."""
+        limit = "" if self.memory is None else f" of {show_bytes(self.memory)}"
         return (
-            f"needs more memory than its limit of {show_bytes(self.memory)}; "
+            f"needs more memory than its limit{limit}; "
             "raise the limit with --memory, or limits: memory in the config"
         )
 
     @property
     def timeout_message(self) -> str:
         """The reason of a failure by the time limit."""
+        limit = "" if self.timeout is None else f" of {self.timeout:g} s"
         return (
-            f"took longer than its limit of {self.timeout:g} s and was stopped; "
+            f"took longer than its limit{limit} and was stopped; "
             "raise the limit with --timeout, or limits: timeout in the config"
         )
 

@@ -62,7 +62,8 @@ class _Setter:
             value.key_mark = self.mark
             node.content[key] = value
             return
-        if node.child(key) is None or node.child(key).content is None:
+        child = node.child(key)
+        if child is None or child.content is None:
             node.content[key] = Node({}, self.mark, self.mark)
         self.set(node.content[key], [*done, key], rest, value)
 

@@ -72,7 +72,7 @@ class Part(BaseModel):
 
     def as_dict(self) -> dict[str, Any]:
         """What a config would say for this, in plain values: all keys, without those that have no value."""
-        plain = {}
+        plain: dict[str, Any] = {}
         for field in type(self).model_fields:
             value = getattr(self, field)
             if field == self.rest:

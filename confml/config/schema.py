@@ -122,14 +122,16 @@ class DatasetSpec(Part):
     groups: Words | None = Field(
         None, description="A column of groups whose rows stay together in a split.", examples=["site"]
     )
-    missing: one_of("error", "drop", "mean") | None = Field(
+    missing: Annotated[str, one_of("error", "drop", "mean")] | None = Field(
         None,
         description="Missing values: an error (unless said), drop the row, or the attribute's mean.",
         examples=["drop"],
     )
     separator: Separator | None = Field(None, description="Between the CSV file's columns.", examples=[";"])
     encoding: Words | None = Field(None, description="Of the CSV file.", examples=["latin-1"])
-    decimal: one_of(".", ",") | None = Field(None, description="The decimal sign of the CSV file.")
+    decimal: Annotated[str, one_of(".", ",")] | None = Field(
+        None, description="The decimal sign of the CSV file."
+    )
     drop_first: Switch | None = Field(
         None, description="Code nominal columns with one column fewer than categories."
     )
@@ -190,7 +192,7 @@ class StepSpec(Part):
 class NoiseSpec(Part):
     """Noise on purpose."""
 
-    on: one_of("all", "train") = Field(
+    on: Annotated[str, one_of("all", "train")] = Field(
         "all", description="Noise the whole data set before it is split, or training parts only."
     )
     labels: Share = Field(0, description="Share of rows given another class.", examples=[0.1])
@@ -205,11 +207,11 @@ class ConformalSpec(Part):
 
     short = "kind"
 
-    kind: one_of("split", "cross") = Field(
+    kind: Annotated[str, one_of("split", "cross")] = Field(
         "split",
         description="split: calibrate on a part of the training set; cross: on each of its folds in turn.",
     )
-    nonconformity: one_of("lac", "aps", "raps", "margin", "knn-ratio") | None = Field(
+    nonconformity: Annotated[str, one_of("lac", "aps", "raps", "margin", "knn-ratio")] | None = Field(
         None,
         description="Nonconformity score; by default lac if there are probabilities, else margin.",
         examples=["aps"],
@@ -270,7 +272,7 @@ class MethodEntry(Part):
         description="Grids that inner cross-validation chooses from.",
         examples=[{"C": {"log2": [-18, 18, 2]}}],
     )
-    select_by: one_of(*SELECT_BY) = Field("accuracy", description="What tuning goes by.")
+    select_by: Annotated[str, one_of(*SELECT_BY)] = Field("accuracy", description="What tuning goes by.")
     conformal: ConformalSpec | None = Field(
         None,
         description="Conformal prediction with this method, with p-values; a single word is the kind.",
@@ -317,7 +319,7 @@ class Protocol(Part):
 
     short = "kind"
 
-    kind: one_of(*PROTOCOLS) = Field(
+    kind: Annotated[str, one_of(*PROTOCOLS)] = Field(
         description="; ".join(f"{kind}: {about}" for kind, about in PROTOCOLS.items()), examples=["k-fold"]
     )
     repeats: Count = Field(1, description="How many random divisions (holdout) or rounds of folds (k-fold).")
@@ -328,7 +330,7 @@ class Protocol(Part):
     absent: LabelList = Field(
         (), description="Classes that no training part has, and test parts have.", examples=[["9"]]
     )
-    order: one_of("given", "shuffled") = Field(
+    order: Annotated[str, one_of("given", "shuffled")] = Field(
         "given",
         description="Of online: rows as they stand, training part first, or at random by the seed.",
     )
@@ -436,7 +438,8 @@ class Config(Part):
 
 def part_at(place: Sequence[str | int]) -> type[Part] | None:
     """The model of the mapping that stands at a place of a config; None where there is none."""
-    model, in_list = Config, False
+    model: type[Part] | None = Config
+    in_list = False
     for part in place:
         if isinstance(part, int):
             in_list = False

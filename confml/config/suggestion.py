@@ -15,7 +15,8 @@ import numpy as np
 from confml.data.audit import Finding, audit
 from confml.data.csv_table import load_csv
 from confml.data.dataset import DataSet
-from confml.data.text_table import TextTable, read_table
+from confml.data.table_files import read_table
+from confml.data.text_table import TextTable
 from confml.errors import DataError
 
 LEVELS = (0.01, 0.05, 0.1, 0.2)

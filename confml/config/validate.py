@@ -16,7 +16,8 @@ def validate(draft: Draft) -> Config | None:
     A config without a name gets the name of its file.
     """
     root = draft.root
-    if root.child("name") is None or root.child("name").content is None:
+    name = root.child("name")
+    if name is None or name.content is None:
         root.content["name"] = Node(folder_name(draft.default_name), root.mark, root.mark)
     try:
         return Config.model_validate(root.plain(), by_alias=True, by_name=False)

@@ -76,7 +76,7 @@ def hint_for(parameter: Parameter, value: Any) -> str | None:
 def parameter_schema(parameter: Parameter) -> dict[str, Any]:
     """A parameter in the terms of JSON Schema."""
     if isinstance(parameter, Integer):
-        bounds = {"minimum": parameter.low, "maximum": parameter.high}
+        bounds: dict[str, float | None] = {"minimum": parameter.low, "maximum": parameter.high}
         return {"type": "integer"} | {key: value for key, value in bounds.items() if value is not None}
     if isinstance(parameter, Number):
         low, high = parameter.low, parameter.high
@@ -140,6 +140,6 @@ MEMORY = Text(
 Memory = Annotated[str, Rule(MEMORY)]
 
 
-def one_of(*options: str) -> Any:
-    """The type of one of a few words."""
-    return Annotated[str, Rule(Choice("", options=options))]
+def one_of(*options: str) -> Rule:
+    """Return the rule of one of a few words, for ``Annotated[str, one_of(...)]``."""
+    return Rule(Choice("", options=options))

@@ -10,7 +10,7 @@ import struct
 import zipfile
 import zlib
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from confml.errors import DataError
 
@@ -123,7 +123,8 @@ class _Zstandard:
     def __init__(self, zstandard, stream: BinaryIO):
         self._new = zstandard.ZstdDecompressor().decompressobj
         self._error = zstandard.ZstdError
-        self._stream, self._frame, self._ready = stream, None, b""
+        self._frame: Any = None  # the decompressor of the current frame
+        self._stream, self._ready = stream, b""
 
     def __enter__(self):
         return self

@@ -10,7 +10,7 @@ from pathlib import Path
 from confml.data._compressed import compression_of, decompress
 from confml.data._words import short
 from confml.data.memory import available_memory
-from confml.data.text_table import TextTable, file_error
+from confml.data.text_table import TextTable, checked_names, file_error
 from confml.errors import ConfigError, DataError
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}
@@ -247,25 +247,6 @@ def _all(header: list[str], records: list[tuple[int, list[str]]]) -> Iterator[li
     yield header
     for _, fields in records:
         yield fields
-
-
-def checked_names(path: Path, header: list[str], where: str) -> tuple[list[str], list[str]]:
-    """The names of the columns, each different, and notes. Raises DataError for two of one name."""
-    names, notes = [" ".join(name.split()) for name in header], []
-    unnamed = [at for at, name in enumerate(names) if not name]
-    for at in unnamed:
-        names[at] = f"unnamed-{at + 1}"
-    for at in unnamed[:3]:
-        notes.append(f"{path.name}: column {at + 1} has no name, it is called '{names[at]}'")
-    if len(unnamed) > 3:
-        notes.append(f"{path.name}: {len(unnamed) - 3} more columns have no name")
-    seen: dict[str, int] = {}
-    for at, name in enumerate(names):
-        first = seen.setdefault(name, at)
-        if first != at:
-            message = f"two columns are called '{short(name, 60)}': {first + 1} and {at + 1}"
-            raise DataError(message, where=where)
-    return names, notes
 
 
 def _in_words(separator: str) -> str:

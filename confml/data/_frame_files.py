@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from confml.data.text_table import TextTable, file_error
+from confml.data.text_table import TextTable, checked_names, file_error
 from confml.errors import DataError
 
 _PACKAGES = {"parquet": ("pyarrow", "a Parquet file"), "excel": ("openpyxl", "an Excel workbook")}
@@ -35,7 +35,7 @@ def read_frame(path: Path, kind: str) -> TextTable:
     kept = [at for at, fields in enumerate(rows) if any(fields)]
     if not kept:
         raise DataError("the table has no rows", where=str(path))
-    names, more = _distinct(path, names)
+    names, more = checked_names(path, names, f"{path}, header")
     return TextTable(
         path, names, [rows[at] for at in kept], [lines[at] for at in kept], unit="row", notes=notes + more
     )
@@ -85,12 +85,6 @@ def cell_text(value) -> str:
     if hasattr(value, "isoformat"):
         return value.isoformat()
     return str(value)
-
-
-def _distinct(path: Path, names: list[str]) -> tuple[list[str], list[str]]:
-    from confml.data._csv_text import checked_names
-
-    return checked_names(path, names, f"{path}, header")
 
 
 def _installed(package: str) -> bool:

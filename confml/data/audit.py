@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -145,7 +145,7 @@ def _repeats(groups: np.ndarray) -> np.ndarray:
 
 
 def _rows_in_both_parts(data: DataSet, rows: np.ndarray) -> list[Finding]:
-    if data.train_rows is None:
+    if data.train_rows is None or data.test_rows is None:
         return []
     both = data.test_rows[np.isin(rows[data.test_rows], rows[data.train_rows])]
     if not len(both):
@@ -170,7 +170,7 @@ def _at(data: DataSet, rows: np.ndarray) -> str:
     return at_lines((rows + 1 if data.lines is None else data.lines[rows]).tolist(), unit)
 
 
-def _are(values: Sequence) -> str:
+def _are(values: Sized) -> str:
     return "is" if len(values) == 1 else "are"
 
 
@@ -242,7 +242,7 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
         changes = label[1:] != label[:-1]
         if np.any(changes & ~steps):
             continue  # two rows of one value have two labels
-        distinct = 1 + np.count_nonzero(steps)
+        distinct = 1 + int(np.count_nonzero(steps))
         runs = 1 + np.count_nonzero(changes)
         chance = (len(labels) - distinct) * alike
         if runs == len(sizes) and not data.nominal[j]:
@@ -264,7 +264,8 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
 
 
 def _constant_and_duplicate(data: DataSet, train: np.ndarray) -> list[Finding]:
-    constant, same, seen = [], [], {}
+    constant, same = [], []
+    seen: dict[int, list[int]] = {}
     for j, name in enumerate(data.table_attributes):
         values = _bits(data.table[train, j])
         if np.all(values == values[:1]):

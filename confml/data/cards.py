@@ -316,6 +316,7 @@ def _with_base(path: Path, seen: tuple[Path, ...]):
 
 def _refuse_underscores(path: Path, values: dict, places: dict) -> None:
     """Keys are written with hyphens; pydantic would also take the names of Python's fields."""
+    fixed: list[tuple[tuple[str | int, ...], Any]]
     fixed = [((key,), values[key]) for key in ("reader", "missing", "expect", "paper") if key in values]
     files = values.get("files")
     fixed += [(("files", i), file) for i, file in enumerate(files if isinstance(files, list) else [])]
@@ -358,8 +359,13 @@ def _as_data_error(error: ValidationError, path: Path, values: dict, places: dic
 
 def _keys_at(loc: tuple) -> list[str]:
     """The keys that the mapping around ``loc`` may have."""
-    nested = {"files": CardFile, "missing": Missing, "expect": Expect, "paper": Paper}
-    readers = {"delimited": Delimited, "keel": Keel, "idx": Idx, "sklearn": Sklearn}
+    nested: dict[str, type[_Strict]] = {
+        "files": CardFile,
+        "missing": Missing,
+        "expect": Expect,
+        "paper": Paper,
+    }
+    readers: dict[str, type[_Strict]] = {"delimited": Delimited, "keel": Keel, "idx": Idx, "sklearn": Sklearn}
     model: type[_Strict] = Card
     if len(loc) > 1:
         model = readers[loc[1]] if loc[0] == "reader" else nested[loc[0]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from confml.data._words import is_number, listed, short
 from confml.data.text_table import TextTable, table_name
@@ -32,15 +32,6 @@ class CsvSpec:
     encoding: str | None = None
     decimal: str = "."
     drop_first: bool = False
-
-    def named(self) -> Iterator[tuple[str, int | None, str]]:
-        """(key, position in its list or None, name) of every column that a key names."""
-        for key in _SINGLE:
-            if getattr(self, key) is not None:
-                yield key, None, getattr(self, key)
-        for key in LISTS:
-            for at, name in enumerate(getattr(self, key)):
-                yield key, at, name
 
 
 def read_spec(given: Mapping[str, Any]) -> CsvSpec:
@@ -73,14 +64,41 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
     return spec
 
 
-def column_mistakes(spec: CsvSpec, names: Sequence[str]) -> Iterator[tuple[str, int | None, str, str | None]]:
-    """(key, position in its list, message, hint) of every key that names a wrong column.
+class NamesColumns(Protocol):
+    """The keys of a table file that name columns; None for a key that is not given."""
+
+    @property
+    def label(self) -> str | None: ...
+    @property
+    def groups(self) -> str | None: ...
+    @property
+    def ignore(self) -> tuple[str, ...] | None: ...
+    @property
+    def nominal(self) -> tuple[str, ...] | None: ...
+    @property
+    def id(self) -> tuple[str, ...] | None: ...
+
+
+def named_columns(spec: NamesColumns) -> Iterator[tuple[str, int | None, str]]:
+    """Iterate over (key, position in its list or None, name) for every column that a key names."""
+    for key in _SINGLE:
+        if getattr(spec, key) is not None:
+            yield key, None, getattr(spec, key)
+    for key in LISTS:
+        for at, name in enumerate(getattr(spec, key) or ()):
+            yield key, at, name
+
+
+def column_mistakes(
+    spec: NamesColumns, names: Sequence[str]
+) -> Iterator[tuple[str, int | None, str, str | None]]:
+    """Iterate over (key, position in its list, message, hint) for every key that names a wrong column.
 
     names: the columns of the file.
     """
     there = set(names)
     used: dict[str, str] = {}  # the key that named a column first
-    for key, at, name in spec.named():
+    for key, at, name in named_columns(spec):
         if name not in there:
             what = "label column" if key == "label" else f"column of {key}:"
             yield key, at, f"there is no {what} '{short(name, 60)}'", _columns_hint(name, names)

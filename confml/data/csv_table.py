@@ -16,7 +16,8 @@ from confml.data.coding import code_columns
 from confml.data.csv_spec import CsvSpec, check_columns, read_spec
 from confml.data.dataset import DataSet, label_variants
 from confml.data.memory import require_memory
-from confml.data.text_table import TextTable, read_table
+from confml.data.table_files import read_table
+from confml.data.text_table import TextTable
 from confml.errors import DataError, did_you_mean
 
 LONGEST_LABEL = 1000  # characters; a longer text is no class
@@ -95,6 +96,7 @@ def _check_test_columns(wanted: CsvSpec, train: TextTable, test: TextTable, feat
     groups = () if wanted.groups is None else (wanted.groups,)
     lacking = [name for name in (wanted.label, *groups, *features) if name not in test.place]
     more = [name for name in test.names if name not in train.place]
+    hint: str | None
     if wanted.label in lacking:
         hint = did_you_mean(wanted.label, test.names, list_all=False) or "a test file needs the true classes"
         raise DataError(f"there is no label column '{wanted.label}'", where=str(test.path), hint=hint)

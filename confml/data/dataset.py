@@ -110,7 +110,9 @@ class DataSet:
         return np.unique(self.y)
 
     def identifiers(self) -> dict[str, np.ndarray]:
-        """The identifiers by column: name -> (n,) text."""
+        """Return the identifiers by column: name -> (n,) text."""
+        if self.ids is None:
+            return {}
         return {name: self.ids[:, j] for j, name in enumerate(self.id_columns)}
 
     def class_counts(self) -> dict:
@@ -124,7 +126,7 @@ class DataSet:
         rows: (m,) row numbers of this data set.
         """
         rows = np.asarray(rows)
-        if self.train_rows is None:
+        if self.train_rows is None or self.test_rows is None:
             return rows
         within = np.empty(len(self), dtype=np.int64)
         for part in (self.train_rows, self.test_rows):

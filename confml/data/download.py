@@ -157,11 +157,13 @@ class _Transfers:
         expected_bytes = file.original_bytes or file.bytes
         target = self.folder / f"served-{len(self._done)}"
         self.say(f"fetching {file.folder}/{file.name} from {address}{_size(expected_bytes)}")
+        cause, attempt = "", 0
         for attempt in range(1, self.attempts + 1):
-            cause, final = self._attempt(address, target, expected_bytes)
-            if cause is None:
+            failure, final = self._attempt(address, target, expected_bytes)
+            if failure is None:
                 self._check_served(file, target)
                 return target
+            cause = failure
             if final or attempt == self.attempts:
                 break
             wait = self.pause * 2 ** (attempt - 1)

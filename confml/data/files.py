@@ -70,9 +70,9 @@ def find(card: str, file: CardFile) -> Path:
     a file that is nowhere, or nowhere right: with the folders looked in or the checksums, and what to do.
     """
     state = look(file)
-    if state.state == "found":
-        return state.path
-    if state.state == "wrong":
+    if state.path is not None:
+        if state.state == "found":
+            return state.path
         if state.path.parent.parent == download_folder():
             hint = f"confml data fetch {card} puts the right one in its place"
         else:
@@ -159,15 +159,16 @@ def _digests(path: Path, *, content: bool, again: bool, remember: bool) -> dict:
     stat = path.stat()
     # Size and time of change can be set. A file that was replaced has another inode, and the system sets the
     # time of its last change of state.
+    full = str(path.resolve())
     stamp = {
-        "path": str(path.resolve()),
+        "path": full,
         "size": stat.st_size,
         "changed": stat.st_mtime_ns,
         "state_changed": stat.st_ctime_ns,
         "inode": stat.st_ino,
         "device": stat.st_dev,
     }
-    memory = cache_folder() / "verified" / f"{hashlib.sha256(stamp['path'].encode()).hexdigest()[:32]}.json"
+    memory = cache_folder() / "verified" / f"{hashlib.sha256(full.encode()).hexdigest()[:32]}.json"
     known = {} if again else _remembered(memory, stamp)
     missing = [key for key in ("sha256", *["content"] * content) if key not in known]
     if not missing:

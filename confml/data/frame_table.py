@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confml.data._csv_text import checked_names
 from confml.data._frame_files import cell_text
-from confml.data.text_table import TextTable
+from confml.data.text_table import TextTable, checked_names
 from confml.errors import DataError
 
 if TYPE_CHECKING:

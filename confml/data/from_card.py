@@ -89,6 +89,8 @@ def _read(card: Card) -> _Table:
             raise DataError("its columns are not those of the card's first file", where=_where(card, file))
     rows = _joined([rows for _, rows in files])
     label = card.label or rows.label
+    if label is None:
+        raise DataError("the card does not name the label column", where=str(card.path), hint="add label:")
     for column in (label, *card.ignore, *card.ordinal, *(card.nominal if card.nominal != "all" else ())):
         if column not in rows.names:
             hint = did_you_mean(str(column), rows.names)
@@ -149,8 +151,8 @@ def _joined(all_rows: Sequence[Rows]) -> Rows:
             values[start : start + len(codes), j][there] = new[codes[there].astype(np.intp)]
             start += len(codes)
         texts[column] = list(place)
-    lines = [rows.lines for rows in all_rows]
-    together = None if any(part is None for part in lines) else np.concatenate(lines)
+    lines = [rows.lines for rows in all_rows if rows.lines is not None]
+    together = np.concatenate(lines) if len(lines) == len(all_rows) else None
     return replace(all_rows[0], values=values, texts=texts, lines=together)
 
 

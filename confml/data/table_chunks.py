@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 
 from confml.data import _csv_text as text
 from confml.data._compressed import BROKEN, compression_of, in_words, open_compressed
-from confml.data.text_table import FRAMES, TextTable, file_error, read_table
+from confml.data.table_files import FRAMES, read_table
+from confml.data.text_table import TextTable, checked_names, file_error
 from confml.errors import DataError
 
 CHUNK_ROWS = 4096
@@ -84,7 +85,7 @@ def _chunks(
     part = list(islice(records, rows))
     if part:
         header = text.even_records(path, header, at, part)
-    names, notes = text.checked_names(path, header, f"{path}, line {at}")
+    names, notes = checked_names(path, header, f"{path}, line {at}")
     while True:
         yield TextTable(path, names, [row for _, row in part], [line for line, _ in part], taken, notes=notes)
         part, notes = list(islice(records, rows)), []

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from confml.data._words import short
 from confml.errors import DataError, did_you_mean
 
-FRAMES = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "excel", ".xlsm": "excel"}
 _COMPRESSED = (".gz", ".bz2", ".zst")
 
 
@@ -48,34 +48,6 @@ class TextTable:
         self.lines = [line for line, stays in zip(self.lines, kept, strict=True) if stays]
 
 
-def read_table(path: Path, separator: str | None = None, encoding: str | None = None) -> TextTable:
-    """Read a table file with a header line.
-
-    ``.parquet`` and ``.xlsx`` files are read with pandas (the first sheet); any other file is CSV, plain or
-    compressed by gzip, bzip2 or Zstandard. separator, encoding: of a CSV file, found out unless given.
-    Raises DataError with the file and the line for a file that cannot be read as a table.
-    """
-    path = Path(path)
-    kind = FRAMES.get(path.suffix.lower())
-    if kind is not None:
-        from confml.data._frame_files import read_frame
-
-        return read_frame(path, kind)
-    from confml.data._csv_text import read_csv
-
-    return read_csv(path, separator, encoding)
-
-
-def column_names_of(path: Path, separator: str | None = None, encoding: str | None = None) -> list[str]:
-    """The names of the columns of a table file, without the rows below them. Raises as `read_table`."""
-    path = Path(path)
-    if path.suffix.lower() in FRAMES:
-        return read_table(path).names
-    from confml.data._csv_text import read_header
-
-    return read_header(path, separator, encoding)
-
-
 def table_name(path: Path | str) -> str:
     """The name of a table file without its endings: ``loans`` for ``loans.csv.gz``."""
     path = Path(path)
@@ -95,3 +67,22 @@ def file_error(path: Path, error: OSError) -> DataError:
     if isinstance(error, IsADirectoryError):
         return DataError("this is a folder, not a table file", where=str(path))
     return DataError(f"cannot be read: {error.strerror or error}", where=str(path))
+
+
+def checked_names(path: Path, header: list[str], where: str) -> tuple[list[str], list[str]]:
+    """Return the names of the columns, each different, and notes. Raises DataError for two of one name."""
+    names, notes = [" ".join(name.split()) for name in header], []
+    unnamed = [at for at, name in enumerate(names) if not name]
+    for at in unnamed:
+        names[at] = f"unnamed-{at + 1}"
+    for at in unnamed[:3]:
+        notes.append(f"{path.name}: column {at + 1} has no name, it is called '{names[at]}'")
+    if len(unnamed) > 3:
+        notes.append(f"{path.name}: {len(unnamed) - 3} more columns have no name")
+    seen: dict[str, int] = {}
+    for at, name in enumerate(names):
+        first = seen.setdefault(name, at)
+        if first != at:
+            message = f"two columns are called '{short(name, 60)}': {first + 1} and {at + 1}"
+            raise DataError(message, where=where)
+    return names, notes

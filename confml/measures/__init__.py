@@ -1,8 +1,8 @@
-"""What is measured on a prediction: each file beside this one holds one `Measure`, registered in `MEASURES`.
+"""Measures of predictions: each file of this package defines one `Measure`, registered in `MEASURES`.
 
-To add a measure, write ``measures/mine.py`` with a ``MEASURE`` and name it here; it then stands in
-``metrics.csv`` and the summaries of every run, old ones included, since measures are computed from stored
-scores. Each of its metrics is declared with the direction that is better (`Metric`).
+To add a measure, write ``measures/mine.py`` with a ``MEASURE`` and add it to `MEASURES`. Its metrics then
+appear in ``metrics.csv`` and the summaries of every run, old ones included, because measures are computed
+from stored scores. Each metric is declared with its better direction (`Metric`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MEASURES: tuple[Measure, ...] = (
 
 
 def known_metrics() -> dict[str, Metric]:
-    """The declaration of every metric of a prediction by name, in the order of ``metrics.csv``."""
+    """Return the declaration of every metric of a prediction by name, in the order of ``metrics.csv``."""
     return {name: metric for measure in MEASURES for name, metric in measure.metrics.items()}
 
 
@@ -34,11 +34,11 @@ def evaluate(
     thresholds: Sequence[float] = (),
     context: Context | None = None,
 ) -> list[Row]:
-    """Every metric of one view on one test part with true labels (n,).
+    """Return every metric of one view on one test part with true labels (n,).
 
-    levels: significance levels of regions. thresholds: acceptance thresholds of the reject option; both
-    stand in a row's ``level``. A value that is not defined (an empty test part, no region with one label) is
-    NaN. Raises ValueError where ``truth`` has another length than the prediction.
+    levels: significance levels of regions. thresholds: acceptance thresholds of the reject option. The
+    ``level`` of a row is one of these. An undefined value (an empty test part, no region with one label) is
+    NaN. Raises ValueError if ``truth`` and the prediction differ in length.
     """
     case = Case(prediction, truth, tuple(levels), tuple(thresholds), context or Context())
     return [row for measure in MEASURES for row in measure.compute(case)]

@@ -1,4 +1,4 @@
-"""What a measure is given, `Case`, and what it gives back, `Row`."""
+"""The input of a measure, `Case`, and its output, `Row`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from confml.measures.prediction import Prediction
 
 
 class Row(NamedTuple):
-    """One number: what it measures, at which level (None where none applies), and its value (NaN: undefined).
+    """One value of a metric at one level; NaN if undefined.
 
-    For region metrics the level is the significance level, for acceptance metrics the threshold.
+    level: significance level of a region metric, threshold of an acceptance metric, None for other metrics.
     """
 
     metric: str
@@ -26,10 +26,10 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Context:
-    """What is known about a prediction beside its test part.
+    """The training part and the parameters behind a prediction.
 
-    train_rows: number of training examples; train_class_counts: how many of them each class has.
-    params: the method's parameters as far as the config gives them.
+    train_rows: number of training examples; train_class_counts: number per class. params: parameters of the
+    method that the config sets.
     """
 
     train_rows: int = 0
@@ -39,7 +39,7 @@ class Context:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One view on one test part, with its true labels (n,); raises ValueError where the lengths differ."""
+    """One view on one test part, with its true labels (n,). Raises ValueError if the lengths differ."""
 
     prediction: Prediction
     truth: np.ndarray
@@ -59,28 +59,28 @@ class Case:
 
     @cached_property
     def true_columns(self) -> np.ndarray:
-        """(n,) column of each true label in the scores; -1 for a class that training never saw."""
+        """(n,) column of each true label in the scores; -1 for an absent class."""
         return columns_of(self.truth, self.prediction.classes)
 
     def share(self, chosen: np.ndarray) -> float:
-        """The share of the test examples that a (n,) mask chooses; NaN of an empty test part."""
+        """Return the fraction of test examples that a (n,) mask selects; NaN for an empty test part."""
         return fraction(np.count_nonzero(chosen), len(self.truth))
 
 
 @dataclass(frozen=True)
 class Measure:
-    """The metrics of one file: ``metrics`` declares each, ``compute`` gives their rows for a case."""
+    """The metrics of one file: ``metrics`` declares them, ``compute`` returns their rows for a case."""
 
     metrics: Mapping[str, Metric]
     compute: Callable[[Case], Iterable[Row]]
 
 
 def columns_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """(n,) position of each label among the sorted ``classes``, -1 where it is not one of them."""
+    """Return (n,) the position of each label among the sorted ``classes``, -1 if it is not one of them."""
     columns = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     return np.where(classes[columns] == labels, columns, -1)
 
 
 def fraction(part: float, whole: float) -> float:
-    """part / whole, NaN for 0 / 0."""
+    """Return part / whole, NaN for 0 / 0."""
     return float(part) / float(whole) if whole else float("nan")

@@ -1,4 +1,4 @@
-"""Bounds on the error of a whole classifier, to hold against the confidence of single predictions."""
+"""Bounds on the error of a whole classifier, to compare with the confidence of single predictions."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import math
 
 
 def sparse_svm_bound(train_rows: int, support_vectors: int, delta: float = 1.0) -> float:
-    """Littlestone and Warmuth's bound on the error of a two-class SVM, true with probability 1 - delta.
+    """Return Littlestone and Warmuth's bound on the error of a two-class SVM, with probability 1 - delta
 
-    ``(d ln(e l / d) + ln(l / delta)) / (l - d)``, with l training examples, none of which the machine errs
-    on (a hard margin), and d support vectors. Source:
-    Cristianini, Shawe-Taylor (2000), quoted by Proedrou et al. (2002), who leave the second term out for
-    USPS: 274 ln(7291 e / 274) / (7291 - 274) = 0.17 for one of ten machines. inf where d = l. Raises
-    ValueError for numbers that cannot be such.
+    ``(d ln(e l / d) + ln(l / delta)) / (l - d)``, with l training examples, all classified correctly (a hard
+    margin), and d support vectors; inf if d = l. Source: Cristianini, Shawe-Taylor (2000), quoted by Proedrou
+    et al. (2002), who omit the second term for USPS: 274 ln(7291 e / 274) / (7291 - 274) = 0.17 for one of
+    ten machines. Raises ValueError for impossible numbers.
     """
     rows, d = train_rows, support_vectors
     if not (0 <= d <= rows and rows > 0 and 0 < delta <= 1):

@@ -1,9 +1,9 @@
-"""Certified operating points: a threshold whose risk is bounded for new examples, not only for those seen.
+"""Certified operating points: thresholds whose selective risk is bounded for new examples.
 
-The largest coverage whose observed risk is at most r breaks r on new data in more than half of all trials.
-Learn-then-Test (Angelopoulos et al. 2021) with a fixed sequence does not: thresholds on a grid that was
-fixed without the calibration part are tried from strict to loose, each with the binomial test of
-"its risk is above r", until the first that fails.
+A threshold chosen for the largest coverage with an observed risk of at most r exceeds r on new data in more
+than half of all trials. Learn-then-Test (Angelopoulos et al. 2021) with a fixed sequence keeps the bound:
+the thresholds of a grid, chosen without the calibration part, are tested from strict to loose with the
+binomial test of "the risk is above r", up to the first test that fails.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class OperatingPoint:
 
     With probability at least 1 - delta over calibration parts, the accepted new examples (exchangeable with
     the calibration part) have risk at most ``risk``. accepted, errors, p_value: of the calibration part at
-    the threshold; at the strictest one tried where none is certified. minimum: accepted examples
-    without any error that are needed for any certificate.
+    the threshold, or at the strictest threshold tested if none is certified. minimum: number of accepted
+    examples without an error that any certificate needs.
     """
 
     threshold: float | None
@@ -33,7 +33,7 @@ class OperatingPoint:
     minimum: int
 
     def words(self) -> str:
-        """One sentence for a report."""
+        """Return one sentence for a report."""
         promise = f"risk at most {self.risk:g} with confidence {1 - self.delta:g}"
         if self.threshold is None:
             return (
@@ -45,7 +45,7 @@ class OperatingPoint:
 
 
 def minimum_accepted(risk: float, delta: float) -> int:
-    """The fewest accepted calibration examples, all of them right, that certify ``risk``.
+    """Return the smallest number of accepted calibration examples, all correct, that certifies ``risk``.
 
     ceil(ln delta / ln(1 - risk)): 29, 59 and 299 for risks of 10, 5 and 1 % at delta = 5 %.
     """
@@ -56,15 +56,15 @@ def minimum_accepted(risk: float, delta: float) -> int:
 def threshold_grid(
     confidence, calibration_rows: int, risk: float, delta: float, size: int = 50
 ) -> np.ndarray:
-    """(at most ``size``,) thresholds from strict to loose, by training-side confidences (m,) alone.
+    """Return (at most ``size``,) thresholds from strict to loose, from confidences (m,) without labels.
 
-    They are quantiles of ``confidence`` (of inner cross-validation, say), evenly spaced in coverage. The
-    strictest is expected to accept twice the `minimum_accepted` of ``calibration_rows`` examples, or all:
-    stricter ones would fail for want of examples and end the sequence at once.
+    They are quantiles of ``confidence`` (from inner cross-validation, for example), evenly spaced in
+    coverage. The strictest is expected to accept twice the `minimum_accepted` of ``calibration_rows``
+    examples, or all: stricter ones would have too few examples and end the sequence at the first test.
     """
     confidence = np.sort(np.asarray(confidence, dtype=np.float64))
     if confidence.ndim != 1 or not len(confidence) or np.isnan(confidence).any():
-        raise ValueError("the grid needs a list of confidences without NaN")
+        raise ValueError("confidence must be a nonempty list of numbers without NaN")
     least = min(1.0, 2.0 * minimum_accepted(risk, delta) / max(calibration_rows, 1))
     coverages = np.linspace(least, 1.0, size)
     places = np.clip(np.ceil((1.0 - coverages) * len(confidence)).astype(int), 0, len(confidence) - 1)
@@ -72,11 +72,11 @@ def threshold_grid(
 
 
 def certify(confidence, correct, grid, risk: float, delta: float = 0.05) -> OperatingPoint:
-    """The loosest threshold of ``grid`` that a calibration part certifies.
+    """Return the loosest threshold of ``grid`` that a calibration part certifies.
 
-    confidence, correct: (n,) of the calibration part, none of which was used to fit or to make the grid.
-    A threshold accepting k examples, e of them wrong, passes if the probability of at most e errors in k
-    at an error rate of ``risk`` is at most ``delta``. Raises ValueError for a grid that is not descending.
+    confidence, correct: (n,) of the calibration part, which must not be used to fit or to choose the grid.
+    A threshold that accepts k examples with e errors passes if the probability of at most e errors in k
+    examples at an error rate of ``risk`` is at most ``delta``. Raises ValueError for an unsorted grid.
     """
     from scipy.stats import binom
 
@@ -84,9 +84,9 @@ def certify(confidence, correct, grid, risk: float, delta: float = 0.05) -> Oper
     confidence, correct = np.asarray(confidence, dtype=np.float64), np.asarray(correct, dtype=bool)
     grid = np.atleast_1d(np.asarray(grid, dtype=np.float64))
     if confidence.ndim != 1 or confidence.shape != correct.shape or np.isnan(confidence).any():
-        raise ValueError("confidence and correct must be (n,) both, without NaN")
+        raise ValueError("confidence and correct must both have shape (n,), without NaN")
     if not len(grid) or not np.all(np.diff(grid) < 0):
-        raise ValueError("the grid of thresholds must descend, from strict to loose")
+        raise ValueError("the grid of thresholds must be strictly decreasing")
     best = None
     minimum = minimum_accepted(risk, delta)
     for threshold in grid:
@@ -102,4 +102,4 @@ def certify(confidence, correct, grid, risk: float, delta: float = 0.05) -> Oper
 def _check(risk: float, delta: float) -> None:
     for name, value in (("risk", risk), ("delta", delta)):
         if not 0.0 < value < 1.0:
-            raise ValueError(f"{name} lies between 0 and 1, both excluded; got {value}")
+            raise ValueError(f"{name} must be above 0 and below 1, got {value}")

@@ -1,4 +1,4 @@
-"""Has a set of Markov chains converged? Split R-hat, effective sample size, and both in words."""
+"""Convergence of Markov chains: split R-hat, effective sample size, and warnings."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-# Limits for "converged", as usual for several chains (Vehtari et al. 2021 ask for 1.01 and 100 a chain;
-# 1.05 is where a posterior mean is off by about a third of its standard deviation).
+# Usual limits of convergence for several chains (Vehtari et al. 2021 ask for 1.01 and 100 per chain; at 1.05
+# a posterior mean is off by about a third of its standard deviation).
 RHAT_LIMIT = 1.05
 ESS_LIMIT = 100.0
 
 
 def split_rhat(draws) -> float:
-    """Potential scale reduction of (chains, draws), each chain cut in two halves (Gelman et al. 2013, 11.4).
+    """Return the split R-hat (potential scale reduction) of (chains, draws) (Gelman et al. 2013, 11.4).
 
-    1 for draws that are all the same, infinity for chains that are each constant but differ, NaN for fewer
-    than 4 draws a chain.
+    1 for draws that are all equal, infinity for constant chains that differ, NaN for fewer than 4 draws per
+    chain.
     """
     halves = _halves(draws)
     if halves is None:
@@ -32,10 +32,10 @@ def split_rhat(draws) -> float:
 
 
 def effective_sample_size(draws) -> float:
-    """Independent draws that would tell the mean as well as these (chains, draws) do.
+    """Return the effective sample size of (chains, draws) for the mean.
 
     Split chains, autocorrelations by Geyer's initial monotone sequence (Vehtari et al. 2021, equations 10
-    to 13). Draws that are all the same count in full; NaN for fewer than 4 draws a chain.
+    to 13). The number of draws if all are equal; NaN for fewer than 4 draws per chain.
     """
     halves = _halves(draws)
     if halves is None:
@@ -46,7 +46,7 @@ def effective_sample_size(draws) -> float:
         return float(total)
     within = halves.var(axis=1, ddof=1).mean()
     if within == 0.0:
-        return chains / 2  # the limit of what follows: a stuck chain tells as much as one draw
+        return chains / 2  # the limit of the formula below: a constant chain counts as one draw
     covariances = _autocovariances(halves).mean(axis=0)
     pooled = (length - 1) / length * within + halves.mean(axis=1).var(ddof=1)
     correlations = 1.0 - (within - covariances * length / (length - 1)) / pooled
@@ -60,11 +60,11 @@ def effective_sample_size(draws) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ChainDiagnostics:
-    """What several chains of one fit say about themselves.
+    """Convergence diagnostics of the chains of one fit.
 
-    traces: by quantity, (chains, kept draws). rhat, ess: by quantity. acceptance: by kind of move, (chains,)
-    shares of proposals accepted after burn-in (NaN where none was made). rare: kinds of move that are there
-    to be accepted now and then only.
+    traces: (chains, kept draws) of each quantity. rhat, ess: of each quantity. acceptance: (chains,)
+    acceptance rates after burn-in of each kind of move (NaN if none was proposed). rare: kinds of move that
+    are expected to be accepted rarely.
     """
 
     traces: Mapping[str, np.ndarray]
@@ -86,18 +86,18 @@ class ChainDiagnostics:
 
     @property
     def worst_rhat(self) -> float:
-        """The largest R-hat of all quantities; NaN if it is not known for one of them."""
+        """Largest R-hat of all quantities; NaN if one of them is NaN."""
         return float(np.max(list(self.rhat.values())))
 
     @property
     def least_ess(self) -> float:
-        """The smallest effective sample size of all quantities; NaN if it is not known for one of them."""
+        """Smallest effective sample size of all quantities; NaN if one of them is NaN."""
         return float(np.min(list(self.ess.values())))
 
     def summary(self, quantities: Sequence[str], points: int = 250) -> dict[str, Any]:
-        """What a report keeps, as plain data: the traces of some quantities, R-hat, ESS, the warnings.
+        """Return plain data for a report: traces of some quantities, R-hat, ESS and warnings.
 
-        Of each chain about ``points`` draws are kept, evenly spaced, to six digits: enough for a figure.
+        About ``points`` evenly spaced draws per chain are kept, to six digits.
         """
         traces = {name: self.traces[name] for name in quantities if name in self.traces}
         return {
@@ -116,11 +116,11 @@ class ChainDiagnostics:
         }
 
     def warnings(self) -> tuple[str, ...]:
-        """What is wrong, in words; empty where nothing is."""
+        """Return one sentence for each problem; empty if the chains have converged."""
         found = []
         if not np.isfinite(list(self.rhat.values())).all() and np.isnan(self.worst_rhat):
             found.append(
-                "too few draws were kept to say whether the chains have converged (4 a chain at least)"
+                "too few draws were kept to say whether the chains have converged (at least 4 per chain)"
             )
         else:
             high = [name for name, value in self.rhat.items() if value > RHAT_LIMIT]
@@ -128,18 +128,18 @@ class ChainDiagnostics:
                 worst = max(high, key=self.rhat.get)
                 found.append(
                     f"the chains have not converged: R-hat is {self.rhat[worst]:.2f} for {worst}"
-                    f"{_and_others(len(high) - 1)}, where {RHAT_LIMIT:g} is the most that can be trusted"
+                    f"{_and_others(len(high) - 1)}, above the limit of {RHAT_LIMIT:g}"
                 )
             low = [name for name, value in self.ess.items() if value < ESS_LIMIT]
             if low:
                 worst = min(low, key=self.ess.get)
                 found.append(
-                    f"the chains are worth only {self.ess[worst]:.0f} independent draws for {worst}"
+                    f"the effective sample size is only {self.ess[worst]:.0f} for {worst}"
                     f"{_and_others(len(low) - 1)}, fewer than {ESS_LIMIT:g}"
                 )
         chains = len(next(iter(self.traces.values())))
         if chains == 1:
-            found.append("one chain cannot show whether it is stuck: use several")
+            found.append("convergence cannot be checked with one chain; use at least two")
         for move, rates in self.acceptance.items():
             rate = float(np.mean(rates))
             if rate < 0.01 and move not in self.rare:
@@ -156,7 +156,7 @@ def _and_others(count: int) -> str:
 
 
 def _halves(draws) -> np.ndarray | None:
-    """(2 chains, half of the draws), or None for fewer than two draws a half."""
+    """Return (2 chains, half of the draws), or None for fewer than two draws per half."""
     draws = np.atleast_2d(np.asarray(draws, dtype=np.float64))
     half = draws.shape[1] // 2
     if half < 2:
@@ -165,7 +165,7 @@ def _halves(draws) -> np.ndarray | None:
 
 
 def _autocovariances(chains: np.ndarray) -> np.ndarray:
-    """(chains, lags 0..n-1) biased autocovariances of each chain, by the Fourier transform."""
+    """Return (chains, lags 0..n-1) biased autocovariances of each chain, by the Fourier transform."""
     length = chains.shape[1]
     centred = chains - chains.mean(axis=1, keepdims=True)
     size = 1 << (2 * length - 1).bit_length()

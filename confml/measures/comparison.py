@@ -1,4 +1,4 @@
-"""Comparing two methods on the same splits of one data set."""
+"""Comparison of two methods on the same splits of one data set."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from confml.measures.rejection import RejectionCurve
 
 @dataclass(frozen=True)
 class PairedComparison:
-    """Mean difference of J paired values, and whether it can be chance.
+    """Mean difference of J paired values and its corrected t test.
 
-    difference: mean; sd: of the differences (J - 1); t, degrees of freedom and two-sided p_value by the
-    corrected test; low, high: interval at ``confidence`` (0.95). NaN where J = 1 leaves them open.
+    difference: mean; sd: of the differences (J - 1); t, degrees of freedom and two-sided p_value of the
+    corrected test; low, high: interval at ``confidence`` (0.95). NaN if they are undefined for J = 1.
     """
 
     difference: float
@@ -32,22 +32,22 @@ class PairedComparison:
 def corrected_t(
     differences, train_rows: float, test_rows: float, confidence: float = 0.95
 ) -> PairedComparison:
-    """Nadeau and Bengio's corrected resampled t test of differences (J,) over J random splits.
+    """Return Nadeau and Bengio's corrected resampled t test of differences (J,) over J random splits.
 
-    train_rows, test_rows: rows of the parts of a split, those that steps drop from training included.
-    ``t = mean / sqrt((1/J + test_rows/train_rows) s^2)`` with J - 1 degrees of freedom: training parts of
-    different splits overlap, so that the plain t test is wrong more than half of the time (its type I error
-    is 59 % at 20 holdouts; corrected, 6 %). All differences equal: p = 1 if they are 0, else 0.
+    train_rows, test_rows: rows of the parts of a split, including those that steps remove from training.
+    ``t = mean / sqrt((1/J + test_rows/train_rows) s^2)`` with J - 1 degrees of freedom. Training parts of
+    different splits overlap, so the plain t test has a type I error of 59 % at 20 holdouts; the corrected
+    test has 6 %. If all differences are equal, p is 1 if they are 0 and 0 otherwise.
     """
     from scipy.stats import t as student
 
     differences = np.asarray(differences, dtype=np.float64)
     if differences.ndim != 1 or not len(differences):
-        raise ValueError(f"differences must be a list of at least one, got shape {differences.shape}")
+        raise ValueError(f"differences must be a nonempty list of numbers, got shape {differences.shape}")
     if train_rows <= 0 or test_rows <= 0:
-        raise ValueError("training and test parts must have rows")
+        raise ValueError("train_rows and test_rows must be above 0")
     if not 0.0 < confidence < 1.0:
-        raise ValueError(f"confidence lies between 0 and 1, both excluded; got {confidence}")
+        raise ValueError(f"confidence must be above 0 and below 1, got {confidence}")
     count, mean = len(differences), float(differences.mean())
     if count == 1:
         nan = float("nan")
@@ -66,10 +66,10 @@ def corrected_t(
 
 
 class CurveDifference(NamedTuple):
-    """How two methods' curves differ over the same splits: first less second (below 0: the first is better).
+    """Difference of the curves of two methods on the same splits, first minus second (below 0: first better).
 
-    grid: (g,) rejection rates; difference, low, high: (g,) mean difference of SURE INCORRECT proportions and
-    its corrected interval at each (not simultaneous); augrc: comparison of the areas, the one test to quote.
+    grid: (g,) rejection rates; difference, low, high: (g,) mean difference of sure-incorrect proportions and
+    its corrected interval at each rate (not simultaneous); augrc: comparison of the areas, the test to quote.
     """
 
     grid: np.ndarray
@@ -87,9 +87,9 @@ def curve_difference(
     test_rows: float,
     confidence: float = 0.95,
 ) -> CurveDifference:
-    """The paired difference of curves; first[i] and second[i] must be of the same split.
+    """Return the paired difference of curves; first[i] and second[i] must be of the same split.
 
-    NaN at rejection rates that one of the curves cannot reach (envelopes of 1 are always accepted).
+    NaN at rejection rates that one of the curves cannot attain (envelopes of 1 are always accepted).
     """
     if len(first) != len(second) or not len(first):
         raise ValueError(f"curves must come in pairs, got {len(first)} and {len(second)}")

@@ -1,4 +1,4 @@
-"""Coverage that a test part can have by chance where p-values are valid: the distribution and its band."""
+"""Distribution of the coverage of valid p-values on one test part, and its band."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ PROBABILITY = 0.95
 def counted_examples(case: Case) -> np.ndarray | None:
     """Return the number of examples (n,) that each true label's p-value was counted among, itself included.
 
-    Smoothed p-values without counts do not say it: then it is the training part plus 1, or the examples of
-    the class plus 1 where the method is ``mondrian``. 0 for a class that training never saw. None for an
-    online pass, in which each p-value is counted among other examples.
+    For smoothed p-values without counts it is the size of the training part plus 1, or of the class plus 1 if
+    the method is ``mondrian``. 0 for an absent class. None for an online pass, in which each p-value is
+    counted among other examples.
     """
     if is_online(case):
         return None
@@ -47,10 +47,11 @@ def covered_probabilities(rows: int, counted: int | None, level: float, smoothed
     """Return the probabilities (rows + 1,) that regions at ``level`` hold 0, 1, ... of ``rows`` true labels.
 
     The p-values are ranks among ``counted`` - 1 calibration examples, all exchangeable and without ties.
-    Given the calibration examples, an error has a probability drawn from Beta(l, counted - l), l being the
-    number of p-values of ``counted`` that are at most the level; so errors are beta-binomial (Vovk 2012,
-    Conditional validity of inductive conformal predictors). smoothed: l = level * counted, exact where that
-    is a whole number. counted: None for an online pass, whose errors are independent and so binomial.
+    Given the calibration examples, the probability of an error has the distribution Beta(l, counted - l),
+    where l is the number of p-values of ``counted`` that are at most the level. Errors are therefore
+    beta-binomial (Vovk 2012, Conditional validity of inductive conformal predictors). smoothed: l =
+    level * counted, exact if that is a whole number. counted: None for an online pass, whose errors are
+    independent and therefore binomial.
     """
     from scipy.stats import betabinom, binom
 
@@ -96,7 +97,7 @@ def coverage_band(
 
 
 def _ranks_at_most(level: float, counted: int) -> int:
-    """Return how many of 1/counted, 2/counted, ... are at most ``level``, by the division p-values are."""
+    """Return how many of 1/counted, 2/counted, ... are at most ``level``, divided as p-values are."""
     ranks = math.floor(level * counted)
     while ranks < counted and (ranks + 1) / counted <= level:
         ranks += 1

@@ -1,4 +1,4 @@
-"""Criteria of efficiency of p-values: the less of them there is for labels that are not true, the better.
+"""Criteria of efficiency of p-values: smaller p-values of false labels are better.
 
 Vovk, Fedorova, Nouretdinov, Gammerman, Criteria of efficiency for conformal prediction (COPA 2016). With n
 test examples, p-values p_i^y and regions G_i at level e, and y_i the true labels, each is a mean over i:
@@ -12,8 +12,8 @@ obs.    OU  max over y != y_i of p_i^y                         OM  1 if G_i hold
         OF  sum over y != y_i of p_i^y                         OE  how many labels other than y_i G_i holds
 ======  =====================================================  ==============================================
 
-Those on the left need no level. Smaller is better for all of them; S, N, OF and OE are conditionally proper:
-the best conformity measure by them is the true conditional probability.
+The criteria on the left need no level. Smaller is better for all criteria. S, N, OF and OE are conditionally
+proper: the conformity measure that optimises them is the true conditional probability.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from confml.measures.metrics import LOWER, Metric
 
 
 def p_value_criteria(case: Case) -> dict[str, float]:
-    """S, U, F, OU and OF by metric; U and OU are 0 where there is no second or no false label."""
+    """Return S, U, F, OU and OF by metric; U and OU are 0 if there is no second or no false label."""
     p = case.prediction.scores
     n, c = p.shape
     if n == 0:
@@ -46,7 +46,7 @@ def p_value_criteria(case: Case) -> dict[str, float]:
 
 
 def region_criteria(case: Case, level: float) -> dict[str, float]:
-    """E, OM and OE by metric at one significance level; N and M stand among the region metrics."""
+    """Return E, OM and OE by metric at one significance level; N and M are region metrics."""
     region = case.prediction.region(level)
     n = len(region)
     false = np.count_nonzero(region & _false_labels(case), axis=1)
@@ -59,7 +59,7 @@ def region_criteria(case: Case, level: float) -> dict[str, float]:
 
 
 def _false_labels(case: Case) -> np.ndarray:
-    """(n, c) bool: labels that are not the true one; all of them where training never saw that."""
+    """Return (n, c) bool: labels that are not the true one; all labels if the true class is absent."""
     return np.arange(len(case.prediction.classes)) != case.true_columns[:, None]
 
 
@@ -85,7 +85,7 @@ _WITHOUT_LEVEL = {
         "mean second largest p-value (U)", LOWER, "mean over i of the second largest p_i^y", VOVK_2016
     ),
     "fuzziness": Metric(
-        "mean sum of an example's p-values but the largest (F)",
+        "mean sum of an example's p-values without the largest (F)",
         LOWER,
         "mean over i of sum_y p_i^y - max_y p_i^y",
         VOVK_2016,
@@ -107,15 +107,15 @@ MEASURE = Measure(
     metrics={
         **_WITHOUT_LEVEL,
         "excess": Metric(
-            "mean number of labels in a region beyond the first (E)",
+            "mean number of labels in a region in excess of one (E)",
             LOWER,
             "mean over i of max(|G_i| - 1, 0)",
             VOVK_2016,
         ),
         "observed_multiple": Metric(
-            "share of regions that hold a false label (OM)",
+            "share of regions that contain a false label (OM)",
             LOWER,
-            "#{i: G_i holds some y != y_i} / n",
+            "#{i: G_i contains some y != y_i} / n",
             VOVK_2016,
         ),
         "observed_excess": Metric(

@@ -1,9 +1,9 @@
-"""Martingales that bet against exchangeability, out of the smoothed p-values of an online pass.
+"""Exchangeability martingales from the smoothed p-values of an online pass.
 
 If examples are exchangeable, the smoothed p-values p_1, p_2, ... of the true labels are independent and
-uniform on [0, 1], so that what a gambler has who bets against that, beginning with 1, is a martingale: it
-ever reaches C with probability at most 1/C (Ville's inequality). Large values are evidence against
-exchangeability. All is computed as decimal logarithms.
+uniform on [0, 1]. The capital of a bet against this, starting at 1, is then a martingale: it ever reaches C
+with probability at most 1/C (Ville's inequality). Large values are evidence against exchangeability. All
+values are computed as decimal logarithms.
 
 Source: Vovk, Nouretdinov, Gammerman, Testing exchangeability on-line, ICML 2003; Vovk, Gammerman, Shafer,
 Algorithmic Learning in a Random World, 2005, section 7.1.
@@ -22,22 +22,22 @@ from confml.measures.validity import smoothed_p_values
 
 SOURCE = "Vovk, Nouretdinov and Gammerman 2003"
 POWER = 0.92  # the epsilon of the power martingale in both sources
-_LEAST = 2.0**-1022  # a p-value of exactly 0, which chance gives once in 2^53 draws, would end the game
+_LEAST = 2.0**-1022  # a p-value of exactly 0 (one draw in 2^53) would make the martingale infinite
 
 
 def power_martingale(p: np.ndarray, epsilon: float = POWER) -> np.ndarray:
-    """(n,) log10 of ``prod epsilon p_i^(epsilon - 1)`` after each of the p-values (n,); 0 < epsilon <= 1."""
+    """Return (n,) log10 of ``prod epsilon p_i^(epsilon - 1)`` after each p-value (n,); 0 < epsilon <= 1."""
     if not 0 < epsilon <= 1:
         raise ValueError(f"epsilon must be above 0 and at most 1, got {epsilon}")
     return np.cumsum(math.log10(epsilon) + (epsilon - 1) * np.log10(_positive(p)))
 
 
 def simple_mixture(p: np.ndarray) -> np.ndarray:
-    """(n,) log10 of the mean of `power_martingale` over all epsilon, uniform on [0, 1], after each p-value.
+    """Return (n,) log10 of the mean of `power_martingale` over epsilon in [0, 1], after each p-value.
 
     With S = -sum of ln p_i it is the integral of ``e^n exp(S (1 - e))`` over e, which is
-    ``exp(S) gamma(n + 1, S) / S^(n + 1)``, gamma being the lower incomplete function, or the series
-    ``sum over i of S^i / ((n + 1) (n + 2) ... (n + 1 + i))``, which is taken where gamma would be tiny.
+    ``exp(S) gamma(n + 1, S) / S^(n + 1)`` with the lower incomplete gamma function, or the series
+    ``sum over i of S^i / ((n + 1) (n + 2) ... (n + 1 + i))``, which is used if gamma would be tiny.
     """
     from scipy.special import gammainc, gammaln
 
@@ -53,7 +53,7 @@ def simple_mixture(p: np.ndarray) -> np.ndarray:
 
 
 def _series(S: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """The series of `simple_mixture`, for S <= n + 1: its terms fall, all of them positive."""
+    """Return the series of `simple_mixture` for S <= n + 1; its terms are positive and decreasing."""
     term = 1 / (n + 1)
     total = term.copy()
     place = 1
@@ -67,14 +67,15 @@ def _series(S: np.ndarray, n: np.ndarray) -> np.ndarray:
 def _positive(p: np.ndarray) -> np.ndarray:
     p = np.asarray(p, dtype=np.float64)
     if np.any(~((p >= 0) & (p <= 1))):
-        raise ValueError("p-values lie between 0 and 1")
+        raise ValueError("p-values must be between 0 and 1")
     return np.maximum(p, _LEAST)
 
 
 def is_online(case: Case) -> bool:
-    """Whether each example was predicted from all before it, so that the p-values make a martingale.
+    """Return whether each example was predicted from all before it, so that p-values form a martingale.
 
-    Examples that were predicted one by one and not learnt in between are ranks among the same ones: no game.
+    If examples are not learnt between predictions, their p-values are ranks among the same examples, and
+    there is no martingale.
     """
     learnt = case.prediction.extra.get("learnt")
     return case.prediction.kind == "p-value" and learnt is not None and bool(np.all(np.diff(learnt) == 1))
@@ -101,7 +102,8 @@ MEASURE = Measure(
             SOURCE,
         ),
         "log10_mixture_martingale_max": Metric(
-            "its largest value on the way: M has probability 10^-M if examples are exchangeable, at most",
+            "largest value of log10_mixture_martingale during the pass; M or more has probability at most "
+            "10^-M if examples are exchangeable",
             None,
             "max over the steps of log10_mixture_martingale",
             SOURCE,

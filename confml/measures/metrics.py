@@ -1,8 +1,8 @@
 """`Metric`: the declaration of a number that a run reports, with the direction that is better.
 
-Every metric is declared once, beside the code that computes it: metrics of predictions in the ``MEASURE`` of
-their file in `confml.measures`, quantities of a method or step in its class attribute ``metrics``, and those
-that a report adds in its own files. `confml.report.declared` collects them.
+Every metric is declared once, in the module that computes it: metrics of predictions in the ``MEASURE`` of
+a module of `confml.measures`, quantities of a method or step in its class attribute ``metrics``, and metrics
+of a report in its sections. `confml.report.declared` collects them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ class Metric:
     """The declaration of a metric.
 
     about: one sentence, without a full stop. direction: ``"higher"`` or ``"lower"``, whichever is better;
-    None for a description of which neither is (``k_mean``, coverage). formula: with n test examples i,
-    p-values p_i^y, region G_i and true label y_i. source: publication.
+    None if neither is (``k_mean``, coverage). formula: with n test examples i, p-values p_i^y, region G_i and
+    true label y_i. source: publication.
     """
 
     about: str
@@ -32,7 +32,7 @@ class Metric:
 
     @property
     def sign(self) -> int:
-        """1 where higher is better and -1 where lower is; ValueError where neither is."""
+        """1 if higher is better, -1 if lower is better. Raises ValueError if neither is."""
         if self.direction is None:
-            raise ValueError(f"there is no better direction of: {self.about}")
+            raise ValueError(f"neither higher nor lower is better for this metric: {self.about}")
         return 1 if self.direction == HIGHER else -1

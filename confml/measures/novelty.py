@@ -1,4 +1,4 @@
-"""Examples of classes that training never saw: are they told apart by low credibility?"""
+"""Detection of absent classes (classes without training examples) by low credibility."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from confml.measures.metrics import HIGHER, LOWER, Metric
 
 
 def familiarity(case: Case) -> np.ndarray:
-    """(n,) how well each example fits what was trained on: credibility of p-values, else the confidence."""
+    """Return (n,) the credibility of each example, or the confidence for views without p-values."""
     credibility = case.prediction.credibility
     return case.prediction.confidence if credibility is None else credibility
 
 
 def separation(known: np.ndarray, unseen: np.ndarray) -> float:
-    """The probability that a value of ``known`` exceeds one of ``unseen``, ties counted half (AUROC)."""
+    """Return the AUROC: probability that a value of ``known`` exceeds one of ``unseen``, ties half."""
     if len(known) == 0 or len(unseen) == 0:
         return float("nan")
     ranked = np.sort(unseen)
@@ -42,18 +42,18 @@ def _compute(case: Case) -> Iterator[Row]:
 MEASURE = Measure(
     metrics={
         "unseen_separation": Metric(
-            "probability that a test example of a class in training has a higher "
-            "credibility (confidence where there is none) than one of a class that is not",
+            "probability that a test example of a known class has a higher credibility (confidence for views "
+            "without p-values) than one of an absent class",
             HIGHER,
             "P(credibility of a known > of an absent class) + P(equal) / 2",
         ),
         "unseen_no_class": Metric(
-            "share of empty regions among test examples of classes that are not in training",
+            "share of empty regions among test examples of absent classes",
             HIGHER,
             "#{i: y_i absent, |G_i| = 0} / #{i: y_i absent}",
         ),
         "known_no_class": Metric(
-            "share of empty regions among test examples of classes that are",
+            "share of empty regions among test examples of known classes",
             LOWER,
             "#{i: y_i known, |G_i| = 0} / #{i: y_i known}",
         ),

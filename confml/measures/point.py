@@ -11,9 +11,9 @@ from confml.measures.metrics import HIGHER, LOWER, Metric
 
 
 def adjusted_rand_index(truth: np.ndarray, labels: np.ndarray) -> float:
-    """Agreement of two labellings (n,) beyond chance: 1 if equal, about 0 at random; NaN for n = 0.
+    """Return the adjusted Rand index of two labellings (n,): 1 if equal, about 0 at random; NaN for n = 0.
 
-    Hubert & Arabie 1985, as scikit-learn computes it. A test set with one class on both sides gives 1.
+    Hubert & Arabie 1985, as scikit-learn computes it. It is 1 if both labellings have one class only.
     """
     if len(truth) == 0:
         return float("nan")
@@ -35,7 +35,7 @@ MEASURE = Measure(
             LOWER,
             "#{i: predicted label of i is not y_i} / n",
         ),
-        "accuracy": Metric("share of test examples whose predicted label is right", HIGHER, "1 - error"),
+        "accuracy": Metric("share of test examples whose predicted label is correct", HIGHER, "1 - error"),
         "ari": Metric(
             "adjusted Rand index of predicted and true labels",
             HIGHER,

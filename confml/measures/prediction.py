@@ -1,11 +1,11 @@
-"""`Prediction`: what a method says about n examples, in the same terms for every kind of confidence."""
+"""`Prediction`: predictions of a method for n examples, with one interface for all kinds of confidence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -23,26 +23,26 @@ class Prediction:
 
     classes: (c,) class labels in sorted order; columns of ``scores``.
     scores: (n, c) p-values, probabilities, vote shares or decision values, by ``kind``.
-    kind: one of `KINDS`; says what a region, a confidence and an acceptance mean.
-    labels: (n,) predicted labels; by default the class of the largest score, the first of several.
+    kind: one of `KINDS`; it decides how regions, confidence and acceptance are computed.
+    labels: (n,) predicted labels; by default the class with the largest score, the first one for ties.
     extra: further arrays whose first axis is n (``sd``, standard errors, counts).
 
-    Arrays are made read-only. Raises ValueError for shapes that do not fit or a kind that is not known.
+    Arrays are made read-only. Raises ValueError for inconsistent shapes or an unknown kind.
     """
 
     classes: np.ndarray
     scores: np.ndarray
     kind: str
-    labels: np.ndarray | None = None
+    labels: np.ndarray = cast(np.ndarray, None)  # never None after __post_init__
     extra: Mapping[str, np.ndarray] = field(default_factory=dict)
     posterior_threshold: float = 0.5  # t0 of the posterior kind: confidence = Phi((mean - t0) / sd)
 
     def __post_init__(self):
         classes, scores = np.asarray(self.classes), np.asarray(self.scores, dtype=np.float64)
         if self.kind not in KINDS:
-            raise ValueError(f"kind is one of {', '.join(KINDS)}, got {self.kind!r}")
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}")
         if classes.ndim != 1 or len(classes) == 0 or scores.ndim != 2 or scores.shape[1] != len(classes):
-            raise ValueError(f"scores must be (n, {classes.size}), one column a class, got {scores.shape}")
+            raise ValueError(f"scores must be (n, {classes.size}), one column per class, got {scores.shape}")
         if self.labels is None:
             labels = classes[np.argmax(scores, axis=1)] if len(scores) else classes[:0]
         else:
@@ -56,7 +56,7 @@ class Prediction:
                 raise ValueError(f"extra[{name!r}] must have {len(scores)} rows, got {values.shape}")
             extra[name] = _read_only(values)
         if self.kind == "posterior" and extra.get("sd", np.empty(0)).shape != scores.shape:
-            raise ValueError("a posterior needs extra['sd'] of the shape of scores")
+            raise ValueError("a posterior needs extra['sd'] with the shape of scores")
         put = object.__setattr__
         put(self, "classes", _read_only(classes))
         put(self, "scores", _read_only(scores))
@@ -73,11 +73,11 @@ class Prediction:
 
     @property
     def confidence(self) -> np.ndarray:
-        """(n,) how far each prediction can be trusted; its scale depends on the kind.
+        """(n,) confidence of each prediction; its scale depends on the kind.
 
         p-values: 1 - second largest p (1 with one class). Probability, vote and envelope: the largest score.
-        Posterior: Phi((mean - t0) / sd) of the predicted class. Margin: the margin, which for two or more
-        columns of decision values is the largest less the second largest.
+        Posterior: Phi((mean - t0) / sd) of the predicted class. Margin: the largest decision value minus the
+        second largest; with one column, the decision value.
         """
         scores = self.scores
         if self.kind == "posterior":
@@ -93,33 +93,33 @@ class Prediction:
 
     @property
     def certainty(self) -> np.ndarray:
-        """(n,) what orders predictions by confidence: the confidence, and for a posterior (mean - t0) / sd.
+        """(n,) values that order predictions by confidence: the confidence; for a posterior (mean - t0) / sd.
 
-        Phi of the latter is 1 in doubles from 8.3 on, where posteriors that differ would seem to tie.
+        In double precision Phi is 1 from 8.3 on, so different posteriors would tie.
         """
         return self._standardised() if self.kind == "posterior" else self.confidence
 
     @property
     def credibility(self) -> np.ndarray | None:
-        """(n,) the largest p-value: how well the example fits the training set; None for other kinds."""
+        """(n,) largest p-value of each example; None for other kinds."""
         return self.scores.max(axis=1, initial=-np.inf) if self.kind == "p-value" else None
 
     @property
     def has_regions(self) -> bool:
-        """Whether a significance level means anything for this kind: margins have no regions."""
+        """Whether this kind has prediction regions; margins have none."""
         return self.kind != "margin"
 
     def region(self, level: float) -> np.ndarray:
-        """(n, c) bool: the labels that a prediction at significance ``level`` keeps.
+        """Return (n, c) bool: the prediction regions at significance ``level``.
 
-        p-values: ``p > level``, which is exact, since p is one correctly rounded division. Probabilities and
-        shares: the smallest set by decreasing score (earlier classes first among equals) whose sum is at
+        p-values: ``p > level``, which is exact because p is one correctly rounded division. Probabilities and
+        vote shares: the smallest set by decreasing score (earlier classes first for ties) whose sum is at
         least ``1 - level``. Raises ValueError for margins.
         """
         if not self.has_regions:
-            raise ValueError("margins have no regions: make the method conformal")
+            raise ValueError("margins have no prediction regions; make the method conformal")
         if not 0 <= level <= 1:
-            raise ValueError(f"a significance level lies between 0 and 1, got {level}")
+            raise ValueError(f"level must be between 0 and 1, got {level}")
         if self.kind == "p-value":
             return self.scores > level
         order = np.argsort(-self.scores, axis=1, kind="stable")
@@ -133,7 +133,7 @@ class Prediction:
         return region
 
     def label_sets(self, level: float) -> list[tuple]:
-        """n tuples of class labels, in the order of ``classes``: `region` at significance ``level``."""
+        """Return the `region` at significance ``level`` as n tuples of labels in the order of ``classes``."""
         labels = self.classes.tolist()
         return [tuple(labels[column] for column in np.flatnonzero(row)) for row in self.region(level)]
 
@@ -160,9 +160,9 @@ class Prediction:
         return frame
 
     def accepted(self, threshold: float) -> np.ndarray:
-        """(n,) bool: predictions whose confidence reaches ``threshold`` (the reject option keeps these).
+        """Return (n,) bool: predictions that the reject option accepts at ``threshold``.
 
-        Envelope: share > threshold, and a share of 1 is always accepted. Posterior: mean - c sd > t0 with
+        Envelope: score > threshold, and a score of 1 is always accepted. Posterior: mean - c sd > t0 with
         c = Phi^-1(threshold). Every other kind: confidence >= threshold.
         """
         if self.kind == "envelope":
@@ -183,14 +183,14 @@ class Prediction:
         return np.divide(above, sd, out=limit, where=sd > 0)
 
     def take(self, rows) -> Prediction:
-        """The same view of some of the examples."""
+        """Return the predictions of some of the examples."""
         extra = {name: values[rows] for name, values in self.extra.items()}
         scores, labels = self.scores[rows], self.labels[rows]
         return Prediction(self.classes, scores, self.kind, labels, extra, self.posterior_threshold)
 
     @staticmethod
     def concatenate(parts: list[Prediction]) -> Prediction:
-        """One prediction out of those of consecutive blocks of test examples."""
+        """Return one prediction from those of consecutive blocks of test examples."""
         if len(parts) == 1:
             return parts[0]
         first = parts[0]

@@ -1,4 +1,4 @@
-"""Comparing several methods over several data sets: ranks, Friedman, Nemenyi, Wilcoxon with Holm."""
+"""Comparison of several methods over several data sets: ranks, Friedman, Nemenyi, Wilcoxon with Holm."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class RankComparison:
-    """What N data sets say about k methods (Demsar, JMLR 7, 2006).
+    """Ranks and tests of k methods on N data sets (Demsar, JMLR 7, 2006).
 
-    ranks (N, k): 1 for the best, mean ranks of equals; mean_ranks (k,). chi_squared, p_value: Friedman's
-    test; f, f_p_value: Iman and Davenport's form of it. critical_difference: two mean ranks that differ by at
-    least this much differ at ``level``; nemenyi (k, k): p-values of Nemenyi's test; wilcoxon (k, k):
-    two-sided p-values of Wilcoxon's signed-rank test for each pair, all together corrected by Holm.
-    Diagonals are 1. NaN where fewer than two data sets or methods leave a value open.
+    ranks (N, k): 1 for the best, mean ranks for ties; mean_ranks (k,). chi_squared, p_value: Friedman's
+    test; f, f_p_value: Iman and Davenport's form of it. critical_difference: mean ranks that differ by at
+    least this much are different at ``level``; nemenyi (k, k): p-values of Nemenyi's test; wilcoxon (k, k):
+    two-sided p-values of Wilcoxon's signed-rank test for each pair, corrected by Holm over all pairs.
+    Diagonals are 1. NaN if a value is undefined for fewer than two data sets or methods.
     """
 
     ranks: np.ndarray
@@ -30,9 +30,9 @@ class RankComparison:
     wilcoxon: np.ndarray
 
     def groups(self) -> list[np.ndarray]:
-        """Largest sets of methods whose mean ranks are no further apart than the critical difference.
+        """Return the largest sets of methods whose mean ranks differ by less than the critical difference.
 
-        Method numbers by mean rank: the bars of a critical-difference diagram; sets of one are left out.
+        Method numbers by mean rank: the bars of a critical-difference diagram, without sets of one method.
         """
         order = np.argsort(self.mean_ranks, kind="stable")
         found: list[np.ndarray] = []
@@ -54,15 +54,17 @@ def compare_ranks(scores, higher_is_better: bool = True, level: float = 0.05) ->
 
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 2 or not scores.size or not np.isfinite(scores).all():
-        raise ValueError(f"scores must be (data sets, methods), all of them numbers; got {scores.shape}")
+        raise ValueError(
+            f"scores must be a (data sets, methods) table of finite numbers, got shape {scores.shape}"
+        )
     if not 0.0 < level < 1.0:
-        raise ValueError(f"level lies between 0 and 1, both excluded; got {level}")
+        raise ValueError(f"level must be above 0 and below 1, got {level}")
     n, k = scores.shape
     ranks = rankdata(-scores if higher_is_better else scores, axis=1)
     means = ranks.mean(axis=0)
     chi_squared = p_value = f = f_p_value = float("nan")
     if n > 1 and k > 1:
-        # Ties: the variance of the ranks that there are, as in scipy's friedmanchisquare.
+        # With ties: the variance of the actual ranks, as in scipy's friedmanchisquare.
         spread = float(np.sum((ranks - (k + 1) / 2) ** 2))
         if spread > 0:
             chi_squared = float((k - 1) * n**2 * np.sum((means - (k + 1) / 2) ** 2) / spread)
@@ -110,9 +112,9 @@ def _nemenyi(means: np.ndarray, datasets: int) -> np.ndarray:
 
 
 def wilcoxon_holm(scores) -> np.ndarray:
-    """(k, k) two-sided p-values of Wilcoxon's signed-rank test, corrected by Holm over all pairs.
+    """Return (k, k) two-sided p-values of Wilcoxon's signed-rank test, corrected by Holm over all pairs.
 
-    Differences of 0 are left out; two methods with the same scores everywhere have p = 1.
+    Differences of 0 are omitted; two methods with equal scores on all data sets have p = 1.
     """
     from scipy.stats import wilcoxon
 

@@ -1,4 +1,4 @@
-"""Region predictions: how often they hold the true label, how large they are, and why."""
+"""Prediction regions: coverage, set size, and the shares of singleton, multiple and empty regions."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ REASONS = ("atypical", "certain", "ambiguous")  # of a region with none, one, se
 
 
 def reasons(region: np.ndarray) -> np.ndarray:
-    """(n,) the reason of each row of a (n, c) region, one of `REASONS`."""
+    """Return (n,) the reason of each row of a (n, c) region, one of `REASONS`."""
     return np.array(REASONS)[np.minimum(region.sum(axis=1), 2)]
 
 
 def region_rows(case: Case, level: float) -> Iterator[Row]:
-    """The region metrics of one case at one significance level, as fractions of the test examples.
+    """Return the region metrics of one case at one significance level, as fractions of the test examples.
 
-    A true label that training never saw is in no region. ``correct_of_one_class`` is NaN where no region has
-    exactly one label, ``mean_region_size_nonempty`` where all are empty.
+    The label of an absent class is in no region. ``correct_of_one_class`` is NaN if no region has exactly one
+    label, ``mean_region_size_nonempty`` if all regions are empty.
     """
     region = case.prediction.region(level)
     size = region.sum(axis=1)
@@ -40,7 +40,7 @@ def region_rows(case: Case, level: float) -> Iterator[Row]:
 
 
 def rows_needed(level: float) -> int | None:
-    """The fewest examples n with 1/(n + 1) <= level, so that a p-value can exclude; None at level 0.
+    """Return the smallest n with 1/(n + 1) <= level, so that a p-value can exclude a label; None at level 0.
 
     A label is excluded when p <= level, and no p-value of n examples is smaller than 1/(n + 1).
     """
@@ -55,10 +55,10 @@ def rows_needed(level: float) -> int | None:
 def smallest_p_notes(
     levels: Sequence[float], train_rows: int | None = None, class_counts: Mapping | None = None
 ) -> list[str]:
-    """In words, the levels that the smallest possible p-value exceeds, so that nothing is ever excluded.
+    """Return a note for each level below the smallest possible p-value, at which no label is excluded.
 
-    Ordinary p-values count among all ``train_rows`` examples, label-conditional ones among the rows of their
-    class: give ``class_counts`` (label -> rows) for those. Empty where every level can be reached.
+    p-values are counted among all ``train_rows`` examples, label-conditional p-values among the rows of their
+    class; pass ``class_counts`` (label -> rows) for those. Empty if every level can exclude labels.
     """
     notes = []
     for level in sorted(map(float, levels)):
@@ -87,20 +87,22 @@ def _compute(case: Case) -> Iterator[Row]:
 MEASURE = Measure(
     metrics={
         "coverage": Metric(
-            "share of regions that hold the true label; at least 1 - level where regions are valid",
+            "share of regions that contain the true label; at least 1 - level if regions are valid",
             None,
             "#{i: y_i in G_i} / n",
         ),
         "mean_region_size": Metric(
-            "mean number of labels in a region, empty ones counted as 0 (criterion N)",
+            "mean set size: number of labels in a region, 0 for empty regions (criterion N)",
             LOWER,
             "sum |G_i| / n",
             "Vovk et al. 2016",
         ),
         "mean_region_size_nonempty": Metric(
-            "mean number of labels in the regions that are not empty", LOWER, "sum |G_i| / #{i: |G_i| > 0}"
+            "mean set size of the regions that are not empty", LOWER, "sum |G_i| / #{i: |G_i| > 0}"
         ),
-        "one_class": Metric("share of regions with exactly one label", HIGHER, "#{i: |G_i| = 1} / n"),
+        "one_class": Metric(
+            "singleton rate: share of regions with exactly one label", HIGHER, "#{i: |G_i| = 1} / n"
+        ),
         "two_or_more": Metric(
             "share of regions with two or more labels (criterion M)",
             LOWER,
@@ -109,7 +111,7 @@ MEASURE = Measure(
         ),
         "no_class": Metric("share of empty regions", None, "#{i: |G_i| = 0} / n"),
         "correct_of_one_class": Metric(
-            "share of the regions with exactly one label whose label is the true one",
+            "singleton accuracy: share of the regions with exactly one label whose label is correct",
             HIGHER,
             "#{i: G_i = {y_i}} / #{i: |G_i| = 1}",
         ),

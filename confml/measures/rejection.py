@@ -1,14 +1,16 @@
-"""Accuracy-rejection curves: what is gained by holding back the least confident predictions.
+"""Accuracy-rejection and risk-coverage curves of the reject option.
 
-Confidence descends; equal confidences form one group that is accepted or rejected together, and curves are
-linear inside a group, as the mean over all orders of its rows is. With n predictions of which E are wrong,
-``e_k`` is the expected number of errors among the first k, and the rejection rate is 1 - k/n.
+Predictions are sorted by decreasing confidence. Equal confidences form one group that is accepted or rejected
+together, and curves are linear inside a group, like the mean over all orders of its rows. With n predictions
+of which E are wrong, ``e_k`` is the expected number of errors among the first k, and the rejection rate is
+1 - k/n.
 
-Every area is defined here once, because public tools differ and most depend on the order of rows that tie:
+Every area is defined here once, because public tools differ and most depend on the order of tied rows:
 
-- AURC = (1/n) sum_k e_k / k, the mean risk over all coverages;
-- E-AURC = AURC - (1/n) sum_{j=1..E} j / (n - E + j), what is above the best possible order (never negative);
-- AUGRC = trapezoid of e_k / n over k/n from (0, 0) (Traub et al. 2024) = (1 - AUROC) acc err + err^2 / 2.
+- AURC (area under the risk-coverage curve) = (1/n) sum_k e_k / k, the mean risk over all coverages;
+- E-AURC (excess AURC) = AURC - (1/n) sum_{j=1..E} j / (n - E + j), the AURC minus that of the best order;
+- AUGRC (area under the generalised risk-coverage curve) = trapezoid of e_k / n over k/n from (0, 0)
+  (Traub et al. 2024) = (1 - AUROC) acc err + err^2 / 2.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ class RejectionCurve:
     """One accuracy-rejection curve, by groups of equal confidence, the most confident first.
 
     confidences: (g,) of the groups; accepted, errors: (g + 1,) predictions and errors in the first 0, 1, ...
-    g groups. always_accepted: how many predictions no threshold rejects (an envelope of exactly 1);
-    points of the curve with fewer accepted ones cannot be had.
+    g groups. always_accepted: number of predictions that no threshold rejects (an envelope of exactly 1);
+    points of the curve with fewer accepted predictions are not attainable.
     """
 
     confidences: np.ndarray
@@ -43,7 +45,7 @@ class RejectionCurve:
 
     @property
     def error_rate(self) -> float:
-        """Error rate with nothing rejected; NaN for no predictions."""
+        """Error rate without rejection; NaN for no predictions."""
         return self.errors[-1] / self.n if self.n else float("nan")
 
     @cached_property
@@ -53,37 +55,37 @@ class RejectionCurve:
 
     @property
     def most_rejected(self) -> float:
-        """The largest rejection rate of any threshold: below 1 where some are always accepted."""
+        """Largest rejection rate of any threshold; below 1 if some predictions are always accepted."""
         return 1.0 - self.always_accepted / self.n if self.n else float("nan")
 
     # ---- areas
 
     def aurc(self) -> float:
-        """Area under the risk-coverage curve, 0 (best) to 1; NaN for no predictions."""
+        """Return the area under the risk-coverage curve, 0 (best) to 1; NaN for no predictions."""
         return float(np.mean(self.expected_errors[1:] / np.arange(1, self.n + 1))) if self.n else float("nan")
 
     def e_aurc(self) -> float:
-        """AURC less that of the best order of the same predictions (finite form: 0 for a perfect order)."""
+        """Return AURC minus that of the best order of the same predictions; 0 for a perfect order."""
         wrong = np.arange(1, int(self.errors[-1]) + 1)
         right = self.n - int(self.errors[-1])
         return self.aurc() - float(np.sum(wrong / (right + wrong))) / self.n if self.n else float("nan")
 
     def e_aurc_limit(self) -> float:
-        """AURC - e - (1 - e) ln(1 - e), the form for large n that papers use; it can fall below 0."""
+        """Return AURC - e - (1 - e) ln(1 - e), the form for large n that papers use; it may be negative."""
         e = self.error_rate
         return self.aurc() - e - (0.0 if e == 1.0 else (1.0 - e) * float(np.log1p(-e)))
 
     def augrc(self) -> float:
-        """Area under the generalised risk-coverage curve (errors accepted / n over coverage), 0 to 1/2."""
+        """Return the area under the generalised risk-coverage curve (errors accepted / n), 0 to 1/2."""
         if not self.n:
             return float("nan")
         means = 0.5 * (self.errors[1:] + self.errors[:-1])
         return float(np.sum(means * np.diff(self.accepted))) / self.n**2
 
     def auroc(self) -> float:
-        """Probability that a right prediction is more confident than a wrong one, ties counting half.
+        """Return the probability that a correct prediction is more confident than a wrong one, ties half.
 
-        NaN where all are right or all wrong.
+        NaN if all predictions are correct or all are wrong.
         """
         wrong = self.errors[-1]
         right = self.n - wrong
@@ -96,23 +98,23 @@ class RejectionCurve:
     # ---- points
 
     def errors_at_coverage(self, coverage) -> np.ndarray:
-        """Expected errors among the most confident ``coverage`` * n predictions; any shape."""
+        """Return the expected errors among the most confident ``coverage`` * n predictions; any shape."""
         return np.interp(np.asarray(coverage, dtype=np.float64) * self.n, self.accepted, self.errors)
 
     def risk_at_coverage(self, coverage) -> np.ndarray:
-        """Share of errors among the accepted at coverage in (0, 1]; NaN at 0."""
+        """Return the selective risk (error rate of the accepted) at coverage in (0, 1]; NaN at 0."""
         accepted = np.asarray(coverage, dtype=np.float64) * self.n
         errors = self.errors_at_coverage(coverage)
         return np.divide(errors, accepted, out=np.full_like(errors, np.nan), where=accepted > 0)[()]
 
     def sure_incorrect_at(self, rejection_rate) -> np.ndarray:
-        """SURE INCORRECT proportion of all when ``rejection_rate`` of all are UNSURE: the paper's figures."""
+        """Return the sure-incorrect proportion of all predictions if ``rejection_rate`` of all are unsure."""
         return (self.errors_at_coverage(1.0 - np.asarray(rejection_rate)) / self.n)[()]
 
     def coverage_at_risk(self, risk: float) -> float:
-        """The largest coverage k/n whose accepted have expected risk e_k / k <= ``risk``; NaN if none has.
+        """Return the largest coverage k/n with expected selective risk e_k / k <= ``risk``; NaN if none has.
 
-        It describes these predictions; it promises nothing about others: see `certify`.
+        The risk of new predictions may be higher; `certify` bounds it.
         """
         counts = np.arange(1, self.n + 1)
         # e_k is a sum of fractions: 1e-9 of an error is rounding, never a real one.
@@ -120,10 +122,10 @@ class RejectionCurve:
         return (reached[-1] + 1) / self.n if len(reached) else float("nan")
 
     def points(self) -> dict[str, np.ndarray]:
-        """The attainable points, strictest threshold first, as named columns (CSV, figures).
+        """Return the attainable points, strictest threshold first, as named columns (CSV, figures).
 
         threshold (accept confidences at least as large), coverage, unsure, sure_correct, sure_incorrect (of
-        all), risk (errors of the accepted; NaN where none is).
+        all), risk (error rate of the accepted; NaN if none is accepted).
         """
         kept = np.flatnonzero(self.accepted >= self.always_accepted)
         accepted, errors = self.accepted[kept], self.errors[kept]
@@ -138,7 +140,7 @@ class RejectionCurve:
         }
 
     def summary(self) -> dict[str, float]:
-        """The areas and AUROC by name; ``augrc`` is the one to compare methods by."""
+        """Return the areas and AUROC by name; compare methods by ``augrc``."""
         return {
             "augrc": self.augrc(),
             "aurc": self.aurc(),
@@ -149,19 +151,19 @@ class RejectionCurve:
 
 
 def rejection_curve(confidence, correct, *, always_accepted_from: float = np.inf) -> RejectionCurve:
-    """The curve of n predictions from their confidence (n,) and whether each is correct (n,) bool.
+    """Return the curve of n predictions from their confidence (n,) and whether each is correct (n,) bool.
 
-    always_accepted_from: the confidence from which no threshold rejects a prediction. Raises ValueError for
-    shapes that do not fit and NaN. Infinite confidences are fine.
+    always_accepted_from: confidence from which no threshold rejects a prediction. Raises ValueError for NaN
+    and inconsistent shapes. Infinite confidences are allowed.
     """
     confidence = np.asarray(confidence, dtype=np.float64)
     correct = np.asarray(correct)
     if confidence.ndim != 1 or correct.shape != confidence.shape:
         raise ValueError(
-            f"confidence and correct must be (n,) both, got {confidence.shape} and {correct.shape}"
+            f"confidence and correct must both have shape (n,), got {confidence.shape} and {correct.shape}"
         )
     if np.isnan(confidence).any():
-        raise ValueError(f"{np.isnan(confidence).sum()} confidences are NaN: they have no place in an order")
+        raise ValueError(f"{np.isnan(confidence).sum()} confidences are NaN and cannot be sorted")
     values, group, sizes = np.unique(confidence, return_inverse=True, return_counts=True)
     wrong = np.bincount(group, weights=~correct.astype(bool), minlength=len(values))
     return RejectionCurve(
@@ -173,11 +175,10 @@ def rejection_curve(confidence, correct, *, always_accepted_from: float = np.inf
 
 
 def curve_of(prediction: Prediction, truth) -> RejectionCurve:
-    """The curve of one view with true labels (n,), by `Prediction.certainty`.
+    """Return the curve of one view with true labels (n,), by `Prediction.certainty`.
 
-    The thresholds of a posterior are multiples c of its sd: accepted where (mean - t0) / sd >= c.
-    An envelope of 1 is accepted at every threshold, which is why envelope curves stop where every
-    prediction that is left has all the posterior behind one class.
+    The thresholds of a posterior are multiples c of its sd: accepted if (mean - t0) / sd >= c. An envelope
+    of 1 is accepted at every threshold, so envelope curves end where only envelopes of 1 are left.
     """
     top = 1.0 if prediction.kind == "envelope" else np.inf
     return rejection_curve(
@@ -196,14 +197,14 @@ class CurveBand(NamedTuple):
 
 
 def band(curves: Sequence[RejectionCurve], rejection_rates, *, what: str = "sure_incorrect") -> CurveBand:
-    """Mean and band over splits at common rejection rates in [0, 1].
+    """Return mean and band over splits at common rejection rates in [0, 1].
 
-    what: ``sure_incorrect`` (of all), or ``risk`` (errors of the accepted). NaN at rates that no threshold
-    reaches on one of the splits (envelopes of 1 are always accepted), and for the risk of nothing.
+    what: ``sure_incorrect`` (of all), or ``risk`` (of the accepted). NaN at rates that no threshold attains
+    on one of the splits (envelopes of 1 are always accepted), and for the risk if nothing is accepted.
     """
     grid = np.asarray(rejection_rates, dtype=np.float64)
     if what not in ("sure_incorrect", "risk"):
-        raise ValueError(f"what is sure_incorrect or risk, got {what!r}")
+        raise ValueError(f"what must be 'sure_incorrect' or 'risk', got {what!r}")
     if what == "risk":
         values = np.stack([curve.risk_at_coverage(1.0 - grid) for curve in curves])
     else:
@@ -218,19 +219,19 @@ def band(curves: Sequence[RejectionCurve], rejection_rates, *, what: str = "sure
 
 
 class Sureness(NamedTuple):
-    """Proportions of SURE CORRECT, SURE INCORRECT and UNSURE predictions; they add up to 1."""
+    """Proportions of sure correct, sure incorrect and unsure predictions; they add up to 1."""
 
     correct: float
     incorrect: float
     unsure: float
 
     def expected_loss(self, loss: Sequence[float] = (-1.0, 2.0, 0.0)) -> float:
-        """Mean loss of (correct, incorrect, unsure); by default the paper's example: -1, +2 and 0."""
+        """Return the mean loss of (correct, incorrect, unsure); the default is the paper's example."""
         return float(np.dot(self, loss))
 
 
 def sureness(accepted, correct) -> Sureness:
-    """Proportions from which predictions are accepted (n,) and which are correct (n,); NaN for n = 0."""
+    """Return the proportions from accepted (n,) bool and correct (n,) bool; NaN for n = 0."""
     accepted, correct = np.asarray(accepted, dtype=bool), np.asarray(correct, dtype=bool)
     if not len(accepted):
         return Sureness(float("nan"), float("nan"), float("nan"))
@@ -240,10 +241,10 @@ def sureness(accepted, correct) -> Sureness:
 
 
 class Match(NamedTuple):
-    """The threshold of one method that equals another's SI or SC: see `match`.
+    """Threshold of one method with the sure-incorrect or sure-correct proportion of another; see `match`.
 
-    low, high: every threshold in (low, high] accepts the same predictions. exact: whether the two are equal
-    or only as near as the groups of equal confidence allow.
+    low, high: every threshold in (low, high] accepts the same predictions. exact: whether the proportions are
+    equal, or only as close as groups of equal confidence allow.
     """
 
     threshold: float
@@ -256,14 +257,14 @@ class Match(NamedTuple):
 def match(
     curve: RejectionCurve, reference: Sureness, *, by: str = "incorrect", near: float | None = None
 ) -> Match:
-    """The threshold at which a curve has the SURE INCORRECT (or ``correct``) proportion of ``reference``.
+    """Return the threshold at which a curve has the sure-incorrect (or correct) proportion of ``reference``.
 
-    This is how the paper's Table 2 puts methods side by side. Among several thresholds the largest is taken,
-    as the paper does for the reject method, or the one nearest to ``near``, as for its posterior method.
-    Where the curve jumps over the reference the nearest proportion below it is taken (``exact`` is False).
+    The paper's Table 2 compares methods this way. Of several thresholds the largest is returned, as in the
+    paper for the reject method, or the one nearest to ``near``, as for its posterior method. If no proportion
+    is equal to the reference, the nearest one below it is used (``exact`` is False).
     """
     if by not in ("incorrect", "correct"):
-        raise ValueError(f"by is incorrect or correct, got {by!r}")
+        raise ValueError(f"by must be 'incorrect' or 'correct', got {by!r}")
     column = curve.errors if by == "incorrect" else curve.accepted - curve.errors
     wanted = getattr(reference, by) * curve.n
     possible = curve.accepted >= curve.always_accepted

@@ -1,4 +1,4 @@
-"""The reject option: sure and correct, sure and incorrect, unsure at thresholds; areas over all of them."""
+"""The reject option: sure correct, sure incorrect and unsure at thresholds, and areas over all thresholds."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ AREAS = ("augrc", "aurc", "e_aurc", "auroc_correct")
 
 
 def _compute(case: Case) -> Iterator[Row]:
-    """What `Prediction.accepted` accepts is sure, the rest unsure; the row's level is the threshold."""
+    """Yield the metrics; accepted predictions are sure, rejected ones unsure. The level is the threshold."""
     if np.isnan(case.prediction.certainty).any():
-        areas = dict.fromkeys(AREAS, float("nan"))  # a confidence that is NaN has no place in an order
+        areas = dict.fromkeys(AREAS, float("nan"))  # predictions with a NaN cannot be sorted
     else:
         areas = curve_of(case.prediction, case.truth).summary()
     for name in AREAS:
@@ -32,32 +32,32 @@ def _compute(case: Case) -> Iterator[Row]:
 MEASURE = Measure(
     metrics={
         "augrc": Metric(
-            "area under errors accepted against coverage, 0 (best) to 1/2: the one to compare by",
+            "area under the generalised risk-coverage curve, 0 (best) to 1/2; compare methods by this area",
             LOWER,
             "integral of the generalised risk #{accepted and wrong} / n over the coverage",
             "Traub et al. 2024",
         ),
         "aurc": Metric(
-            "area under risk against coverage: mean error of the accepted over all coverages",
+            "area under the risk-coverage curve: mean selective risk over all coverages",
             LOWER,
             "integral of the selective risk #{accepted and wrong} / #{accepted} over the coverage",
             "Geifman and El-Yaniv 2017",
         ),
         "e_aurc": Metric(
-            "aurc less that of the best order of the same predictions, 0 at best",
+            "excess aurc: aurc minus that of the best order of the same predictions, 0 at best",
             LOWER,
-            "aurc - aurc of the order that accepts all right predictions first",
+            "aurc - aurc of the order that accepts all correct predictions first",
             "Geifman, Uziel and El-Yaniv 2019",
         ),
         "auroc_correct": Metric(
-            "probability that a right prediction is more confident than a wrong one",
+            "probability that a correct prediction is more confident than a wrong one",
             HIGHER,
-            "P(confidence of a right > of a wrong prediction) + P(equal) / 2",
+            "P(confidence of a correct > of a wrong prediction) + P(equal) / 2",
         ),
         "sure_correct": Metric(
-            "share of test examples accepted at the threshold and predicted rightly",
+            "share of test examples accepted at the threshold and predicted correctly",
             HIGHER,
-            "#{accepted and right} / n",
+            "#{accepted and correct} / n",
         ),
         "sure_incorrect": Metric(
             "share of test examples accepted at the threshold and predicted wrongly",
@@ -66,7 +66,7 @@ MEASURE = Measure(
         ),
         "unsure": Metric("share of test examples rejected at the threshold", LOWER, "#{rejected} / n"),
         "expected_loss": Metric(
-            "2 sure_incorrect - sure_correct at the threshold, unsure being free",
+            "mean loss at the threshold: 2 for sure incorrect, -1 for sure correct, 0 for unsure",
             LOWER,
             "2 sure_incorrect - sure_correct",
         ),

@@ -1,4 +1,4 @@
-"""Validity of p-values: distance of the true labels' from uniform, and coverage of each class."""
+"""Validity of p-values: distance of true labels' p-values from uniform, and coverage of each class."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from confml.measures.prediction import Prediction
 
 
 def smoothing_taus(prediction: Prediction) -> np.ndarray | None:
-    """Return tau (n,) by which p-values are smoothed: that of the method, or drawn here.
+    """Return the random tau (n,) that smooths p-values: that of the method, or one drawn here.
 
-    Those drawn are U[0, 1) from a seed made of the counts themselves, so that the same results always have
-    the same. None without counts.
+    It is drawn from U[0, 1) with a seed derived from the counts, so equal results have equal tau. None
+    without counts.
     """
     extra = prediction.extra
     if "tau" in extra:
@@ -31,18 +31,17 @@ def smoothing_taus(prediction: Prediction) -> np.ndarray | None:
 
 
 def has_counts(prediction: Prediction) -> bool:
-    """Whether smoothed p-values can be had: p-values with ``n_greater`` and ``n_equal``, or smoothed ones."""
+    """Return whether p-values can be smoothed: they have ``n_greater`` and ``n_equal``, or are smoothed."""
     extra = prediction.extra
     return prediction.kind == "p-value" and ("tau" in extra or {"n_greater", "n_equal"} <= set(extra))
 
 
 def smoothed_p_values(case: Case) -> np.ndarray | None:
-    """Return the smoothed p-values (n,) of the true labels, each uniform where examples are exchangeable.
+    """Return the smoothed p-values (n,) of the true labels, each uniform if examples are exchangeable.
 
-    ``(#{alpha_i > alpha} + tau #{alpha_i = alpha}) / N``: N, the examples counted, is what the p-value was
-    divided by. One tau ~ U[0, 1) an example, from a seed made of the counts themselves, so that the same
-    results always have the same. p-values that are smoothed already are taken as they are. A true label that
-    training never saw has p-value 0, since no region holds it. None without counts (`has_counts`).
+    ``(#{alpha_i > alpha} + tau #{alpha_i = alpha}) / N`` with N examples counted and one tau per example (see
+    `smoothing_taus`). p-values that the method has smoothed are returned unchanged. The p-value of an absent
+    class is 0, because no region contains it. None without counts (`has_counts`).
     """
     prediction = case.prediction
     if not has_counts(prediction):
@@ -52,7 +51,7 @@ def smoothed_p_values(case: Case) -> np.ndarray | None:
     if "tau" not in prediction.extra:
         greater, equal = (np.asarray(prediction.extra[name]) for name in ("n_greater", "n_equal"))
         tau = smoothing_taus(prediction)
-        # The new example is one of the equal, so that nothing is divided by 0.
+        # The new example itself is one of the equal ones, so the divisor is never 0.
         p = p * ((greater[at] + tau * equal[at]) / (greater[at] + equal[at]))
     return np.where(case.true_columns >= 0, p, 0.0)
 
@@ -61,10 +60,10 @@ def distance_from_uniform(p: np.ndarray) -> float:
     """Return the Kolmogorov-Smirnov distance of (n,) p-values from the uniform distribution on [0, 1].
 
     The largest difference between the share of p-values up to a value and that value: 0 (uniform) to 1; NaN
-    without p-values. It has no p-value here: p-values of one test part share the training examples, so they
-    are not independent, and how they depend on each other varies with the method and the data. A test that
-    takes them as independent, or as ranks among one fixed sample, rejects exchangeable examples too often.
-    Valid p-values of n test examples among N others are about 0.87 sqrt(1/n + 1/N) from uniform on average.
+    without p-values. No test is made of it: p-values of one test part share the training examples and are
+    therefore dependent, and the dependence varies with method and data. A test that treats them as
+    independent, or as ranks among one fixed sample, rejects exchangeable examples too often. The distance of
+    valid p-values of n test examples among N others is about 0.87 sqrt(1/n + 1/N) on average.
     """
     n = len(p)
     if n == 0:
@@ -75,7 +74,7 @@ def distance_from_uniform(p: np.ndarray) -> float:
 
 
 def class_coverage(case: Case, level: float) -> dict:
-    """Return for each true label, sorted: (its test examples, those whose region at ``level`` holds it)."""
+    """Return for each true label (number of test examples, number whose region at ``level`` contains it)."""
     region = case.prediction.region(level)
     covered = (case.true_columns >= 0) & region[np.arange(len(region)), case.true_columns]
     labels, codes = np.unique(case.truth, return_inverse=True)

@@ -29,27 +29,28 @@ class ClassTreeNode:
         return self.left is None
 
     @property
+    def sides(self) -> tuple[ClassTreeNode, ...]:
+        """The left and the right side; none in a leaf."""
+        return () if self.left is None or self.right is None else (self.left, self.right)
+
+    @property
     def depth(self) -> int:
         """Number of nodes on the longest path from here to a leaf, without the leaf."""
-        return 0 if self.is_leaf else 1 + max(self.left.depth, self.right.depth)
+        return 1 + max(side.depth for side in self.sides) if self.sides else 0
 
     def inner_nodes(self) -> Iterator[ClassTreeNode]:
         """Iterate over this node and those below it that are not leaves, the left side first."""
-        if not self.is_leaf:
+        if self.sides:
             yield self
-            yield from self.left.inner_nodes()
-            yield from self.right.inner_nodes()
+        for side in self.sides:
+            yield from side.inner_nodes()
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"class": label}`` for a leaf, else ``{"classes", "cut", "left", "right"}``."""
-        if self.is_leaf:
+        if not self.sides:
             return {"class": self.classes[0]}
-        return {
-            "classes": list(self.classes),
-            "cut": self.cut,
-            "left": self.left.to_dict(),
-            "right": self.right.to_dict(),
-        }
+        left, right = (side.to_dict() for side in self.sides)
+        return {"classes": list(self.classes), "cut": self.cut, "left": left, "right": right}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> ClassTreeNode:

@@ -11,12 +11,13 @@ import sklearn
 from confml.errors import ConfigError, ConfmlError
 from confml.methods.base import Method
 from confml.methods.conformal import conformal
-from confml.methods.conformal.settings import KEY, check_settings, settings_of
+from confml.methods.conformal.settings import KEY, PARAMETERS, check_settings, settings_of
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
 from confml.methods.sklearn.sklearn_method import SklearnMethod, new_classifier, view_of
+from confml.plugins.parameters import Parameter
 from confml.plugins.registry import PluginRegistry, required_parameters
 
-methods = PluginRegistry("method", "confml.methods", Method, "confml.methods")
+methods = PluginRegistry[Method]("method", "confml.methods", Method, "confml.methods")
 
 
 def known_methods() -> dict[str, type[Method]]:
@@ -110,6 +111,11 @@ def describe(name: str) -> dict[str, Any]:
         "views": [] if needs else [view_of(classifier())],
         "parameters": describe_parameters(classifier),
     }
+
+
+def conformal_parameters() -> Mapping[str, Parameter]:
+    """Return the parameters that make any method conformal: ``conformal``, ``conformal__folds`` and so on."""
+    return PARAMETERS
 
 
 def views_of(cls: type[Method]) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from confml.neighbours import _kernels as kernels
 from confml.neighbours.distance_filter import DistanceFilter
 from confml.neighbours.scaling import SafeScale
-from confml.neighbours.wide_tree import leaves_in_order, tree_order, wide_tree
+from confml.neighbours.wide_tree import WideTree, leaves_in_order, tree_order, wide_tree
 
 _TREE_FEATURES = 12  # with more features than this, the boxes of a tree exclude too few rows
 _BLOCK_BYTES = 8 << 20  # products per block: they stay in the processor's cache
@@ -62,7 +62,7 @@ class NearestRows:
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int):
         self._scale = SafeScale.of(X)
         self.X, self.codes, self.classes = self._scale.apply(X), codes, classes
-        self._tree = None
+        self._tree: WideTree | None = None
         self._filter = DistanceFilter.of(self.X) if X.shape[1] > _TREE_FEATURES else None
         if self._filter is None:
             order = tree_order(self.X)
@@ -74,22 +74,24 @@ class NearestRows:
         rows = self._scale.apply(rows)
         found = Neighbours.empty(len(rows), min(k, len(self.X)), self.classes, self._scale.unit)
         out = found.distances, found.codes, found.beyond
-        if self._tree is not None:
+        if self._filter is None:
             kernels.search_tree(rows, self._tree, self.codes, *out)
         else:
-            self._search_products(rows, out)
+            self._search_products(self._filter, rows, out)
         return found
 
-    def _search_products(self, queries: np.ndarray, out: tuple[np.ndarray, ...]) -> None:
+    def _search_products(
+        self, distance_filter: DistanceFilter, queries: np.ndarray, out: tuple[np.ndarray, ...]
+    ) -> None:
         m = len(self.X)
-        training = self._filter.rows
+        training = distance_filter.rows
         lows, highs = training.norms - training.slack, training.norms + training.slack
         size = max(_BLOCK_ROWS, _BLOCK_BYTES // (4 * m))
         space = np.empty(min(size, len(queries)) * m, dtype=np.float32)
         for start in range(0, len(queries), size):
             part = slice(start, start + size)
-            rows = self._filter.query(queries[part])
-            products = self._filter.similarities(rows, 0, m, space)
+            rows = distance_filter.query(queries[part])
+            products = distance_filter.similarities(rows, 0, m, space)
             kernels.search_products(
                 queries[part], self.X, self.codes, products, rows.slack, rows.usable, lows, highs,
                 *(array[part] for array in out),

@@ -128,9 +128,9 @@ class Integer(Parameter):
         return _between("a whole number", self.low, self.high, "at least", "at most")
 
     def accepts(self, value: Any) -> bool:
+        is_integer = isinstance(value, Integral) and not isinstance(value, bool)
         return (
-            isinstance(value, Integral)
-            and not isinstance(value, bool)
+            is_integer
             and (self.low is None or value >= self.low)
             and (self.high is None or value <= self.high)
         )
@@ -151,7 +151,8 @@ class Number(Parameter):
         return _between("a number", self.low, self.high, lower, upper)
 
     def accepts(self, value: Any) -> bool:
-        if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if not is_number or not math.isfinite(value):
             return False
         above = self.low is None or (value > self.low if self.low_open else value >= self.low)
         below = self.high is None or (value < self.high if self.high_open else value <= self.high)
@@ -162,7 +163,7 @@ class Number(Parameter):
 class Choice(Parameter):
     """One of a fixed set of values, most often words."""
 
-    options: tuple = ()
+    options: tuple[Any, ...] = ()
 
     def expected(self) -> str:
         return "one of " + ", ".join(map(str, self.options))
@@ -233,6 +234,6 @@ def parameters_text(params: Mapping[str, Any]) -> str:
     return ";".join(f"{name}={value_text(value)}" for name, value in params.items())
 
 
-def _between(noun: str, low, high, lower: str, upper: str) -> str:
+def _between(noun: str, low: float | None, high: float | None, lower: str, upper: str) -> str:
     bounds = [f"{lower} {low}"] * (low is not None) + [f"{upper} {high}"] * (high is not None)
     return f"{noun} {' and '.join(bounds)}" if bounds else noun

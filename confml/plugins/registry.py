@@ -8,13 +8,27 @@ import inspect
 import pkgutil
 from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, ClassVar, Generic, Protocol, TypeGuard, TypeVar
 
 from confml.errors import ConfigError, ConfmlError, did_you_mean
-from confml.plugins.parameters import MissingParameter, check_parameters
+from confml.plugins.parameters import MissingParameter, Parameter, check_parameters
 
 
-class PluginRegistry:
+class Plugin(Protocol):
+    """The class attributes that the classes of every kind have."""
+
+    name: ClassVar[str]
+    version: ClassVar[int]
+    parameters: ClassVar[Mapping[str, Parameter]]
+
+    @classmethod
+    def check_combination(cls, params: Mapping[str, Any]) -> None: ...
+
+
+Kind = TypeVar("Kind", bound=Plugin)
+
+
+class PluginRegistry(Generic[Kind]):
     """The classes of one kind that a config can name: methods, or steps.
 
     noun: the word for one of them in messages.
@@ -29,9 +43,9 @@ class PluginRegistry:
         self.noun, self.package, self.base, self.group = noun, package, base, group
 
     @functools.cached_property
-    def own(self) -> dict[str, type]:
+    def own(self) -> dict[str, type[Kind]]:
         """confml's own classes, sorted by name."""
-        found: dict[str, type] = {}
+        found: dict[str, type[Kind]] = {}
         folder = importlib.import_module(self.package).__path__
         for module_name in sorted(info.name for info in pkgutil.iter_modules(folder)):
             if module_name.startswith("_"):
@@ -39,7 +53,7 @@ class PluginRegistry:
             module = importlib.import_module(f"{self.package}.{module_name}")
             for cls in vars(module).values():
                 # A class belongs to its file, or to the folder whose `__init__` names it.
-                if not inspect.isclass(cls) or not self._is_named(cls):
+                if not self._is_named(cls):
                     continue
                 if f"{cls.__module__}.".startswith(f"{module.__name__}."):
                     if cls.name in found:
@@ -62,7 +76,7 @@ class PluginRegistry:
         """Return every name that a config may use, sorted; those of other packages are not imported."""
         return sorted([*self.own, *self.offers])
 
-    def known(self) -> dict[str, type]:
+    def known(self) -> dict[str, type[Kind]]:
         """Return all classes that can be imported, sorted by name."""
         found = dict(self.own)
         for name in self.offers:
@@ -82,7 +96,7 @@ class PluginRegistry:
                 found[name] = error
         return found
 
-    def find(self, name: str) -> type:
+    def find(self, name: str) -> type[Kind]:
         """Return the class of this name; ConfigError where it is unknown, ConfmlError where it is broken."""
         if name in self.own:
             return self.own[name]
@@ -131,14 +145,15 @@ class PluginRegistry:
             "parameters": parameters,
         }
 
-    def _is_named(self, cls: Any) -> bool:
+    def _is_named(self, cls: Any) -> TypeGuard[type[Kind]]:
         return (
-            issubclass(cls, self.base)
+            inspect.isclass(cls)
+            and issubclass(cls, self.base)
             and cls is not self.base
             and isinstance(getattr(cls, "name", None), str)
         )
 
-    def _load(self, name: str, offer: EntryPoint) -> type:
+    def _load(self, name: str, offer: EntryPoint) -> type[Kind]:
         try:
             cls = offer.load()
         except Exception as error:
@@ -147,7 +162,7 @@ class PluginRegistry:
                 f"{offer.value}: {type(error).__name__}: {error}",
                 hint="reinstall or uninstall that package",
             ) from error
-        if not inspect.isclass(cls) or not self._is_named(cls):
+        if not self._is_named(cls):
             expected = f"a subclass of {self.base.__module__}.{self.base.__qualname__} with a name"
             got = f"{offer.value} is {cls!r}"
             raise ConfmlError(

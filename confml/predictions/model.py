@@ -120,7 +120,7 @@ class Model:
         folds = inner_folds(self.data, self.rows, self.config.protocol, _PLACE, seed)
         for number, (train, test) in enumerate(folds):
             parts = Parts(setting, self.data, train, test, self.rows, grid)
-            told = parts.told(grid)
+            told = parts.with_nominal_columns(grid)
             path = parts.method(told[0]).evaluate_path(
                 parts.X, parts.y, parts.X_test, told, setting.generator("inner", number)
             )
@@ -137,7 +137,7 @@ class Model:
         return best
 
     def _fitted(self, params: Mapping[str, Any]) -> Method:
-        point = self.parts.told([params])[0]
+        point = self.parts.with_nominal_columns([params])[0]
         method = self.parts.method(point)
         method.seed_random_states(self._generator("fit", point))
         return method.fit(self.parts.X, self.parts.y)
@@ -171,7 +171,7 @@ class Model:
         X = rows.table if self.parts.takes_codes else rows.X
         if self.coder.missing != "mean":
             X = X[rows.complete]
-        return self.parts.treat(X) if len(X) else np.empty((0, self.parts.X.shape[1]))
+        return self.parts.transform(X) if len(X) else np.empty((0, self.parts.X.shape[1]))
 
     def is_predicted(self, rows: NewRows) -> np.ndarray:
         """(n,) bool, which of new rows have a prediction: all, or those without missing values."""
@@ -211,8 +211,8 @@ class Model:
         """
         if not self.is_conformal:
             coded = np.zeros(self.parts.X.shape[1], dtype=bool)
-            coded[self.parts.told([{}])[0].get("nominal", [])] = True
-            return self.parts.X, self.parts.treat, coded, self.parts.kept
+            coded[self.parts.with_nominal_columns([{}])[0].get("nominal", [])] = True
+            return self.parts.X, self.parts.transform, coded, self.parts.kept
         X, y = self.parts.given
         coded = np.zeros(X.shape[1], dtype=bool)
         if self.parts.takes_codes:

@@ -9,16 +9,16 @@ from confml.measures.coverage_band import counted_examples, is_label_conditional
 
 
 def case_of(result, prediction) -> Case:
-    """Return the case of one view of a finished cell, with what is known of its training part."""
+    """Return the case of one view of a finished cell, with its training part as context."""
     context = Context(result.train_rows, result.train_class_counts, result.cell.params)
     return Case(prediction, result.truth, context=context)
 
 
 class CalibrationParts:
-    """Collect, split by split, the (rows, counted) pairs that `coverage_band` takes.
+    """Collect the (rows, counted) pairs of `coverage_band` over the splits.
 
-    rows: different test examples; counted: the fewest examples that their p-values are counted among on a
-    split. smoothed: whether the p-values are smoothed ones.
+    rows: number of different test examples; counted: smallest number of examples that their p-values are
+    counted among on a split. smoothed: whether the p-values are smoothed.
     """
 
     def __init__(self):
@@ -46,7 +46,7 @@ class CalibrationParts:
     def all_classes(self) -> list[tuple[int, int | None]]:
         """Return the parts of all true labels together: one, or one for each class if label-conditional.
 
-        Classes that training never saw are left out: no region holds them.
+        Absent classes are omitted, because no region contains them.
         """
         known = {label: part for label, part in self.classes().items() if part[1] != 0}
         if self._by_class or not known:

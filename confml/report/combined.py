@@ -26,10 +26,10 @@ DECIDES_NOTHING = ("name", "about", "levels", "thresholds", "figures", "paper", 
 
 
 def merged_runs(runs: Sequence[Path | str]) -> RunResults:
-    """Several runs as one: the cells and methods of all, everything else of the config from the first.
+    """Return several runs as one: cells and methods of all runs, the rest of the config from the first.
 
-    For figures of data sets, or of methods, that need a protocol of their own. A cell that two runs have
-    counts once.
+    It is used for figures of data sets or methods that need different protocols. A cell of two runs counts
+    once.
     """
     opened = [open_run(run) for run in runs]
     first = opened[0]
@@ -44,9 +44,9 @@ def merged_runs(runs: Sequence[Path | str]) -> RunResults:
 
 
 def draw_merged(runs: Sequence[Path | str], folder: Path | str) -> tuple[list[Path], list[str]]:
-    """Draw the figures that the first run's config names, of all runs together, below ``figures/``.
+    """Draw the figures of the first run's config with the cells of all runs, below ``figures/``.
 
-    Returns the files, and in words what was not drawn and why.
+    Returns the files, and a note for each figure that was not drawn.
     """
     return write_items(pictures(merged_runs(runs)), Path(folder))
 
@@ -60,15 +60,15 @@ def plot_across_runs(
     log: bool = False,
     log_y: bool = False,
 ) -> list[Path]:
-    """Draw ``metric`` against ``key``, and write the points beside it.
+    """Draw ``metric`` against ``key``, and write the figure and its points as CSV.
 
-    key: a key of the runs' configs, dotted (``noise.labels``, ``datasets.0.n``), a parameter of their
-    methods; ``train-rows``, how many examples a fit was given; or ``bayes-error``, the known one of generated
-    data, with which go the lines of the Bayes error e itself, and of 2 e (1 - e), the most that 1-NN of two
-    classes tends to (Cover and Hart 1967). A line is a data set and a method variant of runs alike; runs that
-    differ in ``seed`` only are one, with the mean over all their splits. methods: labels of the method
-    variants to show, all unless given. Writes ``figures/<metric>-against-<key>.{svg,png}`` and the points as
-    CSV.
+    key: a dotted key of the runs' configs (``noise.labels``, ``datasets.0.n``); a parameter of their methods;
+    ``train-rows``, the number of training examples of a fit; or ``bayes-error``, the known Bayes error of
+    generated data. With ``bayes-error`` the figure also shows the Bayes error e and 2 e (1 - e), the largest
+    limit of the error of 1-NN for two classes (Cover and Hart 1967). Each line is one data set and method
+    variant; runs that differ only in ``seed`` are joined, with the mean over all their splits. methods:
+    labels of the method variants to show; all by default. Writes ``figures/<metric>-against-<key>.{svg,png}``
+    and ``.csv``.
     """
     opened = [open_run(run) for run in runs]
     curves = combined_curves(opened, key, metric, methods)
@@ -92,10 +92,10 @@ def plot_across_runs(
 def combined_curves(
     runs: Sequence[RunResults], key: str, metric: str, methods: Sequence[str] = ()
 ) -> dict[tuple[str, ...], list[Point]]:
-    """By the parts of its label, the points of each line in the order of ``key``.
+    """Return the points of each line in the order of ``key``, by the parts of the line's label.
 
-    The parts are the data set where there are several, the method variant, and what tells the runs apart.
-    Raises ConfmlError where there is nothing.
+    The parts are the data set if there are several, the method variant, and the settings in which the runs
+    differ. Raises ConfmlError if there are no points.
     """
     configs = [run.config.as_dict() for run in runs]
     rests = [_rest(config, key) for config in configs]
@@ -110,7 +110,7 @@ def combined_curves(
     metrics, labels = set(), set()
     for run, config, rest in zip(runs, configs, rests, strict=True):
         said = [text for part in sorted(differing) if (text := _words(part, rest.get(part)))]
-        first_view: dict[str, str] = {}  # of each cell: what `predict` goes by
+        first_view: dict[str, str] = {}  # of each cell: the view that `predict` uses
         for row in run.metrics:
             cell = row.cell
             if row.view:
@@ -151,24 +151,26 @@ def combined_curves(
 
 
 def _plain_first(line: tuple[str, ...], lines: list[tuple[str, ...]]) -> tuple:
-    """Sorts runs without steps or noise ahead of those with them, and leaves the rest in order."""
+    """Return a sort key that puts runs without steps or noise first and keeps the other runs in order."""
     alike = [one[:-1] for one in lines].index(line[:-1])
     return alike, not line[-1].startswith("no "), lines.index(line)
 
 
 def _bayes_error(run: RunResults, dataset: str) -> float:
-    """The known Bayes error of a generated data set, label noise left out."""
+    """Return the known Bayes error of a generated data set, without label noise."""
     from confml.data.generators import COMMON, GENERATORS
 
     (spec,) = [one for one in run.config.datasets if one.name == dataset]
     if spec.generate is None:
-        raise ConfmlError(f"the Bayes error of '{dataset}' is not known", hint="only of generated data")
+        raise ConfmlError(
+            f"the Bayes error of '{dataset}' is not known", hint="it is known for generated data only"
+        )
     own = {name: value for name, value in spec.params.items() if name not in COMMON}
     return float(GENERATORS[spec.generate].bayes_error(**own))
 
 
 def _rest(config: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """What decides a run's results but ``key``, by the config's first-level keys."""
+    """Return the settings that decide a run's results, without ``key``, by first-level key of the config."""
     rest = copy.deepcopy({part: value for part, value in config.items() if part not in DECIDES_NOTHING})
     for dataset in rest.get("datasets", ()):
         dataset.pop("seed", None)  # the config's
@@ -203,25 +205,25 @@ def _step(place: Any, part: str) -> Any:
 
 
 def _value(config: Mapping[str, Any], key: str) -> Any:
-    """The value at a dotted key; noise that is not there is 0."""
+    """Return the value at a dotted key; 0 for noise that the config does not set."""
     place: Any = config
     for part in key.split("."):
         place = _step(place, part)
     if place is None:
         if key.startswith("noise."):
             return 0
-        raise ConfmlError(f"run '{config['name']}' does not say {key}, and no method has such a parameter")
+        raise ConfmlError(f"run '{config['name']}' has no key {key}, and no method has such a parameter")
     return place
 
 
 def _number(value: Any, key: str) -> float:
     if not isinstance(value, Real) or isinstance(value, bool):
-        raise ConfmlError(f"{key} must be a number to be drawn against, got {value!r}")
+        raise ConfmlError(f"{key} must be a number, got {value!r}")
     return float(value)
 
 
 def _words(part: str, value: Any) -> str:
-    """A value that tells runs apart, in a few words."""
+    """Return a short text for a setting in which runs differ."""
     if part == "steps":
         names = []
         for step in value or ():

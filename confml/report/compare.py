@@ -1,7 +1,7 @@
-"""Two methods on the same splits: ``confml compare RUN [RUN]``.
+"""Comparison of two methods on the same splits: ``confml compare RUN [RUN]``.
 
-Differences of metrics with the corrected resampled t test, and of accuracy-rejection curves at each
-rejection rate (`confml.measures.comparison`).
+It computes differences of metrics with the corrected resampled t test, and differences of accuracy-rejection
+curves at each rejection rate (`confml.measures.comparison`).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ Splits = dict[str, CellResult]
 
 
 class Pair(NamedTuple):
-    """Two variants of one data set on the same splits, with one view each: (n of splits) results in order.
+    """Two variants of one data set with one view each. results: pairs of results, one per common split.
 
-    view: the common view, or both of different ones: ``reject - p-value``. views: the two by name.
+    view: the common view, or both views as ``reject - p-value``. views: names of the two views.
     """
 
     dataset: str
@@ -42,7 +42,7 @@ class Pair(NamedTuple):
 
     @property
     def sizes(self) -> tuple[float, float]:
-        """Mean numbers of training and test rows of the splits, before steps drop training rows."""
+        """Mean numbers of training and test rows per split, before steps remove training rows."""
         pairs = [(one.split_train_rows, len(one.truth)) for one, _ in self.results]
         return tuple(float(size) for size in np.mean(pairs, axis=0))
 
@@ -52,7 +52,7 @@ class Pair(NamedTuple):
 
 
 class ComparisonRow(NamedTuple):
-    """One metric: means of both, mean difference first - second, its interval and two-sided p."""
+    """One metric: both means, mean difference first - second, its interval and two-sided p-value."""
 
     dataset: str
     view: str
@@ -72,11 +72,11 @@ class ComparisonRow(NamedTuple):
 def compare(
     runs: Sequence[Path | str], against: str | None = None, view: str | None = None
 ) -> tuple[list[ComparisonRow], list[tuple[Pair, CurveDifference]]]:
-    """Compare variants of one run with one of them (the first, or ``against``), or equal ones of two runs.
+    """Compare variants of one run with one of them (``against``, or the first), or equal ones of two runs.
 
-    Each common view is compared; of methods without one, each view of the first with each of the second.
-    ``view``: only pairs with this one. Raises ConfmlError where nothing can be paired: other splits, other
-    data, no such method or view.
+    Each common view is compared. If two methods have no common view, each view of the first is compared with
+    each view of the second. view: select pairs with this view. Raises ConfmlError if no results can be
+    paired, because splits or data differ or the method or view is unknown.
     """
     opened = [open_run(run) for run in runs]
     for name, what, known in ((against, "method", _labels(opened)), (view, "view", _views(opened))):
@@ -88,8 +88,8 @@ def compare(
     pairs = _within(opened[0], against, view) if len(opened) == 1 else _between(opened, against, view)
     if not pairs:
         raise ConfmlError(
-            "there is nothing to compare: no two methods have finished the same splits",
-            hint="two methods in one run, or the same methods, data sets and splits in two",
+            "no two methods have finished the same splits",
+            hint="compare a run with two methods, or two runs with the same methods, data sets and splits",
         )
     thresholds = opened[0].config.thresholds
     rows = [row for pair in pairs for row in _rows(pair, thresholds)]
@@ -98,7 +98,7 @@ def compare(
 
 
 def _variants(results: RunResults) -> dict[tuple[str, str], Splits]:
-    """By data set and label: finished cells by split."""
+    """Return finished cells by split, for each data set and label."""
     found: dict[tuple[str, str], Splits] = {}
     for cell in results.cells:
         if cell.key in results.results:
@@ -149,8 +149,8 @@ def _paired(
             ours[split].truth, theirs[split].truth
         ):
             raise ConfmlError(
-                f"{dataset}, split {split}: {first} and {second} have other test examples",
-                hint="only results on the same splits of the same data can be compared",
+                f"{dataset}, split {split}: {first} and {second} have different test examples",
+                hint="compare runs on the same splits of the same data",
             )
     found: dict[tuple[str, str], list[tuple[CellResult, CellResult]]] = {}
     for split in common:
@@ -164,7 +164,8 @@ def _paired(
 
 
 def _pairs_of_views(ours: CellResult, theirs: CellResult) -> list[tuple[str, str]]:
-    """The common views of two results, or every pair where they have none; only those that have an order."""
+    """Return the common views of two results, or all pairs of views if none is common; views with NaN are
+    omitted."""
     one, other = (
         [
             name
@@ -214,7 +215,7 @@ def _numbers(result: CellResult, view: str, thresholds: Sequence[float]) -> Mapp
 
 
 def comparison_table(rows: Sequence[ComparisonRow]) -> tuple[list[str], list[list[Any]]]:
-    """Headings and cells for people; ``better`` is the direction that the metric declares."""
+    """Return headings and cells as text; ``better`` is the declared direction of the metric."""
     headings = ["data set", "view", "compared", "metric", "better", "level", "first", "second", "difference"]
     headings += ["95 % interval", "p", "splits"]
     table: list[list[str]] = []
@@ -236,7 +237,7 @@ def comparison_table(rows: Sequence[ComparisonRow]) -> tuple[list[str], list[lis
 def write_comparison(
     rows: Sequence[ComparisonRow], curves: Sequence[tuple[Pair, CurveDifference]], folder: Path
 ) -> list[Path]:
-    """``comparisons.csv``, ``curve-differences.csv``, and a figure of the latter for each data set."""
+    """Write ``comparisons.csv``, ``curve-differences.csv`` and a figure of the latter per data set."""
     from confml.report.figures.style import save, style
 
     header = ("dataset", "view", "first", "second", "rejection_rate", "difference", "low", "high")
@@ -257,7 +258,8 @@ def write_comparison(
 
 
 def _draw(dataset: str, curves: Sequence[tuple[Pair, CurveDifference]]):
-    """A panel a view: difference of SURE INCORRECT against UNSURE, below 0 where the first is better."""
+    """Draw one panel per view: difference of sure incorrect against unsure, below 0 if the first is
+    better."""
     from confml.report.figures.style import COLUMN, GREY, PAGE, legend_below, lines_of, new_figure
 
     views = list(dict.fromkeys(pair.view for pair, _ in curves))
@@ -283,9 +285,9 @@ def _draw(dataset: str, curves: Sequence[tuple[Pair, CurveDifference]]):
                     x, 100 * found.low, 100 * found.high, color=lines[name]["color"], alpha=0.13, linewidth=0
                 )
         axes.set_title(views[place], loc="left", fontsize=7)
-        axes.set_xlabel("UNSURE (%)")
+        axes.set_xlabel("unsure (%)")
         if place % columns == 0:
-            axes.set_ylabel("difference of\nSURE INCORRECT (%)")
+            axes.set_ylabel("difference of\nsure incorrect (%)")
     figure.suptitle(f"{dataset}; band: corrected 95 % interval at each rate", x=0.01, ha="left", fontsize=8)
     legend_below(figure, list(handles.values()), list(handles))
     return figure

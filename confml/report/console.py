@@ -1,6 +1,6 @@
-"""The report of a run on stdout: the tables that sections print, notes, and the list of files.
+"""The report of a run on stdout: tables of the sections, notes, and the list of files.
 
-On a terminal the tables fit its width. In a pipe or a file they are plain text as wide as they need to be.
+On a terminal the tables fit its width. In a pipe or a file they are plain text of any width.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def print_table(
 def plain_table(
     headings: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], title: str = ""
 ) -> str:
-    """A table as plain text, as wide as it needs to be, with an empty line after it."""
+    """Return a table as plain text, followed by an empty line."""
     widths = [max(len(cell) for cell in column) for column in zip(headings, *rows, strict=True)]
     lines = [title] if title else []
     for cells in (headings, ["-" * width for width in widths], *rows):
@@ -95,7 +95,7 @@ def _print_rich(headings, rows, numeric, title: str, stream: IO[str]) -> None:
 
 
 def list_files(sections: Sequence[Section], folder: Path) -> list[str]:
-    """The files of a report that hold anything, with their content, one line per file."""
+    """Return one line per file of a report that is not empty, with its content."""
     files = {name: about for section in sections for name, about in section.files.items()}
     present = {name: about for name, about in files.items() if _has_content(folder / name)}
     width = max(map(len, present), default=0) + 1

@@ -18,7 +18,7 @@ class Declared(NamedTuple):
 
 
 def declared_metrics() -> list[Declared]:
-    """Every declared metric; a quantity that several methods have, once for each of them.
+    """Return every declared metric; a quantity of several methods is returned once for each of them.
 
     The quantities of a step are named ``<step>.<quantity>``, as in ``metrics.csv``.
     """
@@ -36,7 +36,7 @@ def declared_metrics() -> list[Declared]:
 
 
 def find_metric(name: str) -> Metric | None:
-    """The declaration of a metric; None where there is none."""
+    """Return the declaration of a metric, or None if it is unknown."""
     # Methods are imported only for a name that no report declares.
     for declared in (_of_reports, declared_metrics):
         for one in declared():
@@ -46,7 +46,10 @@ def find_metric(name: str) -> Metric | None:
 
 
 def ranking_metric(name: str) -> Metric:
-    """The declaration of a metric to rank by; ConfmlError where it is unknown or has no better direction."""
+    """Return the declaration of a metric to rank by.
+
+    Raises ConfmlError if it is unknown or has no better direction.
+    """
     metric = find_metric(name)
     if metric is None:
         known = [one.name for one in declared_metrics() if one.metric.direction]
@@ -60,9 +63,9 @@ def ranking_metric(name: str) -> Metric:
 
 
 def describe_metric(name: str) -> dict[str, Any] | None:
-    """A metric as plain data: name, about, better, formula, source, file and methods; None if unknown.
+    """Return name, about, better, formula, source, file and methods of a metric; None if it is unknown.
 
-    methods: the methods or steps whose own quantity it is; empty for a metric of every method.
+    methods: methods or steps that compute it themselves; empty for a metric of every method.
     """
     found = [one for one in declared_metrics() if one.name == name]
     if not found:

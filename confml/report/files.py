@@ -1,4 +1,4 @@
-"""How the files of a report are written: whole or not at all, the same bytes for the same results.
+"""Writing of report files: complete or not at all, the same bytes for the same results.
 
 CSV here is UTF-8 with a header line, ``,`` between and ``\\n`` after; a field with a comma, a quote or a line
 break stands in quotes. A text that a spreadsheet would take for a formula begins with ``'`` (`quoted`).
@@ -21,7 +21,7 @@ from confml.runner.store import write_atomically
 
 
 def write_file(path: Path, content: bytes | str) -> Path:
-    """Write a whole file or none; folders are made. Returns the path."""
+    """Write a complete file or none, create its folders, and return the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, content.encode("utf-8") if isinstance(content, str) else content)
     return path
@@ -42,13 +42,13 @@ def remove_earlier(folder: Path, names: Iterable[str], written: Iterable[Path]) 
 
 
 def write_columns(path: Path, header: Sequence[str], columns: Sequence[Sequence[str]]) -> Path:
-    """Write columns of finished fields, all of one length: for tables of many rows."""
+    """Write columns of finished fields of equal length; fast for tables of many rows."""
     lines = [",".join(map(field, header)), *map(",".join, zip(*columns, strict=True))]
     return write_file(path, "\n".join(lines) + "\n")
 
 
 def field(value: Any) -> str:
-    """One CSV field."""
+    """Return a value as one CSV field."""
     if isinstance(value, str):
         return quoted(value)
     if value is None:
@@ -61,7 +61,7 @@ def field(value: Any) -> str:
 
 
 def numbers(values: np.ndarray) -> list[str]:
-    """The fields of a (n,) column of floats."""
+    """Return the fields of a (n,) column of floats."""
     return ["" if value != value else repr(value) for value in np.asarray(values, dtype=float).tolist()]
 
 
@@ -88,10 +88,10 @@ def _is_number(text: str) -> bool:
 
 
 def safe_name(raw: str, limit: int = 80) -> str:
-    """A file or folder name for ``raw``, of letters, digits and ``. _ = -`` only.
+    """Return a file or folder name for ``raw``, of letters, digits and ``. _ = -`` only.
 
-    The parameters' ``;`` becomes ``_``. Where anything else had to be replaced, or the name is longer than
-    ``limit``, eight digits of a hash of ``raw`` make up for it.
+    The ``;`` between parameters becomes ``_``. If other characters are replaced, or the name is longer than
+    ``limit``, eight digits of a hash of ``raw`` are appended.
     """
     name = re.sub("[^A-Za-z0-9._=-]+", "-", raw.replace(";", "_"))
     plain = re.fullmatch("[A-Za-z0-9][A-Za-z0-9._=;-]*", raw) and not name.endswith(".")
@@ -102,7 +102,7 @@ def safe_name(raw: str, limit: int = 80) -> str:
 
 
 def safe_names(raws: Iterable[str]) -> dict[str, str]:
-    """A `safe_name` for each, no two alike even where case does not count."""
+    """Return a `safe_name` for each, all different even without regard to case."""
     raws = list(dict.fromkeys(raws))
     names = {raw: safe_name(raw) for raw in raws}
     folded = [name.casefold() for name in names.values()]
@@ -117,7 +117,7 @@ def digest(raw: str) -> str:
 
 
 def natural(text: str) -> tuple:
-    """A sort key under which r2 comes before r10."""
+    """Return a sort key that puts r2 before r10."""
     return tuple(
         (0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.findall(r"\d+|\D+", text)
     )

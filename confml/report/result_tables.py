@@ -1,4 +1,4 @@
-"""The tables of a run that people read first: errors and regions, and predictions accepted at thresholds."""
+"""The printed tables of a run: errors and prediction regions, and predictions accepted at thresholds."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ if TYPE_CHECKING:
 
 REGION_METRICS = {  # metric -> (heading, whether it is a share)
     "coverage": ("coverage", True),
-    "mean_region_size": ("size", False),
-    "one_class": ("one", True),
-    "two_or_more": ("two+", True),
-    "no_class": ("none", True),
-    "correct_of_one_class": ("right of one", True),
+    "mean_region_size": ("set size", False),
+    "one_class": ("singleton rate", True),
+    "two_or_more": ("multiple", True),
+    "no_class": ("empty", True),
+    "correct_of_one_class": ("singleton accuracy", True),
 }
 
 
 def result_table(results: RunResults) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows: a line for each data set, method variant, view and level, in the config's order.
+    """Return headings and rows: one row per data set, method variant, view and level, in the config's order.
 
-    Shares are in per cent, sizes in labels; data set, method and error stand in the first of their lines.
+    Rates are in per cent, set sizes in labels. Data set, method and error are in the first of their rows
+    only.
     """
     found: dict[tuple, list[SummaryRow]] = {}
     for row in results.summary:
@@ -58,7 +59,7 @@ def result_table(results: RunResults) -> tuple[list[str], list[list[str]]]:
 
 
 def sureness_table(results: RunResults) -> tuple[list[str], list[list[str]]]:
-    """SURE CORRECT, UNSURE and SURE INCORRECT at the config's thresholds: a line a view and threshold."""
+    """Return sure correct, unsure and sure incorrect rates: one row per view and threshold of the config."""
     names = ("sure_correct", "unsure", "sure_incorrect")
     found = {
         (row.dataset, row.method, row.variant, row.view, row.metric, row.level): row

@@ -1,4 +1,4 @@
-"""`RunResults`: what a report is made from."""
+"""`RunResults`: the input of a report."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """A data set in numbers; train_rows and test_rows are the provider's parts, None where there are none.
+    """Numbers of a data set. train_rows, test_rows: sizes of the provider's parts, None without parts.
 
-    smallest_class, largest_class: their rows.
+    smallest_class, largest_class: rows of the smallest and the largest class.
     """
 
     name: str
@@ -39,7 +39,7 @@ class DatasetInfo:
 
 @dataclass(frozen=True)
 class Failure:
-    """A cell that could not be computed, and why."""
+    """A failed cell and its error."""
 
     cell: Cell
     error: str
@@ -47,9 +47,9 @@ class Failure:
 
 @dataclass(frozen=True, eq=False)
 class RunResults:
-    """The results of a run: of the cells planned, in the order of the config, those that are finished.
+    """The planned cells of a run in the order of the config, and the results of the finished ones.
 
-    results: finished cells by key, read when they are asked for. datasets: by name.
+    results: results by cell key, read when they are used. datasets: by name.
     """
 
     config: Config
@@ -59,7 +59,7 @@ class RunResults:
     datasets: Mapping[str, DatasetInfo] = field(default_factory=dict)
 
     def finished(self) -> Iterator[CellResult]:
-        """Finished cells in an order that the config does not decide: that of the CSV files."""
+        """Yield finished cells in the order of the CSV files, which does not depend on the config."""
         for cell in sorted(self.cells, key=cell_order):
             if cell.key in self.results:
                 yield self.results[cell.key]
@@ -76,7 +76,7 @@ class RunResults:
 
     @cached_property
     def _labels(self) -> dict[tuple[str, str], str]:
-        """Short names of method variants: the full one for those that would have the same."""
+        """Short names of method variants; the full name if two variants would have the same one."""
         short = {
             (cell.method, cell.variant): self.short_label(cell.method, cell.params) for cell in self.cells
         }
@@ -87,11 +87,11 @@ class RunResults:
         }
 
     def label(self, cell: Cell) -> str:
-        """What tables and figures call a cell's method variant: unlike any other of the run's."""
+        """Return the name of a cell's method variant in tables and figures, unique in the run."""
         return self._labels[cell.method, cell.variant]
 
     def short_label(self, method: str, params: Mapping[str, Any]) -> str:
-        """The config's label for a method variant, or its name and parameters."""
+        """Return the config's label for a method variant, or its name and parameters."""
         for entry in self.config.methods:
             label = getattr(entry, "label", None)
             if label and entry.name == method:
@@ -103,7 +103,7 @@ class RunResults:
 
 
 def _said(name: str, value: Any) -> str:
-    """A parameter and its value in a label; what is about a method's being conformal by its last word."""
+    """Return a parameter and its value for a label; parameters of ``conformal`` by their last name."""
     return f"{name.removeprefix('conformal__')}={value_text(value)}"
 
 

@@ -1,4 +1,4 @@
-"""`open_run`: the results that a run's folder holds, as the reports take them."""
+"""`open_run`: the stored results of a run's folder as input of reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from confml.runner.store import Store
 
 
 class StoredResults(Mapping[str, CellResult]):
-    """The finished cells of a plan by key, read when they are asked for; the last few are kept in memory."""
+    """The finished cells of a plan by key, read when they are used; the last few are kept in memory."""
 
     def __init__(self, store: Store, cells: list[Cell], keep: int = 200):
         self._store, self._keep = store, keep
@@ -31,7 +31,7 @@ class StoredResults(Mapping[str, CellResult]):
                 raise ConfmlError(
                     f"the result of {cell.words} is damaged",
                     where=str(self._store.path("cells", key)),
-                    hint="run the config again: it computes damaged results anew",
+                    hint="run the config again to compute damaged results again",
                 )
             while len(self._read) >= self._keep:
                 self._read.pop(next(iter(self._read)))
@@ -46,9 +46,9 @@ class StoredResults(Mapping[str, CellResult]):
 
 
 def open_run(folder: Path | str) -> RunResults:
-    """The results in the folder of a run: finished cells of its current plan, failures, data sets.
+    """Return the results in the folder of a run: finished cells of its current plan, failures, data sets.
 
-    Needs no data. Raises ConfmlError where the folder holds no run.
+    It does not load the data. Raises ConfmlError if the folder contains no run.
     """
     manifest = read_manifest(folder)
     cells = manifest_cells(manifest)

@@ -49,7 +49,7 @@ class MetricRow(NamedTuple):
 
 
 class SummaryRow(NamedTuple):
-    """One metric over the splits: mean and sd (n - 1 below; NaN for n < 2) of its n defined values."""
+    """One metric over the splits: mean and sd (denominator n - 1; NaN for n < 2) of its n defined values."""
 
     dataset: str
     method: str
@@ -66,7 +66,7 @@ class SummaryRow(NamedTuple):
 def metric_rows(
     finished: Iterable[CellResult], levels: Sequence[float], thresholds: Sequence[float]
 ) -> list[MetricRow]:
-    """Every metric of finished cells: those of `confml.measures`, then each method's own."""
+    """Yield every metric of finished cells: those of `confml.measures`, then those of the method."""
     levels, thresholds = tuple(levels), tuple(thresholds)
     rows = []
     for result in finished:
@@ -81,7 +81,7 @@ def metric_rows(
 
 
 def summarise(rows: Iterable[MetricRow]) -> list[SummaryRow]:
-    """Means over the splits, in the order in which the rows first name each metric."""
+    """Return means over the splits, in the order in which metrics first appear in the rows."""
     groups: dict[tuple, tuple[Cell, list[float]]] = {}
     for row in rows:
         key = (row.cell.dataset, row.cell.method, row.cell.variant, row.view, row.metric, row.level)
@@ -94,7 +94,7 @@ def summarise(rows: Iterable[MetricRow]) -> list[SummaryRow]:
 
 
 def mean_and_sd(values: Sequence[float]) -> tuple[float, float, int]:
-    """(mean, sd with n - 1 below, n) of the values that are not NaN; what is not defined is NaN."""
+    """Return (mean, sd with denominator n - 1, n) of the values that are not NaN; NaN if undefined."""
     values = [value for value in values if not math.isnan(value)]
     n = len(values)
     if n == 0:
@@ -107,11 +107,10 @@ def mean_and_sd(values: Sequence[float]) -> tuple[float, float, int]:
 
 
 def training_times(fit: float, tuning: float, configurations: int, prepare: float) -> dict[str, float]:
-    """What training took, in seconds, out of the columns of ``timings.csv``.
+    """Return training times in seconds from the columns of ``timings.csv``.
 
-    ``training_seconds``: the inner selection and the final fit. ``seconds_per_configuration``: what one point
-    of the grid takes of these, on all inner folds, and the whole of what is prepared once (van den Burg and
-    Hero 2017, table 4).
+    ``training_seconds``: the inner selection and the final fit. ``seconds_per_configuration``: time of one
+    point of the grid on all inner folds, plus the whole preparation (van den Burg and Hero 2017, table 4).
     """
     total = fit + tuning
     return {
@@ -121,9 +120,9 @@ def training_times(fit: float, tuning: float, configurations: int, prepare: floa
 
 
 def timing_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """`training_times` out of a ``timings.csv``, as means over the splits, for the cells of a summary.
+    """Return `training_times` from a ``timings.csv``, as means over the splits, for the cells of a summary.
 
-    They stand in no ``summary.csv``, whose bytes must repeat.
+    They are not in ``summary.csv``, because its bytes must repeat.
     """
     import csv
 
@@ -144,23 +143,23 @@ def timing_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
 
 
 def dataset_rows(datasets: Iterable[Mapping[str, Any]]) -> list[SummaryRow]:
-    """What is known of data sets in numbers, as rows of the method ``data``: rows, attributes, classes,
+    """Return the numbers of data sets as rows of the method ``data``: rows, attributes, classes,
     smallest_class, largest_class."""
     return [
         SummaryRow(info["name"], "data", {}, "", "", metric, None, float(info[metric]), math.nan, 1)
         for info in datasets
         for metric in DATA_METRICS
-        if info.get(metric) is not None  # runs of before these were kept
+        if info.get(metric) is not None  # older runs did not store these
     ]
 
 
 def read_datasets(path: Path) -> list[dict[str, Any]]:
-    """The data sets of a ``summary.json``."""
+    """Return the data sets of a ``summary.json``."""
     return json.loads(path.read_text(encoding="utf-8"))["datasets"]
 
 
 def read_summary(path: Path) -> list[SummaryRow]:
-    """The rows of a ``summary.json``, for tables that put several runs side by side."""
+    """Return the rows of a ``summary.json``, for tables of several runs."""
     return [
         SummaryRow(
             *(row["dataset"], row["method"], row["params"]),

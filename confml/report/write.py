@@ -12,14 +12,14 @@ from confml.report.sections.base import Columns, Document, Item, NotApplicable, 
 from confml.report.sections.regions import region_paths
 from confml.report.sections.registry import sections_of
 
-WRITTEN = ".report"  # lists the files of the report, so that the next one can remove those it lacks
+WRITTEN = ".report"  # lists the files of the report, so that the next report can remove stale ones
 
 
 def write_report(results: RunResults, folder: Path | str) -> list[Path]:
-    """Write every file of a run's report and return the paths; files of its last report that it lacks go.
+    """Write every file of a run's report and return the paths; stale files of the last report are removed.
 
-    The same results give the same bytes. Numbers come first and figures last: after an error the files
-    before it are whole.
+    The same results give the same bytes. Numbers are written first and figures last, so the files written
+    before an error are complete.
     """
     folder = Path(folder)
     notes: list[str] = []
@@ -30,16 +30,13 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
 
 
 def write_items(items: Iterable[Item], folder: Path) -> tuple[list[Path], list[str]]:
-    """Write items that are not of one run's report, such as the tables of several runs.
-
-    Returns the files and the notes.
-    """
+    """Write items that belong to several runs, such as their tables; return the files and the notes."""
     notes: list[str] = []
     return list(_written(items, folder, notes)), notes
 
 
 def _items(results: RunResults, folder: Path) -> Iterator[Item]:
-    """The items of all sections: first those of each cell, then those of all cells together."""
+    """Yield the items of all sections: first those of each cell, then those of all cells together."""
     sections = sections_of(results, folder)
     for result in results.finished():
         for section in sections:
@@ -49,7 +46,7 @@ def _items(results: RunResults, folder: Path) -> Iterator[Item]:
 
 
 def _written(items: Iterable[Item], folder: Path, notes: list[str]) -> Iterator[Path]:
-    """Write each item and yield its paths; the texts of notes are appended to ``notes``."""
+    """Write each item and yield its paths; append the texts of notes to ``notes``."""
     for item in items:
         if isinstance(item, Table):
             yield write_csv(folder / item.path, item.header, item.rows)
@@ -75,9 +72,8 @@ def _drawn(picture: Picture, folder: Path, notes: list[str]) -> list[Path]:
 
 
 def _still_to_come(results: RunResults) -> set[str]:
-    """Tables of examples, without their endings, of planned cells that are neither finished nor failed.
-
-    Another process may have finished them meanwhile and written their tables.
+    """Return paths, without endings, of the example tables of planned cells that are neither finished nor
+    failed. Another process may have finished them and written their tables.
     """
     failed = {failure.cell.key for failure in results.failures}
     return {
@@ -89,7 +85,7 @@ def _still_to_come(results: RunResults) -> set[str]:
 
 
 def _remove_stale(folder: Path, paths: Sequence[Path], to_come: set[str]) -> None:
-    """Remove files that the last report wrote and this one did not, and list those of this one."""
+    """Remove the files that the last report wrote and this one did not; store the list of this report."""
     names = sorted(path.relative_to(folder).as_posix() for path in paths)
     memory = folder / WRITTEN
     before = memory.read_text(encoding="utf-8").splitlines() if memory.is_file() else []

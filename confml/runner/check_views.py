@@ -12,6 +12,7 @@ import numpy as np
 from confml.errors import ConfmlError, printable
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
+from confml.methods.details import FitDetails
 
 # Kinds whose scores lie in [0, 1], and those of them whose rows sum to 1.
 UNIT_KINDS = ("p-value", "probability", "vote", "envelope", "posterior")
@@ -61,9 +62,9 @@ def _check_view(method: str, name: str, view: Prediction, rows: int, known: set)
     strange = [label for label in listed if label not in known]
     if strange:
         raise _invalid(method, f"view {name!r} has class {strange[0]!r}, which the data set has not")
-    strange = set(labels.tolist()) - set(listed)
-    if strange:
-        raise _invalid(method, f"view {name!r} predicts {min(strange)!r}, which is not one of its classes")
+    unlisted = set(labels.tolist()) - set(listed)
+    if unlisted:
+        raise _invalid(method, f"view {name!r} predicts {min(unlisted)!r}, which is not one of its classes")
     _check_scores(method, name, view)
     for key, values in view.extra.items():
         if values.dtype.kind not in "biufU":
@@ -105,8 +106,10 @@ def _checked_metrics(method: str, metrics: Any) -> dict[str, float]:
 
 
 def _check_details(method: str, details: Any) -> None:
+    if not isinstance(details, FitDetails):
+        raise _invalid(method, f"fit_details_ must be FitDetails, got {type(details).__name__}")
     try:
-        json.dumps(details)
+        json.dumps(details.to_dict())
     except (TypeError, ValueError, RecursionError) as error:
         raise _invalid(method, f"fit_details_ must hold what JSON can write: {error}") from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,14 +26,20 @@ def no_limits(item: Any) -> Limits:
     return NO_LIMITS
 
 
+Feed = Callable[[], Any | None]
+Results = Generator[tuple[Any, Any], None, None]
+
+
 class Engine(Protocol):
     """Runs functions on ``workers`` workers.
 
     has_limits: whether it can stop an item that exceeds its `Limits`.
     """
 
-    workers: int
     has_limits: bool
+
+    @property
+    def workers(self) -> int: ...
 
     def start(self, function: Callable[[Any], Any], count: int) -> None:
         """Get ready to run ``function`` on about ``count`` items."""
@@ -43,23 +49,32 @@ class Engine(Protocol):
 
     def run(
         self,
-        feed: Callable[[], Any | None],
+        feed: Feed,
         function: Callable[[Any], Any],
         limits: Callable[[Any], Limits] = no_limits,
-    ) -> Iterator[tuple[Any, Any]]:
-        """Call ``function`` on every item that ``feed`` gives: yields (item, result or exception).
+    ) -> Results:
+        """Call ``function`` on every item that ``feed`` returns; yield (item, result or exception).
 
-        ``feed`` returns None while nothing is ready (or left); it is asked again after each result.
+        ``feed`` returns None while nothing is ready (or left); it is called again after each result.
         """
+        ...
 
 
-class SerialEngine(Engine):
+class SerialEngine:
     """Everything in this process, one after another: an item that ends the process ends the run."""
 
     workers = 1
     has_limits = False
 
-    def run(self, feed, function, limits=no_limits):
+    def start(self, function: Callable[[Any], Any], count: int) -> None:
+        """Do nothing: this process is ready."""
+
+    def stop(self) -> None:
+        """Do nothing: nothing was started."""
+
+    def run(
+        self, feed: Feed, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
+    ) -> Results:
         while (item := feed()) is not None:
             try:
                 result = function(item)
@@ -68,7 +83,7 @@ class SerialEngine(Engine):
             yield item, result
 
 
-class LokyEngine(Engine):
+class LokyEngine:
     """Processes on this machine, one for each worker, at most one item in flight for each.
 
     An item whose process dies is run once more, alone, after all others. It may have been killed by the
@@ -93,7 +108,9 @@ class LokyEngine(Engine):
             worker.stop()
         self._idle = []
 
-    def run(self, feed, function, limits=no_limits):
+    def run(
+        self, feed: Feed, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
+    ) -> Results:
         idle, self._idle = self._idle, []
         idle += [Worker() for _ in range(self.workers - len(idle))]
         idle.reverse()
@@ -157,7 +174,7 @@ def _result_of(future: Future, worker: Worker) -> Any:
     return error
 
 
-class DaskEngine(Engine):
+class DaskEngine:
     """Workers of a dask cluster, which must see the run's folder under the same path as this process.
 
     ``client.submit`` and ``as_completed`` rather than joblib's dask backend, which hangs when a worker dies.
@@ -187,7 +204,15 @@ class DaskEngine(Engine):
     def workers(self) -> int:
         return max(1, sum(self._client.nthreads().values()))
 
-    def run(self, feed, function, limits=no_limits):
+    def start(self, function: Callable[[Any], Any], count: int) -> None:
+        """Do nothing: the cluster runs already."""
+
+    def stop(self) -> None:
+        """Do nothing: `run` closes the connection to the cluster."""
+
+    def run(
+        self, feed: Feed, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
+    ) -> Results:
         from distributed import as_completed
 
         running: dict = {}
@@ -239,6 +264,6 @@ def make_engine(name: str | None, jobs: int, scheduler: str | None = None) -> En
         return SerialEngine()
     if name == "loky":
         return LokyEngine(jobs)
-    if name == "dask":
+    if scheduler is not None:
         return DaskEngine(scheduler)
     raise ConfmlError(f"unknown engine '{name}'", hint="there are serial, loky and dask")

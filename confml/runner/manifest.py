@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import NoneType
+from typing import Any
 
 import numpy as np
 
@@ -104,7 +105,7 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _check_manifest(manifest: object) -> None:
+def _check_manifest(manifest: Any) -> None:
     """Raise ConfmlError at the first field that is not what `new_manifest` writes."""
     _expect(isinstance(manifest, dict), "it", "an object", manifest)
     for name, kinds in _FIELDS.items():
@@ -120,8 +121,8 @@ def _check_manifest(manifest: object) -> None:
         _expect(isinstance(info, dict), place, "an object", info)
         _expect(isinstance(info.get("name"), str), f"{place}.name", "text", info.get("name"))
         for name, value in info.items():
-            kinds = _DATASET_FIELDS.get(name)
-            _expect(kinds is not None, f"{place}.{name}", "a field of a data set", value)
+            _expect(name in _DATASET_FIELDS, f"{place}.{name}", "a field of a data set", value)
+            kinds = _DATASET_FIELDS[name]
             _expect(_is_of(value, kinds), f"{place}.{name}", _words(kinds), value)
         for name in ("rows", "attributes", "classes"):
             _expect(name in info, f"{place}.{name}", "there", None)

@@ -28,7 +28,7 @@ class Parts:
 
     train_rows, test_rows: rows of the data set, in the order in which they come where it goes online.
     X (m, d), y (m,): training examples after noise and steps, which may drop some.
-    X_test (n, d), y_test (n,): test examples. numbers: (n,) row numbers for reports.
+    X_test (n, d), y_test (n,): test examples. reported_rows: (n,) row numbers for reports.
 
     A method that takes nominal attributes gets codes of categories where the data set has them beside its
     dummy columns, unless a point of its ``grid`` says ``nominal: dummy``; every other method gets the columns
@@ -81,15 +81,15 @@ class Parts:
             )
         return method
 
-    def told(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """The points of a grid, each told which columns of ``X`` hold codes."""
+    def with_nominal_columns(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return the points of a grid, each with the columns of ``X`` that hold codes as ``nominal``."""
         if self._nominal is None:
             return [dict(point) for point in points]
-        columns = np.flatnonzero(self._treated["nominal"]).tolist()
+        columns = np.flatnonzero(self._transformed["nominal"]).tolist()
         return [{**point, "nominal": columns} for point in points]
 
     @property
-    def numbers(self) -> np.ndarray:
+    def reported_rows(self) -> np.ndarray:
         """(n,) from 0 within the provider's part for a fixed split, else in the pooled data set."""
         if self.setting.split.kind == "fixed-split":
             return self.data.part_row(self.test_rows)
@@ -97,15 +97,15 @@ class Parts:
 
     @property
     def X(self) -> np.ndarray:
-        return self._treated["X"]
+        return self._transformed["X"]
 
     @property
     def y(self) -> np.ndarray:
-        return self._treated["y"]
+        return self._transformed["y"]
 
     @property
     def X_test(self) -> np.ndarray:
-        return self._treated["X_test"]
+        return self._transformed["X_test"]
 
     @property
     def y_test(self) -> np.ndarray:
@@ -119,24 +119,24 @@ class Parts:
     @property
     def kept(self) -> np.ndarray:
         """Which of the ``given`` examples the steps left."""
-        return self._treated["kept"]
+        return self._transformed["kept"]
 
-    def treat(self, X: np.ndarray) -> np.ndarray:
-        """Further examples (n, d), as the steps that were learnt on the training part make them."""
-        return np.ascontiguousarray(self._treated["chain"].transform(X))
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return further examples (n, d), transformed by the steps fitted to the training part."""
+        return np.ascontiguousarray(self._transformed["chain"].transform(X))
 
     @property
     def dropped_rows(self) -> np.ndarray:
-        """Rows that the steps took out of the training part, counted as ``numbers`` are."""
+        """Rows that the steps took out of the training part, counted as in ``reported_rows``."""
         kept = np.zeros(len(self.train_rows), dtype=bool)
-        kept[self._treated["kept"]] = True
+        kept[self._transformed["kept"]] = True
         rows = np.asarray(self.train_rows)[~kept]
         return self.data.part_row(rows) if self.setting.split.kind == "fixed-split" else rows
 
     @property
     def dropped_attributes(self) -> tuple[str, ...]:
         """Names of the attributes that the steps took out; none where a step makes new ones of them."""
-        left = self._treated["columns"]
+        left = self._transformed["columns"]
         if left is None:
             return ()
         data = self.data
@@ -148,12 +148,12 @@ class Parts:
     @property
     def step_metrics(self) -> dict[str, float]:
         """The steps' own quantities."""
-        return self._treated["metrics"]
+        return self._transformed["metrics"]
 
     @property
-    def places(self) -> np.ndarray | None:
+    def outer_positions(self) -> np.ndarray | None:
         """Places of an inner fold's training rows in the outer training set; None once a step drops rows."""
-        if self._outer_rows is None or len(self._treated["kept"]) != len(self.train_rows):
+        if self._outer_rows is None or len(self._transformed["kept"]) != len(self.train_rows):
             return None
         return np.searchsorted(self._outer_rows, self.train_rows)
 
@@ -216,7 +216,7 @@ class Parts:
         return {"X": X, "y": y, "X_test": X_test, "y_test": y_test}
 
     @cached_property
-    def _treated(self) -> dict:
+    def _transformed(self) -> dict:
         """Examples after the steps, learnt on the training part."""
         raw = self._raw
         chain = build_pipeline(() if self._defers else self.setting.steps)

@@ -106,8 +106,8 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
                 problems.setdefault(str(error), error)
                 break
             if len(test) == 0 or (len(train) == 0 and protocol.kind != "online"):
-                error = ConfigError(f"data set '{data.name}', split {split.name}: an empty part")
-                problems.setdefault(str(error), error)
+                empty = ConfigError(f"data set '{data.name}', split {split.name}: an empty part")
+                problems.setdefault(str(empty), empty)
                 break
             jobs += [_job(config, data, split, entry) for entry in config.methods]
     if problems:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -42,13 +43,13 @@ class State:
 
 def run_state(store: Store, cells: Iterable[Cell], retry_failed: bool = False) -> State:
     """Look which of the cells are stored whole; those damaged, or of an older format, count as left."""
-    cells = {cell.key: cell for cell in cells}
+    by_key = {cell.key: cell for cell in cells}
     stored = store.keys("cells")
     done = frozenset(
-        key for key, cell in cells.items() if key in stored and CellResult.is_stored(store, cell)
+        key for key, cell in by_key.items() if key in stored and CellResult.is_stored(store, cell)
     )
-    failed = frozenset() if retry_failed else (cells.keys() & store.keys("failures")) - done
-    return State(done, failed, frozenset(cells) - done - failed)
+    failed = frozenset() if retry_failed else (by_key.keys() & store.keys("failures")) - done
+    return State(done, frozenset(failed), frozenset(by_key) - done - failed)
 
 
 def run(
@@ -202,8 +203,8 @@ def _keep_failures(failures: Sequence[Failure], plan: Plan, store: Store, progre
 
 
 def has_kernels(kind: type[Method] | type[Step]) -> bool:
-    """Whether a method or step has anything to compile."""
-    return kind.warm.__func__ not in (Method.warm.__func__, Step.warm.__func__)
+    """Return whether a method or step overrides ``warm``, because it has kernels to compile."""
+    return inspect.getattr_static(kind, "warm") not in (vars(Method)["warm"], vars(Step)["warm"])
 
 
 def warm_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callable[[str], None]) -> None:

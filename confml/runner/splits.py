@@ -108,8 +108,8 @@ def _divided(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarr
 def _in_order(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """(rows that are only learnt, rows predicted and learnt one by one), in their order."""
     if split.repeat is None:
-        parts = data.train_rows, data.test_rows
-        rows = np.arange(len(data.y)) if parts[0] is None or parts[1] is None else np.concatenate(parts)
+        train, test = data.train_rows, data.test_rows
+        rows = np.arange(len(data.y)) if train is None or test is None else np.concatenate([train, test])
     else:
         rows = stable_generator("order", seed, data.checksum, split.repeat).permutation(len(data.y))
     if protocol.start >= len(rows):
@@ -135,7 +135,7 @@ def _parts(y, groups, size: int | float, stratify: bool, random_state: int, name
     from sklearn import model_selection as ms
 
     n = len(y)
-    places = np.zeros((n, 1))
+    places: np.ndarray = np.zeros((n, 1))
     alone = np.empty(0, dtype=np.intp)
     if groups is not None and len(np.unique(groups)) < (size if isinstance(size, int) else 2):
         raise ConfigError(f"{name} has {len(np.unique(groups))} groups, too few for {_described(size)}")

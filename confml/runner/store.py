@@ -91,7 +91,9 @@ class Store:
         try:
             with guarded(self.folder):
                 text = self._bytes(kind, key, "json")
-                document = None if text is None else json.loads(text)
+                if text is None:
+                    return None
+                document = json.loads(text)
                 digest = document["arrays"]
                 if digest is None:
                     return document, None

@@ -191,13 +191,18 @@ def _run_path(task: Task) -> Outcome:
 def _run_inner(task: Task) -> Outcome:
     """Score every point of a tune grid on one inner fold, and keep the scores."""
     setting = task.setting
+    assert task.fold is not None  # set for every inner task
     parts = Parts.inner(setting, task.fold, task.grid)
     state = None
-    if task.state and parts.places is not None:
+    if task.state and parts.outer_positions is not None:
         outer = Workspace(setting.work_folder).get_arrays("state", task.state)
         outer.pop(_SECONDS)
-        state = build(setting.method, task.grid[0]).subset_state(outer, parts.places) if outer else None
-    scores, errors, seconds = [], set(), 0.0
+        state = (
+            build(setting.method, task.grid[0]).subset_state(outer, parts.outer_positions) if outer else None
+        )
+    scores: list[float | None] = []
+    errors: set[str] = set()
+    seconds = 0.0
     rng = setting.generator("inner", task.fold)
     for views in _evaluate(task, parts, parts.X_test, task.grid, rng, state):
         if isinstance(views, BaseException):
@@ -223,10 +228,10 @@ def _run_inner(task: Task) -> Outcome:
 def _run_prepare(task: Task) -> Outcome:
     """Make the state of an outer training set that the other tasks of its cells share."""
     parts = Parts.outer(task.setting, task.grid)
-    points = parts.told(_points(task)[0])
+    points = parts.with_nominal_columns(_points(task)[0])
     started = time.thread_time()
     state = build(task.setting.method, points[0]).prepare(parts.X, parts.y, points)
-    seconds = np.float64(time.thread_time() - started)
+    seconds = np.array(time.thread_time() - started)
     Workspace(task.setting.work_folder).put_arrays(
         "state", task.identity, {**(state or {}), _SECONDS: seconds}
     )
@@ -274,7 +279,7 @@ def _evaluate(task: Task, parts: Parts, X_test, points, rng, state) -> list[View
 
     Where a path of several points breaks off, the points left are evaluated one by one.
     """
-    told = parts.told(points)
+    told = parts.with_nominal_columns(points)
     classes = np.unique(parts.data.y)
     outcomes: list[Views | BaseException] = []
     method = parts.method(told[0])
@@ -310,7 +315,7 @@ def _keep(task: Task, cell: Cell, parts: Parts, views: Views, tuning: dict | Non
     result = CellResult(
         cell=cell,
         truth=np.asarray(parts.y_test),
-        rows=parts.numbers,
+        rows=parts.reported_rows,
         views=views,
         tuning=tuning or details.tuning,  # the latter of a conformal method
         train_rows=len(learnt),

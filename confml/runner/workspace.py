@@ -9,6 +9,7 @@ import secrets
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -88,7 +89,7 @@ class Workspace:
 @functools.lru_cache(maxsize=4)
 def open_dataset(folder: Path) -> DataSet:
     """A data set that `Workspace.put_dataset` laid down, its arrays mapped read-only."""
-    arrays = {}
+    arrays: dict[str, Any] = {}
     with guarded(folder):
         about = json.loads((folder / "about.json").read_text())
         checksum = about.pop("checksum")

@@ -35,7 +35,8 @@ class StepPipeline:
         numbers (m',) of the rows that are kept. Raises ConfmlError where a step leaves no row.
         """
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-        kept, self.columns_ = np.arange(len(y)), np.arange(X.shape[1])
+        kept = np.arange(len(y))
+        self.columns_: np.ndarray | None = np.arange(X.shape[1])
         self.nominal_ = np.zeros(X.shape[1], dtype=bool) if nominal is None else np.asarray(nominal)
         for step in self.steps:
             before = len(y)

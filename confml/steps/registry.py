@@ -9,7 +9,7 @@ from confml.plugins.registry import PluginRegistry
 from confml.steps.base import Step
 from confml.steps.pipeline import StepPipeline
 
-steps = PluginRegistry("step", "confml.steps", Step, "confml.steps")
+steps = PluginRegistry[Step]("step", "confml.steps", Step, "confml.steps")
 
 
 def known_steps() -> dict[str, type[Step]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from confml.yaml.problems import Mark
 
@@ -83,9 +83,13 @@ class Node:
         return node
 
 
+@overload
+def spelling(keys: Iterable[str], part: str) -> str: ...
+@overload
+def spelling(keys: Iterable[str], part: int) -> int: ...
 def spelling(keys: Iterable[str], part: str | int) -> str | int:
     """Return the key that ``part`` refers to: parameters may be written with - or with _."""
-    if part in keys or not isinstance(part, str):
+    if not isinstance(part, str) or part in keys:
         return part
     plain = part.replace("-", "_")
     return next((key for key in keys if key.replace("-", "_") == plain), part)

@@ -29,7 +29,7 @@ class Mark:
 class Problems:
     """Mistakes with their marks and hints."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._found: list[tuple[Mark, str, str | None]] = []
         self.noted = 0  # how often `add` was called
         self._seen: set[tuple[Mark, str]] = set()

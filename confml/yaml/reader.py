@@ -19,7 +19,7 @@ from yaml.scanner import Scanner
 from confml.yaml.nodes import Node
 from confml.yaml.problems import Mark, Problems
 from confml.yaml.scalars import scalar
-from confml.yaml.wording import explain, got
+from confml.yaml.wording import Place, explain, got
 
 LARGEST_FILE = 1_000_000  # bytes; a data file in the place of a document is refused at once
 MOST_VALUES = 100_000  # after aliases are filled in: nine lines of aliases to aliases make billions
@@ -63,12 +63,12 @@ def parse(text: str, source: str, problems: Problems, mark: Mark | None = None) 
     Repeated keys are noted in ``problems``. Raises ConfigErrors, with the place, for text that is not YAML.
     """
     builder = _Builder(source, mark, problems)
-    loader = None
+    loader: _Loader | None = None
     try:
         loader = _Loader(text)
         document = loader.get_single_node()
         if document is None:
-            return Node(None, builder.mark(_Place(0, 0)))
+            return Node(None, builder.mark(Place(0, 0)))
         return builder.node(document, 0)
     except _Refused as error:
         raise problems.stop(builder.mark(error.place), str(error)) from None
@@ -76,33 +76,21 @@ def parse(text: str, source: str, problems: Problems, mark: Mark | None = None) 
         place, message, hint = explain(error, text)
         raise problems.stop(builder.mark(place), message, hint) from None
     except ReaderError as error:
-        place = _Place.of(text, error.position)
+        place = Place.at(text, error.position)
         message = f"the control character U+{error.character:04X} is not allowed"
         raise problems.stop(builder.mark(place), message) from None
     except (ValueError, OverflowError):
         # The scanner converts the digits of escapes unguarded: "\UFFFFFFFF" is not a character.
         message = "unknown escape: in double quotes a backslash begins an escape"
         hint = "use single quotes, where a backslash is an ordinary character"
-        raise problems.stop(builder.mark(loader.get_mark()), message, hint) from None
-
-
-@dataclass
-class _Place:
-    """A line and a column, from 0, as PyYAML's own marks."""
-
-    line: int
-    column: int
-
-    @classmethod
-    def of(cls, text: str, position: int) -> _Place:
-        before = text[:position]
-        return cls(before.count("\n"), position - (before.rfind("\n") + 1))
+        here = loader.get_mark() if loader else None
+        raise problems.stop(builder.mark(Place.of(here)), message, hint) from None
 
 
 class _Refused(Exception):
     """YAML that is well-formed and not supported."""
 
-    def __init__(self, message: str, place: Any):
+    def __init__(self, message: str, place: yaml.Mark):
         super().__init__(message)
         self.place = place
 
@@ -148,7 +136,7 @@ class _Builder:
         self.count = 0
         self.open: set[int] = set()
 
-    def mark(self, place: Any) -> Mark:
+    def mark(self, place: Place | yaml.Mark) -> Mark:
         return self.fixed or Mark(0, place.line + 1, place.column + 1, self.source)
 
     def node(self, node: yaml.Node, depth: int) -> Node:
@@ -166,9 +154,9 @@ class _Builder:
         )
         self.open.add(id(node))
         try:
-            if isinstance(node, yaml.SequenceNode):
-                return Node([self.node(item, depth + 1) for item in node.value], self.mark(node.start_mark))
-            return self._mapping(node, depth)
+            if isinstance(node, yaml.MappingNode):
+                return self._mapping(node, depth)
+            return Node([self.node(item, depth + 1) for item in node.value], self.mark(node.start_mark))
         finally:
             self.open.discard(id(node))
 
@@ -203,7 +191,7 @@ class _Builder:
             value.key_mark = key_mark
             if key in entries:
                 first = entries[key].key_mark
-                again = f", first given on line {first.line}" if first.line else ""
+                again = f", first given on line {first.line}" if first and first.line else ""
                 self.problems.add(key_mark, f"repeated key '{key}'{again}")
                 continue
             entries[key] = value

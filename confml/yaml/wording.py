@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -12,10 +13,29 @@ _QUOTES_HINT = "put a value that contains ': ' in quotes"
 _INDENT_HINT = "lines that belong together begin in the same column"
 
 
-def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Any, str, str | None]:
+@dataclass(frozen=True)
+class Place:
+    """A line and a column of YAML text, from 0 as in PyYAML's marks."""
+
+    line: int
+    column: int
+
+    @classmethod
+    def of(cls, mark: yaml.Mark | None) -> Place:
+        """Return the place of a mark of PyYAML; the beginning of the text where an error has no mark."""
+        return cls(0, 0) if mark is None else cls(mark.line, mark.column)
+
+    @classmethod
+    def at(cls, text: str, position: int) -> Place:
+        """Return the place of the character with this number, from 0."""
+        before = text[:position]
+        return cls(before.count("\n"), position - (before.rfind("\n") + 1))
+
+
+def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Place, str, str | None]:
     """Return (place, message, hint) for an error of PyYAML's scanner, parser or composer."""
     problem, context = error.problem or "", error.context or ""
-    place = error.problem_mark or error.context_mark
+    place, opened = Place.of(error.problem_mark or error.context_mark), Place.of(error.context_mark)
     lines = text.splitlines() or [""]
     line = lines[place.line] if place.line < len(lines) else ""
     ahead = line[: place.column]
@@ -25,20 +45,19 @@ def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Any, str, str | Non
     if "mapping values are not allowed" in problem:
         return _second_colon(place, ahead, lines)
     if "could not find expected ':'" in problem:
-        place = error.context_mark
-        words = _line(lines, place.line)[place.column :].strip()
+        words = _line(lines, opened.line)[opened.column :].strip()
         missing = re.match(r"[\w-]+:\S", words)
         hint = "put a space after ':'" if missing else None
-        return place, f"expected 'key: value', got {_short(words)}", hint
+        return opened, f"expected 'key: value', got {_short(words)}", hint
     if "quoted scalar" in context and "unknown escape" not in problem and "hexdecimal" not in problem:
-        return error.context_mark, "the quote that opens here is never closed", None
+        return opened, "the quote that opens here is never closed", None
     if "unknown escape" in problem or "hexdecimal" in problem:
         hint = "use single quotes, where a backslash is an ordinary character"
         return place, "unknown escape: in double quotes a backslash begins an escape", hint
     if "flow sequence" in context or "flow mapping" in context:
-        return _unclosed(error, lines)
+        return _unclosed(place, opened, context, lines)
     if "expected <block end>" in problem:
-        return _stray(error, ahead, line)
+        return _stray(place, opened, context, ahead, line)
     if "expected the node content" in problem:
         rest = line[place.column :].strip()
         return place, f"expected a value, got {_short(rest) if rest else 'nothing'}", None
@@ -52,7 +71,7 @@ def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[Any, str, str | Non
     if "duplicate anchor" in problem:
         return place, "this anchor (&) is already defined", None
     if "anchor" in context or "alias" in context:
-        return error.context_mark, "text that begins with * or & must be in quotes", None
+        return opened, "text that begins with * or & must be in quotes", None
     if "single document" in context:
         return place, "a second document begins here ('---')", "write one document per file"
     if "expected '<document start>'" in problem:
@@ -104,24 +123,23 @@ def _bad_start(letter: str, ahead: str) -> tuple[str, str | None]:
     return f"a value cannot begin with {letter!r}", "put it in quotes"
 
 
-def _second_colon(place: Any, ahead: str, lines: list[str]) -> tuple[Any, str, str | None]:
+def _second_colon(place: Place, ahead: str, lines: list[str]) -> tuple[Place, str, str | None]:
     if ": " in ahead or ahead.rstrip().endswith(":"):
         return place, "a second ':' in one line", _QUOTES_HINT
     above = place.line - 1
     while above >= 0 and (not lines[above].strip() or lines[above].lstrip().startswith("#")):
         above -= 1
-    start = type(place)(None, 0, place.line, len(ahead) - len(ahead.lstrip()), None, None)
+    start = Place(place.line, len(ahead) - len(ahead.lstrip()))
     if above >= 0 and ":" not in lines[above]:
         text = lines[above].strip()
-        start = type(place)(None, 0, above, len(lines[above]) - len(lines[above].lstrip()), None, None)
+        start = Place(above, len(lines[above]) - len(lines[above].lstrip()))
         return start, f"expected 'key: value', got {_short(text)}", "the ':' is missing"
     message = "this line is indented below one whose key already has a value"
     return start, message, _INDENT_HINT
 
 
-def _unclosed(error: yaml.MarkedYAMLError, lines: list[str]) -> tuple[Any, str, str | None]:
-    opened, found = error.context_mark, error.problem_mark
-    bracket = "[" if "sequence" in (error.context or "") else "{"
+def _unclosed(found: Place, opened: Place, context: str, lines: list[str]) -> tuple[Place, str, str | None]:
+    bracket = "[" if "sequence" in context else "{"
     close = "]" if bracket == "[" else "}"
     if found.line == opened.line and found.line < len(lines) and found.column < len(lines[found.line]):
         got_ = lines[found.line][found.column]
@@ -130,8 +148,7 @@ def _unclosed(error: yaml.MarkedYAMLError, lines: list[str]) -> tuple[Any, str, 
     return opened, f"the '{bracket}' that opens here is not closed by '{close}'", None
 
 
-def _stray(error: yaml.MarkedYAMLError, ahead: str, line: str) -> tuple[Any, str, str | None]:
-    place, above = error.problem_mark, error.context_mark
+def _stray(place: Place, above: Place, context: str, ahead: str, line: str) -> tuple[Place, str, str | None]:
     rest = line[place.column :].strip()
     if ahead.strip():
         hint = "put the whole value in quotes" if rest[:1] not in "]}," else None
@@ -139,7 +156,7 @@ def _stray(error: yaml.MarkedYAMLError, ahead: str, line: str) -> tuple[Any, str
     if rest.startswith(":"):
         return place, "a key is missing before ':'", None
     if place.column == above.column:
-        kinds = "list items '- '" if "collection" in (error.context or "") else "keys"
+        kinds = "list items '- '" if "collection" in context else "keys"
         return place, f"expected more {kinds}, as the lines above, got {_short(rest)}", None
     message = f"this line begins in column {place.column + 1}, which fits none of the lines above"
     return place, message, _INDENT_HINT

@@ -228,7 +228,7 @@ def test_all_points_equal(d):
     assert result.pairwise.crossings_tie_high[0, 1] == 349
     assert result.one_vs_rest.crossings_tie_low.tolist() == [1, 1, 1]
     assert result.one_vs_rest.crossings_tie_high.tolist() == [399, 399, 399]
-    assert any("equal distances leave" in text for text in warnings_about(result.pairwise))
+    assert any("a tie band wider than" in text for text in warnings_about(result.pairwise))
 
 
 def test_duplicates_and_a_class_of_one_row():
@@ -246,7 +246,7 @@ def test_two_rows_have_one_tree():
     assert np.isnan(result.pairwise.per_tree[1:, 0, 1]).all()
     assert result.pairwise.estimate[0, 1] == 1.0
     assert warnings_about(result.pairwise) == [
-        "1 estimate is made of fewer than 3 orthogonal trees (1 at the least), as no more exist"
+        "1 estimate is made of fewer than 3 orthogonal trees (at least 1), because no more exist"
     ]
     assert len(warnings_about(result.one_vs_rest)) == 1
     assert warnings_about(pairwise_bayes_error([[0.0], [1.0]], [0, 1], trees=1)) == []
@@ -299,9 +299,9 @@ def test_estimate_with_gamma_crossings_is_the_smaller_prior():
 @pytest.mark.parametrize(
     ("X", "y", "options", "error", "words"),
     [
-        ([[1.0], [np.nan]], [0, 1], {}, DataError, "row 1, attribute 0"),
+        ([[1.0], [np.nan]], [0, 1], {}, DataError, "row 1, feature 0"),
         ([[1.0], [2.0]], [0, 0], {}, DataError, "two classes"),
-        ([[1.0], [2.0]], [0, 1, 1], {}, DataError, "one label a row"),
+        ([[1.0], [2.0]], [0, 1, 1], {}, DataError, "one label per row"),
         ([1.0, 2.0], [0, 1], {}, DataError, "shape"),
         ([["red"], ["blue"]], [0, 1], {}, DataError, "table of numbers"),
         ([[1.0], [2.0, 3.0]], [0, 1], {}, DataError, "table of numbers"),

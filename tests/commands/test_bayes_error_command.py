@@ -52,7 +52,7 @@ def refused(*arguments, command=bayes_error):
 
 def test_tables_of_a_users_file(table):
     out, messages = run(*table)
-    rows = [line.split() for line in out[: out.index("each class")].splitlines()[3:6]]
+    rows = [line.split() for line in out[: out.index("one-vs-rest")].splitlines()[3:6]]
     assert {(row[0], row[1]): (row[2], row[3]) for row in rows} == {
         ("a", "b"): ("30", "20"),
         ("a", "c"): ("30", "1"),
@@ -61,7 +61,7 @@ def test_tables_of_a_users_file(table):
     assert [float(row[4]) for row in rows] == sorted((float(row[4]) for row in rows), reverse=True)
     for name in ("N1", "N2", "N3", "R/n", "LSC", "C1", "C2", "1-NN upper bound"):
         assert f"\n{name} " in out
-    assert "missing values filled in with means" in messages and "constant columns: 1" in messages
+    assert "missing values replaced by means" in messages and "constant columns: 1" in messages
     assert "fewer than 1000 rows (class c has 1)" in messages
 
 
@@ -105,7 +105,7 @@ def test_everything_at_once_and_the_same_twice(table, tmp_path):
     out, messages = run(*table, *asked, "--out", tmp_path / "one")
     told = json.loads(out)
     words, _ = run("iris", "--intervals", "--blocks", 3, "--permutations", 9)
-    assert "95% interval" in words and "its bias is not in them" in words and "not adjusted" in words
+    assert "95% interval" in words and "do not include the bias" in words and "not adjusted" in words
     assert json.loads(run(*table, *asked, "-q")[0]) == told and run(*table, *asked, "-q")[1] == ""
     assert "selection: 1. size" in messages or "selection: 1. colour" in messages
     assert {row["attribute"] for row in told["selection"]} <= {"noise", "colour", "size", "same"}
@@ -140,7 +140,7 @@ def test_long_tables_are_cut_with_a_note(tmp_path):
 def test_points_that_are_all_equal_are_told(tmp_path):
     (tmp_path / "same.csv").write_text("u,y\n" + "1,a\n1,b\n" * 10)
     out, messages = run(tmp_path / "same.csv", "--label", "y")
-    assert "equal distances leave 1 estimate open" in messages and "-1.000" in out
+    assert "1 estimate has a tie band wider" in messages and "-1.000" in out
     told = json.loads(run(tmp_path / "same.csv", "--label", "y", "--json", "-q")[0])
     near = {row["measure"]: (row["least"], row["most"]) for row in told["measures"]}
     assert near["1-NN upper bound"] == (0.0, 1.0) and near["1-NN lower bound"] == (0.0, 0.5)
@@ -169,7 +169,7 @@ def test_estimates_that_are_nothing_but_class_sizes_are_told(tmp_path):
     lines = [f"{u:.4f},{kind}" for u, kind in zip(rng.normal(size=105), kinds, strict=True)]
     (tmp_path / "noise.csv").write_text("\n".join(["u,y", *lines]) + "\n")
     _, messages = run(tmp_path / "noise.csv", "--label", "y")
-    assert "classes the estimate is the smaller prior, the most it can be" in messages
+    assert "classes the estimate is the smaller prior, its maximum" in messages
     assert "the most it can be" not in run("iris")[1]
 
 
@@ -198,11 +198,11 @@ def test_made_data_show_their_true_error():
         (["iris", "--label", "y"], "--label is for table files"),
         (["iris", "--part", "train"], "no training and test parts"),
         (["iris", "--select", 5], "--select: expected 1 to 4"),
-        (["iris", "--components", "2,x"], "whole numbers with commas"),
+        (["iris", "--components", "2,x"], "comma-separated whole numbers"),
         (["iris", "--components", "9"], "expected 1 to 4, the columns"),
         (["iris", "--param", "k=1"], "--classifier METHOD"),
-        (["iris", "--blocks", 5], "it is for --intervals"),
-        (["iris", "--test-size", 0.5, "--intervals"], "it is for --classifier"),
+        (["iris", "--blocks", 5], "it needs --intervals"),
+        (["iris", "--test-size", 0.5, "--intervals"], "it needs --classifier"),
         (["iris", "--criterion", "worst"], "--select or --transforms or --components"),
         (["iris", "--classifier", "knn", "--param", "k"], "NAME=VALUE"),
         (["iris", "--classifier", "knn", "--param", "kk=1"], "did you mean 'k'"),
@@ -220,7 +220,7 @@ def test_mistakes_are_told(arguments, words):
     [
         ("", "empty"),
         ("a,y\n", "no rows"),
-        ("a,y\n1,x\n2,x\n", "at least two classes"),
+        ("a,y\n1,x\n2,x\n", "must have at least two classes"),
         ("a,y\n,x\n2,z\n", "empty"),
     ],
 )

@@ -257,18 +257,22 @@ def test_fixed_split_trains_on_the_training_part(files, wine):
     assert "fitted to 100 rows of wine (its training part)." in told
 
 
-def test_rows_of_another_kind_are_noticed(files, wine):
-    new = wine[1].copy()
-    new[new.columns.difference(["bottle", "target"])] += 10_000
-    new.to_csv("new.csv", index=False)
-    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--conformal", "split")
-    assert "atypical" not in {row["reason@0.05"] for row in rows}  # votes do not depend on distances
-    assert "0 of 58 rows (0 %) are atypical at level 0.05" in told and "no evidence against" in told
-    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--level", 0.05)
-    assert {row["reason@0.05"] for row in rows} == {"atypical"}
-    assert "58 of 58 rows (100 %) are atypical at level 0.05" in told
-    assert "is at most 0.05 (Markov's inequality): the new rows do not look exchangeable" in told
-    _, told = run(*WITHOUT_CONFIG, "wine.csv")
+def test_rows_of_another_kind_are_noticed(files):
+    rng = np.random.default_rng(0)
+    classes = np.repeat(["a", "b"], 60)
+    points = rng.normal(size=(120, 2)) * 0.1 + np.where(classes == "a", 0, 5)[:, None]
+    pd.DataFrame({"x": points[:, 0], "y": points[:, 1], "class": classes}).to_csv("train.csv", index=False)
+    far = [(100.0, -100.0)] * 18 + [(0.0, 0.0)] * 2
+    pd.DataFrame(far, columns=["x", "y"]).to_csv("new.csv", index=False)
+    without_config = ("--train", "train.csv", "--label", "class")
+    rows, told = run(*without_config, "new.csv", "--level", 0.01, "--level", 0.005)
+    assert [row["reason@0.01"] for row in rows] == ["atypical"] * 18 + ["certain"] * 2
+    assert "18 of 20 rows (90 %) are atypical at level 0.01" in told  # no p-value reaches 0.005
+    assert "is at most 0.011 (Markov's inequality): the new rows do not look exchangeable" in told
+    assert "level 0.005 cannot exclude any label" in told
+    _, told = run(*without_config, "new.csv", "--method", "knn", "--conformal", "split")
+    assert "0 of 20 rows (0 %) are atypical" in told and "no evidence against" in told
+    _, told = run(*without_config, "train.csv")
     assert "120 of 120 rows have the features of a training row" in told
 
 

@@ -10,6 +10,7 @@ import struct
 import numpy as np
 import pytest
 
+from confml.data import load
 from confml.data.coding import code_columns, sort_categories
 from confml.data.dataset import DataSet, as_labels
 from confml.errors import DataError
@@ -158,3 +159,29 @@ def test_coding_of_many_rows_and_of_missing_values():
     assert code_columns(table, ["c", "x"], [("p", "q", "r"), None], "integer")[0] is table
     with pytest.raises(ValueError, match="coding is one of"):
         code_columns(table, ["c", "x"], [None, None], "one-hot")
+
+
+def test_lines_and_identifiers_belong_to_the_rows_and_not_to_the_checksum():
+    ids = np.array([["a"], ["bb"], ["c"]])
+    given = {"lines": [2, 5, 6], "ids": ids, "id_columns": ("who",)}
+    base = {
+        "name": "toy", "X": np.zeros((3, 1)), "y": np.array([0, 1, 1]), "attributes": ("x",),
+        "table": np.zeros((3, 1)), "table_attributes": ("x",), "nominal": np.array([False]),
+        "categories": (None,),
+    }  # fmt: skip
+    data = DataSet(**base, **given)
+    assert data.lines.tolist() == [2, 5, 6] and data.identifiers()["who"].tolist() == ["a", "bb", "c"]
+    assert not data.lines.flags.writeable and not data.ids.flags.writeable
+    assert data.checksum == DataSet(**base).checksum
+    for wrong in ({"lines": [1]}, {"ids": ids}, {"id_columns": ("who",)}, {**given, "ids": ids[:2]}):
+        with pytest.raises(ValueError):
+            DataSet(**base, **wrong)
+
+
+def test_lines_and_identifiers_reach_the_workers(tmp_path):
+    from confml.runner.workspace import Workspace, open_dataset
+
+    (tmp_path / "a.csv").write_text("x,who,y\n1,A,p\n?,B,q\n3,C,q\n")
+    data = load({"csv": str(tmp_path / "a.csv"), "label": "y", "id": "who", "missing": "drop"})
+    again = open_dataset(Workspace.make(tmp_path).put_dataset(data))
+    assert again.lines.tolist() == [2, 4] and again.identifiers()["who"].tolist() == ["A", "C"]

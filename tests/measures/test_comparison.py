@@ -60,10 +60,10 @@ def test_equal_differences_and_one_split():
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        (([], 10, 5), "at least one"),
-        (([[0.1]], 10, 5), "at least one"),
-        (([0.1], 0, 5), "must have rows"),
-        (([0.1], 10, 5, 1.0), "between 0 and 1"),
+        (([], 10, 5), "nonempty list"),
+        (([[0.1]], 10, 5), "nonempty list"),
+        (([0.1], 0, 5), "must be above 0"),
+        (([0.1], 10, 5, 1.0), "above 0 and below 1"),
     ],
 )
 def test_mistakes(arguments, match):

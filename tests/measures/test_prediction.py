@@ -275,10 +275,10 @@ def test_predictions_are_compared_by_identity():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((ABC, np.zeros((2, 3)), "p"), "kind is one of"),
-        ((ABC, np.zeros((2, 2)), "vote"), "one column a class"),
-        ((ABC, np.zeros(3), "vote"), "one column a class"),
-        ((np.array([]), np.zeros((2, 0)), "vote"), "one column a class"),
+        ((ABC, np.zeros((2, 3)), "p"), "kind must be one of"),
+        ((ABC, np.zeros((2, 2)), "vote"), "one column per class"),
+        ((ABC, np.zeros(3), "vote"), "one column per class"),
+        ((np.array([]), np.zeros((2, 0)), "vote"), "one column per class"),
         ((ABC, np.zeros((2, 3)), "vote", np.array(["a"])), r"labels must be \(2,\)"),
         ((ABC, np.zeros((2, 3)), "vote", None, {"n": np.zeros(3)}), "must have 2 rows"),
         ((ABC, np.zeros((2, 3)), "posterior"), "needs extra"),

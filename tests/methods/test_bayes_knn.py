@@ -423,7 +423,7 @@ def test_bad_chains_warn_in_words():
     X, y = two_blobs()
     with pytest.warns(ConvergenceWarning, match="have not converged: R-hat is .* for .*1.05"):
         BayesKNN(inference="mcmc", proposal="paper", burn_in=0, samples=30, thin=1, random_state=0).fit(X, y)
-    with pytest.warns(ConvergenceWarning, match="one chain cannot show"):
+    with pytest.warns(ConvergenceWarning, match="cannot be checked with one chain"):
         BayesKNN(inference="mcmc", chains=1, random_state=0).fit(X, y)
 
 

@@ -641,7 +641,7 @@ levels: [0.2]
     assert set(values[knn, "calibration_rows", ""].values()) == {60.0}, "none of them was taken out"
     assert min(values[knn, "tomek-links.removed_rows", ""].values()) > 20
     for words in (notes, planned):
-        assert words.count("tomek-links makes the training examples of tcm-nn more ordinary") == 1
+        assert words.count("tomek-links makes training examples conform better than test examples") == 1
 
 
 def test_a_run(tmp_path):

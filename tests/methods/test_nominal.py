@@ -72,7 +72,7 @@ def test_a_method_that_takes_codes_gets_them(fruit):
     parts = parts_of(fruit, config, "knn", [{"k": 3}])
     assert parts.X.shape == (84, 4)
     assert set(np.unique(parts.X[:, 0])) == {0, 1, 2} and set(np.unique(parts.X[:, 2])) == {0, 1}
-    assert parts.told([{"k": 3}]) == [{"k": 3, "nominal": [0, 2]}]
+    assert parts.with_nominal_columns([{"k": 3}]) == [{"k": 3, "nominal": [0, 2]}]
 
 
 def test_every_other_method_gets_dummy_columns(fruit):
@@ -80,8 +80,8 @@ def test_every_other_method_gets_dummy_columns(fruit):
     for method, grid in (("linear-svm", [{"C": 1.0}]), ("knn", [{"nominal": "dummy"}])):
         parts = parts_of(fruit, config, method, grid)
         assert parts.X.shape == (84, 7)
-    assert parts_of(fruit, config, "linear-svm").told([{"C": 1.0}]) == [{"C": 1.0}]
-    assert parts.told([{"nominal": "dummy"}]) == [{"nominal": []}]
+    assert parts_of(fruit, config, "linear-svm").with_nominal_columns([{"C": 1.0}]) == [{"C": 1.0}]
+    assert parts.with_nominal_columns([{"nominal": "dummy"}]) == [{"nominal": []}]
 
 
 def test_scaling_reaches_numbers_only(fruit):
@@ -103,7 +103,7 @@ def test_noise_is_the_same_on_codes_and_on_dummy_columns(fruit, on):
     assert np.array_equal(codes.X[:, [1, 3, 4, 5]], dummies.X[:, [3, 6, 7, 8]])
     assert np.array_equal(np.argmax(dummies.X[:, :3], axis=1), codes.X[:, 0])
     assert np.array_equal(codes.X_test[:, [1, 3]], dummies.X_test[:, [3, 6]])
-    assert codes.told([{}]) == [{"nominal": [0, 2]}]
+    assert codes.with_nominal_columns([{}]) == [{"nominal": [0, 2]}]
 
 
 def test_steps_of_an_inner_fold_are_learnt_on_its_training_part(fruit):
@@ -151,7 +151,7 @@ def test_a_selected_column_keeps_its_kind(fruit):
     left = [name for name in names if name not in parts.dropped_attributes]
     assert len(left) == parts.X.shape[1] >= 2 and {"colour", "shape"} & set(left)
     nominal = [place for place, name in enumerate(left) if name in ("colour", "shape")]
-    assert parts.told([{}]) == [{"nominal": nominal}]
+    assert parts.with_nominal_columns([{}]) == [{"nominal": nominal}]
 
 
 def test_a_run_with_both_forms(fruit):

@@ -11,6 +11,7 @@ import numpy as np
 
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
+from confml.methods.details import FitDetails
 from confml.plugins.parameters import Parameter
 
 
@@ -38,7 +39,7 @@ class Hostile(Method):
         self.kind = kind
 
     def fit(self, X, y):
-        self._check_fit(X, y)
+        self.check_fit_data(X, y)
         act = getattr(self, "do_" + self.kind.replace("-", "_"), None)
         if act is not None:
             act()
@@ -96,10 +97,10 @@ class Hostile(Method):
 
     @property
     def fit_details_(self):
-        return {"bad": {1, 2}} if self.kind == "details" else {}
+        return FitDetails(other={"bad": {1, 2}} if self.kind == "details" else {})
 
     def confident_predict(self, X, rng=None):
-        X = self._check_predict(X)
+        X = self.check_predict_data(X)
         n, c = len(X), len(self.classes_)
         scores = np.full((n, c), 1.0 / c)
         classes, labels, extra = self.classes_, None, {}

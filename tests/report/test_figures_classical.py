@@ -63,7 +63,7 @@ def test_every_figure_is_drawn_or_says_why_not(out):
         *(f"class-errors-{name}" for name in ("square", "at-least")),
     }
     notes = (out / "notes.txt").read_text()
-    assert "decision-boundary of at-least is not drawn: it has 5 attributes, not 2" in notes
+    assert "decision-boundary of at-least is not drawn: it has 5 features, not 2" in notes
     assert "of square is not drawn: no method has a metric presentations" in notes
 
 
@@ -152,7 +152,7 @@ def test_runs_combined_against_what_they_differ_in(out, tmp_path):
     assert [path.name for path in paths] == [f"error-against-k.{ending}" for ending in ("svg", "png", "csv")]
     with pytest.raises(ConfmlError, match="no metric 'eror'"):
         combined_curves(runs, "noise.labels", "eror")
-    with pytest.raises(ConfmlError, match="does not say protocol.foo"):
+    with pytest.raises(ConfmlError, match="has no key protocol.foo"):
         combined_curves(runs, "protocol.foo", "error")
 
 

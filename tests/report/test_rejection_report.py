@@ -132,7 +132,7 @@ def test_the_console_says_sure_and_unsure(tmp_path):
 def test_bad_chains_are_told_in_the_notes(tmp_path):
     write_report(run_by_hand(), tmp_path)
     notes = (tmp_path / "notes.txt").read_text()
-    assert "wine, adaptive: chains are not to be trusted on 3 of 3 splits" in notes
+    assert "wine, adaptive: the chains did not converge on 3 of 3 splits" in notes
     assert "have not converged: R-hat is" in notes and "standard" not in notes
 
 

@@ -166,7 +166,7 @@ class NeighbourCounter:
         shape = len(T), self.classes, len(ks)
         counts = Counts(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape))
         if self._tree:
-            self._tree_counts(base, T, counts)
+            self._tree_counts(self._tree, base, T, counts)
         else:
             abandoned = self._dense_counts(self._filter, base, T, counts)
             if len(abandoned):
@@ -213,7 +213,8 @@ class NeighbourCounter:
             )  # fmt: skip
         return np.concatenate(abandoned) if abandoned else np.empty(0, np.int64)
 
-    def _tree_counts(self, base: _Base, T: np.ndarray, counts: Counts) -> None:
+    def _tree_counts(self, search: _Trees, base: _Base, T: np.ndarray, counts: Counts) -> None:
+        """Fill the counts. search: the trees in which the neighbours of new examples are searched."""
         k = int(base.ks[-1])
         order, starts, owner = _by_search_radius(base.same[:, k - 1], self.starts)
         trees = _Trees(self.X[order], starts)
@@ -225,7 +226,7 @@ class NeighbourCounter:
         for start in range(0, len(T), size):
             Q = np.array(T[start : start + size])
             nearest = np.empty((len(Q), self.classes, k))
-            tree_kernels.nearest_of_classes(Q, *self._tree.arrays, nearest)
+            tree_kernels.nearest_of_classes(Q, *search.arrays, nearest)
             greater, equal, alphas, lowest = base.begin(nearest, counts, start)
             kernels.update_counts_by_trees(
                 Q, owner, *trees.arrays, nodes, same, other, bounds, base.ks,

@@ -53,34 +53,33 @@ class OnlineTCMNN:
 
         y: (r,). ``extra`` is that of `TCMNN`, and ``learnt`` (r,), the number of examples learnt before each.
         """
-        X, codes = self._checked(X, y)
-        return self._view(X, codes)
+        return self._view(*self._checked(X, y))
 
     def predict(self, X) -> Prediction:
         """Return the same for examples X (r, d) with unknown labels; none is learnt."""
-        X, _ = self._checked(X, None)
-        return self._view(X, None)
+        return self._view(*self._checked(X, None))
 
     def learn(self, X, y) -> OnlineTCMNN:
         """Learn examples X (r, d) with labels y (r,) in their order."""
-        X, codes = self._checked(X, y)
-        self._pass.step(X, codes, predicts=False)
+        online, X, codes = self._checked(X, y)
+        online.step(X, codes, predicts=False)
         return self
 
-    def _view(self, X: np.ndarray, codes: np.ndarray | None) -> Prediction:
+    def _view(self, online: OnlinePass, X: np.ndarray, codes: np.ndarray | None) -> Prediction:
         learnt = np.full(len(X), self.learnt) if codes is None else self.learnt + np.arange(len(X))
-        counts, counted = self._pass.step(X, codes, predicts=True)
+        counts, counted = online.step(X, codes, predicts=True)
         tau = self._rng.random(len(X)) if self.smoothed else None
         return prediction_of(self.classes_, counts, 0, counted, tau, learnt)
 
-    def _checked(self, X, y) -> tuple[np.ndarray, np.ndarray | None]:
+    def _checked(self, X, y) -> tuple[OnlinePass, np.ndarray, np.ndarray | None]:
+        """Return the pass, which the first examples begin, and checked examples with their class codes."""
         X = check_array(X, dtype=np.float64, order="C", input_name="X")
         if self._pass is None:
             self._pass = OnlinePass(X.shape[1], len(self.classes_), (self.k,), self.mondrian)
         elif X.shape[1] != self._pass.attributes:
             raise ConfmlError(f"X has {X.shape[1]} attributes, expected {self._pass.attributes} as before")
         if y is None:
-            return X, None
+            return self._pass, X, None
         y = column_or_1d(y)
         check_consistent_length(X, y)
         codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
@@ -89,4 +88,4 @@ class OnlineTCMNN:
             raise ConfmlError(
                 f"label '{unknown[0]}' is not one of the classes", hint="list all possible labels in classes"
             )
-        return X, codes
+        return self._pass, X, codes

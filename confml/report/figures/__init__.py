@@ -1,7 +1,7 @@
-"""The figures that a config can name: each file beside this one holds one or more, found by their class.
+"""The figures that a config can name: each module of this package defines one or more `Figure` objects.
 
-To add a figure, write ``report/figures/mine.py`` with a `Figure`; its function draws one data set's figure
-and raises `NotApplicable`, in words, where there is nothing to draw.
+To add a figure, write ``report/figures/mine.py`` with a `Figure`; its function draws the figure of one data
+set and raises `NotApplicable`, with the reason, if there is nothing to draw.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Subject:
-    """What one figure is drawn of: one data set of a run, and the options that the config gives."""
+    """The input of one figure: one data set of a run, and the options of the config."""
 
     results: RunResults
     dataset: str
@@ -59,7 +59,7 @@ class Subject:
 
     @functools.cached_property
     def variants(self) -> dict[str, Variant]:
-        """Views of the data set's finished cells, over the splits, by what to call them, as in the config."""
+        """Views of the data set's finished cells, over the splits, by label, in the order of the config."""
         views: dict[str, list[str]] = {}
         for row in self.results.metrics:
             if row.view and row.cell.dataset == self.dataset and row.view not in views.get(row.cell.key, ()):
@@ -73,9 +73,9 @@ class Subject:
         return found
 
     def some_of(self, named: Mapping[str, Any], limit: int) -> tuple[dict[str, Any], str]:
-        """At most ``limit`` of what is named after variants, and a title that says so.
+        """Return at most ``limit`` entries of a mapping by variant, and a title with their number.
 
-        Where there are more, each method has its share, taken evenly from its variants in their order.
+        If there are more, each method has its share, taken evenly from its variants in order.
         """
         if len(named) <= limit:
             return dict(named), self.dataset
@@ -91,7 +91,7 @@ class Subject:
         return {name: value for name, value in named.items() if name in kept}, title
 
     def values(self, variant: Variant, metric: str, level: float | None = None) -> list[float]:
-        """A metric of a variant on each of its splits."""
+        """Return a metric of a variant on each of its splits."""
         return [
             value
             for cell in variant.cells
@@ -107,7 +107,7 @@ class Subject:
         }
 
     def predictions(self, variant: Variant) -> Iterator[tuple[Prediction, np.ndarray, np.ndarray]]:
-        """(prediction, true labels (n,), row numbers (n,)) of a variant on each of its splits."""
+        """Yield (prediction, true labels (n,), row numbers (n,)) of a variant for each of its splits."""
         for cell in variant.cells:
             result = self.results.results[cell.key]
             yield result.views[variant.view], result.truth, result.rows
@@ -115,7 +115,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Variant:
-    """One view of one method variant on one data set: ``cells`` has one a split."""
+    """One view of one method variant on one data set; ``cells`` has one cell per split."""
 
     method: str
     params: Mapping[str, Any]
@@ -125,7 +125,7 @@ class Variant:
 
 @functools.cache
 def known_figures() -> dict[str, Figure]:
-    """Every figure by name."""
+    """Return every figure by name."""
     found = {}
     for module in sorted(info.name for info in pkgutil.iter_modules(__path__)):
         for value in vars(importlib.import_module(f"{__name__}.{module}")).values():
@@ -135,7 +135,7 @@ def known_figures() -> dict[str, Figure]:
 
 
 def check_figure(name: str, options: Mapping[str, Any]) -> Figure:
-    """The figure of a config, as `find_figure`, once its own ``check`` has accepted the options as well."""
+    """Return the figure of a config as `find_figure` does, after calling the figure's own ``check``."""
     figure = find_figure(name, options)
     if figure.check is not None:
         figure.check(options)
@@ -143,7 +143,7 @@ def check_figure(name: str, options: Mapping[str, Any]) -> Figure:
 
 
 def find_figure(name: str, options: Mapping[str, Any]) -> Figure:
-    """The figure of this name; ConfigError for one, or for an option, that does not exist or is wrong."""
+    """Return the figure of this name; ConfigError for an unknown name or a wrong option."""
     figures = known_figures()
     if name not in figures:
         raise ConfigError(f"unknown figure '{name}'", hint=did_you_mean(name, figures))
@@ -152,9 +152,9 @@ def find_figure(name: str, options: Mapping[str, Any]) -> Figure:
 
 
 def pictures(results: RunResults) -> Iterator[Picture]:
-    """The config's figures of every data set, not drawn yet.
+    """Yield the config's figures of every data set without drawing them.
 
-    Drawing one raises `NotApplicable` with the reason where there is nothing to show.
+    Drawing one raises `NotApplicable`, with the reason, if there is nothing to show.
     """
     datasets = safe_names(cell.dataset for cell in results.cells)
     named = [spec.name for spec in results.config.figures]

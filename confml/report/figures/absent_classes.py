@@ -1,4 +1,4 @@
-"""Credibility of test examples whose class training never saw, beside the others'."""
+"""Credibility of test examples of absent classes and of known classes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, legend_below, lines_of, new_figure
 
 PANELS = 6
-CLASSES = 6  # absent ones with a line of their own
+CLASSES = 6  # absent classes with a line each
 
 
 def by_class(subject: Subject, variant: Variant) -> dict:
-    """Sorted familiarity (n,) by absent class, and of all others together by None; all splits in a row."""
+    """Return sorted familiarity (n,) by absent class, and of all other classes together by None, over all
+    splits."""
     values: dict = {}
     for prediction, truth, _ in subject.predictions(variant):
         case = Case(prediction, truth)
@@ -72,6 +73,6 @@ def draw(subject: Subject):
 
 FIGURE = Figure(
     name="absent-classes",
-    about="credibility (or confidence) of test examples of classes absent from training, and of the others",
+    about="credibility (or confidence) of test examples of absent classes and of known classes",
     draw=draw,
 )

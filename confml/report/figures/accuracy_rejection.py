@@ -1,7 +1,7 @@
-"""Accuracy-rejection curves: what holding back the least confident predictions gains.
+"""Accuracy-rejection curves: errors against rejection rate over all thresholds.
 
-Krzanowski et al. (2006), section 4.1: SURE INCORRECT against UNSURE over all thresholds, the lowest curve
-being the best; or the error of the accepted against the rejection rate.
+Krzanowski et al. (2006), section 4.1: sure incorrect against unsure over all thresholds, where the lowest
+curve is the best; or the selective risk (error of the accepted) against the rejection rate.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from confml.report.figures.style import PAGE, legend_below, lines_of, new_figure
 
 RATES = np.linspace(0.0, 1.0, 201)
 LABELS = {
-    "sure-incorrect": ("sure_incorrect", "SURE INCORRECT (%)", "UNSURE (%)"),
+    "sure-incorrect": ("sure_incorrect", "sure incorrect (%)", "unsure (%)"),
     "risk": ("risk", "error of the accepted (%)", "rejected (%)"),
 }
 BANDS = {"sd": "± 1 sd over splits", "range": "smallest to largest of the splits"}
@@ -36,11 +36,11 @@ class Words(Parameter):
         return isinstance(value, list | tuple) and bool(value) and all(isinstance(one, str) for one in value)
 
 
-Panels = dict[str, dict[str, list[RejectionCurve]]]  # by panel, then by line: a curve a split
+Panels = dict[str, dict[str, list[RejectionCurve]]]  # by panel, then by line: one curve per split
 
 
 def panels_of(subject: Subject) -> Panels:
-    """The curves of one data set: a panel a view and a line a method, or the other way round."""
+    """Return the curves of one data set: one panel per view and one line per method, or the reverse."""
     views = subject.option("views", None)
     without = subject.option("without", None)
     by_method = subject.option("panels", "view") == "method"
@@ -80,7 +80,7 @@ def draw(subject: Subject):
 
 
 def draw_all(subject: Subject):
-    """A row a data set and a column a view; with one view, a panel a data set."""
+    """Draw one row per data set and one column per view; with one view, one panel per data set."""
     results = subject.results
     found = {
         name: panels_of(Subject(results, name, {**subject.options, "panels": "view"}))
@@ -109,7 +109,7 @@ def draw_all(subject: Subject):
 
 
 def _figure(rows: int, columns: int, share: bool = False):
-    """A figure and its axes (rows, columns); share: of one row the panels have one scale of errors."""
+    """Return a figure and its axes (rows, columns); share: panels of a row have the same vertical scale."""
     height = 2.5 if columns == 1 else 2.1 if rows < 5 else 1.35
     figure = new_figure(PAGE if columns > 1 else PAGE * 0.55, 0.3 + height * rows)
     return figure, figure.subplots(rows, columns, squeeze=False, sharey="row" if share else False)
@@ -130,9 +130,9 @@ def _draw_grid(
     subject: Subject,
     whole: bool = True,
 ) -> None:
-    """Fill the axes (rows, columns) in order, hide those that are left, put one legend below.
+    """Fill the axes (rows, columns) in order, hide the unused ones, and add one legend below.
 
-    whole: rejection rates go to 100 % whether or not a curve does.
+    whole: show rejection rates up to 100 % for all curves.
     """
     limit = int(subject.option("lines", 7))
     names = list(dict.fromkeys(name for cell in cells for name in cell))
@@ -164,7 +164,7 @@ def _draw_grid(
 
 
 def _splits_of(name: str, cells: Sequence[Mapping[str, list[RejectionCurve]]]) -> str:
-    """How many splits a line stands for, where it is fewer than another line of the same panel has."""
+    """Return the number of splits of a line if another line of the panel has more, as text."""
     fewer = [
         len(cell[name]) for cell in cells if name in cell and len(cell[name]) < max(map(len, cell.values()))
     ]
@@ -172,9 +172,9 @@ def _splits_of(name: str, cells: Sequence[Mapping[str, list[RejectionCurve]]]) -
 
 
 def _draw_line(axes, curves: Sequence[RejectionCurve], what: str, line: Mapping[str, str], kind: str):
-    """One mean with its band, as far as all splits reach; returns the line's handle.
+    """Draw a mean with its band over the rejection rates of all splits; return the handle of the line.
 
-    A single split is drawn at its own points: no others can be had.
+    A single split is drawn at its attainable points.
     """
     if len(curves) == 1:
         points = curves[0].points()
@@ -200,10 +200,10 @@ OPTIONS: Mapping[str, Parameter] = {
     "form": Choice(
         "sure-incorrect: errors accepted, of all, against rejected; risk: of the accepted", tuple(LABELS)
     ),
-    "views": Words("the views to show, all unless given"),
-    "band": Choice("around the mean over splits: sd unless given", ("sd", "range", "none")),
-    "without": Word("leave out methods whose label has this in it"),
-    "lines": Integer("how many lines are shown at most, 7 unless given", low=2, high=28),
+    "views": Words("views to show; all by default"),
+    "band": Choice("band around the mean over splits; default sd", ("sd", "range", "none")),
+    "without": Word("omit methods whose label contains this text"),
+    "lines": Integer("largest number of lines; default 7", low=2, high=28),
 }
 
 FIGURE = Figure(
@@ -212,13 +212,15 @@ FIGURE = Figure(
     draw=draw,
     options={
         **OPTIONS,
-        "panels": Choice("view: a panel a view, a line a method; method: the other way", ("view", "method")),
+        "panels": Choice(
+            "view: one panel per view, one line per method; method: the reverse", ("view", "method")
+        ),
     },
 )
 
 ALL = Figure(
     name="accuracy-rejection-all",
-    about="the same of all data sets together: a row a data set, a column a view",
+    about="accuracy-rejection curves of all data sets: one row per data set, one column per view",
     draw=draw_all,
     options=OPTIONS,
     across=True,

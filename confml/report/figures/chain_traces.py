@@ -1,4 +1,4 @@
-"""Traces of Markov chains: have they forgotten where they started, and do they agree?"""
+"""Traces of Markov chains, to check convergence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from confml.report.figures.style import PAGE, lines_of, new_figure
 
 
 def draw(subject: Subject):
-    """A row a method, of its first split; a column a quantity, with R-hat and effective sample size."""
+    """Draw one row per method (first split) and one column per quantity, with R-hat and effective sample
+    size."""
     found: dict[str, tuple[str, dict]] = {}
     for cell in subject.results.cells:
         label = subject.results.label(cell)
@@ -43,7 +44,7 @@ def draw(subject: Subject):
                 axes.set_title(f"{label}, split {split}", loc="left", fontsize=7)
             if row + 1 == len(shown):
                 axes.set_xlabel("kept draw")
-    figure.suptitle(f"{subject.dataset}: a colour a chain", x=0.01, ha="left", fontsize=8)
+    figure.suptitle(f"{subject.dataset}: one colour per chain", x=0.01, ha="left", fontsize=8)
     return figure
 
 
@@ -51,5 +52,5 @@ FIGURE = Figure(
     name="chain-traces",
     about="traces of Markov chains by method, of the first split, with R-hat and effective sample size",
     draw=draw,
-    options={"panels": Integer("how many methods are shown at most, 6 unless given", low=1)},
+    options={"panels": Integer("largest number of methods; default 6", low=1)},
 )

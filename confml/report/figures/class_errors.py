@@ -10,7 +10,7 @@ from confml.report.figures.style import BLUE, PAGE, VERMILION, legend_below, new
 
 
 def class_errors(subject: Subject, variant: Variant) -> dict[str, tuple[float, float]]:
-    """By class, in sorted order: (false positives, false negatives), means over the splits."""
+    """Return (false positives, false negatives) by class, in sorted order, means over the splits."""
     counts: dict = {}
     splits = 0
     for prediction, truth, _ in subject.predictions(variant):
@@ -26,7 +26,7 @@ def draw(subject: Subject):
     found = {label: class_errors(subject, variant) for label, variant in subject.variants.items()}
     shown, title = subject.some_of(found, int(subject.option("panels", 6)))
     if not shown:
-        raise NotApplicable("no cell is done")
+        raise NotApplicable("no cell is finished")
     classes = len(next(iter(shown.values())))
     if classes > 40:
         raise NotApplicable(f"{classes} classes are too many for bars")
@@ -58,5 +58,5 @@ FIGURE = Figure(
     name="class-errors",
     about="false positives and false negatives of each class on the test examples, means over the splits",
     draw=draw,
-    options={"panels": Integer("how many variants are shown at most, 6 unless given", low=1)},
+    options={"panels": Integer("largest number of variants; default 6", low=1)},
 )

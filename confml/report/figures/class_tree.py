@@ -1,4 +1,4 @@
-"""The tree into which a method parts the classes, of the first split."""
+"""The class tree of a hierarchical method, for its first split."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from confml.report.sections.class_trees import members, node_error
 
 
 def draw(subject: Subject):
-    """Each node with its cut and its error on the test examples; trees alike are drawn once."""
+    """Draw each node with its cut and its test error; equal trees are drawn once."""
     first: dict[str, Any] = {}
     for cell in subject.results.cells:
         label = subject.results.label(cell)
@@ -23,7 +23,7 @@ def draw(subject: Subject):
         if "tree" in result.fit_details and not alike:
             found[label] = label, result
     if not found:
-        raise NotApplicable("no method has a tree of classes")
+        raise NotApplicable("no method has a class tree")
     leaves = max(len(members(result.fit_details["tree"])) for _, result in found.values())
     width = min(max(COLUMN, 0.34 * leaves + 1), 14)
     figure = new_figure(
@@ -40,7 +40,7 @@ def draw(subject: Subject):
 
 
 def _branch(axes, node: Mapping[str, Any], depth: int, next_leaf: list[int], result) -> float:
-    """Draw a node and what is below it; returns where it stands. Leaves stand side by side."""
+    """Draw a node and its subtree, and return its position. Leaves are drawn next to each other."""
     if "class" in node:
         place = next_leaf[0]
         next_leaf[0] += 1
@@ -65,6 +65,6 @@ def _depth(node: Mapping[str, Any]) -> int:
 
 FIGURE = Figure(
     name="class-tree",
-    about="the tree of classes of smart-svm, of its first split: each node's cut and its test error",
+    about="class tree of smart-svm for its first split: cut and test error of each node",
     draw=draw,
 )

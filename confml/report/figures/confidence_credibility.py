@@ -1,4 +1,4 @@
-"""Confidence against credibility of single predictions, right and wrong ones apart."""
+"""Confidence against credibility of single predictions, correct and wrong."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from confml.report.figures.style import BLUE, COLUMN, PAGE, VERMILION, legend_be
 
 
 def points_of(subject: Subject, variant: Variant) -> np.ndarray:
-    """(n, 3) credibility, second largest p-value, whether the prediction is wrong; all splits in a row."""
+    """Return (n, 3) credibility, second largest p-value, whether the prediction is wrong, over all splits."""
     parts = []
     for prediction, truth, _ in subject.predictions(variant):
         if prediction.kind == "p-value" and len(prediction.classes) > 1:
@@ -26,7 +26,7 @@ def draw(subject: Subject):
     clouds = {label: points_of(subject, variant) for label, variant in subject.variants.items()}
     clouds = {label: cloud for label, cloud in clouds.items() if len(cloud)}
     if not clouds:
-        raise NotApplicable("no method has p-values, and only they have a credibility")
+        raise NotApplicable("no method has p-values, and only p-values have a credibility")
     shown, title = subject.some_of(clouds, int(subject.option("panels", 6)))
     columns = min(len(shown), 3)
     rows = -(-len(shown) // columns)
@@ -57,7 +57,7 @@ def draw(subject: Subject):
             axes.set_xlabel("credibility")
             axes.tick_params(labelbottom=True)
     figure.suptitle(title, x=0.01, ha="left", fontsize=8, fontweight="bold")
-    legend_below(figure, [dots, crosses], ["right prediction", "wrong prediction"], markerscale=2)
+    legend_below(figure, [dots, crosses], ["correct prediction", "wrong prediction"], markerscale=2)
     return figure
 
 
@@ -67,7 +67,7 @@ def _confidence(second: float, _) -> str:
 
 FIGURE = Figure(
     name="confidence-credibility",
-    about="confidence against credibility of each test example, right and wrong predictions apart",
+    about="confidence against credibility of each test example, for correct and wrong predictions",
     draw=draw,
-    options={"panels": Integer("how many variants are shown at most, 6 unless given", low=1)},
+    options={"panels": Integer("largest number of variants; default 6", low=1)},
 )

@@ -1,6 +1,6 @@
-"""Error of region predictions against significance level: valid regions stay below the diagonal.
+"""Error of prediction regions against significance level: valid regions are below the diagonal.
 
-The same the other way round, as papers show it: right regions against confidence level, valid above.
+Alternatively coverage against confidence level, as in papers: valid regions are above the diagonal.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.style import BLACK, COLUMN, GREY, legend_below, legend_beside, lines_of, new_figure
 
 STEPS = 200
-MOST = 20  # lines that can be told apart
+MOST = 20  # lines that are distinguishable
 
 
 def region_errors(subject: Subject, variant: Variant, levels: np.ndarray) -> tuple[np.ndarray, int] | None:
-    """(share of regions without the true label at each level, number of different test rows).
+    """Return (share of regions without the true label at each level, number of different test rows).
 
-    The share is the mean over the splits. None for margins, and without test examples. With the option
-    ``instances``, only so many test examples of each split count: the same ones for every method.
+    The share is the mean over the splits. None for margins, and without test examples. The option
+    ``instances`` limits the test examples of each split, to the same ones for every method.
     """
     errors, rows = [], []
     instances = subject.option("instances", None)
@@ -47,7 +47,7 @@ def region_errors(subject: Subject, variant: Variant, levels: np.ndarray) -> tup
 
 
 def fewest_counted(subject: Subject, variants: list[Variant]) -> int | None:
-    """Return the fewest examples that p-values of these variants are counted among; None without p-values."""
+    """Return the smallest number of examples that p-values are counted among; None without p-values."""
     found = []
     for variant in variants:
         parts = CalibrationParts()
@@ -62,7 +62,7 @@ def fewest_counted(subject: Subject, variants: list[Variant]) -> int | None:
 
 
 def _some(numbers: np.ndarray, instances: int, subject: Subject) -> np.ndarray:
-    """Places of test examples drawn at random from those with these row numbers, by the run's seed."""
+    """Return positions of random test examples from those with these row numbers, by the run's seed."""
     rng = stable_generator(
         "instances", subject.results.config.seed, subject.dataset, sorted(numbers.tolist())
     )
@@ -76,7 +76,7 @@ def draw(subject: Subject):
     found = {label: region_errors(subject, variant, levels) for label, variant in subject.variants.items()}
     curves, title = subject.some_of({label: one for label, one in found.items() if one is not None}, MOST)
     if not curves:
-        raise NotApplicable("no method has region predictions")
+        raise NotApplicable("no method has prediction regions")
     figure = new_figure(COLUMN, 3.1)
     axes = figure.add_subplot()
     n = max(rows for _, rows in curves.values())
@@ -117,8 +117,12 @@ FIGURE = Figure(
     "where no method has p-values)",
     draw=draw,
     options={
-        "max_level": Number("the largest significance level shown", low=0, high=1, low_open=True),
-        "confidence": Flag("right regions against confidence level, not wrong ones against significance"),
-        "instances": Integer("only so many test examples of each split, drawn by the run's seed", low=1),
+        "max_level": Number("largest significance level shown", low=0, high=1, low_open=True),
+        "confidence": Flag(
+            "draw coverage against confidence level instead of error against significance level"
+        ),
+        "instances": Integer(
+            "number of test examples per split, drawn by the run's seed; all by default", low=1
+        ),
     },
 )

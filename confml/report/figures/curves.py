@@ -1,4 +1,4 @@
-"""Curves of a metric against a number, with bands: what several figures draw alike."""
+"""Curves of a metric against a number, with bands, for several figures."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _METRICS = {
     "converged": "fits without training error (%)",
     "presentations": "presentations of examples",
 }
-# Words and scale of what stands on the horizontal axis.
+# Labels and scales of the horizontal axis.
 _KEYS = {
     "k": ("number of neighbours k", 1),
     "rate": ("learning rate", 1),
     "order": ("order of the polynomial", 1),
     "noise.labels": ("label noise (%)", 100),
-    "noise.attributes": ("attribute noise (%)", 100),
-    "irrelevant": ("irrelevant attributes", 1),
+    "noise.attributes": ("feature noise (%)", 100),
+    "irrelevant": ("irrelevant features", 1),
     "classes": ("classes", 1),
     "bayes-error": ("Bayes error (%)", 100),
     "train-rows": ("training examples", 1),
@@ -40,7 +40,7 @@ _KEYS = {
 
 
 class Point(NamedTuple):
-    """One point of a curve; sd is NaN where there is one value only; n is 0 where theory says it."""
+    """One point of a curve; sd is NaN for a single value; n is 0 for theoretical values."""
 
     x: float
     mean: float
@@ -58,7 +58,7 @@ def draw_curves(
     log_y: bool = False,
     band: str = "± 1 sd over splits",
 ):
-    """A figure of curves by the parts of their labels, each in the order of x.
+    """Return a figure of curves, by the parts of their labels, each in the order of x.
 
     key: a parameter's name, or the dotted key of a config.
     """
@@ -103,7 +103,8 @@ def draw_curves(
 
 
 def axis_words(key: str) -> tuple[str, float]:
-    """What stands beside the horizontal axis of a parameter or a dotted key, and the factor of its values."""
+    """Return the label of the horizontal axis of a parameter or a dotted key, and the factor of its
+    values."""
     if key in _KEYS:
         return _KEYS[key]
     *way, last = key.split(".")
@@ -111,10 +112,10 @@ def axis_words(key: str) -> tuple[str, float]:
 
 
 def _styles(curves: Mapping[tuple[str, ...], Sequence[Point]]) -> list[dict]:
-    """Colour, dashes and marker of each curve.
+    """Return colour, dashes and marker of each curve.
 
-    Where the last parts of the labels tell two or three kinds of otherwise equal curves apart, these share
-    colour and marker and differ in dashes. What theory says is black, without markers.
+    Curves whose labels differ only in the last part (two or three kinds) share colour and marker and differ
+    in dashes. Theoretical curves are black, without markers.
     """
     theory = [label for label, points in curves.items() if all(point.n == 0 for point in points)]
     found = [label for label in curves if label not in theory]
@@ -134,7 +135,8 @@ def _styles(curves: Mapping[tuple[str, ...], Sequence[Point]]) -> list[dict]:
 
 
 def _plain_ticks(axis, places: Sequence[float] = ()) -> None:
-    """Plain ticks of a logarithmic axis: at the places if they are few, else at 1, 2, 5, or powers of 10."""
+    """Set plain ticks of a logarithmic axis: at the values if they are few, else at 1, 2, 5 or powers of
+    10."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
     if 0 < len(places) <= 8:

@@ -1,7 +1,7 @@
-"""Regions of predicted classes over a plane: what a method made of two attributes.
+"""Regions of predicted classes over the plane of two features.
 
-The only figure that fits again: stored results have predictions of test examples only. Where the data set is
-not at hand, the figure is not drawn.
+The figure fits the method again, because stored results have predictions of test examples only. It is not
+drawn if the data set is missing.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#9
 
 
 class Plane(NamedTuple):
-    """One fit over a plane: places (g,) of both axes, predicted class codes (g, g), and training examples.
+    """One fit over a plane: grid (g,) of both axes, predicted class codes (g, g), and training examples.
 
-    X: (m, 2) and codes: (m,), with noise, ahead of the steps. kept: (m,) bool, those that the steps left.
+    X: (m, 2) and codes: (m,), with noise, before the steps. kept: (m,) bool, examples that the steps keep.
     """
 
     x: np.ndarray
@@ -41,10 +41,10 @@ def draw(subject: Subject):
     names, classes, planes, truth = [], None, {}, None
     with data_at_hand(subject) as (data, folder):
         if data.X.shape[1] != 2 or (subject.results.config.noise or _NoNoise).irrelevant:
-            raise NotApplicable(f"it has {data.X.shape[1]} attributes, not 2")
+            raise NotApplicable(f"it has {data.X.shape[1]} features, not 2")
         names, classes = data.attributes, data.classes
         if len(classes) > len(COLOURS):
-            raise NotApplicable(f"{len(classes)} classes are more than colours that can be told apart")
+            raise NotApplicable(f"{len(classes)} classes are too many for distinguishable colours")
         truth = true_boundary(subject)
         shown, title = subject.some_of(chosen, int(subject.option("panels", 6)))
         for label, variant in shown.items():
@@ -87,7 +87,7 @@ def fitted_plane(subject: Subject, variant: Variant, data, folder: Path, places:
     x, y = (np.linspace(low[i] - margin[i], high[i] + margin[i], places) for i in (0, 1))
     over = np.column_stack([one.ravel() for one in np.meshgrid(x, y)])
     method = parts.method(point)
-    ((_, views),) = method.evaluate_path(parts.X, parts.y, parts.treat(over), [point], rng)
+    ((_, views),) = method.evaluate_path(parts.X, parts.y, parts.transform(over), [point], rng)
     kept = np.zeros(len(X), dtype=bool)
     kept[parts.kept] = True
     regions = np.searchsorted(data.classes, views[variant.view].labels).reshape(places, places)
@@ -95,14 +95,14 @@ def fitted_plane(subject: Subject, variant: Variant, data, folder: Path, places:
 
 
 def true_boundary(subject: Subject) -> Callable[[np.ndarray], np.ndarray] | None:
-    """True class probabilities (n, 2) -> (n, c), where known and without noise on attributes, or None."""
+    """Return the true class probabilities (n, 2) -> (n, c), or None if unknown or with noise on features."""
     (spec,) = [one for one in subject.results.config.datasets if one.name == subject.dataset]
     noise = subject.results.config.noise
     return None if noise is not None and noise.attributes else true_probability(spec.spec())
 
 
 def draw_truth(axes, x: np.ndarray, y: np.ndarray, truth: Callable[[np.ndarray], np.ndarray]) -> None:
-    """The lines on which the two most probable classes are equally so; x, y: places along the axes."""
+    """Draw the lines on which the two most probable classes are equally probable; x, y: grid of the axes."""
     over = np.column_stack([one.ravel() for one in np.meshgrid(x, y)])
     probability = truth(over)
     for code in range(probability.shape[1]):
@@ -141,7 +141,7 @@ def _draw_plane(axes, plane: Plane, classes: int, truth=None) -> None:
 
 
 def _handles(plane: Plane, classes: int, truth) -> list:
-    """The legend's handles: of the classes, of rows that were removed, of the true boundary."""
+    """Return the handles of the legend: classes, removed rows, true boundary."""
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color=COLOURS[code], marker="o", linestyle="") for code in range(classes)]
@@ -153,7 +153,7 @@ def _handles(plane: Plane, classes: int, truth) -> list:
 
 
 def _first_of_each(subject: Subject) -> dict[str, Variant]:
-    """The variants by what to call them, each with its first view."""
+    """Return the variants by label, each with its first view."""
     found: dict[tuple, tuple[str, Variant]] = {}
     for variant in subject.variants.values():
         label = subject.results.label(variant.cells[0])
@@ -161,7 +161,7 @@ def _first_of_each(subject: Subject) -> dict[str, Variant]:
     shown = {label: variant for label, variant in found.values()}
     subject.variants.update(shown)  # so that `some_of` finds them by these names
     if not shown:
-        raise NotApplicable("no cell is done")
+        raise NotApplicable("no cell is finished")
     return shown
 
 
@@ -171,12 +171,12 @@ class _NoNoise:
 
 FIGURE = Figure(
     name="decision-boundary",
-    about="regions of predicted classes over two attributes, with the training examples of the first split, "
-    "and the true boundary where it is known; fits again, so the data must be at hand",
+    about="regions of predicted classes over two features, with the training examples of the first split, "
+    "and the true boundary if it is known; fits again, so it needs the data",
     draw=draw,
     refits=True,
     options={
-        "panels": Integer("how many variants are shown at most, 6 unless given", low=1),
-        "grid": Integer("places along each axis, 150 unless given", low=10, high=1000),
+        "panels": Integer("largest number of variants; default 6", low=1),
+        "grid": Integer("grid points per axis; default 150", low=10, high=1000),
     },
 )

@@ -1,4 +1,4 @@
-"""Efficiency of p-values: region size against level, and the criteria that need no level."""
+"""Efficiency of p-values: set size against significance level, and the criteria without a level."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ CRITERIA = {
 
 
 def region_sizes(subject: Subject, variant: Variant, levels: np.ndarray) -> np.ndarray | None:
-    """Mean number of labels in a region at each level (criterion N), a mean over the splits; None without
-    p-values or test examples."""
+    """Return the mean set size at each level (criterion N), over the splits; None without p-values or test
+    examples."""
     sizes = []
     for prediction, _, _ in subject.predictions(variant):
         if prediction.kind == "p-value" and len(prediction):
@@ -34,7 +34,7 @@ def region_sizes(subject: Subject, variant: Variant, levels: np.ndarray) -> np.n
 
 
 def criteria(subject: Subject, variant: Variant) -> dict[str, float]:
-    """The mean over the splits of each of `CRITERIA`."""
+    """Return the mean over the splits of each of `CRITERIA`."""
     found = {}
     for metric in CRITERIA:
         values = [value for value in subject.values(variant, metric) if not math.isnan(value)]
@@ -79,10 +79,10 @@ def draw(subject: Subject):
     log_axis(right.xaxis, right.set_xscale)
     left.set_xlim(0, 100 * top)
     left.set_xlabel("significance level (%)")
-    left.set_ylabel("mean labels in a region (N)")
+    left.set_ylabel("mean set size (N)")
     left.set_title(title, loc="left")
     right.set_yticks(places, list(CRITERIA.values()))
-    right.set_xlabel("mean over the test examples: smaller is better")
+    right.set_xlabel("mean over the test examples (smaller is better)")
     right.set_title("criteria without a level", loc="left")
     legend_below(figure, handles, list(curves))
     return figure
@@ -90,7 +90,7 @@ def draw(subject: Subject):
 
 FIGURE = Figure(
     name="efficiency",
-    about="mean size of regions against significance level, and the criteria S, U, F, OU, OF (Vovk et al.)",
+    about="mean set size against significance level, and the criteria S, U, F, OU, OF (Vovk et al.)",
     draw=draw,
-    options={"max_level": Number("the largest significance level shown", low=0, high=1, low_open=True)},
+    options={"max_level": Number("largest significance level shown", low=0, high=1, low_open=True)},
 )

@@ -1,4 +1,4 @@
-"""Error against a swept parameter: a line for each method that sweeps it."""
+"""Error against a swept parameter, one line per method that sweeps it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from confml.report.summaries import mean_and_sd
 
 
 class Word(Parameter):
-    """The name of something."""
+    """A parameter that is a name."""
 
     def expected(self) -> str:
         return "a name"
@@ -25,9 +25,9 @@ class Word(Parameter):
 
 
 def error_curves(subject: Subject, parameter: str) -> dict[str, list[tuple[float, float, float]]]:
-    """By label, (value, mean error, sd over the splits; NaN for one) in the order of the values.
+    """Return (value, mean error, sd over the splits; NaN for one) in the order of the values, by label.
 
-    A line is a view of a method with its other parameters alike; views with the same errors share a line.
+    A line is a view of a method with equal other parameters; views with equal errors share a line.
     """
     points: dict[tuple, list[tuple[float, float, float]]] = {}
     for variant in subject.variants.values():
@@ -53,7 +53,7 @@ def error_curves(subject: Subject, parameter: str) -> dict[str, list[tuple[float
 
 
 def _line_label(subject: Subject, method: str, others: Mapping[str, Any], parameter: str) -> str:
-    """The config's label for a method that sweeps the parameter, or its name; and its other parameters."""
+    """Return the config's label for a method that sweeps the parameter, or its name and other parameters."""
     for entry in subject.results.config.methods:
         if entry.label and entry.name == method:
             for swept in entry.variants():
@@ -78,7 +78,7 @@ def draw(subject: Subject, parameter: str):
     values = sorted({value for curve in curves.values() for value, _, _ in curve})
     logarithmic = subject.option("log", values[0] > 0 and values[-1] / values[0] >= 100)
     if logarithmic and values[0] <= 0:
-        raise NotApplicable(f"{parameter} has values that are not above 0: no logarithmic axis")
+        raise NotApplicable(f"a logarithmic axis needs values above 0, and {parameter} has others")
     for curve, line in zip(curves.values(), lines_of(len(curves)), strict=True):
         x, mean, sd = ([100 * value for value in column] for column in zip(*curve, strict=True))
         x = [value for value, _, _ in curve]
@@ -117,7 +117,7 @@ AGAINST = Figure(
     name="error-against",
     about="test error of every method against a swept parameter, mean and sd over the splits",
     draw=lambda subject: draw(subject, subject.option("parameter", "k")),
-    options={"parameter": Word("the swept parameter, k unless given"), "log": LOG},
+    options={"parameter": Word("swept parameter; default k"), "log": LOG},
 )
 
 AGAINST_K = Figure(

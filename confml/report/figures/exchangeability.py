@@ -1,4 +1,4 @@
-"""Martingales that bet against exchangeability, as an online pass goes on."""
+"""Exchangeability martingales over an online pass."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RUIN = 0.01  # the significance of Ville's line
 
 
 def draw(subject: Subject):
-    """A colour for each data set, variant and order; the splits of a shuffled order share one."""
+    """Draw one colour per data set, variant and order; the splits of a shuffled order share a colour."""
     epsilon = float(subject.option("epsilon", POWER))
     results = subject.results
     lines: dict[str, list[np.ndarray]] = {}
@@ -54,7 +54,7 @@ def draw(subject: Subject):
             if cell.split == "given" and (rows := results.datasets[cell.dataset].train_rows):
                 begins[cell.dataset] = rows - int(prediction.extra["learnt"][0])
     if not lines:
-        raise NotApplicable("nothing went online (protocol: online)")
+        raise NotApplicable("there is no online pass (protocol: online)")
     figure = new_figure(PAGE * 0.75, 3.0)
     axes = figure.add_subplot()
     handles: dict[str, object] = {}
@@ -96,8 +96,8 @@ def draw(subject: Subject):
 
 FIGURE = Figure(
     name="exchangeability",
-    about="martingales that grow where the order of the examples of an online pass is not exchangeable",
+    about="exchangeability martingales of an online pass; large values are evidence against exchangeability",
     draw=draw,
-    options={"epsilon": Number("of the power martingale", low=0, high=1, low_open=True)},
+    options={"epsilon": Number("epsilon of the power martingale", low=0, high=1, low_open=True)},
     across=True,
 )

@@ -1,4 +1,4 @@
-"""Any metric against a swept parameter: a method's own quantities, such as presentations, as well."""
+"""Any metric against a swept parameter, including quantities of a method such as presentations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from confml.report.summaries import mean_and_sd
 
 
 def metric_curves(subject: Subject, parameter: str, metric: str) -> dict[str, list[Point]]:
-    """By label, the curve of each method that sweeps the parameter, its other parameters alike."""
+    """Return the curve of each method that sweeps the parameter, by label."""
     groups: dict[tuple[str, float], list[float]] = {}
     for row in subject.results.metrics:
         value = row.cell.params.get(parameter)
@@ -49,11 +49,11 @@ def draw(subject: Subject):
 
 FIGURE = Figure(
     name="metric-against",
-    about="any metric, a method's own ones too, against a swept parameter, mean and sd over the splits",
+    about="any metric, including those of a method, against a swept parameter, mean and sd over the splits",
     draw=draw,
     options={
-        "parameter": Word("the swept parameter, k unless given"),
-        "metric": Word("a metric of metrics.csv, error unless given"),
+        "parameter": Word("swept parameter; default k"),
+        "metric": Word("a metric of metrics.csv; default error"),
         "log": Flag("a logarithmic horizontal axis"),
         "log_y": Flag("a logarithmic vertical axis"),
     },

@@ -1,4 +1,4 @@
-"""Errors of region predictions as an online pass goes on, at each significance level."""
+"""Errors of prediction regions over an online pass, at each significance level."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, PALETTE, legend_below, new_figure
 
 PANELS = 6
-MOST = 1500  # points of a line, which is as many as a page can show
+MOST = 1500  # points per line, enough for a page
 
 
 def error_rates(subject: Subject, variant, levels: np.ndarray) -> list[np.ndarray]:
-    """Of each split (levels, n): the share of errors among the first 1, 2, .. n steps; none if not online."""
+    """Return (levels, n) for each split: error rate among the first 1, 2, .. n steps; none if not online."""
     found = []
     for prediction, truth, _ in subject.predictions(variant):
         case = Case(prediction, truth)
@@ -32,11 +32,11 @@ def draw(subject: Subject):
 
     levels = np.array(sorted(map(float, subject.results.config.levels)))
     if not len(levels):
-        raise NotApplicable("no levels are given")
+        raise NotApplicable("the config has no levels")
     found = {label: error_rates(subject, variant, levels) for label, variant in subject.variants.items()}
     panels, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
     if not panels:
-        raise NotApplicable("nothing went online (protocol: online)")
+        raise NotApplicable("there is no online pass (protocol: online)")
     top = 100 * float(subject.option("max_error", min(1.0, 2 * levels[-1])))
     columns = min(len(panels), 3)
     rows = -(-len(panels) // columns)
@@ -78,8 +78,7 @@ def draw(subject: Subject):
 
 FIGURE = Figure(
     name="online-errors",
-    about="errors of regions as an online pass goes on, at each level, with the 95 % binomial band of a step "
-    "(errors of smoothed p-values are independent)",
+    about="errors of prediction regions over an online pass, at each level, with 95 % binomial bands",
     draw=draw,
-    options={"max_error": Number("the largest error shown", low=0, high=1, low_open=True)},
+    options={"max_error": Number("largest error shown", low=0, high=1, low_open=True)},
 )

@@ -15,14 +15,14 @@ from confml.report.sections.ranks import ranking, ranks_options, words_of
 
 
 def draw(subject: Subject):
-    """Demsar's diagram: best to the left; bars join methods that Nemenyi's test cannot tell apart."""
+    """Draw Demsar's diagram: best to the left; bars join methods that are not different by Nemenyi's test."""
     metric, *others = ranks_options(subject.options)
     try:
         found = ranking(subject.results, metric, *others)
     except ConfmlError as error:
         raise NotApplicable(error.message) from None
     if found is None:
-        raise NotApplicable(f"ranks by {metric} need two data sets on which two methods are finished")
+        raise NotApplicable(f"ranks by {metric} need two data sets with two finished methods")
     outcome, k = found.comparison, len(found.labels)
     order = sorted(range(k), key=lambda place: (outcome.mean_ranks[place], place))
     half = (k + 1) // 2
@@ -79,9 +79,11 @@ FIGURE = Figure(
     draw=draw,
     options={
         "metric": Word("a metric of metrics.csv, or training_seconds, or seconds_per_configuration"),
-        "without": Word("leave out methods whose label has this in it"),
-        "skip": Word("leave out data sets whose name has this in it"),
-        "level": Number("of Nemenyi's test", low=0, high=1, low_open=True, high_open=True),
+        "without": Word("omit methods whose label contains this text"),
+        "skip": Word("omit data sets whose name contains this text"),
+        "level": Number(
+            "significance level of Nemenyi's test; default 0.05", low=0, high=1, low_open=True, high_open=True
+        ),
     },
     across=True,
     check=check,

@@ -1,4 +1,4 @@
-"""Fitting again what a run has fitted: for figures that need more than predictions of test examples."""
+"""Fits of a run again, for figures that need more than predictions of test examples."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from confml.report.figures import NotApplicable, Subject, Variant
 
 @contextmanager
 def data_at_hand(subject: Subject) -> Iterator[tuple]:
-    """The data set, and a folder where it lies as workers find it; `NotApplicable` where it cannot be had."""
+    """Return the data set, and a folder with it in the form for workers; `NotApplicable` if it is missing."""
     from confml.data import load
     from confml.runner.workspace import Workspace
 
     if subject.results.config.protocol.kind == "online":
-        raise NotApplicable("an online pass has no fit that its predictions come from")
+        raise NotApplicable("an online pass has no single fit")
     (spec,) = [one for one in subject.results.config.datasets if one.name == subject.dataset]
     try:
         data = load(spec.spec())
@@ -29,13 +29,13 @@ def data_at_hand(subject: Subject) -> Iterator[tuple]:
         raise NotApplicable(f"it fits again and needs the data ({error.message})") from None
     info = subject.results.datasets.get(subject.dataset)
     if info is not None and info.checksum and info.checksum != data.checksum:
-        raise NotApplicable("the data are not those of the run any more")
+        raise NotApplicable("the data differ from those of the run")
     with tempfile.TemporaryDirectory() as temporary:
         yield data, Workspace(Path(temporary)).put_dataset(data)
 
 
 def first_split(subject: Subject, variant: Variant, data, folder: Path):
-    """What a variant was fitted to on its first split: (`Parts`, its parameters, the seeded generator)."""
+    """Return the input of a variant's fit on its first split: (`Parts`, parameters, seeded generator)."""
     from confml.runner.parts import Parts
     from confml.runner.plan import steps_for
     from confml.runner.splits import outer_splits
@@ -57,6 +57,6 @@ def first_split(subject: Subject, variant: Variant, data, folder: Path):
     tuning = subject.results.results[cell.key].tuning
     point: dict[str, Any] = dict(tuning["chosen"]) if tuning else dict(cell.params)
     parts = Parts.outer(setting, [point])
-    (point,) = parts.told([point])
+    (point,) = parts.with_nominal_columns([point])
     rng: np.random.Generator = setting.generator("path", None)
     return parts, point, rng

@@ -1,4 +1,4 @@
-"""Shares of regions with one, several and no labels, by significance level and method."""
+"""Shares of singleton (correct, wrong), multiple and empty regions, by significance level and method."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLUE, GREY, PAGE, SKY, VERMILION, legend_below, new_figure
 
 PARTS = {
-    "one class, right": BLUE,
-    "one class, wrong": VERMILION,
-    "two or more classes": SKY,
-    "no class": GREY,
+    "singleton, correct": BLUE,
+    "singleton, wrong": VERMILION,
+    "multiple": SKY,
+    "empty": GREY,
 }
 
 
 def region_shares(subject: Subject) -> dict[str, dict[float, list[float]]]:
-    """By label and level, the shares of `PARTS`, means over the splits, which add up to 1."""
+    """Return the shares of `PARTS` by label and level, means over the splits; they add up to 1."""
     shares: dict[str, dict[float, list[float]]] = {}
     for label, variant in subject.variants.items():
         for level in sorted(map(float, subject.results.config.levels)):
@@ -41,7 +41,9 @@ def draw(subject: Subject):
     shares = region_shares(subject)
     if not shares:
         reason = (
-            "no method has region predictions" if subject.results.config.levels else "no levels are given"
+            "no method has prediction regions"
+            if subject.results.config.levels
+            else "the config has no levels"
         )
         raise NotApplicable(reason)
     bars = [(label, level) for label, levels in shares.items() for level in levels]
@@ -77,6 +79,6 @@ def draw(subject: Subject):
 
 FIGURE = Figure(
     name="regions-by-level",
-    about="shares of regions with one label (right, wrong), several and none at each level, mean over splits",
+    about="shares of singleton (correct, wrong), multiple and empty regions at each level, means over splits",
     draw=draw,
 )

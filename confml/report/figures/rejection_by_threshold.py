@@ -1,9 +1,9 @@
-"""Generalisation error against rejection rate, both driven by one threshold: Bayesian transduction, figure 2.
+"""Generalisation error against rejection rate over common thresholds: Bayesian transduction, figure 2.
 
 Graepel, Herbrich and Obermayer, "Bayesian transduction", NIPS 12. A threshold theta on the confidence, which
 is 2 max(p) - 1 of Bayesian transduction (equation 7) and |f| of a support vector machine, rejects the
-examples below it. For each theta the mean rejection rate and the mean error of the rest, over the splits, are
-one point; its bars are the standard errors of both means.
+examples below it. Each theta gives one point: mean rejection rate and mean error of the accepted, over the
+splits, with bars of the standard errors of both means.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def draw(subject: Subject):
 def _words(
     dataset: str, volumes: Mapping[str, ThresholdCurve], machines: Mapping[str, ThresholdCurve]
 ) -> list[str]:
-    """The numbers beside the curves: ours, and what the paper says."""
+    """Return the numbers of the curves as text: confml's and the paper's."""
     lines = [f"error (%) at rejection rate{'':>3}" + "".join(f"{100 * rate:>8.0f} %" for rate in RATES)]
     for label, linked in {**machines, **volumes}.items():
         mean = 100 * band(linked.curves, RATES, what="risk").mean
@@ -88,7 +88,7 @@ def _words(
 
 
 def _stated(dataset: str) -> dict[str, str]:
-    """The paper's numbers by quantity."""
+    """Return the paper's numbers by quantity."""
     rows = known_tables()["transduction-figure2"].rows()
     return {row["what"]: row["stated"] for row in rows if row["dataset"] == dataset}
 
@@ -99,6 +99,6 @@ def _percent(share: float) -> str:
 
 FIGURE = Figure(
     name="rejection-by-threshold",
-    about="error of the rest against rejection rate, linked by a threshold: Bayesian transduction and SVM",
+    about="error of the accepted against rejection rate over thresholds: Bayesian transduction and SVM",
     draw=draw,
 )

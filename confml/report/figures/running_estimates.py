@@ -1,7 +1,7 @@
-"""What reject and envelope estimates settle to along Markov chains: Krzanowski et al. (2006), figure 1.
+"""Running reject and envelope estimates along Markov chains: Krzanowski et al. (2006), figure 1.
 
-Bayesian k-NN is fitted again on the first split's training part, by the paper's chains (10,000 steps of
-burn-in, every 7th of the rest kept) and by exact integration, so the data must be at hand.
+Bayesian k-NN is fitted again to the first split's training part, with the paper's chains (10,000 steps of
+burn-in, every 7th of the rest kept) and by exact integration, so the figure needs the data.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ class Places(Parameter):
 
 
 def running_means(model, points: np.ndarray, code: int) -> dict[str, np.ndarray]:
-    """``reject`` and ``envelope`` of class ``code`` at points (p, 2): means of the first 1, 2, ... draws.
+    """Return ``reject`` and ``envelope`` of class ``code`` at points (p, 2): means of the first 1, 2, ...
+    draws.
 
-    model: fitted by chains. (chains, draws, p) each.
+    model: fitted by chains. Both are (chains, draws, p).
     """
     from confml.methods.bayes_knn._kernels import all_counts
 
@@ -72,15 +73,15 @@ def draw(subject: Subject):
     points = np.asarray(places, dtype=float)
     with data_at_hand(subject) as (data, folder):
         if data.X.shape[1] != 2 or len(data.classes) != 2:
-            raise NotApplicable("it is for two attributes and two classes")
+            raise NotApplicable("it needs two features and two classes")
         names, classes = data.attributes, data.classes
         parts, _, _ = first_split(subject, variant, data, folder)
         X, labels = parts.given
-        treated = np.ascontiguousarray(parts.treat(points))
+        treated = np.ascontiguousarray(parts.transform(points))
         train_X, train_y = np.array(parts.X), np.array(parts.y)
     settings = {"samples": int(subject.option("draws", 70_000)), "thin": 7, "chains": CHAINS}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the figure shows what a warning would say
+        warnings.simplefilter("ignore")  # the figure shows the convergence itself
         chains = BayesKNN(inference="mcmc", random_state=subject.results.config.seed, **settings)
         found = running_means(chains.fit(train_X, train_y), treated, 1)
     exact = BayesKNN().fit(train_X, train_y).confident_predict(treated)
@@ -137,12 +138,12 @@ def _draw_data(axes, X, labels, classes, names, points, truth) -> None:
 
 FIGURE = Figure(
     name="running-estimates",
-    about="reject and envelope at three points along chains of Bayesian k-NN, beside the exact ones; fits "
-    "again, so the data must be at hand",
+    about="reject and envelope estimates at three points along chains of Bayesian k-NN, and exact values; "
+    "fits again, so it needs the data",
     draw=draw,
     refits=True,
     options={
         "points": Places("three points of the plane, before any step"),
-        "draws": Integer("kept draws of each chain, 70000 unless given", low=4),
+        "draws": Integer("kept draws per chain; default 70000", low=4),
     },
 )

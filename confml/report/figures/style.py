@@ -1,4 +1,5 @@
-"""The one style of all figures: sizes for a paper, colours that the colour-blind tell apart, same bytes."""
+"""The style of all figures: sizes for papers, colour-blind safe colours, the same bytes for the same
+figure."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ SETTINGS = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """matplotlib's defaults and ours on top, whatever the process has set; put back afterwards."""
+    """Use matplotlib's defaults and confml's style, and restore the settings of the process afterwards."""
     import matplotlib
 
     with matplotlib.rc_context():
@@ -59,14 +60,14 @@ def style() -> Iterator[None]:
 
 
 def new_figure(width: float = COLUMN, height: float = 2.6):
-    """An empty figure (inches) that lays itself out; it belongs to no window."""
+    """Return an empty figure (inches) with constrained layout and without a window."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def lines_of(count: int) -> list[dict[str, str]]:
-    """Colour, dashes and marker of each of ``count`` lines: no two alike up to 28."""
+    """Return colour, dashes and marker of each of ``count`` lines; up to 28 are different."""
     colours = [BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK]
     return [
         {
@@ -79,7 +80,7 @@ def lines_of(count: int) -> list[dict[str, str]]:
 
 
 def legend_below(figure, handles: Sequence, labels: Sequence[str], **options) -> None:
-    """A legend under the axes, in as many columns as there is room for; the figure grows by its height."""
+    """Add a legend below the axes, in as many columns as fit; the figure grows by its height."""
     width, height = figure.get_size_inches()
     columns = next(n for n in range(len(labels), 0, -1) if n == 1 or _legend_width(labels, n) <= width)
     rows = -(-len(labels) // columns)
@@ -89,7 +90,7 @@ def legend_below(figure, handles: Sequence, labels: Sequence[str], **options) ->
 
 
 def legend_beside(figure, handles: Sequence, labels: Sequence[str], rows: int = 22) -> None:
-    """A legend to the right of the axes, for many entries: ``rows`` a column, the figure that much wider."""
+    """Add a legend right of the axes, with ``rows`` entries per column; the figure grows by its width."""
     width, height = figure.get_size_inches()
     columns = -(-len(labels) // rows)
     figure.set_size_inches(
@@ -99,7 +100,7 @@ def legend_beside(figure, handles: Sequence, labels: Sequence[str], rows: int = 
 
 
 def _legend_width(labels: Sequence[str], columns: int) -> float:
-    """About how many inches a legend at 7 points takes; its first columns have an entry more if need be."""
+    """Return the approximate width in inches of a legend at 7 points."""
     rows, longer = divmod(len(labels), columns)
     starts = [column * rows + min(column, longer) for column in range(columns + 1)]
     longest = [max(map(len, labels[start:stop])) for start, stop in zip(starts, starts[1:], strict=False)]
@@ -107,7 +108,7 @@ def _legend_width(labels: Sequence[str], columns: int) -> float:
 
 
 def power(base: int, exponent: float) -> str:
-    """2, -18 as 2⁻¹⁸, in plain characters: formulas are not parsed, since a ``$`` may stand in any name."""
+    """Return 2, -18 as 2⁻¹⁸ in plain characters; formulas are not parsed, because names may contain ``$``."""
     return str(base) + str(round(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 

@@ -1,4 +1,4 @@
-"""Validity class by class: error of regions against significance level, and distance from uniform."""
+"""Validity per class: error of regions against significance level, and distance from uniform."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, legend_below,
 
 STEPS = 200
 PANELS = 6
-CLASSES = 6  # lines that can be told apart in a small panel, and from the black one of all classes
+CLASSES = 6  # lines that are distinguishable in a small panel
 
 
 def class_errors(subject: Subject, variant: Variant, levels: np.ndarray) -> dict:
-    """By true label, and by None for all of them: (error of regions at each level, different test rows).
+    """Return (error of regions at each level, number of different test rows) by true label, None for all.
 
-    The p-values of all splits together. Empty for views without p-values, and without test examples.
+    p-values of all splits are pooled. Empty for views without p-values, and without test examples.
     """
     true_p, labels, rows = [], [], []
     for prediction, truth, numbers in subject.predictions(variant):
@@ -45,7 +45,7 @@ def class_errors(subject: Subject, variant: Variant, levels: np.ndarray) -> dict
 
 
 def farthest(found: dict, levels: np.ndarray, limit: int) -> list:
-    """At most ``limit`` labels in their order: those whose error strays farthest, for their size."""
+    """Return at most ``limit`` labels in order: those with the largest deviation of error for their size."""
     labels = [label for label in found if label is not None]
     stray = {}
     for label in labels:
@@ -68,7 +68,7 @@ def distance_text(values: list[float]) -> str:
     """Return the Kolmogorov-Smirnov distances of the splits as a caption."""
     values = [value for value in values if not math.isnan(value)]
     if not values:
-        return "KS distance: no counts to smooth by"
+        return "KS distance: not computed without counts"
     shown = f"KS distance {statistics.median(values):.3f}"
     return shown if len(values) == 1 else f"{shown} (median of {len(values)})"
 
@@ -84,7 +84,7 @@ def draw(subject: Subject):
     chosen: list = []
     for one in panels.values():
         chosen += [label for label in farthest(one, levels, most) if label not in chosen]
-    if len(chosen) > most:  # the same classes in every panel, so that one legend serves
+    if len(chosen) > most:  # the same classes in every panel, for one legend
         sums = {
             label: sum(label in farthest(one, levels, most) for one in panels.values()) for label in chosen
         }
@@ -118,7 +118,7 @@ def draw(subject: Subject):
         axes.set_visible(False)
     labels = {label for one in panels.values() for label in one if label is not None}
     if len(labels) > len(chosen):
-        title += f"; {len(chosen)} of {len(labels)} classes, those farthest off"
+        title += f"; {len(chosen)} of {len(labels)} classes with the largest deviation"
     figure.suptitle(title, x=0.01, ha="left", fontsize=8)
     for axes in list(grid.flat)[max(len(panels) - columns, 0) : len(panels)]:
         axes.set_xlabel("significance level (%)")
@@ -134,7 +134,7 @@ FIGURE = Figure(
     "from uniform and, for all classes together, the 95 % band of valid p-values (training and test part)",
     draw=draw,
     options={
-        "max_level": Number("the largest significance level shown", low=0, high=1, low_open=True),
-        "classes": Integer("how many classes have a line of their own", low=0, high=28),
+        "max_level": Number("largest significance level shown", low=0, high=1, low_open=True),
+        "classes": Integer("number of classes with a line each", low=0, high=28),
     },
 )

@@ -51,7 +51,7 @@ class Toy(NamedTuple):
 
 
 def _fitted(subject: Subject, points: int) -> Toy:
-    """The first variant of Bayesian transduction by billiard, fitted to the first split."""
+    """Return the first variant of Bayesian transduction by billiard, fitted to the first split."""
     from confml._seeds import derived_generator
 
     found = [
@@ -92,11 +92,11 @@ class Sphere:
         offset = 0.0 if method.kernel == "linear" else math.sqrt(method.coef0)
         if toy.X.shape[1] != 2 or not linear or offset == 0.0 or method.lam:
             raise NotApplicable(
-                "it shows lines in a plane: two attributes, kernel: poly, degree: 1, coef0 above 0, lam: 0"
+                "it shows lines in a plane: two features, kernel: poly, degree: 1, coef0 above 0, lam: 0"
             )
         flight = method.machines_[0].found
         if not flight.chains or flight.version_space.space.rank != 3:
-            raise NotApplicable("the training examples lie on a line")
+            raise NotApplicable("the training examples are on a line")
         examples = np.column_stack([toy.X, np.full(len(toy.X), offset)])
         self.walls = toy.targets[:, None] * examples
         self.offset = offset
@@ -209,7 +209,7 @@ def _draw_data(axes, toy: Toy, sphere: Sphere) -> dict:
 
 
 def _line(w: np.ndarray, sphere: Sphere, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """(2, 2) x and y of two points on the line w1 x1 + w2 x2 + b offset = 0, on either side of the axes."""
+    """Return (2, 2) x and y of two points on the line w1 x1 + w2 x2 + b offset = 0, outside the axes."""
     normal, level = w[:2], w[2] * sphere.offset
     foot = -level * normal / (normal @ normal)
     along = np.array([-normal[1], normal[0]]) / np.linalg.norm(normal)
@@ -265,7 +265,7 @@ def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> dict:
 
 
 def _draw_circle(axes, sphere: Sphere, example: np.ndarray, **style) -> None:
-    """A great circle, left out where the projection tears it apart (opposite of the centre)."""
+    """Draw a great circle, without the part that the projection splits (opposite of the centre)."""
     circle = sphere.circle(example)
     circle = np.where((circle @ sphere.centre > -0.5)[:, None], circle, np.nan)
     axes.plot(*sphere.place(circle).T, **style)
@@ -311,18 +311,20 @@ def draw_labellings(subject: Subject):
 
 VERSION_SPACE = Figure(
     name="version-space",
-    about="lines in a plane, and version space as the examples cut it, of the first split; fits again",
+    about="version space of lines in a plane, divided by the examples of the first split; fits again",
     draw=draw_version_space,
     refits=True,
-    options={"points": Integer("test examples that cut version space, 3 unless given", low=1, high=6)},
+    options={
+        "points": Integer("number of test examples that divide version space; default 3", low=1, high=6)
+    },
 )
 LABELLINGS = Figure(
     name="joint-labelling",
-    about="the most probable joint labellings of the first test examples, and the labelwise one; fits again",
+    about="most probable joint labellings of the first test examples, and the labelwise one; fits again",
     draw=draw_labellings,
     refits=True,
     options={
-        "points": Integer("how many test examples are labelled together, 5 unless given", low=1, high=60),
-        "labellings": Integer("how many are shown at most, 12 unless given", low=1, high=40),
+        "points": Integer("number of test examples that are labelled together; default 5", low=1, high=60),
+        "labellings": Integer("largest number of labellings shown; default 12", low=1, high=40),
     },
 )

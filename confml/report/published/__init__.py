@@ -1,8 +1,8 @@
-"""Figures that papers print, and where the same number stands in our results.
+"""Numbers printed in papers, and the corresponding metrics of confml.
 
-Each table is a CSV file beside this one, with the numbers exactly as printed, and a `PublishedTable` in a
-module named after its paper, which says what its cells mean. To add a table, add both: it is found by its
-class, and a config can then name it under ``paper:``.
+Each table is a CSV file of this package, with the numbers exactly as printed, and a `PublishedTable` in a
+module named after its method, which defines the meaning of its cells. To add a table, add both: it is found
+by its class, and a config can then name it under ``paper:``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-# Names of data sets in the papers, and the cards' names that may stand for them.
+# Names of data sets in the papers, and the corresponding names of cards.
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "satellite": ("satimage",),
     "kr-vs-k": ("krkopt",),
@@ -28,11 +28,11 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 
 
 class Ours(NamedTuple):
-    """Where confml has a number that a paper prints: a metric of a method, as a mean over the splits.
+    """The number of confml for a number of a paper: a metric of a method, as a mean over the splits.
 
-    params: what makes the method the paper's; a parameter that the run does not give counts with its default.
-    view: None for the method's first view. level: significance level or threshold. factor: 100
-    for per cent. dataset: its name in a run, where it is not the row's.
+    params: parameters of the paper's method; a parameter that the run does not set has its default. view:
+    None for the method's first view. level: significance level or threshold. factor: 100 for per cent.
+    dataset: its name in a run, if it differs from the row's.
     """
 
     method: str
@@ -51,8 +51,8 @@ OwnRows = list[tuple[tuple[str, ...], str, Ours]]
 class Entry(NamedTuple):
     """One number of a published table.
 
-    keys: what names its row, the data set first. quantity: the CSV file's column. printed: as the paper
-    prints it, empty for what stands beside the paper's own. ours: None for numbers that are only quoted.
+    keys: names of its row, the data set first. quantity: column of the CSV file. printed: as in the paper,
+    empty for additional numbers of confml. ours: None for numbers that are only quoted.
     """
 
     keys: tuple[str, ...]
@@ -65,14 +65,13 @@ class Entry(NamedTuple):
 class PublishedTable:
     """A table of a paper.
 
-    name: of its CSV file and in a config. title, source: in words. keys: columns that name a row, with their
-    headings, the data set's first; one that the file has not is empty but for `beside`. columns: columns with
-    numbers, with theirs. unit: of the numbers.
-    ours: gives for a row and a column where confml has that number, or None. beside: for a data set, further
-    rows of our own: key texts (without the data set), column, and where we have it.
-    notes: what a reader should know. aliases: names of data sets where they differ from `ALIASES`. wide: for
-    people, one column for each of ``columns``, and ours below the paper's. best: for a wide
-    table, the metric by whose declared direction the best number of each row is marked.
+    name: name of its CSV file and in a config. title, source: texts. keys: headings of the columns that name
+    a row, the data set first; a column that is not in the file is empty except for rows of `beside`. columns:
+    headings of the columns with numbers. unit: of the numbers. ours: returns the number of confml for a row
+    and a column, or None. beside: returns additional rows of confml for a data set. notes: remarks on the
+    numbers. aliases: names of data sets that differ from `ALIASES`. wide: print one column for each of
+    ``columns``, with rows of confml below those of the paper. best: metric whose direction decides the marked
+    best number of each row of a wide table.
     """
 
     name: str
@@ -89,13 +88,14 @@ class PublishedTable:
     best: str | None = None
 
     def rows(self) -> list[dict[str, str]]:
-        """The CSV file's rows."""
+        """Return the rows of the CSV file."""
         path = Path(__file__).parent / f"{self.name}.csv"
         with path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 
     def entries(self) -> Iterator[Entry]:
-        """The numbers in the order of the paper, each data set followed by what we put beside it."""
+        """Yield the numbers in the order of the paper, each data set followed by additional rows of
+        confml."""
         rows = self.rows()
         for place, row in enumerate(rows):
             dataset = row["dataset"]
@@ -112,13 +112,13 @@ class PublishedTable:
                     yield Entry((dataset, *texts), column, "", ours)
 
     def names(self, dataset: str) -> tuple[str, ...]:
-        """Names under which a run may have a data set of this table."""
+        """Return the names that a data set of this table may have in a run."""
         return (dataset, *self.aliases.get(dataset, ALIASES.get(dataset, ())))
 
 
 @functools.cache
 def known_tables() -> dict[str, PublishedTable]:
-    """Every published table by name."""
+    """Return every published table by name."""
     found = {}
     for module in sorted(info.name for info in pkgutil.iter_modules(__path__)):
         for value in vars(importlib.import_module(f"{__name__}.{module}")).values():

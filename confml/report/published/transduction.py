@@ -1,4 +1,4 @@
-"""What Graepel, Herbrich & Obermayer, Bayesian transduction, NIPS 12 (2000), say about their figure 2."""
+"""Numbers of figure 2 of Graepel, Herbrich & Obermayer, Bayesian transduction, NIPS 12 (2000)."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from confml.measures import Metric
+    from confml.plugins.parameters import Parameter
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
@@ -71,7 +72,7 @@ Item = Table | Columns | Document | Picture | Note
 
 @dataclass(frozen=True, eq=False)
 class PrintedTable:
-    """A table as the console shows it. right: columns from this one on are numbers, aligned to the right."""
+    """A table for the console. right: columns from this one on are numbers, aligned to the right."""
 
     title: str
     headings: Sequence[str]
@@ -82,20 +83,20 @@ class PrintedTable:
 class Section(ABC):
     """One part of a report. Subclass it in a module of ``confml.report.sections`` to add one.
 
-    Files, console and page show the same sections, in the order of ``place``. A section gets every finished
-    cell once, in the order of the CSV files, through `add`, and is asked for the rest through `items`
-    afterwards. It reads results and never removes any. ``folder`` is where the files go; those of sections
-    with a smaller ``place`` are there when `items` is called.
+    Files, console and page show the same sections, in the order of ``place``. `add` is called once with each
+    finished cell, in the order of the CSV files; `items` is called afterwards. A section reads results and
+    never removes any. ``folder`` is the output folder; it contains the files of sections with a smaller
+    ``place`` when `items` is called.
 
-    name: identifies the section. place: its position in the report. needs: what a run must have for the
-    section to say anything, for ``confml describe``. files: names of its files and folders, with one line
-    on each. metrics: declarations of the metrics that it writes, by file. refits: whether it fits models
-    again, which needs the data.
+    name: identifies the section. place: its position in the report. needs: condition for the section to have
+    content, shown by ``confml describe``. files: names of its files and folders, with one line on each.
+    metrics: declarations of the metrics that it writes, by file. refits: whether it fits models again, which
+    needs the data.
     """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
-    parameters: ClassVar[dict] = {}
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
     place: ClassVar[int]
     needs: ClassVar[str] = "finished cells"
     files: ClassVar[dict[str, str]] = {}
@@ -106,16 +107,21 @@ class Section(ABC):
         self.results, self.folder = results, folder
 
     @classmethod
+    def check_combination(cls, params: Mapping[str, Any]) -> None:
+        """Do nothing: sections have no parameters."""
+        return None
+
+    @classmethod
     def applies(cls, results: RunResults) -> bool:
-        """Whether a run with this config can have anything for the section."""
+        """Return whether a run with this config can have content for the section."""
         return True
 
     def add(self, result: CellResult) -> Iterator[Item]:
-        """Take one finished cell; yield the items that it alone decides."""
+        """Process one finished cell; yield the items that depend on it alone."""
         yield from ()
 
     def items(self) -> Iterator[Item]:
-        """Yield the items that all cells together decide."""
+        """Yield the items that depend on all cells."""
         yield from ()
 
     def printed(self) -> Iterator[PrintedTable]:

@@ -1,8 +1,8 @@
-"""Operating points whose risk is certified for new examples, and whether they keep it: ``certified.csv``.
+"""Operating points with a certified risk, and their risk on new examples: ``certified.csv``.
 
-Each test part is cut in halves at random: one calibrates, the other stands for new examples. The thresholds
-that are tried come from the confidences of the latter, never from its labels, so that the calibrating half
-has no part in the grid (`confml.measures.certified`).
+Each test part is divided into random halves: one is the calibration part, the other represents new examples.
+The grid of thresholds is computed from the confidences of the other half, without its labels, so it does not
+depend on the calibration part (`confml.measures.certified`).
 
 ``certified-splits.csv`` keeps the counts of each split that ``certified.csv`` is computed from, and
 ``certified-halves.csv`` the half of each test example.
@@ -36,12 +36,13 @@ HEADER = (
 class CertifiedSplit(NamedTuple):
     """The operating point of one view on one split, with its counts.
 
-    threshold: accept confidences at least as large (of a posterior the multiple of its sd), None where no
-    threshold is certified. calibration_rows: rows of the calibrating half; calibration_accepted,
-    calibration_errors: those that the threshold (the strictest one tried where none is certified) accepts,
-    and the wrong ones of these; p_value: probability of at most as many errors at a risk of ``risk``. needed:
-    accepted calibration examples without an error that any certificate needs. other_rows, other_accepted,
-    other_errors: the same counts of the other half, 0 accepted where none is certified.
+    threshold: accept confidences at least as large (for a posterior the multiple of its sd), None if no
+    threshold is certified. calibration_rows: rows of the calibration half; calibration_accepted,
+    calibration_errors: number that the threshold (the strictest one tested if none is certified) accepts,
+    and the number of errors among these; p_value: probability of at most as many errors at a risk of
+    ``risk``. needed: number of accepted calibration examples without an error that any certificate needs.
+    other_rows, other_accepted, other_errors: the same counts of the other half; 0 accepted if no threshold is
+    certified.
     """
 
     dataset: str
@@ -68,17 +69,18 @@ class CertifiedSplit(NamedTuple):
 
     @property
     def observed_risk(self) -> float:
-        """Errors among the accepted examples of the other half; NaN where none is accepted."""
+        """Error rate of the accepted examples of the other half; NaN if none is accepted."""
         return self.other_errors / self.other_accepted if self.other_accepted else float("nan")
 
 
 class Certified(Section):
     """``certified.csv``, one row per view and risk, and the files it is computed from.
 
-    certified: splits on which a threshold holds; threshold: its mean over these; coverage: mean accepted
-    share of the other half, 0 where none holds; observed_risk: mean error of these; broken: of the certified
-    splits, those whose observed risk is higher than promised (half of a test part is a small sample, and
-    does not refute the promise); needed: as in `CertifiedSplit`; calibration_rows: the fewest of a split.
+    certified: number of splits with a certified threshold; threshold: its mean over these; coverage: mean
+    accepted share of the other half, 0 for splits without one; observed_risk: mean error of these; broken:
+    number of certified splits whose observed risk is above ``risk`` (half of a test part is a small sample,
+    so this does not refute the certificate); needed: as in `CertifiedSplit`; calibration_rows: smallest
+    number of a split.
     """
 
     name = "certified"
@@ -120,7 +122,7 @@ class Certified(Section):
 
 
 def _over_splits(key: tuple, own: list[CertifiedSplit]) -> tuple:
-    """One row of ``certified.csv``."""
+    """Return one row of ``certified.csv``."""
     kept = [one.threshold for one in own if one.threshold is not None]
     broken = sum(one.observed_risk > one.risk for one in own)
     threshold = float(np.mean(kept)) if kept else float("nan")  # it may be infinite: an sd of 0
@@ -131,7 +133,7 @@ def _over_splits(key: tuple, own: list[CertifiedSplit]) -> tuple:
 
 
 def _halves(result: CellResult) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the calibrating half and of the other, the same for every method on a split."""
+    """Return the positions of the calibration half and of the other half, equal for all methods."""
     rng = stable_generator("certified", result.cell.dataset, result.cell.split)
     half, rest = np.array_split(rng.permutation(len(result.truth)), 2)
     return half, rest
@@ -145,7 +147,7 @@ def _half_rows(result: CellResult) -> Iterator[tuple[int, str]]:
 
 
 def _certified_splits(result: CellResult, view: str, prediction: Prediction) -> Iterator[CertifiedSplit]:
-    """The operating points of one view of a cell, one for each of `RISKS`."""
+    """Return the operating points of one view of a cell, one for each of `RISKS`."""
     cell = result.cell
     correct = np.asarray(prediction.labels == result.truth)
     half, rest = _halves(result)

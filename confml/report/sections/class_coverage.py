@@ -1,4 +1,4 @@
-"""Coverage of each class by itself, over the splits: ``class-coverage.csv``."""
+"""Coverage of each class over the splits: ``class-coverage.csv``."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 class ClassRow(NamedTuple):
     """Coverage of one class at one level.
 
-    rows: different test examples of the class. counted: examples that its p-values are counted among, the new
-    one included (fewest of the splits); None for an online pass. coverage: share of its regions that hold the
-    label, all splits together. band_low, band_high: where the coverage of this class lies with probability
-    95 % if its p-values are valid for the class: quantiles of the beta-binomial distribution of one split
-    with this test and calibration part (`confml.measures.coverage_band`). Below the band the class has less
-    coverage than chance explains. Above it p-values are conservative: too few examples, ties, or other
-    classes that pay for it. Only label-conditional p-values promise to stay inside for every class. NaN for a
-    class that training never saw.
+    rows: number of different test examples of the class. counted: number of examples that its p-values are
+    counted among, including the new one (smallest of the splits); None for an online pass. coverage: share of
+    its regions that contain the label, over all splits. band_low, band_high: 95 % band of the coverage if the
+    p-values are valid for the class, quantiles of the beta-binomial distribution of one split with this test
+    and calibration part (`confml.measures.coverage_band`). Coverage below the band is lower than chance
+    explains. Coverage above the band means conservative p-values: few examples, ties, or lower coverage of
+    other classes. Only label-conditional p-values guarantee the band for every class. NaN for an absent
+    class.
     """
 
     dataset: str
@@ -67,7 +67,7 @@ def class_rows(results: RunResults) -> Iterator[ClassRow]:
 
 
 class ClassCoverage(Section):
-    """``class-coverage.csv``: coverage of each class by itself."""
+    """``class-coverage.csv``: coverage of each class."""
 
     name = "class-coverage"
     place = 60

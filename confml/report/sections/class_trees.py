@@ -1,4 +1,4 @@
-"""Trees of classes that methods found, in text: ``trees/<data set>-<method>.txt``."""
+"""Class trees of hierarchical methods as text: ``trees/<data set>-<method>.txt``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class ClassTrees(Section):
-    """The tree of each split, each node with its cut and its error on that split's test examples."""
+    """The class tree of each split, each node with its cut and its test error on that split."""
 
     name = "class-trees"
     place = 160
     needs = "smart-svm"
-    files = {"trees": "trees of classes"}
+    files = {"trees": "class trees"}
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
@@ -49,9 +49,10 @@ class ClassTrees(Section):
 
 
 def node_error(node: Mapping[str, Any], truth: np.ndarray, labels: np.ndarray) -> tuple[float, int]:
-    """(share sent to the wrong side, number) of the test examples of a node's classes that went through it.
+    """Return (error rate, number) of the test examples of a node's classes that pass through it.
 
-    truth, labels (n,): true and predicted labels; an example went through the node if its label is there.
+    truth, labels (n,): true and predicted labels; an example passes through the node if its predicted label
+    is below it. The error is the share sent to the wrong side.
     """
     truth, labels = np.asarray(truth), np.asarray(labels)
     here = np.isin(truth, node["classes"]) & np.isin(labels, node["classes"])

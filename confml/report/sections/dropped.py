@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Dropped(Section):
-    """A file for every finished cell whose steps removed something; how much is in ``metrics.csv``.
+    """One file for every finished cell whose steps removed rows or features; counts are in ``metrics.csv``.
 
     ``what,name``: ``row`` and its number, counted as in the region tables, or ``attribute`` and its name.
     """

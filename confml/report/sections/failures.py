@@ -1,4 +1,4 @@
-"""The cells that could not be computed: ``failures.csv``."""
+"""Failed cells: ``failures.csv``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from confml.report.sections.base import Item, Section, Table
 
 
 class Failures(Section):
-    """``failures.csv``: the cells that could not be computed, with the reason."""
+    """``failures.csv``: failed cells with the reason."""
 
     name = "failures"
     place = 50

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Figures(Section):
-    """The config's figures of every data set, each as SVG and PNG. One that cannot be drawn leaves a note."""
+    """The config's figures of every data set as SVG and PNG, with a note for each that cannot be drawn."""
 
     name = "figures"
     place = 180

@@ -1,8 +1,8 @@
-"""Reject and posterior matched to the envelope at equal proportions, as the paper's Table 2: ``matched.csv``.
+"""Reject and posterior at the proportions of the envelope, as in the paper's Table 2: ``matched.csv``.
 
-Krzanowski et al. (2006), section 3.3: for each threshold of the envelope, the threshold of reject that gives
-the same SURE INCORRECT proportion (the largest of several), and the multiple of the standard deviation with
-which the posterior gives the same SURE CORRECT (the one nearest to Phi^-1 of the envelope's threshold).
+Krzanowski et al. (2006), section 3.3: for each threshold of the envelope, the threshold of reject with the
+same sure-incorrect proportion (the largest of several), and the multiple of the standard deviation at which
+the posterior has the same sure-correct proportion (the one nearest to Phi^-1 of the envelope's threshold).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 VIEWS = {"envelope", "reject", "posterior"}
 METRICS = {
     "matched_threshold": Metric("threshold of reject, or multiple of the posterior's sd, that matches", None),
-    "matched_sure_correct": Metric("share of test examples accepted at it and predicted rightly", "higher"),
+    "matched_sure_correct": Metric("share of test examples accepted at it and predicted correctly", "higher"),
     "matched_unsure": Metric("share of test examples rejected at it", "lower"),
     "matched_sure_incorrect": Metric("share of test examples accepted at it and predicted wrongly", "lower"),
-    "matched_exactly": Metric("1 where the proportions are equal, 0 where ties leave a gap", None),
+    "matched_exactly": Metric("1 if the proportions are equal, 0 if ties prevent it", None),
 }
 """Declarations of the metrics of ``matched.csv``."""
 
@@ -38,8 +38,8 @@ METRICS = {
 class Matched(Section):
     """``matched.csv``: one number per row, ``level`` the envelope's threshold.
 
-    matched_threshold is reject's threshold, or the posterior's multiple of its sd; empty where it is beyond
-    every prediction. matched_exactly: 1 where the proportions are equal, 0 where ties leave a gap.
+    matched_threshold is the threshold of reject, or the multiple of the posterior's sd; empty if no
+    prediction is accepted at it. matched_exactly: 1 if the proportions are equal, 0 if ties prevent it.
     """
 
     name = "matched"
@@ -96,7 +96,7 @@ def _numbers(found: Match) -> dict[str, float]:
 
 
 def matched_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """The means over the splits of a ``matched.csv``, for the variants of a summary."""
+    """Return the means over the splits of a ``matched.csv``, for the variants of a summary."""
     found: dict[tuple, list[float]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):

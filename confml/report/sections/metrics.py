@@ -9,7 +9,7 @@ from confml.report.sections.base import Item, Section, Table
 
 
 class Metrics(Section):
-    """``metrics.csv``: one number per row, in tidy form."""
+    """``metrics.csv``: every metric of every cell, one number per row."""
 
     name = "metrics"
     place = 10

@@ -1,4 +1,5 @@
-"""Notes on the numbers of a run: missing cells, unreachable levels, chains that did not converge."""
+"""Notes on the numbers of a run: missing cells, significance levels too small for the data, chains that did
+not converge."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Notes(Section):
-    """Sentences that the reader of the numbers should know; the file is ``notes.txt``."""
+    """``notes.txt``: caveats about the numbers, one sentence per line."""
 
     name = "notes"
     place = 170
@@ -29,7 +30,7 @@ class Notes(Section):
 
 @functools.lru_cache(maxsize=1)  # they need all cells, and several sections show them
 def notes_of(results: RunResults) -> list[str]:
-    """Missing cells, what loading the data found, levels that no p-value can reach, chains gone wrong."""
+    """Return notes on missing cells, the data, levels below the smallest p-value, and chains."""
     notes = []
     planned = len(results.cells)
     done = sum(cell.key in results.results for cell in results.cells)
@@ -46,7 +47,7 @@ def notes_of(results: RunResults) -> list[str]:
         name = result.cell.dataset
         if _is_label_conditional(result.cell.params):
             counts = by_class.setdefault(name, {})
-            # A conformal method's are counted among the examples that it calibrates on alone.
+            # p-values of a conformal method are counted among its calibration examples only.
             own = result.fit_details.get("calibration_rows")
             for label, rows in result.train_class_counts.items() if own is None else own:
                 counts[label] = min(rows, counts.get(label, rows))
@@ -64,7 +65,7 @@ def notes_of(results: RunResults) -> list[str]:
 
 
 def _chain_notes(results: RunResults) -> list[str]:
-    """What chains say against themselves: a note a variant and data set, in the words of the worst split."""
+    """Return one note per variant and data set whose chains have warnings; it quotes the worst split."""
     found: dict[tuple[str, str], list[Mapping]] = {}
     splits: dict[tuple[str, str], int] = {}
     for result in results.finished():
@@ -80,15 +81,16 @@ def _chain_notes(results: RunResults) -> list[str]:
         count, all_splits = len(bad), splits[dataset, label]
         where = f" on {count} of {all_splits} splits, at worst" if all_splits > 1 else ""
         notes.append(
-            f"{dataset}, {label}: chains are not to be trusted{where}: {'; '.join(worst['warnings'])}"
+            f"{dataset}, {label}: the chains did not converge{where}: {'; '.join(worst['warnings'])}"
         )
     return notes
 
 
 def step_notes(config: Config) -> list[str]:
-    """Steps of a config that make p-values too small, in words; none for methods that ``conformal`` makes so.
+    """Return a note on the steps of a config that break exchangeability and make p-values too small.
 
-    Those learn the steps on what their classifier is fitted to, not on what they calibrate on.
+    Methods with ``conformal`` are not concerned: their steps learn from the examples that the classifier is
+    fitted to, not from the calibration part.
     """
     steps = known_steps()
     names = [
@@ -97,18 +99,18 @@ def step_notes(config: Config) -> list[str]:
         if step.name in steps and steps[step.name].breaks_exchangeability
     ]
     methods = known_methods()
-    told = dict.fromkeys(
+    affected = dict.fromkeys(
         entry.name
         for entry in config.methods
         if entry.name in methods and views_of(methods[entry.name]) == ["p-value"]
     )
-    if not names or not told:
+    if not names or not affected:
         return []
     what = "makes" if len(names) == 1 else "make"
     return [
-        f"{' and '.join(names)} {what} the training examples of {' and '.join(told)} more ordinary than test "
-        "ones: p-values come out too small, and regions err more often than their level (a method with "
-        "conformal: split keeps its calibration part out of the steps)"
+        f"{' and '.join(names)} {what} training examples conform better than test examples: p-values of "
+        f"{' and '.join(affected)} are too small, and regions err more often than their level; "
+        "use a method with conformal: split, whose calibration part is not changed by steps"
     ]
 
 

@@ -45,12 +45,12 @@ class Online(Section):
 def step_table(
     case: Case, rows: np.ndarray, levels: Sequence[float]
 ) -> tuple[list[str], list[Sequence[str]]]:
-    """Header and columns (of finished CSV fields) of one online pass; n steps in their order.
+    """Return header and columns (of finished CSV fields) of one online pass; n steps in order.
 
     ``learnt`` (examples learnt before), ``row,label,prediction,confidence,credibility``, the true label's
-    ``p_value`` and its smoothed one, then a level ``size@`` (labels in the region), ``error@`` (1 where it
-    does not hold the true label) and ``errors@`` (how many so far), the decimal logarithms of the simple
-    mixture and the power martingale, and the counts of the p-value (`count_columns`).
+    ``p_value`` and its smoothed one; for each level ``size@`` (labels in the region), ``error@`` (1 if it
+    does not contain the true label) and ``errors@`` (number so far); the decimal logarithms of the simple
+    mixture and the power martingale; and the counts of the p-value (`count_columns`).
     """
     prediction, at = case.prediction, (np.arange(len(case.truth)), case.true_columns)
     smoothed = smoothed_p_values(case)

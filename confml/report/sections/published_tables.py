@@ -25,10 +25,10 @@ COMPUTED, MISSING, QUOTED = "computed", "not in this run", "quoted"
 
 @dataclass(frozen=True)
 class Line:
-    """A published number and ours, in the paper's unit; None where one of them does not exist.
+    """A published number and ours, in the paper's unit; None if one of them does not exist.
 
-    as_printed: whether ours, rounded to as many digits, is what the paper prints. sd, splits: of ours.
-    status: `COMPUTED`, `MISSING` (confml has it, these results have not) or `QUOTED` (confml has it not).
+    as_printed: whether ours, rounded to as many digits, is equal to the printed number. sd, splits: of ours.
+    status: `COMPUTED`, `MISSING` (not in these results) or `QUOTED` (not computed by confml).
     """
 
     entry: Entry
@@ -52,7 +52,7 @@ class Line:
 
 
 def published_table(name: str) -> PublishedTable:
-    """The table of this name; ConfigError where there is none."""
+    """Return the table of this name; ConfigError if it is unknown."""
     tables = known_tables()
     if name not in tables:
         raise ConfigError(f"unknown published table '{name}'", hint=did_you_mean(name, tables))
@@ -77,9 +77,9 @@ class PublishedTables(Section):
 
 
 def report_numbers(folder: Path) -> list[SummaryRow]:
-    """Every number of a report's files that a published table may print.
+    """Return every number of a report's files that a published table may print.
 
-    These are the means over the splits, training times, matched views, threshold curves, and the data sets.
+    These are the means over the splits, training times, matched views, threshold curves and data sets.
     """
     summary = read_summary(folder / "summary.json")
     timings, matched = folder / "timings.csv", folder / "matched.csv"
@@ -93,10 +93,10 @@ def report_numbers(folder: Path) -> list[SummaryRow]:
 
 
 def combined_tables(names: Sequence[str], runs: Sequence[Path]) -> Iterator[Item]:
-    """Published tables with the numbers of several runs, each named by the folder of its report.
+    """Return published tables with the numbers of several runs, given by the folders of their reports.
 
-    For tables whose data sets were evaluated under different protocols. Raises ConfmlError for a folder
-    without a ``summary.json``.
+    It is used for tables whose data sets are evaluated under different protocols. Raises ConfmlError for a
+    folder without a ``summary.json``.
     """
     summary = []
     for run in runs:
@@ -108,7 +108,7 @@ def combined_tables(names: Sequence[str], runs: Sequence[Path]) -> Iterator[Item
 
 
 def tables(names: Sequence[str], summary: Sequence[SummaryRow]) -> Iterator[Item]:
-    """Published tables with the numbers of one run, or of several."""
+    """Return published tables with the numbers of one or several runs."""
     for name in names:
         table = published_table(name)
         lines, notes = compare(table, summary)
@@ -118,7 +118,7 @@ def tables(names: Sequence[str], summary: Sequence[SummaryRow]) -> Iterator[Item
 
 
 def compare(table: PublishedTable, summary: Sequence[SummaryRow]) -> tuple[list[Line], list[str]]:
-    """The lines of a table, and the notes beneath it."""
+    """Return the lines of a table and its notes."""
     lines, ambiguous = [], []
     for entry in table.entries():
         if entry.ours is None:
@@ -139,10 +139,10 @@ def compare(table: PublishedTable, summary: Sequence[SummaryRow]) -> tuple[list[
 
 
 def find(ours: Ours, datasets: Sequence[str], summary: Iterable[SummaryRow]) -> list[SummaryRow]:
-    """The rows of a summary that are the number ``ours``: none, one, or several that cannot be told apart.
+    """Return the rows of a summary that match the number ``ours``: none, one, or several if it is ambiguous.
 
-    Of several variants whose parameters agree with ``ours.params``, those win that leave most of the others
-    at their defaults. Of several views, where none is asked for, the first wins.
+    Of several variants whose parameters agree with ``ours.params``, those with most other parameters at their
+    defaults are returned. Of several views, if ``ours.view`` is None, the first one is used.
     """
     first: dict[tuple, SummaryRow] = {}
     for row in summary:
@@ -159,7 +159,7 @@ def find(ours: Ours, datasets: Sequence[str], summary: Iterable[SummaryRow]) -> 
 
 
 def default_params(method: str) -> dict[str, Any]:
-    """The default parameters of a method; empty where it is not known."""
+    """Return the default parameters of a method; empty if it is unknown."""
     from confml.errors import ConfmlError
     from confml.methods.registry import method_class
     from confml.plugins.registry import default_parameters
@@ -190,7 +190,7 @@ def _csv_table(table: PublishedTable, lines: Sequence[Line]) -> Table:
 
 
 def markdown(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> str:
-    """The table as GitHub's Markdown, notes beneath."""
+    """Return the table as GitHub Markdown, followed by its notes."""
     headings, rows, left = _layout(table, lines)
     widths = [max(map(len, column)) for column in zip(headings, *rows, strict=True)]
     rules = ["-" * width if place < left else "-" * (width - 1) + ":" for place, width in enumerate(widths)]
@@ -205,7 +205,7 @@ def markdown(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str])
 
 
 def latex(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) -> str:
-    """The table for LaTeX with the package booktabs, notes beneath."""
+    """Return the table for LaTeX with the package booktabs, followed by its notes."""
     headings, rows, left = _layout(table, lines)
     text = [
         "% needs \\usepackage{booktabs}",
@@ -233,10 +233,7 @@ def latex(table: PublishedTable, lines: Sequence[Line], notes: Sequence[str]) ->
 
 
 def _layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], list[list[str]], int]:
-    """Headings and cells for people: keys only where they change, numbers with the digits that count.
-
-    And how many of the columns hold words.
-    """
+    """Return headings, cells and the number of text columns: repeated keys are empty, numbers are rounded."""
     if table.wide:
         return _wide_layout(table, lines)
     several = len(table.columns) > 1
@@ -264,10 +261,10 @@ def _layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], li
 
 
 def _wide_layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str], list[list[str]], int]:
-    """A row of the paper's numbers, one of ours, and ours beside them; without rows that hold no number.
+    """Return rows of the paper's numbers and rows of ours below them, without empty rows.
 
-    Ours have as many digits as the paper's in their column; those of data sets that are in no result are
-    left to the CSV file.
+    Ours have as many digits as the paper's in their column. Data sets without results are in the CSV file
+    only.
     """
     decimals = dict.fromkeys(table.columns, 0)
     kept: dict[tuple[str, ...], dict[str, Line]] = {}
@@ -295,7 +292,7 @@ def _wide_layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str
 
 
 def _marked(cells: Sequence[str], metric: str | None) -> list[str]:
-    """Numbers in text, a star after the best of them, as they are printed."""
+    """Return numbers as text, with a star after the best printed one."""
     if metric is None:
         return list(cells)
     sign = ranking_metric(metric).sign
@@ -304,7 +301,7 @@ def _marked(cells: Sequence[str], metric: str | None) -> list[str]:
 
 
 def _plus(value: float, decimals: int) -> str:
-    """A difference with its sign, and 0 without one."""
+    """Return a difference with its sign, and 0 without a sign."""
     text = f"{value:+.{decimals}f}"
     return text[1:] if float(text) == 0 else text
 
@@ -326,7 +323,7 @@ def _ambiguous_notes(ambiguous: Sequence[tuple[Entry, list[SummaryRow]]]) -> lis
     notes = {}
     for entry, rows in ambiguous:
         variants = " and ".join(f"{row.dataset}, {row.method} {row.variant}".strip() for row in rows)
-        notes[f"{entry.keys[0]}: which one is the paper's cannot be told: {variants}."] = None
+        notes[f"{entry.keys[0]}: several variants match the paper's: {variants}."] = None
     return list(notes)
 
 

@@ -25,10 +25,10 @@ WORDS = {"ari": "adjusted Rand index", "seconds_per_configuration": "training se
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Methods of a run by a metric: labels (k,), datasets (N,), scores (N, k), and their comparison.
+    """Methods of a run ranked by a metric: labels (k,), datasets (N,), scores (N, k), and their comparison.
 
-    left_out: labels and data sets that could not be ranked, in words. points: for times, how many points the
-    inner selection of each method went through.
+    left_out: labels and data sets that could not be ranked. points: for times, the number of grid points in
+    the inner selection of each method.
     """
 
     metric: str
@@ -47,11 +47,12 @@ def ranking(
     without: str | None = None,
     skip: str | None = None,
 ) -> Ranking | None:
-    """The ranking by means over the splits, of each method's first view; None without two of each.
+    """Return the ranking by means over the splits of each method's first view.
 
-    A data set counts where every method has the metric; a method none of whose results are in does not.
-    without: text in the labels of methods to leave out. skip: text in the names of data sets to leave out.
-    Raises ConfmlError for a metric that is not declared or has no better direction.
+    None with fewer than two methods or data sets. Data sets on which a method has no value of the metric are
+    omitted, and so are methods without any results. without: text in the labels of methods to omit. skip:
+    text in the names of data sets to omit. Raises ConfmlError for a metric that is unknown or has no better
+    direction.
     """
     higher_is_better = ranking_metric(metric).sign > 0
     means = _times(results, metric) if metric in TIME_METRICS else _means(results, metric)
@@ -76,7 +77,7 @@ def ranking(
 
 
 class Ranks(Section):
-    """The tables of every metric that a config asks a ``ranks`` figure of."""
+    """Mean ranks of the methods, as tables, for the metric of every ``ranks`` figure of the config."""
 
     name = "ranks"
     place = 150
@@ -103,7 +104,7 @@ class Ranks(Section):
 
 
 def _rank_rows(found: Ranking, printed: PublishedRanks | None) -> list[tuple]:
-    """Means of the metric per data set, then mean ranks, then those of the paper's numbers."""
+    """Return means of the metric per data set, then mean ranks, then mean ranks of the paper's numbers."""
     rows = [
         *((name, *row.tolist()) for name, row in zip(found.datasets, found.scores, strict=True)),
         ("mean rank", *found.comparison.mean_ranks.tolist()),
@@ -115,19 +116,19 @@ def _rank_rows(found: Ranking, printed: PublishedRanks | None) -> list[tuple]:
 
 
 def ranks_options(options) -> tuple[str, float, str | None, str | None]:
-    """Metric, level, and what to leave out of methods and of data sets, of a ``ranks`` figure."""
+    """Return the options of a ``ranks`` figure: metric, level, methods and data sets to omit."""
     metric, level = options.get("metric", "accuracy"), float(options.get("level", 0.05))
     return metric, level, options.get("without"), options.get("skip")
 
 
 def words_of(metric: str) -> str:
-    """A metric's name for people."""
+    """Return the name of a metric in text."""
     return WORDS.get(metric, metric.replace("_", " "))
 
 
 @dataclass(frozen=True)
 class PublishedRanks:
-    """Mean ranks by our labels of what a paper prints, on all its data sets."""
+    """Mean ranks of the numbers that a paper prints, on all its data sets, by label of the run."""
 
     source: str
     datasets: int
@@ -135,7 +136,7 @@ class PublishedRanks:
 
 
 def published_ranks(results: RunResults, found: Ranking) -> PublishedRanks | None:
-    """The ranks of the numbers in that of the config's published tables that has the ranking's metric."""
+    """Return the ranks of the numbers in the config's published table with the metric of the ranking."""
     paper = results.config.paper
     variants = {results.label(cell): cell for cell in results.cells}
     for table in map(published_table, paper.table if paper else ()):
@@ -158,7 +159,7 @@ def published_ranks(results: RunResults, found: Ranking) -> PublishedRanks | Non
 
 
 def ranks_text(found: Ranking, printed: PublishedRanks | None = None) -> str:
-    """A ranking and its tests in words, as Markdown."""
+    """Return a ranking and its tests as Markdown."""
     outcome, labels = found.comparison, found.labels
     best = [int(np.sum(outcome.ranks[:, place] == outcome.ranks.min(axis=1))) for place in range(len(labels))]
     order = np.argsort(outcome.mean_ranks, kind="stable")
@@ -200,14 +201,14 @@ def ranks_text(found: Ranking, printed: PublishedRanks | None = None) -> str:
 
 
 def _means(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
-    """Mean by data set and label, of the first view that has the metric."""
+    """Return means by data set and label, of the first view that has the metric."""
     values: dict[tuple[str, str, str], list[float]] = {}
     for row in results.metrics:
         if row.metric == metric and row.level is None:
             values.setdefault((row.cell.dataset, results.label(row.cell), row.view), []).append(row.value)
     means: dict[tuple[str, str], float] = {}
     for (dataset, label, _), numbers in values.items():
-        # Means of other numbers that are the same but for the last bits are ties.
+        # Means that differ only in their last bits are ties.
         mean = round(math.fsum(numbers) / len(numbers), 12)
         if not math.isnan(mean):
             means.setdefault((dataset, label), mean)
@@ -215,7 +216,7 @@ def _means(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
 
 
 def _times(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
-    """Mean training times by data set and label."""
+    """Return mean training times by data set and label."""
     values: dict[tuple[str, str], list[float]] = {}
     for result in results.finished():
         tuning = result.tuning or {}

@@ -1,4 +1,4 @@
-"""The region-prediction tables: ``regions/<data set>/<method variant>/<split>.csv``."""
+"""Tables of prediction regions: ``regions/<data set>/<method variant>/<split>.csv``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Regions(Section):
 
     name = "regions"
     place = 100
-    files = {"regions": "every single prediction"}
+    files = {"regions": "prediction of every test example"}
 
     def add(self, result: CellResult) -> Iterator[Item]:
         stem = f"regions/{self._paths[result.cell.key].as_posix()}"
@@ -40,7 +40,7 @@ class Regions(Section):
             yield Columns(f"{stem}{view_ending(view, result.views)}", header, columns)
 
     def printed(self) -> Iterator[PrintedTable]:
-        """The first rows of one region table: the config's first that has regions."""
+        """Yield the first rows of the first table with regions."""
         found = next(filter(None, map(self._first_rows, self.results.cells)), None)
         if found is not None:
             path, (header, *rows) = found
@@ -55,7 +55,7 @@ class Regions(Section):
             yield PrintedTable(f"Region predictions, first rows of {path}", headings, short)
 
     def _first_rows(self, cell: Cell) -> tuple[Path, list[list[str]]] | None:
-        """Path and first lines of a cell's first file with regions; None where it has none."""
+        """Return path and first lines of a cell's first file with regions; None if it has none."""
         if cell.key not in self.results.results:
             return None
         views = self.results.results[cell.key].views
@@ -75,12 +75,12 @@ class Regions(Section):
 
 
 def view_ending(view: str, views: Collection[str]) -> str:
-    """The ending of a view's file: its name stands in it where a method has several views."""
+    """Return the ending of a view's file; it contains the view if the method has several."""
     return f".{safe_name(view)}.csv" if len(views) > 1 else ".csv"
 
 
 def region_paths(results: RunResults) -> dict[str, Path]:
-    """Where below ``regions/`` each cell's tables go, by key, without the ending; no two alike."""
+    """Return the path of each cell's tables below ``regions/``, by key, without ending; all are different."""
     datasets = safe_names(cell.dataset for cell in results.cells)
     variants = safe_names(_variant(cell) for cell in results.cells)
     taken: dict[tuple, list[Cell]] = {}
@@ -97,12 +97,12 @@ def region_paths(results: RunResults) -> dict[str, Path]:
 def region_table(
     prediction: Prediction, truth: np.ndarray, rows: np.ndarray, levels: Sequence[float]
 ) -> tuple[list[str], list[list[str]]]:
-    """Header and columns (of finished CSV fields) of one view's table; n rows in the order given.
+    """Return header and columns (of finished CSV fields) of one view's table; n rows in the given order.
 
-    ``row,label,prediction,confidence,credibility``, one ``p[<class>]`` (``prob[<class>]`` of probabilities
-    and shares, ``margin[<class>]`` of margins) a class, ``sd[<class>]`` of a posterior, then
-    ``region@<level>`` and ``reason@<level>`` a level. The labels of a region are joined by ``|``; a ``|`` or
-    a backslash within a label has a backslash before it. Margins have no regions, and only p-values have a
+    ``row,label,prediction,confidence,credibility``; ``p[<class>]`` (``prob[<class>]`` for probabilities and
+    vote shares, ``margin[<class>]`` for margins) per class; ``sd[<class>]`` for a posterior;
+    ``region@<level>`` and ``reason@<level>`` per level. The labels of a region are joined by ``|``; a ``|``
+    or a backslash in a label is escaped with a backslash. Margins have no regions, and only p-values have a
     credibility.
     """
     header = ["row", "label", "prediction", "confidence", "credibility"]
@@ -129,7 +129,7 @@ def region_table(
 
 
 def region_fields(region: np.ndarray, classes: Sequence[str]) -> list[str]:
-    """The (n,) CSV fields of a (n, c) region: its labels joined by ``|``."""
+    """Return the (n,) CSV fields of a (n, c) region: its labels joined by ``|``."""
     escaped = [label.replace("\\", "\\\\").replace("|", "\\|") for label in classes]
     known: dict[bytes, str] = {}
     fields = []
@@ -146,7 +146,7 @@ def _variant(cell: Cell) -> str:
 
 
 def _short(text: str) -> str:
-    """A number with four decimals, anything else as it is."""
+    """Return a number with four decimals, and any other field unchanged."""
     try:
         value = float(text)
     except ValueError:

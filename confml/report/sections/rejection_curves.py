@@ -18,9 +18,9 @@ Key = tuple[str, str, str, str]  # data set, method, params, view
 
 
 def curves_of(results: RunResults) -> Iterator[tuple[Key, list[RejectionCurve]]]:
-    """The curves of each view of each variant over its splits, in the order of ``metrics.csv``.
+    """Return the curves of each view of each variant over its splits, in the order of ``metrics.csv``.
 
-    Splits without a test example, or with a confidence that is NaN, have none.
+    Splits without test examples, or with a NaN confidence, have no curve.
     """
     found: dict[Key, list[RejectionCurve]] = {}
     variant = None
@@ -39,7 +39,7 @@ class RejectionCurves(Section):
     """``rejection-curves.csv``: one row per view and rejection rate.
 
     sure_incorrect: errors among the accepted as a share of all, mean over the splits, with sd, smallest and
-    largest; risk: as a share of the accepted. Rates that a split cannot reach have no row.
+    largest; risk: as a share of the accepted. Rates that a split cannot attain have no row.
     """
 
     name = "rejection-curves"

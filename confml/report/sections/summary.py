@@ -43,7 +43,7 @@ class Summary(Section):
 
 
 def summary_document(results: RunResults) -> dict[str, Any]:
-    """The summary as JSON holds it; numbers that are not finite are null."""
+    """Return the summary as plain data for JSON; numbers that are not finite are null."""
     return {
         "name": results.config.name,
         "cells": {

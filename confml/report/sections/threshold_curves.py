@@ -1,4 +1,4 @@
-"""Error and rejection rate linked by a threshold: Bayesian transduction beside support vector machines.
+"""Error against rejection rate over common thresholds: Bayesian transduction and support vector machines.
 
 Graepel, Herbrich and Obermayer, "Bayesian transduction", NIPS 12, section 4. A threshold theta on the
 confidence, which is 2 max(p) - 1 of Bayesian transduction (equation 7) and |f| of a support vector machine,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 FILE = "threshold-curves.csv"
 VOLUMES, MACHINES = "bayes-transduction", "kernel-svm"
-RATES = (0.0, 0.1, 0.2, 0.4)  # at which errors are told in numbers
-ERROR = 0.023  # at which rejection rates are compared, as in the paper
+RATES = (0.0, 0.1, 0.2, 0.4)  # rejection rates of the errors in tables
+ERROR = 0.023  # error at which rejection rates are compared, as in the paper
 THRESHOLDS = np.unique(np.concatenate([np.linspace(0, 1, 17), 1 - np.logspace(-3.5, -1.5, 5)]))
 METRICS = {
     "risk_at_rejection": Metric("error of the accepted test examples at a rejection rate", "lower"),
@@ -38,13 +38,13 @@ METRICS = {
     "theta_max": Metric("threshold of the first SVM that rejects as many as threshold 1 does", None),
     "fewer_rejections": Metric("rejection rate of the first SVM minus ours at an error", "higher"),
 }
-"""Declarations of the metrics of ``linked.csv``."""
+"""Declarations of the metrics of ``threshold-curves.csv``."""
 _HEADER = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
 
 
 @dataclass(frozen=True, eq=False)
 class ThresholdCurve:
-    """Confidence (n,) and whether right (n,) of one variant, on each split; thresholds up to ``top``."""
+    """Confidence (n,) and correctness (n,) of one variant on each split; thresholds up to ``top``."""
 
     variant: Variant
     confidence: Sequence[np.ndarray]
@@ -52,7 +52,7 @@ class ThresholdCurve:
     top: float
 
     def at(self, theta: float) -> tuple[np.ndarray, np.ndarray]:
-        """(splits,) rejection rates and (splits,) errors of the rest, NaN where nothing is left."""
+        """Return (splits,) rejection rates and (splits,) errors of the accepted, NaN if none is accepted."""
         kept = [confidence >= theta for confidence in self.confidence]
         rejected = np.array([1.0 - np.mean(one) for one in kept])
         errors = [
@@ -62,7 +62,7 @@ class ThresholdCurve:
         return rejected, np.array(errors)
 
     def rejected(self, theta: float) -> float:
-        """Mean rejection rate at a threshold."""
+        """Return the mean rejection rate at a threshold."""
         return float(np.mean(self.at(theta)[0]))
 
     @cached_property
@@ -80,7 +80,7 @@ class ThresholdCurve:
         return [rejection_curve(*pair) for pair in zip(self.confidence, self.correct, strict=True)]
 
     def rejection_at_error(self, error: float) -> float:
-        """The smallest mean rejection rate along the linked curve whose mean error is ``error``, or NaN."""
+        """Return the smallest mean rejection rate of the curve at a mean error of ``error``, or NaN."""
         x, y = self.points[:, 0], self.points[:, 1]
         for place in np.flatnonzero(y <= error):
             if place == 0:
@@ -96,9 +96,9 @@ def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
 
 
 def threshold_curves(subject: Subject) -> tuple[dict[str, ThresholdCurve], dict[str, ThresholdCurve]]:
-    """Curves of Bayesian transduction, and of SVMs up to their theta_max, by label.
+    """Return the curves of Bayesian transduction, and of SVMs up to their theta_max, by label.
 
-    theta_max rejects as many as the first transduction does at theta = 1; infinite thresholds are left out.
+    theta_max rejects as many as the first transduction does at theta = 1; infinite thresholds are omitted.
     """
     volumes, machines = {}, {}
     for label, variant in subject.variants.items():
@@ -122,10 +122,10 @@ def _threshold_curve(subject: Subject, variant: Variant, top: float) -> Threshol
 
 
 def theta_max(machine: ThresholdCurve, rate: float) -> float:
-    """The threshold at which a machine rejects a share ``rate`` on average."""
+    """Return the threshold at which a machine rejects a share ``rate`` on average."""
     values = np.sort(np.concatenate(machine.confidence))
     low, high = 0, len(values) - 1
-    while low < high:  # rejection grows with the threshold
+    while low < high:  # the rejection rate increases with the threshold
         middle = (low + high) // 2
         low, high = (low, middle) if machine.rejected(values[middle]) >= rate else (middle + 1, high)
     return float(values[low])
@@ -135,11 +135,12 @@ def theta_max(machine: ThresholdCurve, rate: float) -> float:
 
 
 def threshold_rows(subject: Subject) -> Iterator[SummaryRow]:
-    """The curves of one data set in numbers; none without both kinds of methods.
+    """Return numbers of the curves of one data set; none without both kinds of methods.
 
-    Of each variant ``risk_at_rejection`` at the rates `RATES`. Of Bayesian transduction ``rejection_at_one``
-    and ``error_at_one`` (theta = 1); and beside the config's first SVM ``theta_max``, its threshold that
-    rejects as many, and ``fewer_rejections`` at error `ERROR`. Fractions; sd over splits where there is one.
+    For each variant: ``risk_at_rejection`` at the rates `RATES`. For Bayesian transduction:
+    ``rejection_at_one`` and ``error_at_one`` (theta = 1). In comparison with the config's first SVM:
+    ``theta_max``, its threshold that rejects as many, and ``fewer_rejections`` at error `ERROR`. Values are
+    fractions, with sd over splits where defined.
     """
     volumes, machines = threshold_curves(subject)
     if not volumes or not machines:
@@ -188,7 +189,7 @@ class ThresholdCurves(Section):
 
 
 def read_threshold_curves(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
-    """The rows of a ``threshold-curves.csv`` with the parameters of a summary; none without a file."""
+    """Return the rows of a ``threshold-curves.csv`` with the parameters of a summary; none without a file."""
     if not path.is_file():
         return []
     params = {(row.dataset, row.method, row.variant): row.params for row in summary}

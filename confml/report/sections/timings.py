@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Timings(Section):
     """``timings.csv``: seconds of fits, predictions and inner selection on one thread.
 
-    configurations: points of the grid that the inner selection went through, each on every inner fold.
-    prepare_seconds: those of fit_seconds that the training part takes once, whatever the grid is.
+    configurations: number of grid points in the inner selection, each fitted on every inner fold.
+    prepare_seconds: part of fit_seconds that is spent once per training part, for any grid.
     """
 
     name = "timings"

@@ -49,8 +49,8 @@ class TruePValues(Section):
 def p_value_table(case: Case, rows: np.ndarray) -> tuple[list[str], list[Sequence[str]]]:
     """Return header and columns (of finished CSV fields) for n test examples.
 
-    ``row,label``, the true label's ``p_value``, its counts (`count_columns`) and ``p_smoothed``. A class that
-    training never saw has p-value 0 and no counts.
+    ``row,label``, the true label's ``p_value``, its counts (`count_columns`) and ``p_smoothed``. An absent
+    class has p-value 0 and no counts.
     """
     at = np.arange(len(case.truth)), case.true_columns
     p = np.where(case.true_columns >= 0, case.prediction.scores[at], 0.0)
@@ -91,5 +91,5 @@ def count_columns(case: Case) -> list[Sequence[str]]:
 
 
 def _whole(values: np.ndarray, known: np.ndarray) -> list[str]:
-    """Return whole numbers (n,) as fields, empty where they are not known."""
+    """Return whole numbers (n,) as fields, empty if unknown."""
     return [str(int(value)) if is_known else "" for value, is_known in zip(values, known, strict=True)]

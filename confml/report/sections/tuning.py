@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Tuning(Section):
     """``tuning.csv``: one row per grid point, with its inner scores, and whether it was chosen.
 
-    mean, sd: of the inner folds' scores, which ``fold_scores`` lists with ``;`` between; empty where the
+    mean, sd: of the scores of the inner folds; ``fold_scores`` lists these, separated by ``;``. Empty if the
     point failed on a fold.
     """
 

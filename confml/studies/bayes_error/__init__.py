@@ -1,4 +1,4 @@
-"""What ``confml bayes-error`` says of a data set: as rows, CSV and JSON files, on stdout, and as figures."""
+"""Bayes error study of a data set: estimates, CSV and JSON files, printed tables and figures."""
 
 from __future__ import annotations
 

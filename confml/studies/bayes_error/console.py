@@ -1,4 +1,4 @@
-"""A study of Bayes errors on stdout: the hard pairs, the hard classes, and what stands beside them."""
+"""Printed tables of a Bayes error study: pairs of classes, one-vs-rest, measures, selection, transforms."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ PAIRS, CLASSES = 20, 40
 def print_study(
     study: Study, *, every: bool = False, pairs: bool = True, stream: IO[str] | None = None
 ) -> None:
-    """Print what was found; long lists are cut, with a note, unless ``every`` row is wanted."""
+    """Print the results; long tables are cut, with a note, unless ``every`` is True."""
     stream = stream or sys.stdout
     if pairs:
         _print_pairs(study, every, stream)
     _print_classes(study, every, stream)
     print_table(
-        ["measure", "value", "ties", "what"],
+        ["measure", "value", "tie band", "definition"],
         [
             [row["measure"], _number(row["value"]), _band(row["least"], row["most"]), row["formula"]]
             for row in measure_rows(study)
         ],
-        title="Beside them",
+        title="Complexity measures and nearest-neighbour bounds",
         right=4,
         stream=stream,
     )
     if study.selection is not None:
         print_table(
-            ["step", "attribute", "criterion"],
+            ["step", "feature", "criterion"],
             [[row["step"], row["attribute"], _number(row["criterion"])] for row in selection_rows(study)],
             title=f"Forward selection by the {study.request.criterion} estimate of the pairs",
             right=2,
@@ -53,7 +53,7 @@ def print_study(
                 [row["transform"], row["columns"], *map(_number, list(row.values())[2:])]
                 for row in transform_rows(study)
             ],
-            title=f"Transforms by the {study.request.criterion} estimate of the pairs, the best first",
+            title=f"Transforms by the {study.request.criterion} estimate of the pairs, best first",
             right=1,
             stream=stream,
         )
@@ -67,7 +67,7 @@ def _print_pairs(study: Study, every: bool, stream: IO[str]) -> None:
     print_table(
         ["class", "and", "rows", "rows", *_headings(study.request.intervals, study.p_values is not None)],
         [[row["class_a"], row["class_b"], row["rows_a"], row["rows_b"], *_cells(row)] for row in rows[:most]],
-        title=f"{study.name}: Bayes error of pairs of classes, the hardest first",
+        title=f"{study.name}: Bayes error of pairs of classes, hardest pair first",
         right=2,
         stream=stream,
     )
@@ -83,7 +83,7 @@ def _print_classes(study: Study, every: bool, stream: IO[str]) -> None:
         headings += ["test confusion %", "class error %"]
         for line, row in zip(cells, rows, strict=False):
             line += [_percent(row["test_confusion_rate"]), _percent(row["test_class_error"])]
-    title = f"{study.name}: each class against all others, the hardest first"
+    title = f"{study.name}: one-vs-rest Bayes error, hardest class first"
     print_table(headings, cells, title=title, right=1, stream=stream)
     _cut(len(rows) - most, "class", "classes", stream)
 
@@ -112,20 +112,23 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 def _endings(study: Study) -> Sequence[str]:
     lines = [
-        "share: the estimate / the smaller prior, from 0 (separated) to 1 (indistinguishable); tie band:",
-        "lowest and highest share under other orders of equal distances (not a confidence interval; empty",
-        "without ties); error %: the estimate; lower, upper: bounds of the Bayes error",
+        "share: estimate / smaller prior, from 0 (separated) to 1 (indistinguishable); tie band: lowest and",
+        "highest share under other orders of equal distances (not a confidence interval; empty without",
+        "ties); error %: estimate; lower, upper: bounds of the Bayes error",
     ]
     if study.intervals is not None:
         lines.append(
-            f"intervals: of the share that the estimator has on average, by leaving out each of "
-            f"{study.intervals.blocks} blocks; its bias is not in them,\nand classes that stay apart "
-            "whatever block is left out have an interval of no width"
+            f"intervals: for the expected share, by leaving out each of {study.intervals.blocks} blocks; "
+            "they do not include the bias,\nand have width 0 for classes that are separated without any block"
         )
     if study.ranked and study.selection is not None:
-        lines.append("select-N: taken on these rows for their small estimates, which are on the low side so")
+        lines.append(
+            "select-N: selected for small estimates on the same rows, so these estimates are too small"
+        )
     if study.p_values is not None:
-        lines.append("p-values: of one distribution for both classes, not adjusted for the number of pairs")
+        lines.append(
+            "p-values: test of equal distributions of both classes, not adjusted for the number of pairs"
+        )
     if study.test is not None:
         test = study.test
         total = int(test.confusion.sum())

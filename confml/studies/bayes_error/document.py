@@ -20,7 +20,7 @@ CROSSINGS = ("crossings", "crossings_tie_low", "crossings_tie_high")
 
 
 def pair_rows(study: Study) -> list[dict[str, Any]]:
-    """Return a row for each pair of classes, the hardest first.
+    """Return one row per pair of classes, hardest pair first.
 
     estimate: Bayes error divided by the smaller prior; estimate_tie_low, estimate_tie_high: lowest and
     highest estimate that other orders of equal distances can give, tree by tree (a tie band, not a confidence
@@ -51,7 +51,7 @@ def pair_rows(study: Study) -> list[dict[str, Any]]:
 
 
 def class_rows(study: Study) -> list[dict[str, Any]]:
-    """A row for each class against all others, the hardest first; fields as those of `pair_rows`."""
+    """Return one row per class against the rest, hardest class first; fields as in `pair_rows`."""
     rates = study.assessment.errors.one_vs_rest
     prior = _smaller_priors(study.rows, study.rows.sum() - study.rows)
     found = []
@@ -71,7 +71,7 @@ def class_rows(study: Study) -> list[dict[str, Any]]:
 
 
 def measure_rows(study: Study) -> list[dict[str, Any]]:
-    """The complexity measures, and the bounds from nearest neighbours, with what they are."""
+    """Return the complexity measures and the nearest-neighbour bounds with their definitions."""
     found = [
         {"measure": name, "value": one.value, "least": one.least, "most": one.most, "formula": FORMULAS[name]}
         for name, one in study.assessment.measures.items()
@@ -83,20 +83,20 @@ def measure_rows(study: Study) -> list[dict[str, Any]]:
         {
             "measure": "1-NN upper bound",
             **error,
-            "formula": "leave-one-out error e of 1-NN: of many rows, at least the Bayes error of all classes",
+            "formula": "leave-one-out error e of 1-NN; for many rows at least the Bayes error of all classes",
         },
         {
             "measure": "1-NN lower bound",
             "value": near.lower,
             "least": cover_hart_bound(near.least, len(study.classes)),
             "most": cover_hart_bound(near.most, len(study.classes)),
-            "formula": "(K-1)/K (1 - sqrt(1 - K/(K-1) e)), at most that error (Cover and Hart 1967)",
+            "formula": "(K-1)/K (1 - sqrt(1 - K/(K-1) e)), at most the Bayes error (Cover and Hart 1967)",
         },
     ]
 
 
 def selection_rows(study: Study) -> list[dict[str, Any]]:
-    """The selected attributes in order, with the criterion after each."""
+    """Return the selected features in order, with the criterion after each."""
     if study.selection is None:
         return []
     taken = zip(study.selection.attributes.tolist(), study.selection.criterion.tolist(), strict=True)
@@ -107,7 +107,7 @@ def selection_rows(study: Study) -> list[dict[str, Any]]:
 
 
 def transform_rows(study: Study) -> list[dict[str, Any]]:
-    """The transforms, best first: mean and worst of the pairs, mean and worst class against the rest."""
+    """Return the transforms, best first: mean and worst of the pairs, mean and worst of one-vs-rest."""
     found = []
     for one in study.ranked or ():
         pairs = one.errors.pairwise.estimate[np.triu_indices(len(study.classes), 1)]
@@ -126,7 +126,7 @@ def transform_rows(study: Study) -> list[dict[str, Any]]:
 
 
 def transform_of_pair_rows(study: Study) -> list[dict[str, Any]]:
-    """The best transform of each pair of classes, with its estimate."""
+    """Return the best transform of each pair of classes, with its estimate."""
     if not study.ranked:
         return []
     best = best_transform_of_pairs(study.ranked)
@@ -144,7 +144,7 @@ def transform_of_pair_rows(study: Study) -> list[dict[str, Any]]:
 
 
 def summary(study: Study) -> dict[str, Any]:
-    """The numbers that say most, and how they were made."""
+    """Return the main numbers and the settings of a study."""
     request, pairs = study.request, study.assessment.errors.pairwise.estimate
     upper = pairs[np.triu_indices(len(study.classes), 1)]
     return {
@@ -172,7 +172,7 @@ def summary(study: Study) -> dict[str, Any]:
 
 
 def study_document(study: Study) -> dict[str, Any]:
-    """Everything that was found, as what JSON knows; what is not defined (NaN) is null."""
+    """Return all results as plain data for JSON; undefined numbers (NaN) are null."""
     parts = {
         "pairs": pair_rows(study),
         "one_vs_rest": class_rows(study),
@@ -185,9 +185,9 @@ def study_document(study: Study) -> dict[str, Any]:
 
 
 def write_study(study: Study, folder: Path) -> list[Path]:
-    """Write CSV and JSON files and the figures below a folder; returns their paths.
+    """Write CSV and JSON files and the figures below a folder, and return their paths.
 
-    What an earlier study left there, and this one has not, is removed.
+    Stale files of an earlier study are removed.
     """
     from confml.studies.bayes_error.figures import FIGURES, draw_study
 

@@ -1,4 +1,4 @@
-"""Figures of a study of Bayes errors: heat maps, classes against their test errors, selections."""
+"""Figures of a Bayes error study: heat maps, one-vs-rest errors, selections and transforms."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ FIGURES = tuple(
     for name in ("heat-map", "one-vs-rest", "selection", "transforms")
     for ending in ("png", "svg")
 )
-"""What there may be below the folder of a study."""
+"""Figures that a study may write below its folder."""
 
 
 def draw_study(study: Study, folder: Path) -> list[Path]:
-    """Draw what there is to draw below ``figures/``."""
+    """Draw the figures of a study below ``figures/``."""
     drawn = {"heat-map": heat_map, "one-vs-rest": one_vs_rest}
     if study.selection is not None:
         drawn["selection"] = selection
@@ -49,7 +49,8 @@ def draw_study(study: Study, folder: Path) -> list[Path]:
 
 
 def heat_map(study: Study):
-    """Estimates of all pairs, brighter where harder; beside them a classifier's errors between classes."""
+    """Draw the estimates of all pairs, brighter for harder pairs, and a classifier's errors between
+    classes."""
     share = 100 * study.assessment.errors.pairwise.estimate
     panels = [(share, "estimated Bayes error / smaller prior (%)", "(a) ")]
     if study.test is not None:
@@ -115,8 +116,7 @@ def _name_classes(axes, classes: list) -> None:
 
 
 def one_vs_rest(study: Study):
-    """Each class against all others, with its bounds; beside the test errors of a classifier, if there is
-    one."""
+    """Draw the one-vs-rest estimates with their bounds, and the test errors of a classifier, if any."""
     rates = study.assessment.errors.one_vs_rest
     prior = np.minimum(study.rows, study.rows.sum() - study.rows) / study.rows.sum()
     estimate = rates.estimate * prior
@@ -136,7 +136,7 @@ def one_vs_rest(study: Study):
     size = 3 if not many else 1.5
     bars = axes.vlines(places, low, high, color=BLUE, alpha=0.35, linewidth=4 if not many else 1)
     (points,) = axes.plot(places, percent, "o", color=BLUE, markersize=size, clip_on=False)
-    handles, labels = [points, bars], ["estimated Bayes error", "its bounds"]
+    handles, labels = [points, bars], ["estimated Bayes error", "bounds"]
     if tried:
         rate = 100 * study.test.confusion_rate[order]
         handles += axes.plot(
@@ -152,8 +152,8 @@ def one_vs_rest(study: Study):
     else:
         size = 7 if len(classes) <= 20 else 5
         axes.set_xticks(places, classes, rotation=90 if upright else 0, fontsize=size)
-    axes.set_xlabel("class, the largest estimate first")
-    axes.set_ylabel("one against the rest (%)")
+    axes.set_xlabel("class, largest estimate first")
+    axes.set_ylabel("one-vs-rest (%)")
     axes.set_ylim(bottom=0)
     axes.set_title(study.name if not tried else f"(a) {study.name}", loc="left")
     if tried:
@@ -163,7 +163,7 @@ def one_vs_rest(study: Study):
 
 
 def _scatter(axes, estimate: np.ndarray, rate: np.ndarray, prior: np.ndarray, classes: list[str]) -> None:
-    """Test errors against estimates, and how far the sizes of the classes alone go."""
+    """Draw test errors against estimates, with the correlation of class sizes alone for comparison."""
     axes.plot(estimate, rate, "o", color=VERMILION, markersize=2.5)
     top = 1.12 * max(estimate.max(), rate.max(), 1e-9)
     axes.plot([0, top], [0, top], color=GREY, linewidth=0.7, linestyle="--", zorder=0)
@@ -183,7 +183,7 @@ def _scatter(axes, estimate: np.ndarray, rate: np.ndarray, prior: np.ndarray, cl
 
 
 def _correlations(x: np.ndarray, y: np.ndarray) -> tuple[str, str] | None:
-    """Pearson's and Spearman's correlation; None where they say nothing."""
+    """Return Pearson's and Spearman's correlation; None if they are undefined."""
     from scipy.stats import pearsonr, spearmanr
 
     if len(x) <= 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -193,12 +193,12 @@ def _correlations(x: np.ndarray, y: np.ndarray) -> tuple[str, str] | None:
 
 
 def _correlation(r: float) -> str:
-    """In two decimals; 1.00 for what is 1 alone."""
+    """Return a correlation as text; values below 1 are never rounded to 1."""
     return f"{r:.2f}" if not 0.995 <= abs(r) < 1 - 1e-9 else f"{np.copysign(min(abs(r), 0.999), r):.3f}"
 
 
 def _label_points(axes, x: np.ndarray, y: np.ndarray, names: list[str], top: float) -> None:
-    """Names beside points where they meet no other name; the others stand in the left panel."""
+    """Label points whose names do not overlap; the other names are in the left panel only."""
     taken: list[tuple[float, float, float, float]] = []
     most = NAMED if len(names) <= NAMED else MARKED
     height = 0.045 * top
@@ -208,7 +208,7 @@ def _label_points(axes, x: np.ndarray, y: np.ndarray, names: list[str], top: flo
             left = x[place] + dx * top - (width if dx < 0 else 0)
             bottom = y[place] + dy * top
             box = left, bottom, left + width, bottom + height
-            # with room for the markers; the name's own point is further away
+            # with space for the markers; the name's own point is farther away
             near = 0.014 * top
             points = (x > box[0] - near) & (x < box[2] + near) & (y > box[1] - near) & (y < box[3] + near)
             met = any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken)
@@ -233,13 +233,13 @@ def _label_points(axes, x: np.ndarray, y: np.ndarray, names: list[str], top: flo
 
 
 def _upright(names: list[str], room: int) -> bool:
-    """Whether names on an axis have to stand upright: more characters than there is room for."""
+    """Return whether names on an axis must be vertical because they are too long."""
     longest = max(map(len, names))
     return longest > 2 and longest * len(names) > room
 
 
 def selection(study: Study):
-    """The criterion after each attribute of the forward selection."""
+    """Draw the criterion after each feature of the forward selection."""
     rows = selection_rows(study)
     names = [_short(row["attribute"], 2 * LONG) for row in rows]
     upright = max(map(len, names)) if len(rows) <= NAMED and _upright(names, 35) else 0
@@ -250,14 +250,14 @@ def selection(study: Study):
     if len(rows) <= NAMED:
         axes.set_xticks(places, names, rotation=90 if upright else 0)
     axes.set_ylim(0, 1.08 * max(row["criterion"] for row in rows) or 1)
-    axes.set_xlabel("attribute taken, in order")
+    axes.set_xlabel("selected feature, in order")
     axes.set_ylabel(f"{study.request.criterion} estimate of the pairs")
     axes.set_title(f"{study.name}: forward selection", loc="left")
     return figure
 
 
 def transforms(study: Study):
-    """Mean and worst estimate of the pairs under each transform."""
+    """Draw the mean and worst estimate of the pairs for each transform."""
     rows = transform_rows(study)[::-1]
     figure = new_figure(COLUMN, 0.9 + 0.17 * len(rows))
     axes = figure.add_subplot()

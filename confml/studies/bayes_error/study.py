@@ -1,4 +1,4 @@
-"""A look at how hard a data set is: Bayes error estimates and what is reported beside them."""
+"""Bayes error study of a data set: estimates, intervals, tests, selection and transforms."""
 
 from __future__ import annotations
 
@@ -32,11 +32,10 @@ COMPONENTS = (1, 2, 3, 5, 10, 20, 50, 100)
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked about a data set; see the options of ``confml bayes-error``.
+    """Settings of a study; see the options of ``confml bayes-error``.
 
-    classifier: name of a method whose test errors stand beside the estimates, with params and test_size;
-    intervals, permutations, select: None for none; components: of the principal components that transforms
-    are ranked with.
+    classifier: name of a method whose test errors are compared with the estimates, with params and test_size;
+    intervals, permutations, select: None for none; components: numbers of principal components to rank.
     """
 
     part: str = "all"
@@ -61,11 +60,11 @@ class Request:
 
 @dataclass(frozen=True)
 class ClassifierErrors:
-    """How a classifier that was trained on the training part does on the test part.
+    """Test errors of a classifier that was trained on the training part.
 
-    confusion: (K, K) test rows of each true class (row) given to each class; error: its share of errors.
-    confusion_rate (K,): rows wrongly given to a class or withheld from it over all test rows, as in (10);
-    class_error (K,): share of the class's rows given to others, NaN where it has none.
+    confusion: (K, K) confusion matrix, true classes in rows; error: error rate. confusion_rate (K,): false
+    positives and false negatives of a class divided by the number of test rows, as in (10); class_error (K,):
+    error rate of the rows of a class, NaN for a class without test rows.
     """
 
     classifier: str
@@ -92,7 +91,7 @@ class ClassifierErrors:
 
     @property
     def symmetric(self) -> np.ndarray:
-        """(K, K) errors between two classes, in both directions; NaN on the diagonal."""
+        """Return (K, K) errors between two classes in both directions; NaN on the diagonal."""
         both = (self.confusion + self.confusion.T).astype(float)
         np.fill_diagonal(both, np.nan)
         return both
@@ -100,10 +99,10 @@ class ClassifierErrors:
 
 @dataclass(frozen=True)
 class Study:
-    """What was found. rows (K,): of each class, among those that the estimates are made of.
+    """Results of a study. rows (K,): rows per class in the part that is used for the estimates.
 
-    attributes: names that ``selection`` numbers; about: what was done with the data, in words; warnings: what
-    a reader of the estimates should know; true_error: of made data.
+    attributes: names of the features that ``selection`` refers to; about: preparation of the data; warnings:
+    caveats of the estimates; true_error: Bayes error of synthetic data.
     """
 
     name: str
@@ -129,36 +128,32 @@ class Study:
 def study(
     data: DataSet, request: Request, say: Callable[[str], None], true_error: float | None = None
 ) -> Study:
-    """Estimate what is asked for. say: told in words what is being done."""
+    """Compute the estimates of a request. say: called with progress messages."""
     check_request(request, data)
     train, test = _parts(data, request)
     fill, about = _filled(data, train, request)
     X, y, treat = _scaled(fill(data.X[train]), data.y[train], request, about)
     rng = stable_generator("bayes-error", request.seed, data.checksum)
     warnings = list(data.notes)
-    # in random order, so that ties are not decided by a file that is sorted by class
+    # in random order, so that a file sorted by class does not decide ties
     kept = sample_by_class(y, request.sample, rng)
     if len(kept) < len(y):
-        about.append(f"a random sample of {len(kept)} of {len(y)} rows, every class by its share")
+        about.append(f"stratified random sample of {len(kept)} of {len(y)} rows")
     used, labels = X[kept], y[kept]
     classes, rows = np.unique(labels, return_counts=True)
     if len(classes) < 2:
         part = "the data" if request.part == "all" else f"the {request.part} part"
-        raise DataError(
-            f"every row of {part} is of class {str(classes[0])!r}: there is nothing to tell apart"
-        )
+        raise DataError(f"{part} must have at least two classes; every row is of class {str(classes[0])!r}")
     options = {"trees": request.trees, "count": request.count, "correct_bias": request.correct_bias}
     shape = f"{len(labels)} rows, {used.shape[1]} columns, {len(classes)} classes"
     say(f"{data.name}: {shape}; {'; '.join(about)}")
     if len(labels) > MANY_ROWS:
-        say(
-            f"neighbours of {len(labels)} rows take long, by the square of their number; --sample takes fewer"
-        )
+        say(f"neighbours of {len(labels)} rows are slow (quadratic time); use fewer rows with --sample")
     found = assess(used, labels, **options)
     warnings += _warnings(found.errors, labels)
     more: dict[str, Any] = {}
     if request.intervals is not None:
-        say(f"intervals: the estimates again without each of {request.blocks} blocks of rows")
+        say(f"intervals: estimates without each of {request.blocks} blocks of rows")
         more["intervals"] = leave_block_out_intervals(
             used,
             labels,
@@ -187,7 +182,7 @@ def study(
         raw, taken = fill(data.X[train][kept]), more.get("selection")
         more["ranked"] = _rank(raw, labels, request, taken, groups, treat, say)
     if request.classifier is not None:
-        say(f"{request.classifier}: learns from {len(train)} rows, tried on {len(test)}")
+        say(f"{request.classifier}: {len(train)} training rows, {len(test)} test rows")
         more["test"] = _tried(data, request, classes, X, y, treat(fill(data.X[test])), data.y[test], warnings)
     return Study(
         name=data.name,
@@ -204,14 +199,14 @@ def study(
 
 
 def check_request(request: Request, data: DataSet) -> None:
-    """Raise ConfigError for what cannot be done with this data set, ahead of all computing."""
+    """Raise ConfigError for settings that this data set does not allow, before computing."""
     names, _ = attribute_groups(data)
     if request.part != "all" and data.train_rows is None:
         raise ConfigError(f"data set '{data.name}' has no training and test parts of its own")
     if request.part == "test" and request.classifier is not None:
-        raise ConfigError("with a classifier the estimates are those of the training part, not the test part")
+        raise ConfigError("with a classifier the estimates use the training part, not the test part")
     if request.select is not None and not 1 <= request.select <= len(names):
-        raise ConfigError(f"--select: expected 1 to {len(names)} attributes, got {request.select}")
+        raise ConfigError(f"--select: expected 1 to {len(names)} features, got {request.select}")
     for d in request.components:
         if not 1 <= d <= data.X.shape[1]:
             raise ConfigError(f"--components: expected 1 to {data.X.shape[1]}, the columns, got {d}")
@@ -222,7 +217,7 @@ def check_request(request: Request, data: DataSet) -> None:
 
 
 def attribute_groups(data: DataSet) -> tuple[tuple[str, ...], list[list[int]]]:
-    """Names of the attributes, and the columns of X that belong to each: dummy columns stay together."""
+    """Return the names of the features and the columns of X of each; dummy columns stay together."""
     if data.attributes == data.table_attributes:
         return data.attributes, [[j] for j in range(len(data.attributes))]
     found: dict[str, list[int]] = {}
@@ -231,7 +226,7 @@ def attribute_groups(data: DataSet) -> tuple[tuple[str, ...], list[list[int]]]:
         stop = place + (known is None)
         while known is not None and stop - place < len(known) and _is_dummy(data.attributes, stop, name):
             stop += 1
-        if stop > place:  # an attribute of one category has no column where the first is dropped
+        if stop > place:  # a feature with one category has no column if the first category is dropped
             found[name] = list(range(place, stop))
         place = stop
     return tuple(found), list(found.values())
@@ -242,7 +237,7 @@ def _is_dummy(columns: Sequence[str], place: int, name: str) -> bool:
 
 
 def _parts(data: DataSet, request: Request) -> tuple[np.ndarray, np.ndarray]:
-    """(rows to estimate with, test rows)."""
+    """Return (rows for the estimates, test rows)."""
     every = np.arange(len(data))
     if request.classifier is None:
         named = {"all": every, "train": data.train_rows, "test": data.test_rows}
@@ -257,7 +252,7 @@ def _parts(data: DataSet, request: Request) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _filled(data: DataSet, rows: np.ndarray, request: Request):
-    """What fills in missing values with the means of the rows, and what was done so far in words."""
+    """Return a function that replaces missing values by means of the rows, and the preparation as text."""
     from confml.steps.registry import build_step
 
     about = []
@@ -267,16 +262,16 @@ def _filled(data: DataSet, rows: np.ndarray, request: Request):
         about.append(f"the {request.part} part")
     if not np.isnan(data.X).any():
         return (lambda X: X), about
-    about.append("missing values filled in with means")
+    about.append("missing values replaced by means")
     return build_step("impute-mean").fit(data.X[rows], data.y[rows]).transform, about
 
 
 def _scaled(X: np.ndarray, y: np.ndarray, request: Request, about: list[str]):
-    """X scaled, y, and the same scaling for other rows; says in ``about`` what was done."""
+    """Return scaled X, y, and the same scaling as a function; append the scaling to ``about``."""
     from confml.steps.registry import build_pipeline
 
     steps = [] if request.scale == "none" else [(request.scale, {})]
-    about.append(f"attributes scaled by {request.scale}" if steps else "attributes as they are")
+    about.append(f"features scaled by {request.scale}" if steps else "features not scaled")
     chain = build_pipeline(steps)
     X, y, _ = chain.fit_training(X, y)
     constant = int(np.sum(X.max(axis=0) == X.min(axis=0)))
@@ -286,7 +281,7 @@ def _scaled(X: np.ndarray, y: np.ndarray, request: Request, about: list[str]):
 
 
 def _warnings(errors: BayesErrors, labels: np.ndarray) -> list[str]:
-    """Wide tie bands of both kinds of estimates, and classes of few rows."""
+    """Return warnings about wide tie bands and classes of few rows."""
     of_pairs, of_classes = warnings_about(errors.pairwise), warnings_about(errors.one_vs_rest)
     few = warnings_about(errors.pairwise, labels)[len(of_pairs) :]
     rest = errors.one_vs_rest
@@ -294,7 +289,7 @@ def _warnings(errors: BayesErrors, labels: np.ndarray) -> list[str]:
     if rest.correct_bias and largest >= max(2, rest.classes.size / 2):
         few.append(
             f"one-vs-rest: for {largest} of {rest.classes.size} classes the estimate is the smaller prior, "
-            "the most it can be: it tells their sizes apart, and not how hard they are"
+            "its maximum, so it shows their sizes and not their difficulty"
         )
     return [*(f"pairs: {text}" for text in of_pairs), *(f"one-vs-rest: {text}" for text in of_classes), *few]
 
@@ -303,8 +298,8 @@ def _select(used, labels, groups, names, request: Request, rng, say, about: list
     rows = np.arange(len(labels))
     if len(labels) > request.select_rows:
         rows = sample_by_class(labels, request.select_rows, derived_generator(rng, "selection"))
-        about.append(f"attributes selected on a random sample of {len(rows)} rows")
-    say(f"selection: {request.select} of {len(names)} attributes, on {len(rows)} rows")
+        about.append(f"features selected on a random sample of {len(rows)} rows")
+    say(f"selection: {request.select} of {len(names)} features on {len(rows)} rows")
     return select_attributes(
         used[rows],
         labels[rows],
@@ -319,7 +314,7 @@ def _select(used, labels, groups, names, request: Request, rng, say, about: list
 
 
 def _rank(raw, labels, request: Request, selection, groups, treat, say) -> list[RankedTransform]:
-    """Scalings, principal components of the scaled columns, and the attributes that were selected."""
+    """Rank scalings, principal components of the scaled columns, and the selected features."""
     scaled = treat(raw)
     d = min(scaled.shape)
     components = request.components or [c for c in COMPONENTS if c < d]
@@ -351,10 +346,10 @@ def _tried(data, request: Request, classes, X, y, X_test, y_test, warnings: list
 
     known = np.isin(y_test, classes)
     if not known.all():
-        warnings.append(f"{int(np.sum(~known))} test rows are of classes that no training row has: left out")
+        warnings.append(f"{int(np.sum(~known))} test rows of absent classes are ignored")
         X_test, y_test = X_test[known], y_test[known]
     if not len(y_test):
-        raise DataError(f"the test part of '{data.name}' has no row of a class in the training part")
+        raise DataError(f"the test part of '{data.name}' has no row of a training class")
     rng = stable_generator("bayes-error", "classifier", request.seed, data.checksum, request.classifier)
     method = build(request.classifier, request.params)
     ((_, views),) = method.evaluate_path(X, y, X_test, [{}], rng)

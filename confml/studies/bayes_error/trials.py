@@ -26,7 +26,7 @@ from confml.report.files import remove_earlier, write_csv, write_file
 
 
 def trial_rows(trials: Trials) -> list[dict[str, Any]]:
-    """A row for each prior, separation and number of trees."""
+    """Return one row per prior, separation and number of trees."""
     return [
         {
             "prior": float(prior),
@@ -46,7 +46,7 @@ def trial_rows(trials: Trials) -> list[dict[str, Any]]:
 
 
 def trial_document(trials: Trials) -> dict[str, Any]:
-    """The rows, and what they were made of."""
+    """Return the rows and the settings of the trials."""
     count = trials.estimate.shape[3]
     return {
         "rows": trials.rows,
@@ -57,7 +57,7 @@ def trial_document(trials: Trials) -> dict[str, Any]:
 
 
 def print_trials(trials: Trials, stream: IO[str] | None = None) -> None:
-    """Print means over the trials, in per cent, with the most trees there are; variances for each."""
+    """Print means over the trials for the largest number of trees, and variances for each number."""
     stream = stream or sys.stdout
     most, count = int(trials.trees[-1]), trials.estimate.shape[3]
     rows = [row for row in trial_rows(trials) if row["trees"] == most]
@@ -109,7 +109,7 @@ def write_trials(trials: Trials, folder: Path) -> list[Path]:
 
 
 def draw_bias(trials: Trials):
-    """Figure 1: true Bayes error, Bhattacharyya bound, and the estimates with and without correction."""
+    """Draw figure 1: true Bayes error, Bhattacharyya bound, and estimates with and without correction."""
     count = len(trials.priors)
     columns = min(count, 3)
     lines = -(-count // columns)
@@ -147,7 +147,7 @@ def draw_bias(trials: Trials):
 
 
 def draw_variance(trials: Trials):
-    """Figure 2: variance of the estimate against the separation, a line for each number of trees."""
+    """Draw figure 2: variance of the estimate against the separation, one line per number of trees."""
     count = len(trials.priors)
     figure = new_figure(COLUMN if count == 1 else PAGE, 2.5)
     grid = figure.subplots(1, count, sharey=True, squeeze=False)[0]
