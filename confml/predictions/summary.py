@@ -154,7 +154,7 @@ class Summary:
         if biased:
             return (
                 f" That does not hold here: {' and '.join(biased)} changes the training rows by their labels "
-                "(--conformal split keeps the bound)."
+                "(a method with --conformal split keeps the bound)."
             )
         if model.setting.noise:
             return " That does not hold here: the config adds noise to the training rows."
@@ -162,7 +162,7 @@ class Summary:
         if learnt:
             return (
                 f" The bound is approximate here, because {' and '.join(learnt)} is learnt from the training "
-                "rows alone (--conformal split keeps it exact)."
+                "rows alone (a method with --conformal split keeps it exact)."
             )
         return ""
 
@@ -211,9 +211,9 @@ class Summary:
             f"{atypical} of {_count(n)} ({_percent(atypical, n)}) {_are(atypical)} atypical at level "
             f"{level!r} (no label has a larger p-value)"
         )
-        if not atypical:
-            return [text + ": this is no evidence against exchangeability."]
         bound = min(1.0, self._error_bound(level))
+        if atypical <= bound * n:
+            return [f"{text}, as exchangeability allows: this is no evidence against it."]
         if bound >= 1 or (self.model.data.groups is not None):
             return [text + "."]
         p, how = self._probability(atypical, n, level, counted, bound)
