@@ -20,7 +20,7 @@ FLOORS = [
     {"config"},
     {"runner"},
     {"report"},
-    {"studies", "runs"},
+    {"studies", "runs", "predictions"},
     {"commands"},
     {"cli"},
     {"__main__"},
@@ -126,7 +126,7 @@ def test_every_known_offender_still_offends():
     assert KNOWN_OFFENDERS == KNOWN_OFFENDERS & {(here, private) for here, private, _ in private_imports()}
 
 
-@pytest.mark.parametrize("part", ["config", "runner", "report", "studies", "commands"])
+@pytest.mark.parametrize("part", ["config", "runner", "report", "studies", "predictions", "commands"])
 def test_methods_are_asked_through_their_contract(part):
     """No private attribute of another object, such as ``method._fit``, is used above the methods."""
     public = {"_asdict", "_replace", "_fields", "_make", "_exit"}  # of named tuples, and os._exit

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from confml.commands.options import json_option, named_or_table, quiet_option, say, table_options
+from confml.commands.options import json_option, named_or_table, parameters, quiet_option, say, table_options
 from confml.steps import SCALINGS
 
 SCALES = (*SCALINGS, "none")
@@ -119,7 +119,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
     from confml.studies.bayes_error.study import Request, study
 
     _check_partners(options)
-    params = dict(_parameter(text) for text in options["params"])
+    params = parameters(options["params"])
     if params and options["classifier"] is None:
         raise ConfigError("--param needs a method", hint="add --classifier METHOD")
     spec, true_error = _spec(dataset, options)
@@ -182,21 +182,6 @@ def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float 
         return spec, None
     generator = GENERATORS[dataset]
     return {**spec, "seed": options["seed"]}, float(generator.bayes_error(**generator.defaults))
-
-
-def _parameter(text: str) -> tuple[str, Any]:
-    from confml.errors import ConfigError
-
-    name, sign, value = text.partition("=")
-    if not sign or not name:
-        raise ConfigError(f"--param expects NAME=VALUE, got '{text}'")
-    words = {"true": True, "false": False, "null": None}
-    for read in (int, float):
-        try:
-            return name.replace("-", "_"), read(value)
-        except ValueError:
-            continue
-    return name.replace("-", "_"), words.get(value, value)
 
 
 def _numbers(text: str | None) -> tuple[int, ...]:

@@ -55,7 +55,7 @@ def read_columns(
         texts = [file.column(name) for file in files]
         numbers = None
         if name not in nominal:
-            numbers = [_numbers(column, spec.decimal) for column in texts]
+            numbers = [numbers_of(column, spec.decimal) for column in texts]
             wrong = numbers[0][1]
             present = sum(not is_missing(text) for text in texts[0]) if wrong else 0
             if wrong and len(wrong) == present:
@@ -147,7 +147,7 @@ def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: 
     raise DataError(message, where=table.where(row, name), hint=hint)
 
 
-def _numbers(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int]]:
+def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int]]:
     """The numbers, NaN where one is missing, and the rows that are no numbers."""
     if decimal == ",":
         texts = [text.replace(",", ".") if "." not in text else f"'{text}'" for text in texts]
