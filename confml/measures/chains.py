@@ -15,10 +15,10 @@ ESS_LIMIT = 100.0
 
 
 def split_rhat(draws) -> float:
-    """Potential scale reduction of (chains, draws), each chain cut in two halves (Gelman et al. 2013, 11.4).
+    """Return the potential scale reduction of (chains, draws) with split chains (Gelman et al. 2013, 11.4).
 
-    1 for draws that are all the same, infinity for chains that are each constant but differ, NaN for fewer
-    than 4 draws a chain.
+    It is 1 if all draws are equal, infinity if each chain is constant and the chains differ, and NaN if there
+    are fewer than 4 draws per chain.
     """
     halves = _halves(draws)
     if halves is None:
@@ -32,10 +32,11 @@ def split_rhat(draws) -> float:
 
 
 def effective_sample_size(draws) -> float:
-    """Independent draws that would tell the mean as well as these (chains, draws) do.
+    """Return the number of independent draws with the same standard error of the mean as (chains, draws).
 
-    Split chains, autocorrelations by Geyer's initial monotone sequence (Vehtari et al. 2021, equations 10
-    to 13). Draws that are all the same count in full; NaN for fewer than 4 draws a chain.
+    Chains are split, and autocorrelations are summed by Geyer's initial monotone sequence (Vehtari et al.
+    2021, equations 10 to 13). It is the number of draws if all draws are equal, and NaN if there are fewer
+    than 4 draws per chain.
     """
     halves = _halves(draws)
     if halves is None:
@@ -46,16 +47,26 @@ def effective_sample_size(draws) -> float:
         return float(total)
     within = halves.var(axis=1, ddof=1).mean()
     if within == 0.0:
-        return chains / 2  # the limit of what follows: a stuck chain tells as much as one draw
+        return chains / 2  # limit of the formula below: a chain that never moves is worth one draw
     covariances = _autocovariances(halves).mean(axis=0)
     pooled = (length - 1) / length * within + halves.mean(axis=1).var(ddof=1)
     correlations = 1.0 - (within - covariances * length / (length - 1)) / pooled
     correlations[0] = 1.0
     pairs = correlations[: length - length % 2].reshape(-1, 2).sum(axis=1)
-    negative = np.flatnonzero(pairs <= 0.0)
-    pairs = np.minimum.accumulate(pairs[: negative[0]] if len(negative) else pairs)
-    time = max(2.0 * pairs.sum() - 1.0, 1.0 / np.log10(total))
+    sequence = initial_monotone_sequence(pairs)
+    time = max(2.0 * sequence[sequence != 0.0].sum() - 1.0, 1.0 / np.log10(total))
     return float(total / time)
+
+
+def initial_monotone_sequence(pairs: np.ndarray) -> np.ndarray:
+    """Return Geyer's initial monotone sequence of an autocorrelation function, along the first axis.
+
+    pairs: (t, ...) sums of the autocorrelations (or autocovariances) at lags 2i and 2i + 1, i = 0, 1, ...
+    From the first sum that is not positive on, the sequence is 0; before that, no element is larger than the
+    previous one.
+    """
+    positive = np.logical_and.accumulate(~(pairs <= 0.0), axis=0)
+    return np.where(positive, np.minimum.accumulate(pairs, axis=0), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
