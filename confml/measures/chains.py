@@ -136,17 +136,17 @@ class ChainDiagnostics:
         else:
             high = [name for name, value in self.rhat.items() if value > RHAT_LIMIT]
             if high:
-                worst = max(high, key=self.rhat.get)
+                worst = max(high, key=lambda name: self.rhat[name])
                 found.append(
                     f"the chains have not converged: R-hat is {self.rhat[worst]:.2f} for {worst}"
                     f"{_and_others(len(high) - 1)}, where {RHAT_LIMIT:g} is the most that can be trusted"
                 )
             low = [name for name, value in self.ess.items() if value < ESS_LIMIT]
             if low:
-                worst = min(low, key=self.ess.get)
+                worst = min(low, key=lambda name: self.ess[name])
                 found.append(
-                    f"the chains are worth only {self.ess[worst]:.0f} independent draws for {worst}"
-                    f"{_and_others(len(low) - 1)}, fewer than {ESS_LIMIT:g}"
+                    f"the effective sample size is {self.ess[worst]:.0f} for {worst}"
+                    f"{_and_others(len(low) - 1)}, less than {ESS_LIMIT:g}"
                 )
         chains = len(next(iter(self.traces.values())))
         if chains == 1:
