@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,17 +9,14 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures import known_metrics
-from confml.measures.point import adjusted_rand_index
+from confml.measures.grid_choice import best_point, fold_score
 from confml.measures.prediction import Prediction
 from confml.runner.store import Store
 
 
 def inner_score(prediction: Prediction, truth: np.ndarray, select_by: str) -> float:
     """What inner selection goes by: ``accuracy``, ``error`` or ``ari`` of the validation rows."""
-    if select_by == "ari":
-        return adjusted_rand_index(truth, prediction.labels)
-    right = float(np.mean(prediction.labels == truth))
-    return 1 - right if select_by == "error" else right
+    return fold_score(prediction, truth, select_by)
 
 
 def is_whole_inner(store: Store, key: str) -> bool:
@@ -56,19 +51,8 @@ def choose(
         if record is None:
             raise ConfmlError(f"the inner fold {key} is missing", hint="run again to compute it")
         records.append(record[0])
-    sign = known_metrics()[select_by].sign
-    scores, best = [], None
-    for number, point in enumerate(grid):
-        folds = [record["scores"][number] for record in records]
-        failed = any(score is None for score in folds)
-        # fsum, because two points with the same scores in another order of folds must tie.
-        mean = None if failed else math.fsum(folds) / len(folds)
-        sd = None if failed else (statistics.stdev(folds) if len(folds) > 1 else 0.0)
-        scores.append({"params": dict(point), "mean": mean, "sd": sd, "folds": folds})
-        if mean is None:
-            continue
-        if best is None or sign * (mean - scores[best]["mean"]) > 0:
-            best = number
+    folds = [[record["scores"][number] for record in records] for number in range(len(grid))]
+    best, scores = best_point(grid, folds, known_metrics()[select_by].sign)
     if best is None:
         reasons = sorted({error for record in records for error in record["errors"]})
         raise ConfmlError(f"no point of the tune grid could be evaluated: {'; '.join(reasons[:3])}")

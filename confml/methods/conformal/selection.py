@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import statistics
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,7 +10,8 @@ import numpy as np
 
 from confml._seeds import derived_generator
 from confml.errors import ConfmlError
-from confml.measures.point import adjusted_rand_index
+from confml.measures import known_metrics
+from confml.measures.grid_choice import best_point, fold_score
 from confml.methods.base import Method
 from confml.methods.conformal.parts import fold_numbers
 
@@ -66,7 +65,7 @@ def choose(
     _, codes = np.unique(y, return_inverse=True)
     numbers = fold_numbers(codes, folds, rng, stratify, groups)
     values: list[list[float | None]] = [[] for _ in grid]
-    problems = set()
+    problems: set[str] = set()
     for fold in np.unique(numbers[numbers >= 0]).tolist():
         test = numbers == fold
         part = prepare(method, steps, X[~test], y[~test], "inner", fold)
@@ -79,26 +78,10 @@ def choose(
                 problems.add(str(error))
                 values[number].append(None)
                 continue
-            values[number].append(_score(next(iter(views.values())).labels, y[test], select_by))
-    scores, best = [], None
-    for number, (point, found) in enumerate(zip(grid, values, strict=True)):
-        failed = not found or None in found
-        mean = None if failed else math.fsum(found) / len(found)
-        sd = None if failed else (statistics.stdev(found) if len(found) > 1 else 0.0)
-        scores.append({"params": dict(point), "mean": mean, "sd": sd, "folds": found})
-        if mean is None:
-            continue
-        if best is None or (mean - scores[best]["mean"]) * (-1 if select_by == "error" else 1) > 0:
-            best = number
+            values[number].append(fold_score(next(iter(views.values())), y[test], select_by))
+    best, scores = best_point(grid, values, known_metrics()[select_by].sign)
     if best is None:
         reason = "; ".join(sorted(problems)[:3]) or "too few examples besides the calibration part"
         raise ConfmlError(f"no point of the tune grid could be evaluated: {reason}")
     seconds = time.thread_time() - started
     return {"chosen": dict(grid[best]), "select_by": select_by, "scores": scores, "seconds": seconds}
-
-
-def _score(labels: np.ndarray, truth: np.ndarray, select_by: str) -> float:
-    if select_by == "ari":
-        return adjusted_rand_index(truth, labels)
-    accuracy = float(np.mean(labels == truth))
-    return 1 - accuracy if select_by == "error" else accuracy
