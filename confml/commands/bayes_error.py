@@ -53,9 +53,15 @@ PARTNERS = {
 @click.option("--intervals", is_flag=True, help="Compute leave-block-out intervals; slow.")
 @click.option(
     "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-    help="Of the intervals.",
+    help="Confidence level of the intervals.",
 )  # fmt: skip
-@click.option("--blocks", type=click.IntRange(2), default=20, show_default=True, help="Of the intervals.")
+@click.option(
+    "--blocks",
+    type=click.IntRange(2),
+    default=20,
+    show_default=True,
+    help="Number of blocks of the intervals.",
+)
 @click.option(
     "--permutations", type=click.IntRange(1), metavar="N",
     help="Test each pair of classes for equal distributions with N permutations of the labels; p-values are "
@@ -91,7 +97,7 @@ PARTNERS = {
 @json_option
 @quiet_option
 def bayes_error(dataset: str, **options: Any) -> None:
-    """Estimate the Bayes error of a data set, before any classifier is trained.
+    """Estimate the Bayes error of a data set.
 
     DATASET is a name of `confml data list` or a generator; FILE a table file (CSV, .parquet,
     .xlsx) with a header line, with --label.

@@ -125,14 +125,14 @@ class ChainDiagnostics:
         else:
             high = [name for name, value in self.rhat.items() if value > RHAT_LIMIT]
             if high:
-                worst = max(high, key=self.rhat.get)
+                worst = max(high, key=self.rhat.__getitem__)
                 found.append(
                     f"the chains have not converged: R-hat is {self.rhat[worst]:.2f} for {worst}"
                     f"{_and_others(len(high) - 1)}, above the limit of {RHAT_LIMIT:g}"
                 )
             low = [name for name, value in self.ess.items() if value < ESS_LIMIT]
             if low:
-                worst = min(low, key=self.ess.get)
+                worst = min(low, key=self.ess.__getitem__)
                 found.append(
                     f"the effective sample size is only {self.ess[worst]:.0f} for {worst}"
                     f"{_and_others(len(low) - 1)}, fewer than {ESS_LIMIT:g}"

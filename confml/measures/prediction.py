@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class Prediction:
     classes: np.ndarray
     scores: np.ndarray
     kind: str
-    labels: np.ndarray = cast(np.ndarray, None)  # never None after __post_init__
+    labels: np.ndarray = None  # type: ignore[assignment]  # None is replaced in `__post_init__`
     extra: Mapping[str, np.ndarray] = field(default_factory=dict)
     posterior_threshold: float = 0.5  # t0 of the posterior kind: confidence = Phi((mean - t0) / sd)
 

@@ -789,3 +789,18 @@ def test_transduction_beats_the_svm_margin_on_heart(needs_data):
     assert (errors["transduction"] < errors["svm"]).all()
     assert errors["transduction"][0] == pytest.approx(0.225, abs=0.025)
     assert errors["svm"][0] == pytest.approx(0.258, abs=0.03)
+
+
+@pytest.mark.parametrize("sampler", ["geodesic", "chord", "ep"])
+@pytest.mark.parametrize("kernel, x", [("linear", 0.0), ("rbf", 1e4)])
+@pytest.mark.parametrize("classes, way", [(2, "ovr"), (3, "ovr"), (3, "ovo")])
+def test_an_example_that_the_kernel_does_not_relate_to_training_is_for_no_class(
+    kernel, x, sampler, classes, way
+):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    method = BayesTransduction(
+        kernel=kernel, sigma=1.0, lam=0.5, sampler=sampler, multiclass=way, n_bounces=2000, random_state=0
+    ).fit(X, np.arange(12) % classes)
+    scores = method.predict_proba(np.array([[x, x], [1.0, 2.0]]))
+    assert scores[0] == pytest.approx(1 / classes)
+    assert scores[1].max() > 1 / classes + 0.01

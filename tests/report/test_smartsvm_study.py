@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import rankdata
 
 from confml.config import load_config
+from confml.methods.details import ClassTreeNode
 from confml.report import known_tables, open_run, write_report
 from confml.report.sections.class_trees import node_error
 from confml.report.sections.ranks import published_ranks, ranking
@@ -199,12 +200,8 @@ def test_trees_stand_in_the_report(study):
 
 
 def test_the_error_of_a_node_by_hand():
-    tree = {
-        "classes": [1, 2, 3],
-        "cut": 0.1,
-        "left": {"classes": [1, 2], "cut": 0.2, "left": {"class": 1}, "right": {"class": 2}},
-        "right": {"class": 3},
-    }
+    left = ClassTreeNode((1, 2), 0.2, ClassTreeNode((1,)), ClassTreeNode((2,)))
+    tree = ClassTreeNode((1, 2, 3), 0.1, left, ClassTreeNode((3,)))
     truth, labels = [1, 1, 2, 3, 3, 2], [1, 2, 2, 3, 1, 3]
     assert node_error(tree, truth, labels) == (2 / 6, 6)
-    assert node_error(tree["left"], truth, labels) == (1 / 3, 3)
+    assert node_error(left, truth, labels) == (1 / 3, 3)

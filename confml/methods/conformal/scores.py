@@ -14,6 +14,7 @@ SCORES = ("lac", "aps", "raps", "margin", "knn-ratio")
 OF_SHARES = ("lac", "aps", "raps")
 RANDOMISED = ("aps", "raps")
 SHARES = ("probability", "posterior", "vote", "envelope")  # kinds whose scores are shares of 1, best first
+ROUNDING = 1e-12  # relative difference up to which two scores are equal
 _PAIRS = 4_000_000  # distances held at a time
 
 
@@ -112,3 +113,30 @@ def on_all_classes(view: Prediction, classes: np.ndarray) -> np.ndarray:
     values = np.full((len(view), len(classes)), least)
     values[:, np.searchsorted(classes, view.classes)] = view.scores
     return values
+
+
+def usual_size(name: str, calibration: np.ndarray) -> float:
+    """Return the size that rounding errors of a score are relative to, besides the size of the score itself.
+
+    Scores of probabilities are differences of numbers up to 1. A margin near 0 is a difference of numbers as
+    large as other margins: the median size of the ``calibration`` scores (m,). A ratio has none.
+    """
+    if name in OF_SHARES:
+        return 1.0
+    finite = np.abs(calibration[np.isfinite(calibration)])
+    return float(np.median(finite)) if name == "margin" and len(finite) else 0.0
+
+
+def counts_against(calibration: np.ndarray, scores: np.ndarray, size: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return (n,) how many sorted ``calibration`` scores (m,) exceed, and how many equal, ``scores`` (n,).
+
+    Scores are equal up to rounding errors (`ROUNDING`, relative to the score or to ``size``): the same matrix
+    product has other last digits in a batch of another size. Without a tolerance, examples with the same
+    features have unequal scores, and a p-value depends on the other test examples. The tolerance can only
+    raise p-values that are not smoothed, so their bounds hold.
+    """
+    near = ROUNDING * np.maximum(np.abs(scores), size)
+    near[np.isinf(near)] = 0.0
+    up_to = np.searchsorted(calibration, scores + near, side="right")
+    below = np.searchsorted(calibration, scores - near, side="left")
+    return len(calibration) - up_to, up_to - below

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from confml.methods.details import ClassTreeNode
 from confml.methods.svm.graph_cuts import CUTS, cut_value
 
 
@@ -109,7 +110,7 @@ class ClassTree:
 
     def __str__(self) -> str:
         """The tree in lines of text, the root first."""
-        return tree_text(self.to_dict())
+        return ClassTreeNode.from_dict(self.to_dict()).to_text()
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """As named arrays; `from_arrays` undoes it."""
@@ -118,20 +119,3 @@ class ClassTree:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> ClassTree:
         return cls(*(np.asarray(arrays[name]) for name in ("classes", "left", "right", "cut")))
-
-
-def tree_text(tree: Mapping[str, Any], beside: Callable[[Mapping[str, Any]], str] | None = None) -> str:
-    """A tree of `ClassTree.to_dict` in lines of text; ``beside`` gives more to say about an inner node."""
-    lines: list[str] = []
-
-    def draw(node: Mapping[str, Any], first: str, others: str) -> None:
-        if "class" in node:
-            lines.append(f"{first}{node['class']}")
-            return
-        more = f", {beside(node)}" if beside else ""
-        lines.append(f"{first}{{{' '.join(map(str, node['classes']))}}}  cut {node['cut']:.4g}{more}")
-        draw(node["left"], f"{others}├── ", f"{others}│   ")
-        draw(node["right"], f"{others}└── ", f"{others}    ")
-
-    draw(tree, "", "")
-    return "\n".join(lines)

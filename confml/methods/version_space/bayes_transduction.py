@@ -50,11 +50,13 @@ class BayesTransduction(Perceptrons):
     There must be a version space: with lam = 0 the training rows must be separable, with lam > 0 they always
     are. More than two classes are cut into two-class problems; with ``ovr`` p is each machine's share
     divided by their sum, with ``ovo`` the mean over a class's pairs, times 2 / c. Equal p: the first class.
+    A test example whose kernel values with all training rows are 0 (a row of zeros with a linear kernel, an
+    example too far away for ``rbf``) has equal p for all classes.
     Attributes should be on one scale (``steps: [standardise]``).
     """
 
     name: ClassVar[str] = "bayes-transduction"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     views: ClassVar[tuple[str, ...]] = ("probability", "bayes-point")
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **Perceptrons.parameters,

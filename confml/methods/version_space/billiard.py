@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -145,7 +145,11 @@ class Flight:
                 followers.follow_signs(*recorded, total)
             else:
                 followers.follow_residuals(*recorded, np.sqrt(freedom / outside), freedom, total)
-        return _summarise(plus[:, 1:], np.stack([chain.arcs for chain in self.chains]), self.ess)
+        found = _summarise(plus[:, 1:], np.stack([chain.arcs for chain in self.chains]), self.ess)
+        if outside is None:
+            # Without a kernel value that is not 0, <w, phi(x)> is 0 in all of version space: for no class.
+            found = replace(found, positive=np.where(kernel_block.any(axis=0), found.positive, 0.5))
+        return found
 
     def _single_point(self, coordinates: np.ndarray, outside: np.ndarray | None) -> Shares:
         """One dimension: version space is a single point."""
