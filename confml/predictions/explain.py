@@ -83,7 +83,8 @@ class Explainer:
         """The features with the largest differences, the largest first; none without a difference."""
         apart = np.where(self._coded, new != near, np.abs(new - near))
         order = np.argsort(-apart, kind="stable")[:_FEATURES]
-        return [self._names[column] for column in order.tolist() if apart[column] > 0]
+        names = self._names or []
+        return [names[column] for column in order.tolist() if apart[column] > 0]
 
     def _distances(self, rows: np.ndarray, train: np.ndarray) -> np.ndarray:
         from scipy.spatial.distance import cdist
