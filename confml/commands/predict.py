@@ -81,7 +81,8 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     The output is a CSV file with one row per new row, in their order: line of the file, identifiers, label
     (if there is one), prediction, confidence, credibility, p[class] or prob[class], and for each level
     region@0.05 (labels joined by |) and reason@0.05 (certain, ambiguous or atypical). --explain adds the
-    runner-up, and lines and distances of the nearest training rows. stderr says what is promised.
+    runner-up, lines and distances of the nearest training rows, and features@predicted, the features in which
+    a row differs most from the nearest one of the predicted class. stderr says what is promised.
 
     \b
     confml predict loans.yaml new.csv --method tcm-nn --out regions.csv

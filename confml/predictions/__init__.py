@@ -57,8 +57,9 @@ def predict(
     of the row from 1), the identifiers, ``label`` where ``new`` has it, ``prediction``, ``confidence``,
     ``credibility`` (p-values only), ``p[<class>]`` or ``prob[<class>]``, for each level ``region@<level>``
     (a tuple of labels) and ``reason@<level>`` (``certain``, ``ambiguous``, ``atypical``); with ``explain``
-    also ``runner_up``, ``lines@predicted``, ``distances@predicted``, ``lines@runner-up`` and
-    ``distances@runner-up``. Raises ConfigError and DataError.
+    also ``runner_up``, ``lines@predicted``, ``distances@predicted``, ``lines@runner-up``,
+    ``distances@runner-up`` and ``features@predicted`` (the features in which the row differs most from the
+    nearest training row of the predicted class). Raises ConfigError and DataError.
 
     Examples
     --------

@@ -69,6 +69,9 @@ class Batch:
                 header += [f"lines@{side}", f"distances@{side}"]
                 columns.append([field("|".join(found)) for found in self.explanation.lines[side]])
                 columns.append(["|".join(numbers(found)) for found in self.explanation.distances[side]])
+            if self.explanation.features is not None:
+                header.append(f"features@{SIDES[0]}")
+                columns.append([field("|".join(map(_escaped, names))) for names in self.explanation.features])
         own = self._own_columns(taken=header)
         full = [_spread(column, self.predicted) for column in columns]
         return [*own, *header], [*([field(value) for value in column] for column in own.values()), *full]
@@ -91,6 +94,8 @@ class Batch:
             for side in SIDES:
                 columns[f"lines@{side}"] = [tuple(found) for found in self.explanation.lines[side]]
                 columns[f"distances@{side}"] = [tuple(found) for found in self.explanation.distances[side]]
+            if self.explanation.features is not None:
+                columns[f"features@{SIDES[0]}"] = [tuple(names) for names in self.explanation.features]
         found = {
             name: pd.Series(list(values), index=np.flatnonzero(self.predicted), dtype=_dtype(values))
             for name, values in columns.items()
@@ -145,6 +150,11 @@ def _spread(column: Sequence[str], predicted: np.ndarray) -> list[str]:
     for row, text in zip(np.flatnonzero(predicted).tolist(), column, strict=True):
         fields[row] = text
     return fields
+
+
+def _escaped(text: str) -> str:
+    """A text as an entry of a list that is joined by ``|``, as in regions."""
+    return text.replace("\\", "\\\\").replace("|", "\\|")
 
 
 def _dtype(values: Any) -> Any:

@@ -12,6 +12,7 @@ from confml.measures.prediction import Prediction
 from confml.predictions.model import Model
 
 SIDES = ("predicted", "runner-up")
+_FEATURES = 3  # that are named
 _PAIRS = 1 << 22  # distances that are computed at a time
 
 
@@ -20,12 +21,14 @@ class Explanation:
     """The nearest training rows of k new rows.
 
     runner_up: (k,) the label with the largest score among the others. lines, distances: for each side, k
-    sequences, the nearest row first.
+    sequences, the nearest row first. features: k lists of at most three features, in which the new row
+    differs most from the nearest row of the predicted class; None where the steps make new features.
     """
 
     runner_up: np.ndarray
     lines: dict[str, list[list[str]]]
     distances: dict[str, list[np.ndarray]]
+    features: list[list[str]] | None
 
 
 class Explainer:
@@ -37,7 +40,7 @@ class Explainer:
 
     def __init__(self, model: Model, count: int):
         self.count = count
-        self._X, self._transform, self._coded, kept = model.scaled
+        self._X, self._transform, self._coded, kept, self._names = model.scaled
         if len(model.parts.y) and len(np.unique(model.parts.y)) < 2:
             raise ConfigError("an explanation needs two classes in the training rows")
         self._y = np.asarray(model.parts.given[1])[kept] if model.is_conformal else model.parts.y
@@ -54,6 +57,7 @@ class Explainer:
         predicted = prediction.predicted_columns
         scores[at, predicted] = -np.inf
         second = np.argmax(scores, axis=1) if len(scores) else at
+        differing: list[list[str]] = [[] for _ in at]
         lines: dict[str, list[list[str]]] = {}
         distances: dict[str, list[np.ndarray]] = {}
         for side, columns in zip(SIDES, (predicted, second), strict=True):
@@ -69,8 +73,18 @@ class Explainer:
                         near = _nearest(one, self.count)
                         found_lines[row] = [self._lines[place] for place in train[near]]
                         found[row] = one[near]
+                        if side == SIDES[0] and self._names is not None and len(near):
+                            differing[row] = self._differing(X[row], self._X[train[near[0]]])
             lines[side], distances[side] = found_lines, found
-        return Explanation(prediction.classes[second], lines, distances)
+        features = None if self._names is None else differing
+        return Explanation(prediction.classes[second], lines, distances, features)
+
+    def _differing(self, new: np.ndarray, near: np.ndarray) -> list[str]:
+        """The features with the largest differences, the largest first; none without a difference."""
+        apart = np.where(self._coded, new != near, np.abs(new - near))
+        order = np.argsort(-apart, kind="stable")[:_FEATURES]
+        names = self._names or []
+        return [names[column] for column in order.tolist() if apart[column] > 0]
 
     def _distances(self, rows: np.ndarray, train: np.ndarray) -> np.ndarray:
         from scipy.spatial.distance import cdist

@@ -203,23 +203,32 @@ class Model:
         return dict(zip(labels.tolist(), counts.tolist(), strict=True))
 
     @cached_property
-    def scaled(self) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray], np.ndarray, np.ndarray]:
+    def scaled(
+        self,
+    ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray], np.ndarray, np.ndarray, list[str] | None]:
         """The training rows after the steps, for distances, also where a conformal method learns them itself.
 
-        Returns X (m', d), the transform of new rows before the steps, (d,) which columns hold codes, and (m')
-        the kept training rows.
+        Returns X (m', d), the transform of new rows before the steps, (d,) which columns hold codes, (m') the
+        kept training rows, and the names of the columns, None where the steps make new ones.
         """
+        data = self.data
+        names = data.table_attributes if self.parts.takes_codes else data.attributes
         if not self.is_conformal:
             coded = np.zeros(self.parts.X.shape[1], dtype=bool)
             coded[self.parts.with_nominal_columns([{}])[0].get("nominal", [])] = True
-            return self.parts.X, self.parts.transform, coded, self.parts.kept
+            dropped = set(self.parts.dropped_attributes)
+            left = [name for name in names if name not in dropped]
+            known = left if len(left) == self.parts.X.shape[1] else None
+            return self.parts.X, self.parts.transform, coded, self.parts.kept, known
         X, y = self.parts.given
         coded = np.zeros(X.shape[1], dtype=bool)
         if self.parts.takes_codes:
             coded[: len(self.data.nominal)] = self.data.nominal
         steps = build_pipeline(self.setting.steps)
         X, _, kept = steps.fit_training(X, y, self._generator("steps"), coded)
-        return X, steps.transform, steps.nominal_, kept
+        columns = steps.columns_
+        known = None if columns is None else [names[column] for column in columns.tolist()]
+        return X, steps.transform, steps.nominal_, kept, known
 
 
 def _chosen_dataset(config: Config, name: str | None) -> DatasetSpec:

@@ -131,8 +131,6 @@ class Summary:
     def _coverage(self) -> str:
         model = self.model
         rows = "new rows are exchangeable with the training rows"
-        if model.data.groups is not None:
-            rows = "groups of new rows are exchangeable with groups of training rows"
         least = []
         for level in self.levels:
             bound = 1 - self._error_bound(level)
@@ -145,26 +143,39 @@ class Summary:
         text += self._step_words()
         return text
 
-    def _step_words(self) -> str:
+    def _breaks(self) -> str | None:
+        """The reason why the promise does not hold, None where it does."""
         model = self.model
-        kinds = {name: step_class(name) for name, _ in model.setting.steps}
-        if model.is_conformal:
-            return ""
-        biased = [name for name, kind in kinds.items() if kind.breaks_exchangeability]
-        if biased:
-            return (
-                f" That does not hold here: {' and '.join(biased)} changes the training rows by their labels "
-                "(a method with --conformal split keeps the bound)."
-            )
         if model.setting.noise:
-            return " That does not hold here: the config adds noise to the training rows."
-        learnt = [name for name, kind in kinds.items() if kind.learns]
-        if learnt:
-            return (
-                f" The bound is approximate here, because {' and '.join(learnt)} is learnt from the training "
-                "rows alone (a method with --conformal split keeps it exact)."
+            return "the config adds noise to the training rows"
+        kinds = {name: step_class(name) for name, _ in model.setting.steps}
+        biased = [name for name, kind in kinds.items() if kind.breaks_exchangeability]
+        if model.is_conformal or not biased:
+            return None
+        verb = "makes" if len(biased) == 1 else "make"
+        return f"{' and '.join(biased)} {verb} training rows more ordinary than new rows"
+
+    def _step_words(self) -> str:
+        """Whether steps and groups allow the promise."""
+        model = self.model
+        broken = self._breaks()
+        if broken is not None:
+            more = "" if model.setting.noise else " (a method with --conformal split keeps the promise)"
+            return f" That does not hold here: {broken}{more}."
+        text = ""
+        learnt = [name for name, _ in model.setting.steps if step_class(name).learns]
+        if learnt and not model.is_conformal:
+            text = (
+                f" The bound is approximate here, because {' and '.join(learnt)} "
+                f"{'is' if len(learnt) == 1 else 'are'} learnt from the training rows alone (a method with "
+                "--conformal split keeps it exact)."
             )
-        return ""
+        if model.data.groups is not None:
+            text += (
+                " Rows of new groups are not exchangeable with the training rows if rows of one group are "
+                "alike."
+            )
+        return text
 
     def _error_bound(self, level: float) -> float:
         """The bound on the probability that a region at a level does not hold the true label."""
@@ -212,10 +223,10 @@ class Summary:
             f"{level!r} (no label has a larger p-value)"
         )
         bound = min(1.0, self._error_bound(level))
+        if self._breaks() is not None or bound >= 1:
+            return [text + "."]
         if atypical <= bound * n:
             return [f"{text}, as exchangeability allows: this is no evidence against it."]
-        if bound >= 1 or (self.model.data.groups is not None):
-            return [text + "."]
         p, how = self._probability(atypical, n, level, counted, bound)
         verdict = (
             "the new rows do not look exchangeable with the training rows; the promise may not hold for them"
