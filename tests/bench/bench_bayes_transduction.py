@@ -318,7 +318,7 @@ def fit_and_predict(data=None, repeats: int = 25):
         BayesTransduction(sigma=SIGMA, random_state=1),
         BayesTransduction(sigma=SIGMA, sampler="ep"),
     ]
-    BayesTransduction.warm()
+    BayesTransduction.compile_kernels()
     with threadpool_limits(1):
         ours, other = (_best(lambda m=m: m.fit(X, y).confident_predict(X_test), repeats) for m in methods)
     return [("fit and predict, beside sampler: ep", ours, other, other / ours)]

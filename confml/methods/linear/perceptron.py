@@ -87,7 +87,7 @@ class Perceptron(LinearGroup):
         return mistake_metrics(self)
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernel."""
         cls(random_state=0).fit(np.eye(2), [0, 1])
 

@@ -115,10 +115,10 @@ class Polynomial(Method):
         return self.learner_.fit_metrics_ | {"products": float(self._products.n_output_features_)}
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the learners' kernels."""
-        Perceptron.warm()
-        Winnow.warm()
+        Perceptron.compile_kernels()
+        Winnow.compile_kernels()
 
     def _inputs(self, X: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(self._products.transform(self._boxed(X)))

@@ -71,7 +71,7 @@ class Winnow(LinearGroup):
         return tags
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernel."""
         cls().fit(np.eye(2), [0, 1])
 

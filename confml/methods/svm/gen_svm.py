@@ -165,7 +165,7 @@ class GenSVM(PenaltyPath):
         return {"margin": Prediction(self.classes_, Z @ self.corners_.T, "margin")}
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         cls().fit(np.arange(6.0).reshape(3, 2), [0, 1, 2])
 
 

@@ -149,7 +149,7 @@ class LinearMachines(PenaltyPath):
         )
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         cls(solver="newton").fit(np.arange(8.0).reshape(4, 2), [0, 1, 0, 1])
 
     def _take(self, value: float) -> None:

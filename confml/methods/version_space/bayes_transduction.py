@@ -130,7 +130,7 @@ class BayesTransduction(VersionSpaceMethod):
         points, so a few tens of points can be labelled jointly.
         """
         X = self.check_predict_data(X)
-        trajectories = self._trajectories()
+        trajectories = self.trajectories_
         if len(self.classes_) != 2 or not trajectories:
             raise ConfmlError(
                 f"a joint labelling needs two classes and a billiard, got {len(self.classes_)} classes and "
@@ -139,14 +139,14 @@ class BayesTransduction(VersionSpaceMethod):
             )
         return joint_labelling(trajectories[0], self.kernel_(self.X_, X), self.classes_)
 
-    def test_block(self, train_rows: int, test_rows: int) -> int | None:
+    def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
         """Return the block size of large test parts, which take a few seconds per block."""
         return 50_000 if test_rows > 50_000 else None
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernels by running them once on a few rows."""
-        super().warm()
+        super().compile_kernels()
         X, y = WARM_ROWS
         method = cls(n_bounces=200, random_state=0, predictive="full").fit(X, y)
         method.confident_predict(X)

@@ -87,6 +87,21 @@ class Trajectory:
     chord: bool
 
     @property
+    def rank(self) -> int:
+        """Dimension r of the span of the training examples in feature space."""
+        return self.version_space.space.rank
+
+    @property
+    def walls(self) -> np.ndarray:
+        """Walls (n, r) of version space: training examples times their targets, in coordinates of the span."""
+        return self.version_space.walls
+
+    @property
+    def start(self) -> np.ndarray:
+        """Start (r,) of the billiard, inside version space."""
+        return self.version_space.start
+
+    @property
     def bounces(self) -> int:
         """Number of bounces after burn-in."""
         return sum(int((chain.hit[chain.edges[1] :] >= 0).sum()) for chain in self.chains)

@@ -137,8 +137,8 @@ class KernelSVM(Method):
         return sigma | {"support_vectors": 0.0 if self.svc_ is None else float(len(self.svc_.support_))}
 
     @classmethod
-    def warm(cls) -> None:
-        """Compile the kernels by running them once on a few rows."""
+    def compile_kernels(cls) -> None:
+        """Compile the kernels, by running them once on a few rows."""
         X, y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
         cls(bias=False).fit(X, y).confident_predict(X)
 

@@ -270,21 +270,22 @@ class VersionSpaceMethod(Method):
             return metrics | {
                 "sweeps": float(sum(one.sweeps for one in gaussians if isinstance(one, GaussianVersionSpace)))
             }
-        sampled = self._trajectories()
+        sampled = self.trajectories_
         metrics["bounces"] = float(sum(one.bounces for one in sampled))
         metrics["arc"] = float(sum(one.arc for one in sampled))
         if self.sampler == "chord":
             metrics["escapes"] = float(sum(chain.escapes for one in sampled for chain in one.chains))
         return metrics | {"rhat": max(one.rhat for one in sampled), "ess": min(one.ess for one in sampled)}
 
-    def _trajectories(self) -> list[Trajectory]:
-        """Return the trajectory of each binary problem; none for expectation propagation."""
+    @property
+    def trajectories_(self) -> list[Trajectory]:
+        """The trajectory of each binary problem; none for expectation propagation."""
         found = (machine.found for machine in self.machines_)
         return [one for one in found if isinstance(one, Trajectory)]
 
     @classmethod
-    def warm(cls) -> None:
-        """Compile the kernels by running them once on a few rows."""
+    def compile_kernels(cls) -> None:
+        """Compile the kernels, by running them once on a few rows."""
         X, y = WARM_ROWS
         for sampler, ridge in (("geodesic", 0.0), ("chord", 0.0), ("ep", 0.1)):
             method = cls(n_bounces=200, random_state=0, sampler=sampler, ridge=ridge)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confml.methods.version_space import BayesTransduction
 from confml.methods.version_space.joint_labelling import JointLabelling
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject
@@ -40,7 +41,7 @@ class Toy(NamedTuple):
     steps; W (m, d): the working set. positive (m,): P of the second class; joint: all labellings.
     """
 
-    method: object
+    method: BayesTransduction
     classes: np.ndarray
     names: tuple[str, ...]
     X: np.ndarray
@@ -66,6 +67,7 @@ def _fitted(subject: Subject, points: int) -> Toy:
             raise NotApplicable(f"it has {len(data.classes)} classes, not 2")
         parts, point, rng = first_split(subject, found[0], data, folder)
         method = parts.method(point)
+        assert isinstance(method, BayesTransduction)  # the variants found above
         method.seed_random_states(derived_generator(rng, point))
         method.fit(parts.X, parts.y)
         W = parts.X_test[:points]
@@ -94,17 +96,17 @@ class Sphere:
             raise NotApplicable(
                 "it shows lines in a plane: two features, kernel: poly, degree: 1, coef0 above 0, ridge: 0"
             )
-        trajectory = method.machines_[0].found
-        if not trajectory.chains or trajectory.version_space.space.rank != 3:
+        (trajectory,) = method.trajectories_
+        if not trajectory.chains or trajectory.rank != 3:
             raise NotApplicable("the training examples lie on a line")
         examples = np.column_stack([toy.X, np.full(len(toy.X), offset)])
         self.walls = toy.targets[:, None] * examples
         self.offset = offset
         self.working = np.column_stack([toy.W, np.full(len(toy.W), offset)])
         # From coordinates of the kernel's range to (w1, w2, b): both give the same products with all walls.
-        back = np.linalg.lstsq(trajectory.version_space.walls, self.walls, rcond=None)[0]
+        back = np.linalg.lstsq(trajectory.walls, self.walls, rcond=None)[0]
         self.centre = trajectory.centre() @ back
-        self.svm = trajectory.version_space.start @ back
+        self.svm = trajectory.start @ back
         self.way = self._way(trajectory.chains[0], back)
         axis = np.eye(3)[np.argmin(np.abs(self.centre))]
         first = np.cross(self.centre, axis)
