@@ -18,9 +18,11 @@ from confml.commands.compare import compare
 from confml.commands.data import data
 from confml.commands.describe import describe
 from confml.commands.doctor import doctor
+from confml.commands.init import init
 from confml.commands.methods import methods
 from confml.commands.options import InOrder
 from confml.commands.plan import plan
+from confml.commands.predict import predict
 from confml.commands.report import report
 from confml.commands.run import run
 from confml.commands.schema import schema
@@ -42,18 +44,22 @@ def cli(debug: bool) -> None:
     """Run and compare classifiers with a confidence for each single prediction.
 
     \b
+    confml init my.csv --label y     a config for your own file
     confml run quickstart            the bundled example, without any download
     confml run my.yaml --jobs 4      your config, in parallel; run it again to resume
+    confml predict my.yaml new.csv   regions for new rows
     confml describe tcm-nn           the documentation and parameters of a method
     """
 
 
 for command in (
+    init,
     run,
     plan,
     status,
     report,
     compare,
+    predict,
     bayes_error,
     bayes_error_trials,
     data,

@@ -134,8 +134,8 @@ class Run:
             )
         header = pd.read_csv(path, nrows=0).columns
         # Only empty numbers are missing: a method may be called "null", and parameters may be empty.
-        missing = {column: [""] for column in header.difference(_TEXT)}
-        texts = dict.fromkeys(header.intersection(_TEXT), str)
+        missing = {column: [""] for column in header.difference(list(_TEXT))}
+        texts = dict.fromkeys(header.intersection(list(_TEXT)), str)
         return pd.read_csv(path, keep_default_na=False, na_values=missing, dtype=texts, low_memory=False)
 
     def __repr__(self) -> str:
@@ -219,7 +219,11 @@ def load_settings(
         import json
 
         overrides = [f"{key}={json.dumps(value)}" for key, value in overrides.items()]
-    known = {"figures": known_figures(), "tables": known_tables(), "check_figure": check_figure}
+    known: dict[str, Any] = {
+        "figures": known_figures(),
+        "tables": known_tables(),
+        "check_figure": check_figure,
+    }
     if isinstance(config, Mapping):
         return make_config(config, overrides=overrides, **known)
     return load_config(config, overrides, **known)

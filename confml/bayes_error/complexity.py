@@ -143,7 +143,8 @@ def neighbour_error(near: Neighbours) -> tuple[float, float, float]:
     ties."""
     n = near.own.size
     right = near.first_is_own.sum(), (near.own <= near.other).sum(), (near.own < near.other).sum()
-    return tuple(float((n - count) / n) for count in right)
+    error, least, most = (float((n - count) / n) for count in right)
+    return error, least, most
 
 
 def cover_hart_bound(error: float, n_classes: int) -> float:

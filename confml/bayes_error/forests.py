@@ -90,24 +90,26 @@ def build_forest(points: Points, k: int, layers: int) -> Forest:
     X = points.X[start:stop]
     if not searches_pay(X):
         return _build(points, start, stop, layers, nodes)
-    u, v, *rest = searched_trees(X, points.rank[start:stop], layers)
-    return Forest(start, stop, layers, u + np.int32(start), v + np.int32(start), *rest, nodes)
+    u, v, d2, key, layer = searched_trees(X, points.rank[start:stop], layers)
+    return Forest(start, stop, layers, u + np.int32(start), v + np.int32(start), d2, key, layer, nodes)
 
 
 def _build(points: Points, start: int, stop: int, layers: int, nodes: tuple[int, int] | None) -> Forest:
     if stop - start <= LEAF:
         u, v, d2, key, layer = dense_trees(points.X, points.rank, start, stop, layers)
         order = edges.sorted_order(d2, key)
-        return Forest(start, stop, layers, *edges.take(u, v, d2, key, order), layer[order], nodes)
+        u, v, d2, key = edges.take(u, v, d2, key, order)
+        return Forest(start, stop, layers, u, v, d2, key, layer[order], nodes)
     middle = halves(start, stop)
     nodes_left = nodes_right = None
-    if nodes is not None:
-        right = int(points.cells.right[nodes[0]])
-        nodes_left, nodes_right = (nodes[0] + 1, right), (right, nodes[1])
+    if nodes is not None and points.cells is not None:
+        child = int(points.cells.right[nodes[0]])
+        nodes_left, nodes_right = (nodes[0] + 1, child), (child, nodes[1])
     left = _build(points, start, middle, layers, nodes_left)
     right = _build(points, middle, stop, layers, nodes_right)
     candidates, layer, _ = _trees_across(points, left, right)
-    return Forest(start, stop, layers, *pick(*candidates, layer), nodes)
+    u, v, d2, key, layer = pick(*candidates, layer)
+    return Forest(start, stop, layers, u, v, d2, key, layer, nodes)
 
 
 def across(points: Points, left: Forest, right: Forest) -> Crossing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, overload
 
 import numpy as np
 
@@ -63,6 +64,18 @@ def check_problem(X, y, trees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 def _check_trees(trees: int) -> None:
     if isinstance(trees, bool) or not isinstance(trees, (int, np.integer)) or not 1 <= trees <= 100:
         raise ConfigError(f"trees: expected a whole number from 1 to 100, got {trees!r}")
+
+
+@overload
+def count_crossings(
+    X: np.ndarray, codes: np.ndarray, n_classes: int, trees: int, *, whole: Literal[True] = True
+) -> tuple[Crossings, Crossings, WholeTrees]: ...
+
+
+@overload
+def count_crossings(
+    X: np.ndarray, codes: np.ndarray, n_classes: int, trees: int, *, whole: Literal[False]
+) -> tuple[Crossings, None, None]: ...
 
 
 def count_crossings(

@@ -82,9 +82,11 @@ def gaussian_trials(
     shape = len(sizes), len(separations), trials, int(counts[-1])
     means = np.cumsum(np.stack(found).reshape(shape), axis=3) / np.arange(1, shape[3] + 1)
     crossings = np.moveaxis(means[:, :, :, counts - 1], 3, 2)
-    m = np.array(sizes)[:, None, None, None]
+    smaller = np.array(sizes)[:, None, None, None]
     corrected, raw = (
-        bayes_error_from_crossings(crossings, m, rows - m, correct_bias=correct, normalise=False)[0]
+        bayes_error_from_crossings(crossings, smaller, rows - smaller, correct_bias=correct, normalise=False)[
+            0
+        ]
         for correct in (True, False)
     )
     p, s = np.array(sizes) / rows, np.array(separations, dtype=float)

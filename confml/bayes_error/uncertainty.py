@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
@@ -69,7 +70,12 @@ def leave_block_out_intervals(
         rows = np.flatnonzero(codes == k)
         dealt = (rng.permutation(rows.size) + rng.integers(blocks)) % blocks
         block[rows] = dealt if rows.size > 1 else -1
-    options = {"trees": trees, "count": count, "correct_bias": correct_bias, "normalise": normalise}
+    options: dict[str, Any] = {
+        "trees": trees,
+        "count": count,
+        "correct_bias": correct_bias,
+        "normalise": normalise,
+    }
     whole = bayes_errors(X, y, **options) if errors is None else errors
     pairs, rest = [], []
     for b in range(blocks):

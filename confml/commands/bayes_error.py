@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from confml.commands.options import json_option, named_or_table, quiet_option, say, table_options
+from confml.commands.options import json_option, named_or_table, parameters, quiet_option, say, table_options
 from confml.steps import SCALINGS
 
 SCALES = (*SCALINGS, "none")
@@ -53,9 +53,15 @@ PARTNERS = {
 @click.option("--intervals", is_flag=True, help="Compute leave-block-out intervals; slow.")
 @click.option(
     "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-    help="Of the intervals.",
+    help="Confidence level of the intervals.",
 )  # fmt: skip
-@click.option("--blocks", type=click.IntRange(2), default=20, show_default=True, help="Of the intervals.")
+@click.option(
+    "--blocks",
+    type=click.IntRange(2),
+    default=20,
+    show_default=True,
+    help="Number of blocks of the intervals.",
+)
 @click.option(
     "--permutations", type=click.IntRange(1), metavar="N",
     help="Test each pair of classes for equal distributions with N permutations of the labels; p-values are "
@@ -91,7 +97,7 @@ PARTNERS = {
 @json_option
 @quiet_option
 def bayes_error(dataset: str, **options: Any) -> None:
-    """Estimate the Bayes error of a data set, before any classifier is trained.
+    """Estimate the Bayes error of a data set.
 
     DATASET is a name of `confml data list` or a generator; FILE a table file (CSV, .parquet,
     .xlsx) with a header line, with --label.
@@ -113,7 +119,7 @@ def bayes_error(dataset: str, **options: Any) -> None:
     from confml.studies.bayes_error.study import Request, study
 
     _check_partners(options)
-    params = dict(_parameter(text) for text in options["params"])
+    params = parameters(options["params"])
     if params and options["classifier"] is None:
         raise ConfigError("--param needs a method", hint="add --classifier METHOD")
     spec, true_error = _spec(dataset, options)
@@ -176,21 +182,6 @@ def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float 
         return spec, None
     generator = GENERATORS[dataset]
     return {**spec, "seed": options["seed"]}, float(generator.bayes_error(**generator.defaults))
-
-
-def _parameter(text: str) -> tuple[str, Any]:
-    from confml.errors import ConfigError
-
-    name, sign, value = text.partition("=")
-    if not sign or not name:
-        raise ConfigError(f"--param expects NAME=VALUE, got '{text}'")
-    words = {"true": True, "false": False, "null": None}
-    for read in (int, float):
-        try:
-            return name.replace("-", "_"), read(value)
-        except ValueError:
-            continue
-    return name.replace("-", "_"), words.get(value, value)
 
 
 def _numbers(text: str | None) -> tuple[int, ...]:

@@ -40,11 +40,12 @@ from confml.commands.options import json_option, quiet_option, say
 def bayes_error_trials(
     priors, separations, trees, trials, rows, attributes, seed, jobs, out, as_json, quiet
 ) -> None:
-    """Measure bias and variance of the Bayes error estimates on data with a known Bayes error.
+    """Measure bias and variance of the estimates.
 
-    Data sets of two spherical Gaussians are drawn repeatedly. The output is the bias of the estimates, with
-    and without correction, the Bhattacharyya bound, and the variance for each number of orthogonal trees, as
-    in figures 1 and 2 of van den Burg and Hero (2017).
+    The Bayes error estimates are applied to data with a known Bayes error. Data sets of two spherical
+    Gaussians are drawn repeatedly. The output is the bias of the estimates, with and without correction, the
+    Bhattacharyya bound, and the variance for each number of orthogonal trees, as in figures 1 and 2 of van
+    den Burg and Hero (2017).
 
     \b
     confml bayes-error-trials --out results/bias

@@ -21,9 +21,9 @@ from confml.commands.options import json_option
 )
 @json_option
 def compare(runs: tuple[Path, ...], against: str | None, view: str | None, out: Path | None, as_json: bool):
-    """Compare methods on the same splits: the methods of a run with one of them, or equal methods of two
-    runs.
+    """Compare methods on the same splits.
 
+    With one run, its methods are compared with one of them; with two runs, equal methods are compared.
     Print differences of error, of areas under accuracy-rejection curves, and of sure and unsure rates at the
     run's thresholds, with the corrected resampled t test (Nadeau and Bengio). Each common view is compared;
     if two methods have no common view (reject and p-value, for example), each view of one is compared with

@@ -198,7 +198,8 @@ def verify(names: tuple[str, ...], load: bool, as_json: bool) -> None:
 
     cards = _cards(names or known_cards())
     found = files.verify(cards)
-    told, wrong, missing = {}, 0, 0
+    told: dict[str, dict[str, Any]] = {}
+    wrong = missing = 0
     for card in cards:
         states = found[card.name]
         bad = sum(state.state == "wrong" for state in states)

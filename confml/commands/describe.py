@@ -18,7 +18,7 @@ TYPES = ("method", "step", "view", "protocol", "metric", "figure", "section", "t
 @click.option("--type", "only", type=click.Choice(TYPES), help="Select among things with the same name.")
 @json_option
 def describe(name: str, only: str | None, as_json: bool) -> None:
-    """Describe anything that has a name in a config or a report.
+    """Describe a name of a config or report.
 
     NAME is a method, a step, a view, a protocol, a metric, a figure, a published table, or a section of the
     report or one of its files. 'conformal' is the conformal wrapper of any classifier. A name with several

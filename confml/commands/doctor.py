@@ -15,7 +15,7 @@ from confml.commands.options import json_option, say
 @click.option("--warm", is_flag=True, help="Compile the kernels of every method and step now.")
 @json_option
 def doctor(warm: bool, as_json: bool) -> None:
-    """Show the environment: versions, compiler, threads, caches and data sets found.
+    """Show versions, threads, caches and data.
 
     Use it when something is slow or missing, and include its output in bug reports.
     """

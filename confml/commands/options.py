@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,26 @@ def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
         hint = did_you_mean(dataset, known, list_all=False) or "confml data list shows them"
         raise ConfigError(f"there is no data set and no file '{dataset}'", hint=hint)
     return {"name": dataset} if dataset in known_cards() else {"name": dataset, "generate": dataset}
+
+
+def parameters(texts: Iterable[str]) -> dict[str, Any]:
+    """The values of ``--param NAME=VALUE``: numbers, true, false and null as such, else text."""
+    return dict(map(_parameter, texts))
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    from confml.errors import ConfigError
+
+    name, sign, value = text.partition("=")
+    if not sign or not name:
+        raise ConfigError(f"--param expects NAME=VALUE, got '{text}'")
+    words = {"true": True, "false": False, "null": None}
+    for read in (int, float):
+        try:
+            return name.replace("-", "_"), read(value)
+        except ValueError:
+            continue
+    return name.replace("-", "_"), words.get(value, value)
 
 
 config_argument = click.argument("config", metavar="CONFIG")

@@ -15,7 +15,9 @@ from confml.commands.options import config_argument, folder_of, json_option, loa
 @set_option
 @json_option
 def plan(config, out, overrides, as_json) -> None:
-    """Show the cells of a run and which of them its folder already contains, without computing any.
+    """Show the cells of a run, without computing.
+
+    For each method the table has the number of cells, and how many are done, failed and left.
 
     \b
     confml plan configs/usps.yaml

@@ -40,13 +40,13 @@ def report(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Rebuild the tables and figures of the run in folder RUN from its stored cells.
+    """Rebuild tables and figures of a run.
 
-    With --table and --out, fill published tables with the numbers of several runs, for tables whose data sets
-    need different protocols. With --against and --out, draw a metric of several runs against a dotted key of
-    their configs, a parameter of their methods, train-rows (number of training examples), or bayes-error
-    (known Bayes error of generated data). With --figures and --out, draw the figures of the first run's
-    config with the cells of all runs.
+    They are computed from the stored cells of the run in folder RUN. With --table and --out, fill published
+    tables with the numbers of several runs, for tables whose data sets need different protocols. With
+    --against and --out, draw a metric of several runs against a dotted key of their configs, a parameter of
+    their methods, train-rows (number of training examples), or bayes-error (known Bayes error of generated
+    data). With --figures and --out, draw the figures of the first run's config with the cells of all runs.
 
     \b
     confml report results/usps

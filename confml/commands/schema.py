@@ -7,7 +7,9 @@ import click
 
 @click.command()
 def schema() -> None:
-    """Print the JSON Schema of configs, for editors that complete and check YAML.
+    """Print the JSON Schema of configs.
+
+    Editors use it to complete and check YAML files.
 
     \b
     confml schema > confml.schema.json

@@ -14,7 +14,7 @@ from confml.config.check_protocol import check_protocol
 from confml.config.check_report import check_figures, check_paper, check_repeats
 from confml.config.draft import Draft
 
-CheckOptions = Callable[[str, Mapping[str, Any]], None]
+CheckOptions = Callable[[str, Mapping[str, Any]], object]
 
 
 def check(

@@ -28,7 +28,7 @@ def check_repeats(draft: Draft, key: str) -> None:
 def check_figures(
     draft: Draft,
     known: Iterable[str] | None,
-    check_options: Callable[[str, Mapping[str, Any]], None] | None = None,
+    check_options: Callable[[str, Mapping[str, Any]], object] | None = None,
 ) -> None:
     """Note figures that do not exist, are listed twice, or have options that ``check_options`` refuses."""
     known = None if known is None else list(known)

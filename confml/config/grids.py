@@ -4,7 +4,7 @@ k: [1, 3, 5]                  a list, in its order
 k: 1..20                      whole numbers from 1 to 20; also inside a list
 k: {range: [1, 20, 2]}        1, 3, ..., 19: from, to (inclusive) and step
 C: {log2: [-18, 18, 2]}       2 to the powers -18, -16, ..., 18
-lam: {log10: [-3, 3]}         0.001, 0.01, ..., 1000; the step is 1 unless given
+ridge: {log10: [-3, 3]}       0.001, 0.01, ..., 1000; the step is 1 unless given
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def decompress(kind: str, data: bytes, limit: int | None = None) -> bytes:
     Raises DataError, without a place, for broken data and where more than ``limit`` bytes come out.
     """
     try:
-        with _opened(kind, io.BytesIO(data)) as stream:
+        with open_compressed(kind, io.BytesIO(data)) as stream:
             return read_limited(stream, limit)
     except BROKEN as error:
         if isinstance(error, DataError):
@@ -101,7 +101,8 @@ def there_are(names: list[str]) -> str:
     return f"there are {shown}" if names else "it is empty"
 
 
-def _opened(kind: str, stream: BinaryIO):
+def open_compressed(kind: str, stream: BinaryIO):
+    """A reader of the content of a compressed stream."""
     if kind == "gzip":
         return gzip.GzipFile(fileobj=stream)
     if kind == "bzip2":

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from confml.data._words import at_lines, counted, is_missing, is_number, listed, quoted, short
-from confml.data.audit import identifier_finding
+from confml.data.audit import identifier_finding, is_like_identifier
 from confml.data.coding import sort_categories
 from confml.data.csv_spec import CsvSpec
 from confml.data.text_table import TextTable
@@ -55,7 +55,7 @@ def read_columns(
         texts = [file.column(name) for file in files]
         numbers = None
         if name not in nominal:
-            numbers = [_numbers(column, spec.decimal) for column in texts]
+            numbers = [numbers_of(column, spec.decimal) for column in texts]
             wrong = numbers[0][1]
             present = sum(not is_missing(text) for text in texts[0]) if wrong else 0
             if wrong and len(wrong) == present:
@@ -147,7 +147,7 @@ def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: 
     raise DataError(message, where=table.where(row, name), hint=hint)
 
 
-def _numbers(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int]]:
+def numbers_of(texts: Sequence[str], decimal: str) -> tuple[np.ndarray, list[int]]:
     """The numbers, NaN where one is missing, and the rows that are no numbers."""
     if decimal == ",":
         texts = [text.replace(",", ".") if "." not in text else f"'{text}'" for text in texts]
@@ -239,7 +239,7 @@ def _note_number_identifiers(train: TextTable, names, categories, values, notes:
     found = []
     for j, name in enumerate(names):
         column = values[: len(train.rows), j]
-        if np.all(column == np.trunc(column)) and len(np.unique(column)) == len(column):
+        if is_like_identifier(name, column):
             found.append(name)
     if found:
         identifier = identifier_finding(found)

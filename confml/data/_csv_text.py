@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from confml.data._compressed import compression_of, decompress
@@ -53,7 +53,7 @@ def read_csv(path: Path, separator: str | None = None, encoding: str | None = No
         )
     if not records:
         raise DataError(f"there are no rows under the header (line {line})", where=str(path))
-    header = _even(path, header, line, records)
+    header = even_records(path, header, line, records)
     names, notes = checked_names(path, header, f"{path}, line {line}")
     if separator is None and taken != ",":
         notes.insert(0, f"{path.name}: columns are separated by {_in_words(taken)}, as it seems")
@@ -79,7 +79,7 @@ def _taken(path: Path, text: str, separator: str | None) -> str:
     """The separator given, or the one found in the text."""
     if not text.strip():
         raise DataError("the file is empty", where=str(path))
-    return _separator(separator) if separator is not None else _sniff(text)
+    return separator_of(separator) if separator is not None else sniff(text)
 
 
 # ---- bytes to text
@@ -100,16 +100,26 @@ def _read(path: Path, most: int = -1) -> bytes:
             data = decompress(kind, data, (available_memory() or 1 << 32) // 8)
         except DataError as error:
             raise DataError(error.message, where=str(path), hint=error.hint) from None
+    check_is_text(path, data)
+    return data
+
+
+def check_is_text(path: Path, data: bytes) -> None:
+    """Raise DataError for data that begin like a file of another kind."""
     for magic, what, todo in _NOT_TEXT:
         if data.startswith(magic):
             raise DataError(f"this is {what}, not a CSV file", where=str(path), hint=todo)
-    return data
+
+
+def marked_encoding(data: bytes) -> str | None:
+    """The encoding that a byte-order mark names, None without a mark."""
+    return next((name for bom, name in _BOMS if data.startswith(bom)), None)
 
 
 def _decode(path: Path, data: bytes, encoding: str | None) -> str:
     if encoding is not None:
-        _check_known(encoding)
-    marked = next((name for bom, name in _BOMS if data.startswith(bom)), None)
+        check_encoding(encoding)
+    marked = marked_encoding(data)
     chosen = marked or encoding or "utf-8"  # a mark is as good as certain, whatever was said
     try:
         text = data.decode(chosen)
@@ -130,7 +140,8 @@ def _decode(path: Path, data: bytes, encoding: str | None) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _check_known(encoding: str) -> None:
+def check_encoding(encoding: str) -> None:
+    """Raise ConfigError for an encoding that Python does not have."""
     try:
         "".encode(encoding)
     except (LookupError, ValueError):
@@ -141,7 +152,8 @@ def _check_known(encoding: str) -> None:
 # ---- text to records
 
 
-def _separator(given: str) -> str:
+def separator_of(given: str) -> str:
+    """The separator that a character or a word stands for. Raises ConfigError for anything else."""
     taken = SEPARATORS.get(given, given)
     if len(taken) != 1 or taken in "\"\n'":
         words = ", ".join(word for word in SEPARATORS if word.isalpha())
@@ -151,7 +163,7 @@ def _separator(given: str) -> str:
     return taken
 
 
-def _sniff(text: str) -> str:
+def sniff(text: str) -> str:
     """The separator that cuts the first records into most columns, equally many in each if one does so."""
     text = "\n".join(text.split("\n", 2 * _LOOKED_AT)[: 2 * _LOOKED_AT])
     best, best_score = None, (False, 1)
@@ -175,12 +187,18 @@ def _sniff(text: str) -> str:
 
 def _records(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[str]]]:
     """The records that hold anything, with the line on which each begins."""
-    lines = iter(text.split("\n"))
+    yield from records_of(text.split("\n"), separator, path, len(text) + 1)
+
+
+def records_of(
+    lines: Iterable[str], separator: str, path: Path, longest: int
+) -> Iterator[tuple[int, list[str]]]:
+    """The records in lines without their ends, as `_records`; fields have at most ``longest`` characters."""
     if separator == " ":
         lines = (" ".join(line.split()) for line in lines)
     # The csv module refuses fields above a limit of the whole process. It is only ever raised: that is safe
     # for other threads.
-    csv.field_size_limit(max(csv.field_size_limit(), min(len(text) + 1, 2**31 - 1)))
+    csv.field_size_limit(max(csv.field_size_limit(), min(longest, 2**31 - 1)))
     reader = csv.reader(
         (line + "\n" for line in lines), delimiter=separator, skipinitialspace=separator != "\t", strict=True
     )
@@ -201,9 +219,9 @@ def _records(text: str, separator: str, path: Path) -> Iterator[tuple[int, list[
             yield begins, fields
 
 
-def _even(path: Path, header: list[str], line: int, records: list[tuple[int, list[str]]]) -> list[str]:
+def even_records(path: Path, header: list[str], line: int, records: list[tuple[int, list[str]]]) -> list[str]:
     """The header, once every record has its length; empty fields at the ends of all lines do not count."""
-    longest = max(len(header), *(len(fields) for _, fields in records))
+    longest = max(len(fields) for fields in _all(header, records))
     while longest > 1 and all(len(fields) < longest or not fields[-1] for fields in _all(header, records)):
         longest -= 1  # a separator at the end of lines
         for fields in _all(header, records):

@@ -62,16 +62,16 @@ def _read(path: Path, kind: str, what: str):
                         "save another one as a file of its own to read it"
                     )
                 frame = pd.read_excel(book, sheet_name=0, header=None, dtype=object)
-            names = [_text(name) for name in frame.iloc[0]] if len(frame) else []
+            names = [cell_text(name) for name in frame.iloc[0]] if len(frame) else []
             frame, first = frame.iloc[1:], 2
-        columns = [[_text(value) for value in frame.iloc[:, j].tolist()] for j in range(frame.shape[1])]
+        columns = [[cell_text(value) for value in frame.iloc[:, j].tolist()] for j in range(frame.shape[1])]
     except Exception as error:  # pandas and the packages below it raise whatever they like for broken files
         words = " ".join(str(error).split())[:200]
         raise DataError(f"this is not {what} that can be read: {words}", where=str(path)) from None
     return names, columns, range(first, first + len(frame)), notes
 
 
-def _text(value) -> str:
+def cell_text(value) -> str:
     """A cell as a CSV file would hold it; a missing one is empty."""
     import pandas as pd
 

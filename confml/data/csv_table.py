@@ -47,7 +47,15 @@ def load_csv(spec: Mapping[str, Any]) -> DataSet:
     """
     wanted = read_spec(spec)
     paths = [path for path in (wanted.csv, wanted.test) if path is not None]
-    files = [read_table(path, wanted.separator, wanted.encoding) for path in paths]
+    return load_tables(spec, [read_table(path, wanted.separator, wanted.encoding) for path in paths])
+
+
+def load_tables(spec: Mapping[str, Any], files: Sequence[TextTable]) -> DataSet:
+    """`load_csv` of tables that were read already: the training rows, and the test rows where there are any.
+
+    The rows of a table that are left out are taken out of it.
+    """
+    wanted = read_spec(spec)
     train = files[0]
     features = check_columns(wanted, train)
     for test in files[1:]:

@@ -89,8 +89,7 @@ def _read(card: Card) -> _Table:
             raise DataError("its columns are not those of the card's first file", where=_where(card, file))
     rows = _joined([rows for _, rows in files])
     label = card.label or rows.label
-    if label is None:
-        raise DataError("the card does not name the label column", where=str(card.path), hint="add label:")
+    assert label is not None  # delimited cards have one, and KEEL files name theirs
     for column in (label, *card.ignore, *card.ordinal, *(card.nominal if card.nominal != "all" else ())):
         if column not in rows.names:
             hint = did_you_mean(str(column), rows.names)

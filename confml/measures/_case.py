@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, SupportsFloat
 
 import numpy as np
 
@@ -81,6 +81,6 @@ def columns_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.where(classes[columns] == labels, columns, -1)
 
 
-def fraction(part: float, whole: float) -> float:
+def fraction(part: SupportsFloat, whole: SupportsFloat) -> float:
     """Return part / whole, NaN for 0 / 0."""
     return float(part) / float(whole) if whole else float("nan")

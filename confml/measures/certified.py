@@ -87,7 +87,7 @@ def certify(confidence, correct, grid, risk: float, delta: float = 0.05) -> Oper
         raise ValueError("confidence and correct must both have shape (n,), without NaN")
     if not len(grid) or not np.all(np.diff(grid) < 0):
         raise ValueError("the grid of thresholds must be strictly decreasing")
-    best = None
+    best: OperatingPoint | None = None
     minimum = minimum_accepted(risk, delta)
     for threshold in grid:
         accepted = confidence >= threshold
@@ -96,6 +96,7 @@ def certify(confidence, correct, grid, risk: float, delta: float = 0.05) -> Oper
         if p > delta:
             return best or OperatingPoint(None, risk, delta, k, e, p, minimum)
         best = OperatingPoint(float(threshold), risk, delta, k, e, p, minimum)
+    assert best is not None  # the grid has at least one threshold
     return best
 
 

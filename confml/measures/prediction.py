@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class Prediction:
     classes: np.ndarray
     scores: np.ndarray
     kind: str
-    labels: np.ndarray = cast(np.ndarray, None)  # never None after __post_init__
+    labels: np.ndarray = None  # type: ignore[assignment]  # None is replaced in `__post_init__`
     extra: Mapping[str, np.ndarray] = field(default_factory=dict)
     posterior_threshold: float = 0.5  # t0 of the posterior kind: confidence = Phi((mean - t0) / sd)
 
@@ -203,6 +203,17 @@ class Prediction:
             extra,
             first.posterior_threshold,
         )
+
+
+def argmax_with_tie_break(scores: np.ndarray, tie_break: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
+    """Return the column (n,) of the largest score in each row of scores (n, c).
+
+    Scores within ``tolerance`` of the largest one are tied. Ties go to the largest value of ``tie_break``
+    (n, c), then to the first column.
+    """
+    tied = scores >= scores.max(axis=1, keepdims=True, initial=-np.inf) - tolerance
+    values = np.where(tied, tie_break, np.nan)
+    return np.argmax(values == np.nanmax(values, axis=1, keepdims=True), axis=1)
 
 
 def _read_only(values: np.ndarray) -> np.ndarray:

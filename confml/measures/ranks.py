@@ -35,7 +35,7 @@ class RankComparison:
         Method numbers by mean rank: the bars of a critical-difference diagram, without sets of one method.
         """
         order = np.argsort(self.mean_ranks, kind="stable")
-        found: list[np.ndarray] = []
+        found: list[tuple[int, int]] = []
         for start in range(len(order)):
             gap = self.mean_ranks[order] - self.mean_ranks[order[start]]
             stop = int(np.sum(gap < self.critical_difference))

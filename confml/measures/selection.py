@@ -34,12 +34,12 @@ def best_point(
     summaries: list[dict[str, Any]] = []
     best: int | None = None
     for number, (point, found) in enumerate(zip(grid, scores, strict=True)):
-        folds = list(found)
-        failed = not folds or None in folds
+        folds = [score for score in found if score is not None]
+        failed = not folds or len(folds) < len(found)
         # fsum, because two points with the same scores in another order of the folds must tie.
         mean = None if failed else math.fsum(folds) / len(folds)
         sd = None if failed else (statistics.stdev(folds) if len(folds) > 1 else 0.0)
-        summaries.append({"params": dict(point), "mean": mean, "sd": sd, "folds": folds})
+        summaries.append({"params": dict(point), "mean": mean, "sd": sd, "folds": list(found)})
         if mean is None:
             continue
         if best is None or sign * (mean - summaries[best]["mean"]) > 0:

@@ -43,9 +43,12 @@ def smoothed_p_values(case: Case) -> np.ndarray | None:
     `smoothing_taus`). p-values that the method has smoothed are returned unchanged. The p-value of an absent
     class is 0, because no region contains it. None without counts (`has_counts`).
     """
+    return required_smoothed_p_values(case) if has_counts(case.prediction) else None
+
+
+def required_smoothed_p_values(case: Case) -> np.ndarray:
+    """Return `smoothed_p_values` of a view with counts."""
     prediction = case.prediction
-    if not has_counts(prediction):
-        return None
     at = np.arange(len(prediction)), case.true_columns
     p = prediction.scores[at]
     if "tau" not in prediction.extra:

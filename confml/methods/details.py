@@ -6,7 +6,7 @@ A method returns them from ``fit_details_``; reports read them from a finished c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -44,6 +44,23 @@ class ClassTreeNode:
             yield self
         for side in self.sides:
             yield from side.inner_nodes()
+
+    def to_text(self, about: Callable[[ClassTreeNode], str] | None = None) -> str:
+        """Return the tree as lines of text; ``about`` gives a text to add to an inner node."""
+        lines: list[str] = []
+
+        def draw(node: ClassTreeNode, first: str, others: str) -> None:
+            if not node.sides:
+                lines.append(f"{first}{node.classes[0]}")
+                return
+            more = f", {about(node)}" if about else ""
+            lines.append(f"{first}{{{' '.join(map(str, node.classes))}}}  cut {node.cut:.4g}{more}")
+            left, right = node.sides
+            draw(left, f"{others}├── ", f"{others}│   ")
+            draw(right, f"{others}└── ", f"{others}    ")
+
+        draw(self, "", "")
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"class": label}`` for a leaf, else ``{"classes", "cut", "left", "right"}``."""

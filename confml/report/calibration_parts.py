@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from confml.measures import Case, Context
@@ -23,8 +25,8 @@ class CalibrationParts:
 
     def __init__(self):
         self.smoothed = False
-        self._rows: dict[object, set[int]] = {}
-        self._counted: dict[object, int | None] = {}
+        self._rows: dict[Any, set[int]] = {}
+        self._counted: dict[Any, int | None] = {}
         self._by_class = False
 
     def add(self, case: Case, rows: np.ndarray) -> None:
@@ -39,7 +41,7 @@ class CalibrationParts:
             earlier = self._counted.get(label)
             self._counted[label] = fewest if earlier is None or fewest is None else min(earlier, fewest)
 
-    def classes(self) -> dict[object, tuple[int, int | None]]:
+    def classes(self) -> dict[Any, tuple[int, int | None]]:
         """Return (rows, counted) of each true label, sorted."""
         return {label: (len(self._rows[label]), self._counted[label]) for label in sorted(self._rows)}
 
@@ -53,4 +55,5 @@ class CalibrationParts:
             return list(known.values())
         sizes = [counted for _, counted in known.values()]
         rows = len(set().union(*(self._rows[label] for label in known)))
-        return [(rows, None if None in sizes else min(sizes))]
+        known_sizes = [size for size in sizes if size is not None]
+        return [(rows, min(known_sizes) if len(known_sizes) == len(sizes) else None)]

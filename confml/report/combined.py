@@ -6,10 +6,10 @@ import copy
 import json
 import math
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from confml.errors import ConfmlError, did_you_mean
 from confml.report.figures import pictures
@@ -20,6 +20,7 @@ from confml.report.results import RunResults
 from confml.report.stored import open_run
 from confml.report.summaries import mean_and_sd
 from confml.report.write import write_items
+from confml.runner.results import CellResult
 
 BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
 DECIDES_NOTHING = ("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed")
@@ -37,7 +38,7 @@ def merged_runs(runs: Sequence[Path | str]) -> RunResults:
     return RunResults(
         config=first.config.model_copy(update={"methods": tuple(methods.values())}),
         cells=list({cell.key: cell for one in opened for cell in one.cells}.values()),
-        results=ChainMap(*(one.results for one in opened)),
+        results=ChainMap(*(cast(MutableMapping[str, CellResult], one.results) for one in opened)),
         failures=[failure for one in opened for failure in one.failures],
         datasets={name: info for one in opened for name, info in one.datasets.items()},
     )

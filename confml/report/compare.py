@@ -44,11 +44,13 @@ class Pair(NamedTuple):
     def sizes(self) -> tuple[float, float]:
         """Mean numbers of training and test rows per split, before steps remove training rows."""
         pairs = [(one.split_train_rows, len(one.truth)) for one, _ in self.results]
-        return tuple(float(size) for size in np.mean(pairs, axis=0))
+        train_rows, test_rows = np.mean(pairs, axis=0)
+        return float(train_rows), float(test_rows)
 
     def curves(self) -> tuple[list[RejectionCurve], list[RejectionCurve]]:
         found = zip(self.views, zip(*self.results, strict=True), strict=True)
-        return tuple([curve_of(one.views[view], one.truth) for one in side] for view, side in found)
+        first, second = ([curve_of(one.views[view], one.truth) for one in side] for view, side in found)
+        return first, second
 
 
 class ComparisonRow(NamedTuple):
@@ -192,9 +194,10 @@ def _rows(pair: Pair, thresholds: Sequence[float]) -> list[ComparisonRow]:
         if values.shape[1] == 0:
             continue
         found = corrected_t(values[0] - values[1], *pair.sizes)
-        means = values.mean(axis=1).tolist()
+        first, second = values.mean(axis=1).tolist()
+        names = (pair.dataset, pair.view, pair.first, pair.second)
         outcome = (found.difference, found.low, found.high, found.p_value)
-        rows.append(ComparisonRow(*pair[:4], metric, level, values.shape[1], *means, *outcome))
+        rows.append(ComparisonRow(*names, metric, level, values.shape[1], first, second, *outcome))
     return rows
 
 

@@ -22,16 +22,18 @@ def declared_metrics() -> list[Declared]:
 
     The quantities of a step are named ``<step>.<quantity>``, as in ``metrics.csv``.
     """
+    from confml.methods.base import Method
     from confml.methods.conformal import Conformal
     from confml.methods.conformal.settings import KEY
     from confml.methods.registry import known_methods
     from confml.steps.registry import known_steps
 
     found = _of_reports()
-    for name, cls in {**known_methods(), KEY: Conformal}.items():
+    methods: dict[str, type[Method]] = {**known_methods(), KEY: Conformal}
+    for name, cls in methods.items():
         found += [Declared(quantity, one, "metrics.csv", name) for quantity, one in cls.metrics.items()]
-    for name, cls in known_steps().items():
-        found += [Declared(f"{name}.{key}", one, "metrics.csv", name) for key, one in cls.metrics.items()]
+    for name, step in known_steps().items():
+        found += [Declared(f"{name}.{key}", one, "metrics.csv", name) for key, one in step.metrics.items()]
     return found
 
 

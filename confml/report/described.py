@@ -169,10 +169,13 @@ def describe_all(name: str, only: str | None = None) -> list[Entry]:
 
 
 def _views_of_methods() -> dict[str, list[str]]:
-    from confml.methods.conformal.conformal import KEY, ConformalMethod
+    from confml.methods.base import Method
+    from confml.methods.conformal import Conformal
+    from confml.methods.conformal.settings import KEY
     from confml.methods.registry import known_methods, views_of
 
-    return {name: views_of(cls) for name, cls in {**known_methods(), KEY: ConformalMethod}.items()}
+    methods: dict[str, type[Method]] = {**known_methods(), KEY: Conformal}
+    return {name: views_of(cls) for name, cls in methods.items()}
 
 
 def _metric_names() -> list[str]:

@@ -129,13 +129,14 @@ def timing_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
     found: dict[tuple, dict[str, list[float]]] = {}
     with path.open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
-            columns = ("fit_seconds", "tuning_seconds", "configurations", "prepare_seconds")
+            names = ("fit_seconds", "tuning_seconds", "configurations", "prepare_seconds")
+            fit, tuning, configurations, prepare = (float(line.get(name) or 0) for name in names)
             times = found.setdefault((line["dataset"], line["method"], line["params"]), {})
-            for metric, value in training_times(*(float(line.get(one) or 0) for one in columns)).items():
+            for metric, value in training_times(fit, tuning, int(configurations), prepare).items():
                 times.setdefault(metric, []).append(value)
     params = {(row.dataset, row.method, row.variant): row.params for row in summary}
     return [
-        SummaryRow(*key[:2], params[key], key[2], "", metric, None, *mean_and_sd(values))
+        SummaryRow(key[0], key[1], params[key], key[2], "", metric, None, *mean_and_sd(values))
         for key, times in found.items()
         if key in params
         for metric, values in times.items()
@@ -162,11 +163,16 @@ def read_summary(path: Path) -> list[SummaryRow]:
     """Return the rows of a ``summary.json``, for tables of several runs."""
     return [
         SummaryRow(
-            *(row["dataset"], row["method"], row["params"]),
-            parameters_text(row["params"]),
-            *(row["view"], row["metric"], row["level"]),
-            *(math.nan if row[name] is None else row[name] for name in ("mean", "sd")),
-            row["n"],
+            dataset=row["dataset"],
+            method=row["method"],
+            params=row["params"],
+            variant=parameters_text(row["params"]),
+            view=row["view"],
+            metric=row["metric"],
+            level=row["level"],
+            mean=math.nan if row["mean"] is None else row["mean"],
+            sd=math.nan if row["sd"] is None else row["sd"],
+            n=row["n"],
         )
         for row in json.loads(path.read_text(encoding="utf-8"))["summary"]
     ]

@@ -62,11 +62,6 @@ class CellResult:
         return self.views.fit_details
 
     @property
-    def fit_details(self) -> dict[str, Any]:
-        """`details` as plain data."""
-        return self.details.to_dict()
-
-    @property
     def fit_seconds(self) -> float:
         return self.views.fit_seconds
 

@@ -158,6 +158,11 @@ class SplitData:
         return np.searchsorted(self._outer_rows, self.train_rows)
 
     @property
+    def takes_codes(self) -> bool:
+        """Whether the examples are rows of the data set's ``table``, with codes, and not of its ``X``."""
+        return self._has_codes
+
+    @property
     def _has_codes(self) -> bool:
         """Whether the examples are rows of the data set's table of codes instead of its dummy-coded X."""
         return self._nominal == "auto" and self.data.attributes != self.data.table_attributes

@@ -164,8 +164,9 @@ def test_p_values_are_counted(kind, score, mondrian):
                 if mondrian and y[i] != j:
                     continue
                 alpha = alphas[row, y[i]]
-                greater[:, j] += alpha > new[:, j]
-                equal[:, j] += alpha == new[:, j]
+                same = np.isclose(alpha, new[:, j], rtol=0, atol=1e-12) | (alpha == new[:, j])
+                greater[:, j] += (alpha > new[:, j]) & ~same  # sums of shares are 1 up to rounding only
+                equal[:, j] += same
                 counted[:, j] += 1
     assert sorted(used) == (list(range(60)) if kind == "cross" else sorted(used)) and len(set(used)) == len(
         used
@@ -174,6 +175,41 @@ def test_p_values_are_counted(kind, score, mondrian):
     assert np.array_equal(prediction.extra["n_equal"], equal)
     assert np.array_equal(prediction.scores, (greater + equal) / counted)
     assert method.fit_metrics_["calibration_rows"] == len(used) == (60 if kind == "cross" else 18)
+
+
+class Rounded(Method):
+    """A linear classifier whose last digits depend on the size of the batch, as those of BLAS do."""
+
+    name = "rounded"
+
+    def __init__(self, view="probability"):
+        self.view = view
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def confident_predict(self, X, rng=None):
+        first = 0.3 * X[:, 0] * (1 + 4e-16 * len(X))
+        if self.view == "margin":
+            return {"margin": Prediction(self.classes_, 1e7 * np.column_stack([first, -first]), "margin")}
+        shares = np.column_stack([first, 1 - first])
+        return {"probability": Prediction(self.classes_, shares, "probability")}
+
+
+@pytest.mark.parametrize(
+    "view, score", [("probability", "lac"), ("probability", "aps"), ("margin", "margin")]
+)
+def test_scores_of_equal_examples_are_equal_in_every_batch(view, score):
+    """Examples without differences have p-values of at least the share of their label, not 1 / (n + 1)."""
+    X, y = np.ones((60, 1)), np.arange(60) % 2
+    settings = {"nonconformity": score, "randomised": False, "calibration": 0.5, "random_state": 1}
+    conformal = Conformal(Rounded(view), **settings).fit(X, y)
+    alone = conformal.confident_predict(X[:1])["p-value"]
+    many = conformal.confident_predict(X)["p-value"]
+    assert np.array_equal(many.extra["n_equal"], np.repeat(alone.extra["n_equal"], 60, axis=0))
+    assert np.array_equal(many.scores, np.repeat(alone.scores, 60, axis=0))
+    assert alone.scores.min() > 0.3
 
 
 def test_smoothed_p_values():

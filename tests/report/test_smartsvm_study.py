@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import rankdata
 
 from confml.config import load_config
+from confml.methods.details import ClassTreeNode
 from confml.report import known_tables, open_run, write_report
 from confml.report.sections.class_trees import node_error
 from confml.report.sections.ranks import published_ranks, ranking
@@ -25,7 +26,7 @@ methods:
   - {name: ovo-svm, solver: dual, label: cold, tune: {C: [0.5, 2]}}
   - {name: ovo-svm, solver: primal, label: warm, tune: {C: [0.5, 2]}}
   - {name: smart-svm, solver: primal, share-tree: true, tune: {C: [0.5, 2]}}
-  - {name: gen-svm, tune: {lam: [0.25, 0.125]}}
+  - {name: gen-svm, tune: {ridge: [0.25, 0.125]}}
 protocol: {kind: holdout, repeats: 2, inner-folds: 3}
 figures: [{ranks: {metric: ari}}, {ranks: {metric: training_seconds}}, class-tree]
 paper: {table: [TABLES]}
@@ -199,12 +200,8 @@ def test_trees_stand_in_the_report(study):
 
 
 def test_the_error_of_a_node_by_hand():
-    tree = {
-        "classes": [1, 2, 3],
-        "cut": 0.1,
-        "left": {"classes": [1, 2], "cut": 0.2, "left": {"class": 1}, "right": {"class": 2}},
-        "right": {"class": 3},
-    }
+    left = ClassTreeNode((1, 2), 0.2, ClassTreeNode((1,)), ClassTreeNode((2,)))
+    tree = ClassTreeNode((1, 2, 3), 0.1, left, ClassTreeNode((3,)))
     truth, labels = [1, 1, 2, 3, 3, 2], [1, 2, 2, 3, 1, 3]
     assert node_error(tree, truth, labels) == (2 / 6, 6)
-    assert node_error(tree["left"], truth, labels) == (1 / 3, 3)
+    assert node_error(left, truth, labels) == (1 / 3, 3)

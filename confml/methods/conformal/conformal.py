@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from confml._seeds import derived_generator
 from confml.errors import ConfmlError
 from confml.measures.metrics import Metric
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import Prediction, argmax_with_tie_break
 from confml.methods.base import Method
 from confml.methods.conformal.parts import (
     calibration_groups,
@@ -26,10 +26,12 @@ from confml.methods.conformal.parts import (
 )
 from confml.methods.conformal.scores import (
     aps_scores,
+    counts_against,
     knn_ratio_scores,
     lac_scores,
     margin_scores,
     on_all_classes,
+    usual_size,
     values_for,
 )
 from confml.methods.conformal.selection import Prepared, choose, prepare
@@ -45,9 +47,9 @@ class Conformal(Method):
     ``split`` (inductive conformal prediction) draws a fraction ``calibration`` of the training examples at
     random as the calibration part and fits the classifier to the others, the proper training part. Label j
     of a test example has the p-value ``(#{s_i >= s_j} + 1) / (n + 1)``, where s_i are the nonconformity
-    scores of the n calibration examples under their own labels. If training and test examples are
-    exchangeable, the true label's p-value is at most e with probability at most e, for every level e and any
-    classifier.
+    scores of the n calibration examples under their own labels. Scores that differ by no more than rounding
+    errors count as equal. If training and test examples are exchangeable, the true label's p-value is at most
+    e with probability at most e, for every level e and any classifier.
 
     ``cross`` (cross-conformal prediction, Vovk 2015) divides the m training examples into K ``folds`` at
     random. Each fold is the calibration part of a classifier fitted to the other folds, and the p-value is
@@ -95,7 +97,7 @@ class Conformal(Method):
     examples could make them look more ordinary than test examples. groups: (m,) default of `fit`'s groups.
     """
 
-    version = 4
+    version = 5
     views = ("p-value",)
     metrics = {"calibration_rows": Metric("number of examples calibrated on, of all folds together", None)}
 
@@ -153,13 +155,16 @@ class Conformal(Method):
         rng = self._generator("fit")
         calibration_parts = self._calibration_parts(codes, groups, rng)
         u = rng.random(len(y))
-        self.tuning_ = None
-        self.fitted_, self.scores_, counts = [], [], np.zeros(len(self.classes_), dtype=np.int64)
+        self.tuning_: dict[str, Any] | None = None
+        self.fitted_, self.scores_, self.sizes_ = [], [], []
+        counts = np.zeros(len(self.classes_), dtype=np.int64)
         for number, rows in enumerate(calibration_parts):
             rest = np.setdiff1d(np.arange(len(y)), rows)
             part = self._fitted(X[rest], y[rest], number, None if groups is None else groups[rest])
             self.fitted_.append(part)
-            scores = self._scores(part, X[rows], u[rows])[np.arange(len(rows)), codes[rows]]
+            scores, name = self._scores(part, X[rows], u[rows])
+            scores = scores[np.arange(len(rows)), codes[rows]]
+            self.sizes_.append(usual_size(name, scores))
             by_class = [scores[codes[rows] == code] for code in range(len(self.classes_))]
             self.scores_.append([np.sort(group) for group in (by_class if self.mondrian else [scores])])
             counts += np.bincount(codes[rows], minlength=len(counts))
@@ -175,14 +180,14 @@ class Conformal(Method):
         u, tau = rng.random((2, len(X)))
         n, c = len(X), len(self.classes_)
         greater, equal, total = np.zeros((n, c), np.int64), np.ones((n, c), np.int64), np.zeros((n, c))
-        for part, groups in zip(self.fitted_, self.scores_, strict=True):
-            scores = self._scores(part, X, u)
+        for part, groups, size in zip(self.fitted_, self.scores_, self.sizes_, strict=True):
+            scores, _ = self._scores(part, X, u)
             total += scores
             for column in range(c):
                 group = groups[column if self.mondrian else 0]
-                above = np.searchsorted(group, scores[:, column], side="right")
-                equal[:, column] += above - np.searchsorted(group, scores[:, column], side="left")
-                greater[:, column] += len(group) - above
+                above, ties = counts_against(group, scores[:, column], size)
+                greater[:, column] += above
+                equal[:, column] += ties
         nonconformity = total / len(self.fitted_)
         extra = {"n_greater": greater, "n_equal": equal, "nonconformity": nonconformity}
         if self.smoothed:
@@ -190,8 +195,7 @@ class Conformal(Method):
             extra["tau"] = tau
         else:
             p = (greater + equal) / self.counted_
-        tied = np.where(p == p.max(axis=1, keepdims=True), nonconformity, np.nan)
-        columns = np.argmax(tied == np.nanmin(tied, axis=1, keepdims=True), axis=1)
+        columns = argmax_with_tie_break(p, -nonconformity)
         return {"p-value": Prediction(self.classes_, p, "p-value", self.classes_[columns], extra)}
 
     def predict_p_values(self, X) -> np.ndarray:
@@ -285,34 +289,39 @@ class Conformal(Method):
         if self.random_state is not None:
             method.seed_random_states(self._generator("estimator"))
         if self.tune and len(np.unique(y)) > 1:
-            inner = {"folds": 10, "stratify": True, "select_by": "accuracy"} | dict(self.inner or {})
-            self.tuning_ = choose(
+            inner: dict[str, Any] = {"folds": 10, "stratify": True, "select_by": "accuracy"}
+            inner |= dict(self.inner or {})
+            tuning = choose(
                 method, X, y, self.tune, rng=self._generator("tune"), groups=groups, steps=self.steps, **inner
             )
-            method.set_params(**self.tuning_["chosen"])
+            method.set_params(**tuning["chosen"])
+            self.tuning_ = tuning
         part = prepare(method, self.steps, X, y, number)
         if len(np.unique(part.y)) == 1 < len(self.classes_):
             method = SklearnMethod(DummyClassifier())  # many classifiers refuse to learn a single class
         return _Part(method.fit(part.X, part.y), part, np.searchsorted(self.classes_, part.y))
 
-    def _scores(self, part: _Part, X: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Return (n, c) nonconformity of every label for examples X (n, d); u: (n,) for aps and raps."""
+    def _scores(self, part: _Part, X: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, str]:
+        """Return (n, c) nonconformity of every label for examples X (n, d), and the score's name.
+
+        u: (n,) for aps and raps.
+        """
         c = len(self.classes_)
         if len(X) == 0:
-            return np.empty((0, c))
+            return np.empty((0, c)), self.nonconformity or "lac"
         X = part.prepared.transform(X)
         if self.nonconformity == "knn-ratio":
-            return knn_ratio_scores(part.prepared.X, part.codes, c, X, self.k)
+            return knn_ratio_scores(part.prepared.X, part.codes, c, X, self.k), "knn-ratio"
         views = part.method.confident_predict(X, self._generator("inner"))
         name = getattr(part.method, "name", repr(part.method))
         score, view = values_for(views, self.nonconformity, name)
         values = on_all_classes(view, self.classes_)
         if score == "lac":
-            return lac_scores(values)
+            return lac_scores(values), score
         if score == "margin":
-            return margin_scores(values)
+            return margin_scores(values), score
         penalty = (self.penalty, self.k_reg) if score == "raps" else ()
-        return aps_scores(values, u if self.randomised else None, *penalty)
+        return aps_scores(values, u if self.randomised else None, *penalty), score
 
 
 class _Part(NamedTuple):

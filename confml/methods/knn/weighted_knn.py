@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from confml.measures.prediction import Prediction
-from confml.methods.knn import KNN
 from confml.methods.knn import _kernels_weighted_knn as kernels
+from confml.methods.knn.knn import KNN
 from confml.methods.nominal import NOMINAL
 from confml.neighbours.nearest_rows import Neighbours
 from confml.plugins.parameters import Integer, Parameter

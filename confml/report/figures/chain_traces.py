@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from confml.methods.details import ChainSummary
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import PAGE, lines_of, new_figure
@@ -12,33 +13,33 @@ from confml.report.figures.style import PAGE, lines_of, new_figure
 def draw(subject: Subject):
     """Draw one row per method (first split) and one column per quantity, with R-hat and effective sample
     size."""
-    found: dict[str, tuple[str, dict]] = {}
+    found: dict[str, tuple[str, ChainSummary]] = {}
     for cell in subject.results.cells:
         label = subject.results.label(cell)
         if cell.dataset != subject.dataset or label in found or cell.key not in subject.results.results:
             continue
-        chains = subject.results.results[cell.key].fit_details.get("chains")
+        chains = subject.results.results[cell.key].details.chains
         if chains is not None:
             found[label] = cell.split, chains
     if not found:
         raise NotApplicable("no finished method has chains")
     shown = dict(list(found.items())[: int(subject.option("panels", 6))])
-    columns = max(len(chains["traces"]) for _, chains in shown.values())
+    columns = max(len(chains.traces) for _, chains in shown.values())
     figure = new_figure(PAGE, 0.35 + 1.5 * len(shown))
     grid = figure.subplots(len(shown), columns, squeeze=False)
     for row, (label, (split, chains)) in enumerate(shown.items()):
         for column, axes in enumerate(grid[row]):
-            if column >= len(chains["traces"]):
+            if column >= len(chains.traces):
                 axes.set_visible(False)
                 continue
-            name = list(chains["traces"])[column]
-            draws = np.array(chains["traces"][name])
-            places = np.arange(draws.shape[1]) * chains["every"][name] + 1
+            name = list(chains.traces)[column]
+            draws = np.array(chains.traces[name])
+            places = np.arange(draws.shape[1]) * chains.every[name] + 1
             for trace, line in zip(draws, lines_of(len(draws)), strict=True):
                 axes.plot(places, trace, color=line["color"], linewidth=0.5, alpha=0.8)
             axes.set_ylabel(name)
             axes.set_title(
-                f"R-hat {chains['rhat'][name]:.3f}, ESS {chains['ess'][name]:.0f}", loc="right", fontsize=6
+                f"R-hat {chains.rhat[name]:.3f}, ESS {chains.ess[name]:.0f}", loc="right", fontsize=6
             )
             if column == 0:
                 axes.set_title(f"{label}, split {split}", loc="left", fontsize=7)

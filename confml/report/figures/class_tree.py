@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
+from confml.methods.details import ClassTreeNode
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import BLUE, COLUMN, GREY, new_figure
-from confml.report.sections.class_trees import members, node_error
+from confml.report.sections.class_trees import node_error
 
 
 def draw(subject: Subject):
@@ -19,48 +19,44 @@ def draw(subject: Subject):
             first[label] = subject.results.results[cell.key]
     found: dict[str, tuple[str, Any]] = {}
     for label, result in first.items():
-        alike = any(other.fit_details == result.fit_details for _, other in found.values())
-        if "tree" in result.fit_details and not alike:
+        alike = any(other.details == result.details for _, other in found.values())
+        if result.details.tree is not None and not alike:
             found[label] = label, result
     if not found:
         raise NotApplicable("no method has a class tree")
-    leaves = max(len(members(result.fit_details["tree"])) for _, result in found.values())
+    leaves = max(len(result.details.tree.classes) for _, result in found.values())
     width = min(max(COLUMN, 0.34 * leaves + 1), 14)
     figure = new_figure(
-        width, (0.5 + 0.34 * max(_depth(r.fit_details["tree"]) for _, r in found.values())) * len(found)
+        width, (0.5 + 0.34 * max((r.details.tree.depth + 1) for _, r in found.values())) * len(found)
     )
     for number, (label, result) in enumerate(found.values()):
         axes = figure.add_subplot(len(found), 1, number + 1)
         axes.axis("off")
         title = f"{subject.dataset}: {label}, split {result.cell.split}"
         axes.set_title(f"{title}\nat each node: its cut, its test error", loc="left")
-        _branch(axes, result.fit_details["tree"], 0, [0], result)
+        _branch(axes, result.details.tree, 0, [0], result)
         axes.margins(0.05, 0.12)
     return figure
 
 
-def _branch(axes, node: Mapping[str, Any], depth: int, next_leaf: list[int], result) -> float:
+def _branch(axes, node: ClassTreeNode, depth: int, next_leaf: list[int], result) -> float:
     """Draw a node and its subtree, and return its position. Leaves are drawn next to each other."""
-    if "class" in node:
-        place = next_leaf[0]
+    if not node.sides:
+        leaf = next_leaf[0]
         next_leaf[0] += 1
-        axes.text(place, -depth - 0.1, str(node["class"]), ha="center", va="top", fontsize=6, rotation=0)
-        return float(place)
-    below = [_branch(axes, node[side], depth + 1, next_leaf, result) for side in ("left", "right")]
+        axes.text(leaf, -depth - 0.1, str(node.classes[0]), ha="center", va="top", fontsize=6, rotation=0)
+        return float(leaf)
+    below = [_branch(axes, side, depth + 1, next_leaf, result) for side in node.sides]
     place = sum(below) / 2
     for end in below:
         axes.plot([place, end, end], [-depth, -depth, -depth - 1], color=GREY, linewidth=0.7)
     axes.plot([place], [-depth], "o", color=BLUE, markersize=3, zorder=4)
     labels = next(iter(result.views.values())).labels
     error, n = node_error(node, result.truth, labels)
-    text = f"{node['cut']:.2g}" + (f", {100 * error:.1f} %" if n else "")
+    text = f"{node.cut:.2g}" + (f", {100 * error:.1f} %" if n else "")
     white = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # over the line from above
     axes.text(place, -depth + 0.1, text, ha="center", va="bottom", fontsize=5, bbox=white)
     return place
-
-
-def _depth(node: Mapping[str, Any]) -> int:
-    return 1 if "class" in node else 1 + max(_depth(node["left"]), _depth(node["right"]))
 
 
 FIGURE = Figure(

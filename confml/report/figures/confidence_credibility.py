@@ -16,7 +16,7 @@ def points_of(subject: Subject, variant: Variant) -> np.ndarray:
         if prediction.kind == "p-value" and len(prediction.classes) > 1:
             second = np.partition(prediction.scores, -2, axis=1)[:, -2]
             wrong = prediction.labels != truth
-            parts.append(np.column_stack([prediction.credibility, second, wrong]))
+            parts.append(np.column_stack([prediction.scores.max(axis=1), second, wrong]))
     return np.concatenate(parts) if parts else np.empty((0, 3))
 
 

@@ -56,8 +56,9 @@ def fewest_counted(subject: Subject, variants: list[Variant]) -> int | None:
             if result.views[variant.view].kind == "p-value":
                 parts.add(case_of(result, result.views[variant.view]), result.rows)
         sizes = [counted for _, counted in parts.all_classes()]
-        if sizes and None not in sizes:
-            found.append(sum(sizes))  # label-conditional classes add up to about one sample of all of them
+        counts = [size for size in sizes if size is not None]
+        if sizes and len(counts) == len(sizes):
+            found.append(sum(counts))  # label-conditional classes add up to about one sample of all of them
     return min(found, default=None)
 
 
@@ -114,7 +115,8 @@ FIGURE = Figure(
     name="coverage-by-level",
     about="empirical error of regions against significance level, with the diagonal and the 95 % band of "
     "valid p-values on one split (test part, smallest training or calibration part shown; binomial "
-    "where no method has p-values)",
+    "where no method has p-values; exact for split conformal prediction, while TCM-NN with k = 1 leaves it "
+    "in 6 to 11 % of the splits)",
     draw=draw,
     options={
         "max_level": Number("largest significance level shown", low=0, high=1, low_open=True),

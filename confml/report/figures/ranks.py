@@ -16,9 +16,9 @@ from confml.report.sections.ranks import ranking, ranks_options, words_of
 
 def draw(subject: Subject):
     """Draw Demsar's diagram: best to the left; bars join methods that are not different by Nemenyi's test."""
-    metric, *others = ranks_options(subject.options)
+    metric, level, without, skip = ranks_options(subject.options)
     try:
-        found = ranking(subject.results, metric, *others)
+        found = ranking(subject.results, metric, level, without, skip)
     except ConfmlError as error:
         raise NotApplicable(error.message) from None
     if found is None:

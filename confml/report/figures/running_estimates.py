@@ -125,7 +125,7 @@ def _draw_data(axes, X, labels, classes, names, points, truth) -> None:
         axes.scatter(*X[own].T, s=5, color=COLOURS[code], marker="ox"[code], linewidths=0.6)
     low, high = X.min(axis=0) - 0.1, X.max(axis=0) + 0.1
     if truth is not None:
-        draw_truth(axes, *(np.linspace(low[i], high[i], 200) for i in (0, 1)), truth)
+        draw_truth(axes, np.linspace(low[0], high[0], 200), np.linspace(low[1], high[1], 200), truth)
     for point, name in zip(points, "ABC", strict=True):
         axes.plot(*point, "*", color=BLACK, markersize=7, markeredgecolor="white", markeredgewidth=0.5)
         place = {"xytext": (5, -9), "textcoords": "offset points"}

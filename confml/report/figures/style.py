@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from confml.report.files import write_file
 
@@ -20,7 +21,7 @@ GREY = "#999999"
 DASHES = ("-", "--", "-.", ":")
 MARKERS = "os^Dv<>P"
 
-SETTINGS = {
+SETTINGS: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
     "axes.titlesize": 8,
@@ -66,7 +67,7 @@ def new_figure(width: float = COLUMN, height: float = 2.6):
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def lines_of(count: int) -> list[dict[str, str]]:
+def lines_of(count: int) -> list[dict[str, Any]]:
     """Return colour, dashes and marker of each of ``count`` lines; up to 28 are different."""
     colours = [BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK]
     return [

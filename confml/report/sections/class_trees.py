@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confml.methods.svm.class_tree import tree_text
+from confml.methods.details import ClassTreeNode
 from confml.report.files import safe_name
 from confml.report.sections.base import Document, Item, Section
 
@@ -30,15 +30,15 @@ class ClassTrees(Section):
         self._texts: dict[tuple[str, str], list[str]] = {}
 
     def add(self, result: CellResult) -> Iterator[Item]:
-        tree = result.fit_details.get("tree")
+        tree = result.details.tree
         if tree is not None:
             labels = next(iter(result.views.values())).labels
 
-            def error_text(node: Mapping[str, Any]) -> str:
+            def error_text(node: ClassTreeNode) -> str:
                 error, n = node_error(node, result.truth, labels)
                 return f"error {100 * error:.1f} % of {n}" if n else "no test example"
 
-            heading = f"split {result.cell.split}\n{tree_text(tree, error_text)}\n"
+            heading = f"split {result.cell.split}\n{tree.to_text(error_text)}\n"
             key = (result.cell.dataset, self.results.label(result.cell))
             self._texts.setdefault(key, []).append(heading)
         yield from ()
@@ -48,19 +48,14 @@ class ClassTrees(Section):
             yield Document(f"trees/{safe_name(f'{dataset}-{label}')}.txt", "\n".join(parts))
 
 
-def node_error(node: Mapping[str, Any], truth: np.ndarray, labels: np.ndarray) -> tuple[float, int]:
+def node_error(node: ClassTreeNode, truth: np.ndarray, labels: np.ndarray) -> tuple[float, int]:
     """Return (error rate, number) of the test examples of a node's classes that pass through it.
 
     truth, labels (n,): true and predicted labels; an example passes through the node if its predicted label
     is below it. The error is the share sent to the wrong side.
     """
     truth, labels = np.asarray(truth), np.asarray(labels)
-    here = np.isin(truth, node["classes"]) & np.isin(labels, node["classes"])
-    right = np.array(members(node["right"]))
+    here = np.isin(truth, node.classes) & np.isin(labels, node.classes)
+    right = node.sides[1].classes
     wrong = np.isin(truth[here], right) != np.isin(labels[here], right)
     return (float(wrong.mean()) if here.any() else float("nan")), int(here.sum())
-
-
-def members(node: Mapping[str, Any]) -> list:
-    """The classes below a node or a leaf."""
-    return [node["class"]] if "class" in node else list(node["classes"])

@@ -105,7 +105,16 @@ def matched_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
             found.setdefault(key, []).append(float(line["value"] or "nan"))
     params = {(row.dataset, row.method, row.variant): row.params for row in summary}
     return [
-        SummaryRow(dataset, method, params[dataset, method, variant], variant, *rest, *mean_and_sd(values))
-        for (dataset, method, variant, *rest), values in found.items()
+        SummaryRow(
+            dataset,
+            method,
+            params[dataset, method, variant],
+            variant,
+            view,
+            metric,
+            level,
+            *mean_and_sd(values),
+        )
+        for (dataset, method, variant, view, metric, level), values in found.items()
         if (dataset, method, variant) in params
     ]

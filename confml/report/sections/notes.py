@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from confml.measures.regions import smallest_p_notes
+from confml.methods.details import ChainSummary
 from confml.methods.registry import known_methods, views_of
 from confml.report.sections.base import Item, Note, Section
 from confml.steps.registry import known_steps
@@ -48,7 +49,7 @@ def notes_of(results: RunResults) -> list[str]:
         if _is_label_conditional(result.cell.params):
             counts = by_class.setdefault(name, {})
             # p-values of a conformal method are counted among its calibration examples only.
-            own = result.fit_details.get("calibration_rows")
+            own = result.details.calibration_rows
             for label, rows in result.train_class_counts.items() if own is None else own:
                 counts[label] = min(rows, counts.get(label, rows))
         else:
@@ -66,23 +67,21 @@ def notes_of(results: RunResults) -> list[str]:
 
 def _chain_notes(results: RunResults) -> list[str]:
     """Return one note per variant and data set whose chains have warnings; it quotes the worst split."""
-    found: dict[tuple[str, str], list[Mapping]] = {}
+    found: dict[tuple[str, str], list[ChainSummary]] = {}
     splits: dict[tuple[str, str], int] = {}
     for result in results.finished():
-        chains = result.fit_details.get("chains")
+        chains = result.details.chains
         if chains is not None:
             key = (result.cell.dataset, results.label(result.cell))
             splits[key] = splits.get(key, 0) + 1
-            if chains["warnings"]:
+            if chains.warnings:
                 found.setdefault(key, []).append(chains)
     notes = []
     for (dataset, label), bad in found.items():
-        worst = max(bad, key=lambda chains: (chains["worst_rhat"], -chains["least_ess"]))
+        worst = max(bad, key=lambda chains: (chains.worst_rhat, -chains.least_ess))
         count, all_splits = len(bad), splits[dataset, label]
         where = f" on {count} of {all_splits} splits, at worst" if all_splits > 1 else ""
-        notes.append(
-            f"{dataset}, {label}: the chains did not converge{where}: {'; '.join(worst['warnings'])}"
-        )
+        notes.append(f"{dataset}, {label}: the chains did not converge{where}: {'; '.join(worst.warnings)}")
     return notes
 
 

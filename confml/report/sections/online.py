@@ -11,7 +11,7 @@ import numpy as np
 
 from confml.measures import Case
 from confml.measures.martingales import is_online, power_martingale, simple_mixture
-from confml.measures.validity import smoothed_p_values
+from confml.measures.validity import required_smoothed_p_values
 from confml.report.files import field, numbers
 from confml.report.sections.base import Columns, Item, Section
 from confml.report.sections.regions import region_paths, view_ending
@@ -53,7 +53,9 @@ def step_table(
     mixture and the power martingale; and the counts of the p-value (`count_columns`).
     """
     prediction, at = case.prediction, (np.arange(len(case.truth)), case.true_columns)
-    smoothed = smoothed_p_values(case)
+    credibility = prediction.credibility
+    assert credibility is not None  # an online pass has p-values
+    smoothed = required_smoothed_p_values(case)
     header = ["learnt", "row", "label", "prediction", "confidence", "credibility", "p_value", "p_smoothed"]
     columns: list[Sequence[str]] = [
         _whole(prediction.extra["learnt"]),
@@ -61,7 +63,7 @@ def step_table(
         [field(label) for label in case.truth.tolist()],
         [field(label) for label in prediction.labels.tolist()],
         numbers(prediction.confidence),
-        numbers(prediction.credibility),
+        numbers(credibility),
         numbers(prediction.scores[at]),
         numbers(smoothed),
     ]

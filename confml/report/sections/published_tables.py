@@ -72,7 +72,9 @@ class PublishedTables(Section):
         return getattr(results.config, "paper", None) is not None
 
     def items(self) -> Iterator[Item]:
-        names = self.results.config.paper.table
+        paper = self.results.config.paper
+        assert paper is not None  # `applies` says so
+        names = paper.table
         yield from tables([names] if isinstance(names, str) else names, report_numbers(self.folder))
 
 
@@ -320,7 +322,7 @@ def _missing_notes(lines: Sequence[Line]) -> Iterator[str]:
 
 
 def _ambiguous_notes(ambiguous: Sequence[tuple[Entry, list[SummaryRow]]]) -> list[str]:
-    notes = {}
+    notes: dict[str, None] = {}
     for entry, rows in ambiguous:
         variants = " and ".join(f"{row.dataset}, {row.method} {row.variant}".strip() for row in rows)
         notes[f"{entry.keys[0]}: several variants match the paper's: {variants}."] = None

@@ -23,15 +23,16 @@ def curves_of(results: RunResults) -> Iterator[tuple[Key, list[RejectionCurve]]]
     Splits without test examples, or with a NaN confidence, have no curve.
     """
     found: dict[Key, list[RejectionCurve]] = {}
-    variant = None
+    variant: tuple[str, str, str] | None = None
     for result in results.finished():
         cell = result.cell
-        if variant != (cell.dataset, cell.method, cell.variant):
+        own = (cell.dataset, cell.method, cell.variant)
+        if variant != own:
             yield from found.items()
-            variant, found = (cell.dataset, cell.method, cell.variant), {}
+            variant, found = own, {}
         for view, prediction in result.views.items():
             if len(prediction) and not np.isnan(prediction.certainty).any():
-                found.setdefault((*variant, view), []).append(curve_of(prediction, result.truth))
+                found.setdefault((*own, view), []).append(curve_of(prediction, result.truth))
     yield from found.items()
 
 
@@ -47,7 +48,7 @@ class RejectionCurves(Section):
     files = {"rejection-curves.csv": "errors against rejection rate"}
 
     def items(self) -> Iterator[Item]:
-        header = ("dataset", "method", "params", "view", "rejection_rate", "splits")
+        header: tuple[str, ...] = ("dataset", "method", "params", "view", "rejection_rate", "splits")
         header += ("sure_incorrect", "sure_incorrect_sd", "sure_incorrect_low", "sure_incorrect_high")
         header += ("risk", "risk_sd")
         rows = []

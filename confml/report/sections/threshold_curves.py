@@ -198,7 +198,19 @@ def read_threshold_curves(path: Path, summary: Sequence[SummaryRow]) -> list[Sum
         for line in csv.DictReader(file):
             key = line["dataset"], line["method"], line["params"]
             level, mean, sd = (float(line[name]) if line[name] else None for name in ("level", "mean", "sd"))
-            mean, sd = (math.nan if one is None else one for one in (mean, sd))
-            values = line["view"], line["metric"], level, mean, sd, int(line["n"])
-            rows.append(SummaryRow(*key[:2], params[key], key[2], *values))
+            moments = [math.nan if one is None else one for one in (mean, sd)]
+            rows.append(
+                SummaryRow(
+                    dataset=line["dataset"],
+                    method=line["method"],
+                    params=params[key],
+                    variant=line["params"],
+                    view=line["view"],
+                    metric=line["metric"],
+                    level=level,
+                    mean=moments[0],
+                    sd=moments[1],
+                    n=int(line["n"]),
+                )
+            )
     return rows

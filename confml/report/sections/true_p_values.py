@@ -15,7 +15,7 @@ import numpy as np
 
 from confml.measures import Case
 from confml.measures.martingales import is_online
-from confml.measures.validity import has_counts, smoothed_p_values, smoothing_taus
+from confml.measures.validity import has_counts, required_smoothed_p_values, smoothing_taus
 from confml.report.files import field, numbers
 from confml.report.sections.base import Columns, Item, Section
 from confml.report.sections.regions import region_paths, view_ending
@@ -59,7 +59,7 @@ def p_value_table(case: Case, rows: np.ndarray) -> tuple[list[str], list[Sequenc
         [field(label) for label in case.truth.tolist()],
         numbers(p),
         *count_columns(case),
-        numbers(smoothed_p_values(case)),
+        numbers(required_smoothed_p_values(case)),
     ]
     return ["row", "label", "p_value", *COUNT_COLUMNS, "p_smoothed"], columns
 
@@ -74,8 +74,8 @@ def count_columns(case: Case) -> list[Sequence[str]]:
     """
     prediction, extra = case.prediction, case.prediction.extra
     taus = smoothing_taus(prediction)
+    empty = [""] * len(case.truth)
     if not {"n_greater", "n_equal"} <= set(extra):
-        empty = [""] * len(case.truth)
         return [empty, empty, empty if taus is None else numbers(taus), empty]
     at = np.arange(len(case.truth)), case.true_columns
     greater, equal, p = extra["n_greater"][at], extra["n_equal"][at], prediction.scores[at]
@@ -85,7 +85,7 @@ def count_columns(case: Case) -> list[Sequence[str]]:
     return [
         _whole(greater, case.true_columns >= 0),
         _whole(equal, case.true_columns >= 0),
-        numbers(taus),
+        empty if taus is None else numbers(taus),
         _whole(counted, known),
     ]
 

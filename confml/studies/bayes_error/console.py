@@ -8,13 +8,8 @@ from collections.abc import Sequence
 from typing import IO, Any
 
 from confml.report.console import print_table
-from confml.studies.bayes_error.document import (
-    class_rows,
-    measure_rows,
-    pair_rows,
-    selection_rows,
-    transform_rows,
-)
+from confml.studies.bayes_error.document import class_rows, measure_rows, pair_rows
+from confml.studies.bayes_error.selections import selection_rows, transform_rows
 from confml.studies.bayes_error.study import Study
 
 PAIRS, CLASSES = 20, 40

@@ -12,6 +12,8 @@ import numpy as np
 from confml.bayes_error.complexity import FORMULAS, cover_hart_bound
 from confml.bayes_error.selection import best_transform_of_pairs
 from confml.report.files import remove_earlier, write_csv, write_file
+from confml.studies.bayes_error.figures import FIGURES, draw_study
+from confml.studies.bayes_error.selections import selection_rows, transform_rows
 from confml.studies.bayes_error.study import Study
 
 ESTIMATES = ("estimate", "estimate_tie_low", "estimate_tie_high")
@@ -95,36 +97,6 @@ def measure_rows(study: Study) -> list[dict[str, Any]]:
     ]
 
 
-def selection_rows(study: Study) -> list[dict[str, Any]]:
-    """Return the selected features in order, with the criterion after each."""
-    if study.selection is None:
-        return []
-    taken = zip(study.selection.attributes.tolist(), study.selection.criterion.tolist(), strict=True)
-    return [
-        {"step": step, "attribute": study.attributes[number], "criterion": value}
-        for step, (number, value) in enumerate(taken, start=1)
-    ]
-
-
-def transform_rows(study: Study) -> list[dict[str, Any]]:
-    """Return the transforms, best first: mean and worst of the pairs, mean and worst of one-vs-rest."""
-    found = []
-    for one in study.ranked or ():
-        pairs = one.errors.pairwise.estimate[np.triu_indices(len(study.classes), 1)]
-        rest = one.errors.one_vs_rest.estimate
-        found.append(
-            {
-                "transform": one.name,
-                "columns": one.columns,
-                "mean_of_pairs": float(pairs.mean()),
-                "worst_pair": float(pairs.max()),
-                "mean_of_classes": float(rest.mean()),
-                "worst_class": float(rest.max()),
-            }
-        )
-    return found
-
-
 def transform_of_pair_rows(study: Study) -> list[dict[str, Any]]:
     """Return the best transform of each pair of classes, with its estimate."""
     if not study.ranked:
@@ -189,8 +161,6 @@ def write_study(study: Study, folder: Path) -> list[Path]:
 
     Stale files of an earlier study are removed.
     """
-    from confml.studies.bayes_error.figures import FIGURES, draw_study
-
     tables = {
         "pairs": pair_rows(study),
         "one-vs-rest": class_rows(study),

@@ -19,7 +19,7 @@ from confml.report.figures.style import (
     save,
     style,
 )
-from confml.studies.bayes_error.document import selection_rows, transform_rows
+from confml.studies.bayes_error.selections import selection_rows, transform_rows
 from confml.studies.bayes_error.study import Study
 
 WRITTEN = 12  # classes up to which the squares of a heat map hold numbers
@@ -137,7 +137,7 @@ def one_vs_rest(study: Study):
     bars = axes.vlines(places, low, high, color=BLUE, alpha=0.35, linewidth=4 if not many else 1)
     (points,) = axes.plot(places, percent, "o", color=BLUE, markersize=size, clip_on=False)
     handles, labels = [points, bars], ["estimated Bayes error", "bounds"]
-    if tried:
+    if tried and study.test is not None:
         rate = 100 * study.test.confusion_rate[order]
         handles += axes.plot(
             places, rate, "D", color=VERMILION, markersize=size, markerfacecolor="none", clip_on=False
@@ -188,8 +188,7 @@ def _correlations(x: np.ndarray, y: np.ndarray) -> tuple[str, str] | None:
 
     if len(x) <= 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
-    found = float(pearsonr(x, y)[0]), float(spearmanr(x, y)[0])
-    return tuple(map(_correlation, found))
+    return _correlation(float(pearsonr(x, y)[0])), _correlation(float(spearmanr(x, y)[0]))
 
 
 def _correlation(r: float) -> str:

@@ -144,7 +144,11 @@ def study(
     if len(classes) < 2:
         part = "the data" if request.part == "all" else f"the {request.part} part"
         raise DataError(f"{part} must have at least two classes; every row is of class {str(classes[0])!r}")
-    options = {"trees": request.trees, "count": request.count, "correct_bias": request.correct_bias}
+    options: dict[str, Any] = {
+        "trees": request.trees,
+        "count": request.count,
+        "correct_bias": request.correct_bias,
+    }
     shape = f"{len(labels)} rows, {used.shape[1]} columns, {len(classes)} classes"
     say(f"{data.name}: {shape}; {'; '.join(about)}")
     if len(labels) > MANY_ROWS:
@@ -243,8 +247,10 @@ def _parts(data: DataSet, request: Request) -> tuple[np.ndarray, np.ndarray]:
     every = np.arange(len(data))
     if request.classifier is None:
         named = {"all": every, "train": data.train_rows, "test": data.test_rows}
-        return named[request.part], every[:0]
-    if data.train_rows is not None:
+        rows = named[request.part]
+        assert rows is not None  # `check` refuses a part that the data set does not have
+        return rows, every[:0]
+    if data.train_rows is not None and data.test_rows is not None:
         return data.train_rows, data.test_rows
     from confml.config.protocol import Protocol
     from confml.runner.splits import Split, split_rows
@@ -272,7 +278,7 @@ def _scaled(X: np.ndarray, y: np.ndarray, request: Request, about: list[str]):
     """Return scaled X, y, and the same scaling as a function; append the scaling to ``about``."""
     from confml.steps.registry import build_pipeline
 
-    steps = [] if request.scale == "none" else [(request.scale, {})]
+    steps: list[tuple[str, dict[str, Any]]] = [] if request.scale == "none" else [(request.scale, {})]
     about.append(f"features scaled by {request.scale}" if steps else "features not scaled")
     chain = build_pipeline(steps)
     X, y, _ = chain.fit_training(X, y)
@@ -298,6 +304,7 @@ def _warnings(errors: BayesErrors, labels: np.ndarray) -> list[str]:
 
 def _select(used, labels, groups, names, request: Request, rng, say, about: list[str]) -> Selection:
     rows = np.arange(len(labels))
+    assert request.select is not None  # `study` selects only where it is asked for
     if len(labels) > request.select_rows:
         rows = sample_by_class(labels, request.select_rows, derived_generator(rng, "selection"))
         about.append(f"features selected on a random sample of {len(rows)} rows")
@@ -346,6 +353,7 @@ def _rank(raw, labels, request: Request, selection, groups, transform, say) -> l
 def _tried(data, request: Request, classes, X, y, X_test, y_test, warnings: list[str]) -> ClassifierErrors:
     from confml.methods.registry import build
 
+    assert request.classifier is not None  # `study` tries only a classifier that is named
     known = np.isin(y_test, classes)
     if not known.all():
         warnings.append(f"{int(np.sum(~known))} test rows of absent classes are ignored")

@@ -1,0 +1,62 @@
+"""``confml init``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from confml.commands.options import json_option, say, table_options, table_spec
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@table_options
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="CONFIG", help="Write the config there."
+)
+@click.option("--force", is_flag=True, help="Replace a config that exists.")
+@json_option
+def init(file: str, out: Path | None, force: bool, as_json: bool, **options: Any) -> None:
+    """Write a commented config for a table file, which runs as it is.
+
+    FILE is a table file (CSV, .parquet, .xlsx) with --label. Its columns are audited: identifiers, dates,
+    constant and duplicate columns are left out of the features, columns without numbers are categorical.
+    The config has the steps, methods, protocol and significance levels that suit the file. It is printed,
+    or written with --out; findings that need a decision go to stderr, and into the config as comments.
+
+    \b
+    confml init loans.csv --label default --out loans.yaml
+    confml run loans.yaml
+    confml predict loans.yaml new.csv --method tcm-nn
+    """
+    from confml.config import make_config
+    from confml.config.suggestion import suggest
+    from confml.errors import ConfigError
+
+    if out is not None and out.exists() and not force:
+        raise ConfigError(
+            "the file exists", where=str(out), hint="choose another name, or replace it with --force"
+        )
+    found = suggest(table_spec(file, options), None if out is None else out.parent)
+    make_config(found.values(), folder=Path() if out is None else out.parent, where="confml init")
+    if as_json:
+        told = {
+            "config": found.values(),
+            "rows": len(found.data),
+            "classes": {str(label): count for label, count in found.data.class_counts().items()},
+            "questions": found.questions,
+            "findings": [finding.as_dict() for finding in found.findings],
+            "notes": list(found.data.notes),
+        }
+        click.echo(json.dumps(told, indent=1, ensure_ascii=False))
+    elif out is None:
+        click.echo(found.yaml(), nl=False)
+    for question in found.questions:
+        say(f"to decide: {question}")
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(found.yaml(), encoding="utf-8")
+        say(f"{out} is written; confml run {out}")

@@ -1,0 +1,269 @@
+"""`suggest`: a commented config for a table file, from an audit of its columns."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from confml.data.audit import Finding, audit
+from confml.data.csv_table import load_csv
+from confml.data.dataset import DataSet
+from confml.data.table_files import read_table
+from confml.data.text_table import TextTable
+from confml.errors import DataError
+
+LEVELS = (0.01, 0.05, 0.1, 0.2)
+CONFORMAL_ROWS = 200  # training rows from which a calibration part leaves enough of them on both sides
+K_FOLD_ROWS = 2000  # rows from which one holdout split is enough
+FOLDS, TEST_SIZE = 10, 0.3
+_DATE = re.compile(r"\d{4}[-/]\d{1,2}[-/]\d{1,2}([ T].*)?|\d{1,2}[./-]\d{1,2}[./-]\d{2,4}([ T].*)?")
+_SUBJECT = re.compile(r"subject|patient|customer|client|user|person|group|site|family|batch", re.IGNORECASE)
+_PLAIN = re.compile(r"(\.\./)*[A-Za-z_][\w./-]*")
+_WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+_ENCODINGS = (None, "cp1252", "latin-1")
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A config for a table file, with the reasons for it.
+
+    data: the data set that the config loads. dataset: its keys. steps, methods, protocol, levels: of the
+    config. reasons: a comment for each of these keys, and for keys of ``dataset``. questions: columns that
+    only the user can decide on. findings: of the audit of the columns that are used.
+    """
+
+    data: DataSet
+    dataset: dict[str, Any]
+    steps: list[str]
+    methods: list[dict[str, Any]]
+    protocol: dict[str, Any]
+    levels: list[float]
+    reasons: dict[str, str]
+    questions: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def values(self) -> dict[str, Any]:
+        """The config as plain values."""
+        values: dict[str, Any] = {"name": self.data.name, "datasets": [self.dataset]}
+        if self.steps:
+            values["steps"] = self.steps
+        return values | {
+            "methods": self.methods,
+            "protocol": self.protocol,
+            "levels": self.levels,
+            "seed": 1,
+        }
+
+    def yaml(self) -> str:
+        """The config as a commented YAML file."""
+        counts = ", ".join(f"{_yaml(str(label))}: {count}" for label, count in self._classes())
+        lines = [
+            f"# {len(self.data)} rows, {len(self.data.table_attributes)} features; classes: {counts}",
+            *(f"# To decide: {question}" for question in self.questions),
+            f"name: {_yaml(self.data.name)}",
+            "datasets:",
+        ]
+        for number, (key, value) in enumerate(self.dataset.items()):
+            lines.append(self._line(f"{'  - ' if number == 0 else '    '}{key}: {_yaml(value)}", key))
+        if self.steps:
+            lines.append(self._line(f"steps: {_yaml(self.steps)}", "steps"))
+        lines.append("methods:")
+        for method in self.methods:
+            lines.append(self._line(f"  - {_yaml(method)}", method["name"]))
+        for key in ("protocol", "levels"):
+            lines.append(self._line(f"{key}: {_yaml(getattr(self, key))}", key))
+        lines.append(self._line("seed: 1", "seed"))
+        return "\n".join(lines) + "\n"
+
+    def _classes(self) -> list[tuple[Any, int]]:
+        counts = list(self.data.class_counts().items())
+        return counts if len(counts) <= 12 else [*counts[:11], ("...", len(counts))]
+
+    def _line(self, text: str, key: str) -> str:
+        reason = self.reasons.get(key)
+        return f"{text}  # {' '.join(reason.split())}" if reason else text
+
+
+def suggest(spec: Mapping[str, Any], folder: Path | None = None) -> Suggestion:
+    """Return a config for a table file.
+
+    spec: keys of a data set, at least ``csv`` and ``label``; those that are given are kept. folder: of the
+    config, which the path of the file is relative to; the current folder by default.
+
+    Raises DataError for a file that cannot be read, and for columns that mix numbers and text.
+    """
+    table, data, found, reasons = _load(dict(spec))
+    questions: list[str] = []
+    _columns(table, data, found, reasons, questions)
+    data = load_csv({**found, "missing": found.get("missing", "mean")})
+    if np.isnan(data.table).any() and "missing" not in found:
+        rows = int(np.isnan(data.table).any(axis=1).sum())
+        found["missing"] = "mean"
+        reasons["missing"] = (
+            f"{rows} rows have missing values; mean fills in training means, drop leaves them out"
+        )
+    findings = audit(data)
+    codes = {finding.code for finding in findings}
+    questions += [
+        f"{finding.sentence}; {finding.remedy}"
+        for finding in findings
+        if finding.code not in ("unscaled-features", "constant-columns", "duplicate-columns", "identifier")
+    ]
+    protocol, train = _protocol(len(data), reasons)
+    steps = []
+    if "unscaled-features" in codes or data.nominal.any():
+        steps = ["standardise"]
+        reasons["steps"] = "distances and margins need features of one scale"
+    path = Path(found["csv"])
+    found["csv"] = Path(os.path.relpath(path, folder)).as_posix() if folder is not None else str(path)
+    return Suggestion(
+        data=data,
+        dataset={"name": data.name, **found},
+        steps=steps,
+        methods=_methods(data, train, reasons),
+        protocol=protocol,
+        levels=_levels(train, reasons),
+        reasons=reasons,
+        questions=questions,
+        findings=findings,
+    )
+
+
+# ---- the file
+
+
+def _load(found: dict[str, Any]) -> tuple[TextTable, DataSet, dict[str, Any], dict[str, str]]:
+    """The file as text and as a data set, with the encoding and the decimal mark that it needs."""
+    reasons: dict[str, str] = {}
+    for encoding in (found["encoding"],) if "encoding" in found else _ENCODINGS:
+        try:
+            table = read_table(Path(found["csv"]), found.get("separator"), encoding)
+        except DataError as error:
+            if "utf-8 text" not in error.message or encoding == _ENCODINGS[-1]:
+                raise
+            continue
+        if encoding is not None and "encoding" not in found:
+            found["encoding"] = encoding
+            reasons["encoding"] = "the file is not UTF-8"
+        break
+    lenient = {"missing": "mean", **found}
+    try:
+        return table, load_csv(lenient), found, reasons
+    except DataError as error:
+        if "decimal" in found or error.hint is None or "decimal comma" not in error.hint:
+            raise
+    data = load_csv({**lenient, "decimal": ","})
+    reasons["decimal"] = "numbers are written as 1,5"
+    return table, data, {**found, "decimal": ","}, reasons
+
+
+def _columns(
+    table: TextTable, data: DataSet, found: dict[str, Any], reasons: dict[str, str], questions: list[str]
+) -> None:
+    """Put columns under ``id``, ``ignore`` and ``nominal`` in ``found``, with reasons."""
+    findings = {finding.code: finding for finding in audit(data)}
+    categorical = [
+        name for name, is_nominal in zip(data.table_attributes, data.nominal, strict=True) if is_nominal
+    ]
+    given = {name for key in ("id", "ignore", "nominal") for name in found.get(key, ())}
+    texts = [name for name in (*categorical, *data.id_columns) if name not in given]
+    dates = [name for name in texts if _are_dates(table.column(name))]
+    ids = [name for name in data.id_columns if name not in dates]
+    if "identifier" in findings:
+        ids += [name for name in findings["identifier"].columns if name not in given and name not in dates]
+    _add(found, reasons, "id", ids, "a different value in every row: no feature, kept with its row")
+    constant = findings["constant-columns"].columns if "constant-columns" in findings else ()
+    same = findings["duplicate-columns"].columns if "duplicate-columns" in findings else ()
+    left_out = [name for name in (*dates, *constant, *same) if name not in given and name not in ids]
+    why = [
+        word
+        for word, names in (("dates", dates), ("constant", constant), ("copies of other columns", same))
+        if names
+    ]
+    _add(found, reasons, "ignore", left_out, ", ".join(why))
+    nominal = [name for name in categorical if name not in {*left_out, *ids}]
+    _add(found, reasons, "nominal", nominal, "categories: one 0/1 column per category")
+    questions += _subjects(table, data, {*left_out, *ids, found["label"], found.get("groups")})
+
+
+def _add(found: dict[str, Any], reasons: dict[str, str], key: str, names: Sequence[str], why: str) -> None:
+    names = list(dict.fromkeys((*found.get(key, ()), *names)))
+    if names:
+        found[key] = names
+        reasons[key] = why
+
+
+def _are_dates(texts: Sequence[str]) -> bool:
+    there = [text for text in texts if text]
+    return bool(there) and all(_DATE.fullmatch(text) for text in there)
+
+
+def _subjects(table: TextTable, data: DataSet, known: set[Any]) -> list[str]:
+    """Questions on columns that may name subjects with several rows each."""
+    found = []
+    for name, is_nominal in zip(data.table_attributes, data.nominal, strict=True):
+        distinct = len(set(table.column(name)))
+        few = max(10, len(data) // 20) <= distinct <= len(data) // 2
+        if name not in known and few and (is_nominal or _SUBJECT.search(name)):
+            found.append(
+                f"column '{name}' has {distinct} values in {len(data)} rows; if it names subjects with "
+                f"several rows each, groups: {_yaml(name)} keeps the rows of one subject together"
+            )
+    return found
+
+
+# ---- the experiment
+
+
+def _protocol(rows: int, reasons: dict[str, str]) -> tuple[dict[str, Any], int]:
+    """The protocol, and the number of training rows of a split."""
+    if rows < K_FOLD_ROWS:
+        folds = max(2, min(FOLDS, rows // 2))
+        reasons["protocol"] = "every row is a test row once"
+        return {"kind": "k-fold", "folds": folds}, rows - -(-rows // folds)
+    reasons["protocol"] = "one division is enough for this many rows"
+    return {"kind": "holdout", "test-size": TEST_SIZE}, rows - round(TEST_SIZE * rows)
+
+
+def _methods(data: DataSet, train: int, reasons: dict[str, str]) -> list[dict[str, Any]]:
+    reasons["tcm-nn"] = "p-values from distances; exact regions"
+    methods: list[dict[str, Any]] = [{"name": "tcm-nn", "k": 1}]
+    if train >= CONFORMAL_ROWS:
+        forest = "sklearn.ensemble.RandomForestClassifier"
+        reasons[forest] = "any classifier with p-values from a calibration part"
+        methods.append({"name": forest, "conformal": "split", "label": "random forest"})
+    else:
+        reasons["knn"] = "shares of votes, for comparison"
+        methods.append({"name": "knn", "k": 5})
+    return methods
+
+
+def _levels(train: int, reasons: dict[str, str]) -> list[float]:
+    smallest = 1 / (train + 1)
+    levels = [level for level in LEVELS if level >= smallest][:3]
+    reasons["levels"] = (
+        f"significance levels; the smallest possible p-value is 1/{train + 1} = {smallest:.2g}"
+    )
+    return levels or [LEVELS[-1]]
+
+
+# ---- YAML
+
+
+def _yaml(value: Any) -> str:
+    """A value in YAML's flow style."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_yaml(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_yaml, value)) + "]"
+    if isinstance(value, str):
+        plain = _PLAIN.fullmatch(value) and value.isascii() and value.lower() not in _WORDS
+        return value if plain else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value)

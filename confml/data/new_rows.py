@@ -1,0 +1,192 @@
+"""`RowCoder`: new rows in the columns of a training set, matched by name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from confml.data._csv_columns import numbers_of
+from confml.data._words import at_lines, counted, is_missing, quoted, short
+from confml.data.coding import CODINGS, code_columns
+from confml.data.dataset import DataSet
+from confml.data.text_table import TextTable
+from confml.errors import ConfigError, DataError, did_you_mean
+
+_KEPT_CATEGORIES = 20  # unknown ones that are remembered per column
+MISSING_LABEL, UNKNOWN_LABEL = -2, -1  # codes of labels
+
+
+@dataclass(frozen=True)
+class NewRows:
+    """n new rows, coded as the training set is.
+
+    X: (n, d) and table: (n, a), as in `DataSet`. complete: (n,) bool, whether no feature is missing. lines:
+    (n,). ids: (n, k) text. labels: (n,) texts, None where the file has no label column.
+    """
+
+    X: np.ndarray
+    table: np.ndarray
+    complete: np.ndarray
+    lines: np.ndarray
+    ids: np.ndarray
+    labels: list[str] | None
+
+
+@dataclass
+class UnknownCategory:
+    """Categories of one column that no training row has: some of them, the number of rows, the first line."""
+
+    rows: int = 0
+    line: int = 0
+    texts: set[str] = field(default_factory=set)
+
+
+class RowCoder:
+    """The columns of a training set, and the coding of new rows in them.
+
+    data: the training set. label: name of its label column, None if it has no name. unused: further columns
+    of the training file that are no features. missing: treatment of a missing feature: ``error``, or ``drop``
+    and ``mean``, which keep it as NaN. decimal: the decimal mark of numbers.
+
+    unknown: categories that no training row has, per column, of all rows coded so far.
+    """
+
+    def __init__(
+        self,
+        data: DataSet,
+        label: str | None = None,
+        unused: Collection[str] = (),
+        missing: str = "error",
+        decimal: str = ".",
+    ):
+        self.data, self.label, self.missing, self.decimal = data, label, missing, decimal
+        self._unused = {*unused, *data.id_columns, *([] if label is None else [label])}
+        self._codes = [
+            None if known is None else {text: float(code) for code, text in enumerate(known)}
+            for known in data.categories
+        ]
+        self._coding = _coding_of(data)
+        self.unknown: dict[str, UnknownCategory] = {}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all columns that new rows may have."""
+        return (*self.data.table_attributes, *sorted(self._unused))
+
+    def check_columns(self, table: TextTable) -> list[str]:
+        """Raise one DataError for all missing columns; return notes on columns that are not used."""
+        lacking = [name for name in self.data.table_attributes if name not in table.place]
+        more = [name for name in table.names if name not in self.columns]
+        if lacking:
+            column = "a column" if len(lacking) == 1 else "columns"
+            similar = did_you_mean(lacking[0], more, list_all=False)
+            there = f"there are {quoted(table.names, 20)}"
+            raise DataError(
+                f"{column} of the training rows {'is' if len(lacking) == 1 else 'are'} missing: "
+                f"{quoted(lacking, 20)}",
+                where=str(table.path),
+                hint=f"{similar} ({there})" if similar else there,
+            )
+        notes = list(table.notes)
+        if more:
+            notes.append(
+                f"{table.path.name}: columns that the training rows do not have are not used: {quoted(more)}"
+            )
+        gone = [name for name in self.data.id_columns if name not in table.place]
+        if gone:
+            notes.append(
+                f"{table.path.name}: identifier columns of the training rows are missing: {quoted(gone)}"
+            )
+        return notes
+
+    def code(self, table: TextTable) -> NewRows:
+        """The rows of a table. Raises DataError for a text, an infinite or a missing value in a feature."""
+        n, names = len(table.rows), self.data.table_attributes
+        values = np.empty((n, len(names)))
+        for j, (name, codes) in enumerate(zip(names, self._codes, strict=True)):
+            texts = table.column(name)
+            column = (
+                self._numbers(table, name, texts)
+                if codes is None
+                else self._places(table, name, texts, codes)
+            )
+            values[:, j] = column
+        complete = np.asarray(~np.isnan(values).any(axis=1))
+        if self.missing == "error" and not complete.all():
+            raise self._missing_error(table, values)
+        X, _ = code_columns(values, names, self.data.categories, self._coding)
+        ids = [table.column(name) if name in table.place else [""] * n for name in self.data.id_columns]
+        labels = None if self.label is None or self.label not in table.place else table.column(self.label)
+        return NewRows(
+            X,
+            values,
+            complete,
+            np.array(table.lines, dtype=np.int64),
+            np.array(ids, dtype=object).reshape(len(ids), n).T,
+            labels,
+        )
+
+    def _numbers(self, table: TextTable, name: str, texts: Sequence[str]) -> np.ndarray:
+        column, wrong = numbers_of(texts, self.decimal)
+        if wrong:
+            raise DataError(
+                f"column '{short(name, 60)}' must be numbers as in the training rows, got "
+                f"'{short(texts[wrong[0]])}' ({at_lines([table.lines[row] for row in wrong], table.unit)})",
+                where=str(table.path),
+                hint="correct the fields, or leave them empty if the values are missing",
+            )
+        infinite = np.flatnonzero(np.isinf(column))
+        if len(infinite):
+            row = int(infinite[0])
+            message = f"the value is infinite ('{short(texts[row])}')"
+            raise DataError(
+                message, where=table.where(row, name), hint="give a number, or leave the field empty"
+            )
+        return column
+
+    def _places(
+        self, table: TextTable, name: str, texts: Sequence[str], codes: dict[str, float]
+    ) -> np.ndarray:
+        column = np.array([codes.get(text, np.nan if is_missing(text) else -1.0) for text in texts])
+        unseen = np.flatnonzero(column == -1.0)
+        if len(unseen):
+            found = self.unknown.setdefault(name, UnknownCategory(line=table.lines[unseen[0]]))
+            found.rows += len(unseen)
+            for row in unseen.tolist():
+                if len(found.texts) == _KEPT_CATEGORIES:
+                    break
+                found.texts.add(texts[row])
+        return column
+
+    def unknown_notes(self) -> list[str]:
+        """Sentences on the categories that no training row has."""
+        return [
+            f"column '{short(name, 60)}' has categories that no training row has: "
+            f"{quoted(sorted(found.texts))} ({counted(found.rows, 'row')}, the first on line {found.line}); "
+            f"they count as none of the known ones, which are {quoted(self._known(name))}"
+            for name, found in self.unknown.items()
+        ]
+
+    def _known(self, name: str) -> tuple[str, ...]:
+        return self.data.categories[self.data.table_attributes.index(name)] or ()
+
+    def _missing_error(self, table: TextTable, values: np.ndarray) -> DataError:
+        rows, columns = np.nonzero(np.isnan(values))
+        more = f"; {counted(len(rows) - 1, 'more value')} {'is' if len(rows) == 2 else 'are'} missing"
+        return DataError(
+            "the value is missing" + (more if len(rows) > 1 else ""),
+            where=table.where(int(rows[0]), self.data.table_attributes[columns[0]]),
+            hint="missing: mean (--missing mean) fills in the training mean, missing: drop leaves such rows "
+            "without a prediction",
+        )
+
+
+def _coding_of(data: DataSet) -> str:
+    """The coding that made the columns of a data set from its table."""
+    none = np.empty((0, len(data.table_attributes)))
+    for coding in CODINGS:
+        if code_columns(none, data.table_attributes, data.categories, coding)[1] == data.attributes:
+            return coding
+    raise ConfigError(f"data set '{data.name}' has columns that are not made of the columns of a file")

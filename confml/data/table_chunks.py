@@ -1,0 +1,156 @@
+"""A table file, or a stream, as `TextTable` chunks of a limited number of rows."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Collection, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from confml.data import _csv_text as text
+from confml.data._compressed import BROKEN, compression_of, in_words, open_compressed
+from confml.data.table_files import FRAMES, read_table
+from confml.data.text_table import TextTable, checked_names, file_error
+from confml.errors import DataError
+
+CHUNK_ROWS = 4096
+_HEAD_LINES = 400  # that the separator is found out from
+_LONGEST_FIELD = 1 << 24  # characters
+_BLOCK = 1 << 16  # bytes
+
+
+def table_chunks(
+    path: Path | str,
+    stream: BinaryIO | None = None,
+    *,
+    rows: int = CHUNK_ROWS,
+    separator: str | None = None,
+    encoding: str | None = None,
+    expected: Collection[str] = (),
+) -> Iterator[TextTable]:
+    """Iterate over the rows of a table file in chunks: at least one, without rows if the file has none.
+
+    stream: the bytes of a CSV file, such as standard input; ``path`` then names it in messages. expected:
+    names of columns; without ``separator``, the separator is the one that finds most of them in the header.
+    A CSV file needs memory for one chunk, a Parquet file or an Excel workbook is read as a whole. Raises
+    DataError as `confml.data.text_table.read_table` does.
+    """
+    path = Path(path)
+    if stream is None and path.suffix.lower() in FRAMES:
+        yield from chunks_of(read_table(path), rows)
+    elif stream is not None:
+        yield from _chunks(path, stream, rows, separator, encoding, expected)
+    else:
+        try:
+            opened = open(path, "rb")
+        except OSError as error:
+            raise file_error(path, error) from None
+        with opened:
+            yield from _chunks(path, opened, rows, separator, encoding, expected)
+
+
+def chunks_of(table: TextTable, rows: int = CHUNK_ROWS) -> Iterator[TextTable]:
+    """Iterate over the rows of a table in chunks: at least one, without rows if the table has none."""
+    for first in range(0, max(1, len(table.rows)), rows):
+        part = slice(first, first + rows)
+        notes = table.notes if first == 0 else []
+        yield TextTable(
+            table.path,
+            table.names,
+            table.rows[part],
+            table.lines[part],
+            table.separator,
+            table.unit,
+            list(notes),
+        )
+
+
+def _chunks(
+    path: Path,
+    stream: BinaryIO,
+    rows: int,
+    separator: str | None,
+    encoding: str | None,
+    expected: Collection[str],
+) -> Iterator[TextTable]:
+    lines = _lines(path, stream, encoding)
+    head = list(islice(lines, _HEAD_LINES))
+    if not any(line.strip() for line in head):
+        raise DataError("the file is empty: it has no header line", where=str(path))
+    taken = text.separator_of(separator) if separator else _likeliest(head, path, expected)
+    records = text.records_of(chain(head, lines), taken, path, _LONGEST_FIELD)
+    at, header = next(records)
+    part = list(islice(records, rows))
+    if part:
+        header = text.even_records(path, header, at, part)
+    names, notes = checked_names(path, header, f"{path}, line {at}")
+    while True:
+        yield TextTable(path, names, [row for _, row in part], [line for line, _ in part], taken, notes=notes)
+        part, notes = list(islice(records, rows)), []
+        if not part:
+            return
+        text.even_records(path, names, at, part)
+
+
+def _likeliest(head: list[str], path: Path, expected: Collection[str]) -> str:
+    """The separator that finds most of the expected columns in the header, or else most columns."""
+    sniffed = text.sniff("\n".join(head))
+    best, most = sniffed, 0
+    for candidate in dict.fromkeys((sniffed, *text.SEPARATORS.values())):
+        try:
+            _, header = next(text.records_of(iter(head), candidate, path, _LONGEST_FIELD))
+        except DataError:  # broken quotes: reported where the file is read
+            continue
+        found = len(set(expected) & {" ".join(name.split()) for name in header})
+        if found > most:
+            best, most = candidate, found
+    return best
+
+
+def _lines(path: Path, stream: BinaryIO, encoding: str | None) -> Iterator[str]:
+    """The lines of a stream without their ends."""
+    if encoding is not None:
+        text.check_encoding(encoding)
+    buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
+    kind = compression_of(buffered.peek(8)[:8])
+    if kind is None:
+        yield from _decoded(path, buffered, encoding)
+        return
+    try:
+        with open_compressed(kind, buffered) as unpacked:
+            yield from _decoded(path, unpacked, encoding)
+    except BROKEN as error:
+        if isinstance(error, DataError):
+            raise
+        message = f"the compressed data are broken ({kind}): {in_words(error)}"
+        raise DataError(message, where=str(path)) from None
+
+
+def _decoded(path: Path, stream: Any, encoding: str | None) -> Iterator[str]:
+    data = stream.read(_BLOCK)
+    text.check_is_text(path, data)
+    chosen = text.marked_encoding(data) or encoding or "utf-8"
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(chosen)(), translate=True)
+    pending, line = "", 1
+    while True:
+        try:
+            block = decoder.decode(data, final=not data)
+        except UnicodeError as error:
+            hint = f"--encoding {'latin-1' if chosen.startswith('utf-8') else 'utf-8'} if it is that"
+            raise DataError(
+                f"not {chosen} text: {error}", where=f"{path}, line {line} or later", hint=hint
+            ) from None
+        if "\0" in block:
+            raise DataError("there are zero bytes: this is not text", where=f"{path}, line {line} or later")
+        if line == 1 and not pending:
+            block = block.removeprefix("\ufeff")
+        *whole, pending = (pending + block).split("\n")
+        line += len(whole)
+        yield from whole
+        if not data:
+            break
+        data = stream.read(_BLOCK)
+    if pending:
+        yield pending

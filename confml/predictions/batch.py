@@ -1,0 +1,162 @@
+"""`Batch`: the predictions of one chunk of new rows, as CSV columns and as a DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confml.data.new_rows import NewRows
+from confml.data.text_table import TextTable
+from confml.measures.prediction import Prediction
+from confml.measures.regions import reasons
+from confml.predictions.explain import SIDES, Explainer, Explanation
+from confml.predictions.model import Model
+from confml.report.files import field, numbers
+from confml.report.sections.regions import region_fields, region_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a prediction of new rows contains beyond labels and scores.
+
+    levels: significance levels of the regions. no_empty: an empty region becomes the label of the largest
+    p-value; its reason stays ``atypical``. explain: number of nearest training rows per class, 0 for none.
+    """
+
+    levels: tuple[float, ...]
+    no_empty: bool = False
+    explain: int = 0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Predictions of n new rows, k of which have one.
+
+    rows: the new rows. predicted: (n,) bool. prediction: of the k rows. regions, reasons: (k, c) and (k,) for
+    each level, empty for margins. explanation: of the k rows, None if not asked for. id_columns: their names.
+    """
+
+    rows: NewRows
+    predicted: np.ndarray
+    prediction: Prediction
+    regions: dict[float, np.ndarray]
+    reasons: dict[float, np.ndarray]
+    explanation: Explanation | None
+    id_columns: tuple[str, ...]
+
+    def csv(self) -> tuple[list[str], list[list[str]]]:
+        """Header and columns of finished CSV fields: ``line``, the identifiers, ``label`` where the file has
+        it, then columns as those of the region tables of a run, and those of the explanation."""
+        prediction, lines = self.prediction, self.rows.lines
+        labels = np.asarray(prediction.labels)
+        header, columns = region_table(prediction, labels, lines[self.predicted], ())
+        first = header.index("prediction")
+        header, columns = header[first:], columns[first:]
+        classes = [str(label) for label in prediction.classes.tolist()]
+        for level, region in self.regions.items():
+            header += [f"region@{level!r}", f"reason@{level!r}"]
+            columns += [region_fields(region, classes), self.reasons[level].tolist()]
+        if self.explanation is not None:
+            header.append("runner_up")
+            columns.append([field(label) for label in self.explanation.runner_up.tolist()])
+            for side in SIDES:
+                header += [f"lines@{side}", f"distances@{side}"]
+                columns.append([field("|".join(found)) for found in self.explanation.lines[side]])
+                columns.append(["|".join(numbers(found)) for found in self.explanation.distances[side]])
+            if self.explanation.features is not None:
+                header.append(f"features@{SIDES[0]}")
+                columns.append([field("|".join(map(_escaped, names))) for names in self.explanation.features])
+        own = self._own_columns(taken=header)
+        full = [_spread(column, self.predicted) for column in columns]
+        return [*own, *header], [*([field(value) for value in column] for column in own.values()), *full]
+
+    def frame(self) -> pd.DataFrame:
+        """The same as a DataFrame: regions are tuples of labels, neighbours tuples of lines and distances."""
+        import pandas as pd
+
+        prediction = self.prediction
+        frame = prediction.to_frame()
+        labels = prediction.classes.tolist()
+        columns: dict[str, Any] = {str(name): frame[name].to_numpy() for name in frame}
+        for level, region in self.regions.items():
+            columns[f"region@{level!r}"] = [
+                tuple(labels[column] for column in np.flatnonzero(row)) for row in region
+            ]
+            columns[f"reason@{level!r}"] = self.reasons[level]
+        if self.explanation is not None:
+            columns["runner_up"] = self.explanation.runner_up
+            for side in SIDES:
+                columns[f"lines@{side}"] = [tuple(found) for found in self.explanation.lines[side]]
+                columns[f"distances@{side}"] = [tuple(found) for found in self.explanation.distances[side]]
+            if self.explanation.features is not None:
+                columns[f"features@{SIDES[0]}"] = [tuple(names) for names in self.explanation.features]
+        found = {
+            name: pd.Series(list(values), index=np.flatnonzero(self.predicted), dtype=_dtype(values))
+            for name, values in columns.items()
+        }
+        own = self._own_columns(taken=list(columns))
+        everything = pd.DataFrame(found, columns=list(columns)).reindex(range(len(self.rows.lines)))
+        for at, (name, values) in enumerate(own.items()):
+            everything.insert(at, name, values)
+        return everything
+
+    def _own_columns(self, taken: Sequence[str]) -> dict[str, list[Any]]:
+        """The columns of the new rows themselves; an identifier called as another column gets ``id.``."""
+        own: dict[str, list[Any]] = {"line": self.rows.lines.tolist()}
+        ends = {"line", "label", *taken}
+        for j, name in enumerate(self.id_columns):
+            own[f"id.{name}" if name in ends else name] = self.rows.ids[:, j].tolist()
+        if self.rows.labels is not None:
+            own["label"] = self.rows.labels
+        return own
+
+
+def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) -> Iterator[Batch]:
+    """Iterate over the predictions of chunks of new rows whose columns were checked."""
+    explainer = Explainer(model, output.explain) if output.explain else None
+    for number, table in enumerate(tables):
+        rows = model.coder.code(table)
+        prediction = model.predict(rows, number)
+        regions = {
+            float(level): prediction.region(float(level))
+            for level in (output.levels if prediction.has_regions else ())
+        }
+        why = {level: reasons(region) for level, region in regions.items()}
+        if output.no_empty:
+            regions = {level: _not_empty(region, prediction) for level, region in regions.items()}
+        explanation = explainer.explain(rows, prediction) if explainer else None
+        predicted = model.is_predicted(rows)
+        yield Batch(rows, predicted, prediction, regions, why, explanation, model.data.id_columns)
+
+
+def _not_empty(region: np.ndarray, prediction: Prediction) -> np.ndarray:
+    filled = region.copy()
+    empty = np.flatnonzero(~region.any(axis=1))
+    filled[empty, prediction.predicted_columns[empty]] = True
+    return filled
+
+
+def _spread(column: Sequence[str], predicted: np.ndarray) -> list[str]:
+    """The fields of all rows; those without a prediction are empty."""
+    if predicted.all():
+        return list(column)
+    fields = [""] * len(predicted)
+    for row, text in zip(np.flatnonzero(predicted).tolist(), column, strict=True):
+        fields[row] = text
+    return fields
+
+
+def _escaped(text: str) -> str:
+    """A text as an entry of a list that is joined by ``|``, as in regions."""
+    return text.replace("\\", "\\\\").replace("|", "\\|")
+
+
+def _dtype(values: Any) -> Any:
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    return values.dtype if kind in "iuf" else object

@@ -1,0 +1,116 @@
+"""The nearest training rows of the predicted and of the runner-up class of new rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confml.data.new_rows import NewRows
+from confml.errors import ConfigError
+from confml.measures.prediction import Prediction
+from confml.predictions.model import Model
+
+SIDES = ("predicted", "runner-up")
+_FEATURES = 3  # that are named
+_PAIRS = 1 << 22  # distances that are computed at a time
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The nearest training rows of k new rows.
+
+    runner_up: (k,) the label with the largest score among the others. lines, distances: for each side, k
+    sequences, the nearest row first. features: k lists of at most three features, in which the new row
+    differs most from the nearest row of the predicted class; None where the steps make new features.
+    """
+
+    runner_up: np.ndarray
+    lines: dict[str, list[list[str]]]
+    distances: dict[str, list[np.ndarray]]
+    features: list[list[str]] | None
+
+
+class Explainer:
+    """Finds the ``count`` nearest training rows per class.
+
+    Distances are Euclidean, after the steps of the config; categories that come as codes differ by 1. Of rows
+    at one distance the earlier one comes first.
+    """
+
+    def __init__(self, model: Model, count: int):
+        self.count = count
+        self._X, self._transform, self._coded, kept, self._names = model.scaled
+        if len(model.parts.y) and len(np.unique(model.parts.y)) < 2:
+            raise ConfigError("an explanation needs two classes in the training rows")
+        self._y = np.asarray(model.parts.given[1])[kept] if model.is_conformal else model.parts.y
+        self._lines = _line_texts(model, model.rows[kept])
+        self._model = model
+
+    def explain(self, rows: NewRows, prediction: Prediction) -> Explanation:
+        """The nearest training rows of those of ``rows`` that have a prediction."""
+        model = self._model
+        X = (rows.table if model.parts.takes_codes else rows.X)[model.is_predicted(rows)]
+        X = self._transform(X) if len(X) else X
+        scores = np.array(prediction.scores)
+        at = np.arange(len(scores))
+        predicted = prediction.predicted_columns
+        scores[at, predicted] = -np.inf
+        second = np.argmax(scores, axis=1) if len(scores) else at
+        differing: list[list[str]] = [[] for _ in at]
+        lines: dict[str, list[list[str]]] = {}
+        distances: dict[str, list[np.ndarray]] = {}
+        for side, columns in zip(SIDES, (predicted, second), strict=True):
+            found_lines: list[list[str]] = [[] for _ in at]
+            found: list[np.ndarray] = [np.empty(0) for _ in at]
+            for column in np.unique(columns):
+                own = np.flatnonzero(columns == column)
+                train = np.flatnonzero(self._y == prediction.classes[column])
+                block = max(1, _PAIRS // max(1, len(train)))
+                for first in range(0, len(own), block):
+                    part = own[first : first + block]
+                    for row, one in zip(part, self._distances(X[part], train), strict=True):
+                        near = _nearest(one, self.count)
+                        found_lines[row] = [self._lines[place] for place in train[near]]
+                        found[row] = one[near]
+                        if side == SIDES[0] and self._names is not None and len(near):
+                            differing[row] = self._differing(X[row], self._X[train[near[0]]])
+            lines[side], distances[side] = found_lines, found
+        features = None if self._names is None else differing
+        return Explanation(prediction.classes[second], lines, distances, features)
+
+    def _differing(self, new: np.ndarray, near: np.ndarray) -> list[str]:
+        """The features with the largest differences, the largest first; none without a difference."""
+        apart = np.where(self._coded, new != near, np.abs(new - near))
+        order = np.argsort(-apart, kind="stable")[:_FEATURES]
+        names = self._names or []
+        return [names[column] for column in order.tolist() if apart[column] > 0]
+
+    def _distances(self, rows: np.ndarray, train: np.ndarray) -> np.ndarray:
+        from scipy.spatial.distance import cdist
+
+        numeric = ~self._coded
+        squared = cdist(rows[:, numeric], self._X[np.ix_(train, numeric)], "sqeuclidean")
+        for column in np.flatnonzero(self._coded):
+            squared += rows[:, column, None] != self._X[train, column]
+        return np.sqrt(squared)
+
+
+def _nearest(distances: np.ndarray, count: int) -> np.ndarray:
+    """Places of the ``count`` smallest distances, the first of equal ones before the others."""
+    count = min(count, len(distances))
+    if not count:
+        return np.empty(0, dtype=np.intp)
+    largest = np.partition(distances, count - 1)[count - 1]
+    near = np.flatnonzero(distances <= largest)
+    return near[np.argsort(distances[near], kind="stable")][:count]
+
+
+def _line_texts(model: Model, rows: np.ndarray) -> list[str]:
+    """The line of each training row; those of a test file that was pooled are marked ``test:``."""
+    data = model.data
+    lines = (data.part_row(rows) + 1 if data.lines is None else data.lines[rows]).tolist()
+    of_test = np.zeros(len(data), dtype=bool)
+    if data.test_rows is not None:
+        of_test[data.test_rows] = True
+    return [f"test:{line}" if test else str(line) for line, test in zip(lines, of_test[rows], strict=True)]

@@ -1,0 +1,276 @@
+"""`Summary`: counts over all chunks of new rows, and the sentences that they give."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+
+from confml.data.new_rows import NewRows
+from confml.measures.coverage_band import covered_probabilities
+from confml.measures.regions import smallest_p_notes
+from confml.predictions.batch import Batch
+from confml.predictions.model import Model
+from confml.steps.registry import step_class
+
+_MISSING = ("", "?", "na", "n/a", "nan", "null")
+SMALL = 0.05  # probability from which new rows are said not to look exchangeable
+
+
+class Summary:
+    """What was promised for new rows, and what they look like.
+
+    rows, predicted: numbers of new rows, and of those with a prediction. reasons: for each level, the number
+    of rows per reason. known: number of new rows with the features of a training row.
+    """
+
+    def __init__(self, model: Model, levels: tuple[float, ...]):
+        self.model, self.levels = model, tuple(map(float, levels))
+        self.rows = self.predicted = self.known = 0
+        self.reasons: dict[float, Counter[str]] = {level: Counter() for level in self.levels}
+        self.labels = self.errors = self.absent = 0
+        self.covered: Counter[float] = Counter()
+        self.kind = ""
+        train = model.data.table[model.rows] + 0.0
+        self._train = {row.tobytes() for row in train} if not np.isnan(train).any() else set()
+
+    def add(self, batch: Batch) -> None:
+        """Count the rows of a batch."""
+        self.kind = batch.prediction.kind
+        self.rows += len(batch.predicted)
+        self.predicted += int(batch.predicted.sum())
+        for level, reasons in batch.reasons.items():
+            self.reasons[level].update(reasons.tolist())
+        self.known += sum(row.tobytes() in self._train for row in batch.rows.table + 0.0)
+        self._score(batch, batch.rows)
+
+    def _score(self, batch: Batch, rows: NewRows) -> None:
+        if rows.labels is None:
+            return
+        prediction = batch.prediction
+        columns = {str(label): column for column, label in enumerate(prediction.classes.tolist())}
+        labels = [rows.labels[row] for row in np.flatnonzero(batch.predicted)]
+        for row, label in enumerate(labels):
+            if label.lower() in _MISSING:
+                continue
+            column = columns.get(label, -1)
+            self.labels += 1
+            self.absent += column < 0
+            self.errors += column != prediction.predicted_columns[row]
+            for level, region in batch.regions.items():
+                self.covered[level] += column >= 0 and bool(region[row, column])
+
+    # ---- sentences
+
+    def sentences(self) -> list[str]:
+        """The promise, the smallest p-value, what is not promised, exchangeability; then scores."""
+        found = [self._promise(), *self._exchangeable()]
+        return [sentence for sentence in found if sentence]
+
+    def score(self) -> str | None:
+        """One sentence on the new rows that have labels, None without any."""
+        if not self.labels:
+            return None
+        text = f"labels of {_count(self.labels)}: error rate {_percent(self.errors, self.labels)}"
+        shares = [f"{_percent(self.covered[level], self.labels)} at {level!r}" for level in self._shown()]
+        if shares:
+            text += f"; coverage {', '.join(shares)}"
+        if self.absent:
+            text += f"; {_count(self.absent)} of a class that no training row has"
+        return text
+
+    def notes(self) -> list[str]:
+        """Warnings: unknown categories, rows without a prediction, unreachable levels, training rows."""
+        model = self.model
+        found = model.coder.unknown_notes()
+        if self.predicted < self.rows:
+            left = self.rows - self.predicted
+            found.append(
+                f"{_count(left)} with missing values {_have(left)} no prediction "
+                "(missing: mean predicts them with training means)"
+            )
+        if self.kind == "p-value":
+            by_class = model.is_label_conditional
+            found += smallest_p_notes(
+                self.levels,
+                None if by_class else model.counted_rows,
+                model.class_counts if by_class else None,
+            )
+        if self.known and 2 * self.known >= self.rows:
+            found.append(
+                f"{self.known} of {_count(self.rows)} {_have(self.known)} the features of a training row: "
+                "predictions of rows that were learnt say nothing about new rows"
+            )
+        return found
+
+    def _shown(self) -> tuple[float, ...]:
+        return self.levels if self.kind and self.kind != "margin" else ()
+
+    def _promise(self) -> str:
+        model = self.model
+        head = f"{model.name}{self._params()}, fitted to {_count(len(model.parts.y))} of {model.data.name}"
+        if len(model.rows) < len(model.data):
+            head += " (its training part)"
+        if self.kind == "margin":
+            return (
+                f"{head}. The scores are margins: they have no regions and no probability of an error is "
+                "promised (--conformal split makes the method conformal)."
+            )
+        if self.kind != "p-value":
+            return (
+                f"{head}. A region is the smallest set of labels whose estimated probability is at least "
+                "1 - level: no coverage is promised (--conformal split makes the method conformal)."
+            )
+        return " ".join([head + ".", self._coverage(), self._limits(), self._smallest()])
+
+    def _params(self) -> str:
+        shown = [f"{name}: {value}" for name, value in self.model.params.items()]
+        return f" {{{', '.join(shown)}}}" if shown else ""
+
+    def _coverage(self) -> str:
+        model = self.model
+        rows = "new rows are exchangeable with the training rows"
+        least = []
+        for level in self.levels:
+            bound = 1 - self._error_bound(level)
+            if bound > 0:
+                least.append(f"{_digits(100 * bound)} % at level {level!r}")
+        if not least:
+            return f"If {rows}, no coverage is promised at these levels."
+        per = " of each class" if model.is_label_conditional else ""
+        text = f"If {rows}, a region holds the true label{per} with probability at least {', '.join(least)}."
+        text += self._step_words()
+        return text
+
+    def _breaks(self) -> str | None:
+        """The reason why the promise does not hold, None where it does."""
+        model = self.model
+        if model.setting.noise:
+            return "the config adds noise to the training rows"
+        kinds = {name: step_class(name) for name, _ in model.setting.steps}
+        biased = [name for name, kind in kinds.items() if kind.breaks_exchangeability]
+        if model.is_conformal or not biased:
+            return None
+        verb = "makes" if len(biased) == 1 else "make"
+        return f"{' and '.join(biased)} {verb} training rows more ordinary than new rows"
+
+    def _step_words(self) -> str:
+        """Whether steps and groups allow the promise."""
+        model = self.model
+        broken = self._breaks()
+        if broken is not None:
+            more = "" if model.setting.noise else " (a method with --conformal split keeps the promise)"
+            return f" That does not hold here: {broken}{more}."
+        text = ""
+        learnt = [name for name, _ in model.setting.steps if step_class(name).learns]
+        if learnt and not model.is_conformal:
+            text = (
+                f" The bound is approximate here, because {' and '.join(learnt)} "
+                f"{'is' if len(learnt) == 1 else 'are'} learnt from the training rows alone (a method with "
+                "--conformal split keeps it exact)."
+            )
+        if model.data.groups is not None:
+            text += (
+                " Rows of new groups are not exchangeable with the training rows if rows of one group are "
+                "alike."
+            )
+        return text
+
+    def _error_bound(self, level: float) -> float:
+        """The bound on the probability that a region at a level does not hold the true label."""
+        model = self.model
+        if model.params.get("conformal") != "cross":
+            return level
+        folds = int(model.params.get("conformal__folds", 5))
+        rows = min(model.class_counts.values()) if model.is_label_conditional else model.counted_rows
+        return 2 * (level + (1 - level) * (folds - 1) / (rows + folds))
+
+    def _limits(self) -> str:
+        single = "a single row"
+        if not self.model.is_label_conditional:
+            single += ", for a single class (--per-class promises that)"
+        return (
+            f"This is an average over training sets and new rows: nothing is promised for {single} or for "
+            "rows of another kind than the training rows."
+        )
+
+    def _smallest(self) -> str:
+        model = self.model
+        if model.is_label_conditional:
+            label, rows = min(model.class_counts.items(), key=lambda item: item[1])
+            return (
+                f"The smallest possible p-value is 1/{rows + 1} = {1 / (rows + 1):.2g} for the smallest "
+                f"class, {label}."
+            )
+        rows = model.counted_rows
+        return f"The smallest possible p-value is 1/{rows + 1} = {1 / (rows + 1):.2g}."
+
+    def _exchangeable(self) -> list[str]:
+        """Atypical rows at the smallest level that can exclude a label, with the probability of so many."""
+        if not self.predicted:
+            return []
+        if self.kind != "p-value":
+            return ["Exchangeability of new and training rows is not checked: that needs p-values."]
+        counted = min(self.model.class_counts.values()) if self.model.is_label_conditional else None
+        counted = (self.model.counted_rows if counted is None else counted) + 1
+        level = next((one for one in sorted(self.levels) if one >= 1 / counted), None)
+        if level is None:
+            return []
+        n, atypical = self.predicted, self.reasons[level]["atypical"]
+        text = (
+            f"{atypical} of {_count(n)} ({_percent(atypical, n)}) {_are(atypical)} atypical at level "
+            f"{level!r} (no label has a larger p-value)"
+        )
+        bound = min(1.0, self._error_bound(level))
+        if self._breaks() is not None or bound >= 1:
+            return [text + "."]
+        if atypical <= bound * n:
+            return [f"{text}, as exchangeability allows: this is no evidence against it."]
+        p, how = self._probability(atypical, n, level, counted, bound)
+        verdict = (
+            "the new rows do not look exchangeable with the training rows; the promise may not hold for them"
+            if p <= SMALL
+            else "this is no evidence against exchangeability"
+        )
+        return [
+            f"{text}; if the rows are exchangeable, the expected share is at most {_digits(100 * bound)} %, "
+            f"and the probability of at least this many is at most {p:.2g} ({how}): "
+            f"{verdict}."
+        ]
+
+    def _probability(
+        self, atypical: int, n: int, level: float, counted: int, bound: float
+    ) -> tuple[float, str]:
+        """A bound on the probability of at least ``atypical`` atypical rows among n exchangeable ones.
+
+        An atypical row is an error. Errors of split conformal prediction are beta-binomial given the
+        calibration examples, fewer with ties; in other cases only their expected number is bounded.
+        """
+        model = self.model
+        exact = model.params.get("conformal") == "split" and not model.is_label_conditional
+        if exact and not model.params.get("conformal__smoothed"):
+            covered = covered_probabilities(n, counted, level)
+            return min(1.0, float(math.fsum(covered[: n - atypical + 1]))), "beta-binomial"
+        return min(1.0, n * bound / atypical), "Markov's inequality"
+
+
+def _count(rows: int) -> str:
+    return f"{rows} row" if rows == 1 else f"{rows} rows"
+
+
+def _have(rows: int) -> str:
+    return "has" if rows == 1 else "have"
+
+
+def _are(rows: int) -> str:
+    return "is" if rows == 1 else "are"
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{_digits(100 * part / whole)} %"
+
+
+def _digits(value: float) -> str:
+    """A number with three digits, without zeros at the end."""
+    return f"{value:.3g}" if abs(value) < 99.95 else f"{value:.5g}"

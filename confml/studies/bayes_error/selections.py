@@ -1,0 +1,39 @@
+"""Rows of the forward selection of features and of the ranked transforms of a study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from confml.studies.bayes_error.study import Study
+
+
+def selection_rows(study: Study) -> list[dict[str, Any]]:
+    """Return the selected features in order, with the criterion after each."""
+    if study.selection is None:
+        return []
+    taken = zip(study.selection.attributes.tolist(), study.selection.criterion.tolist(), strict=True)
+    return [
+        {"step": step, "attribute": study.attributes[number], "criterion": value}
+        for step, (number, value) in enumerate(taken, start=1)
+    ]
+
+
+def transform_rows(study: Study) -> list[dict[str, Any]]:
+    """Return the transforms, best first: mean and worst of the pairs, mean and worst of one-vs-rest."""
+    found = []
+    for one in study.ranked or ():
+        pairs = one.errors.pairwise.estimate[np.triu_indices(len(study.classes), 1)]
+        rest = one.errors.one_vs_rest.estimate
+        found.append(
+            {
+                "transform": one.name,
+                "columns": one.columns,
+                "mean_of_pairs": float(pairs.mean()),
+                "worst_pair": float(pairs.max()),
+                "mean_of_classes": float(rest.mean()),
+                "worst_class": float(rest.max()),
+            }
+        )
+    return found

@@ -1,0 +1,114 @@
+"""``confml init``: a commented config that runs as it is."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn import datasets
+
+import confml
+from confml.commands.init import init
+from confml.config import load_config
+from confml.data import load
+from confml.errors import ConfigError, DataError
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def loans(rows=240, decimal=",", separator=";", job="clerk farmer nurse no"):
+    rng = np.random.default_rng(0)
+    lines = [["customer", "opened", "age", "income", "job", "branch", "country", "years", "default"]]
+    for row in range(rows):
+        age, income = int(rng.integers(20, 70)), f"{rng.lognormal(8, 0.5):.2f}".replace(".", decimal)
+        lines.append(
+            [
+                *(f"C{row:04d}", f"2020-0{1 + row % 9}-11", str(age), income if row % 50 else ""),
+                *(str(rng.choice(job.split())), f"b{row % 40}", "DE", str(age)),
+                "yes" if age / 70 + rng.normal(0, 0.1) < 0.6 else "no",
+            ]
+        )
+    return "\n".join(separator.join(line) for line in lines) + "\n"
+
+
+def run(*arguments, fails=None):
+    """(stdout, stderr) of the command, or the message of the error that it fails with."""
+    result = CliRunner().invoke(init, [str(one) for one in arguments])
+    if fails is not None:
+        assert isinstance(result.exception, fails), result.exception or result.output
+        return str(result.exception)
+    assert result.exit_code == 0, result.exception or result.output
+    return result.stdout, result.stderr
+
+
+def test_columns_of_every_kind_are_proposed(here):
+    (here / "loans.csv").write_text(loans())
+    text, told = run("loans.csv", "--label", "default")
+    (here / "loans.yaml").write_text(text)
+    config = load_config("loans.yaml")
+    dataset = config.datasets[0].as_dict()
+    assert dataset["id"] == ["customer"] and dataset["nominal"] == ["job", "branch"]
+    assert dataset["ignore"] == ["opened", "country", "years"]
+    assert dataset["decimal"] == "," and dataset["missing"] == "mean" and dataset["label"] == "default"
+    assert [step.name for step in config.steps] == ["standardise"]
+    assert [entry.name for entry in config.methods][0] == "tcm-nn"
+    assert "# dates, constant, copies of other columns" in text and "1/217 = 0.0046" in text
+    assert "column 'branch' has 40 values in 240 rows; if it names subjects" in told
+    data = load(config.datasets[0].spec())
+    assert len(data) == 240 and data.id_columns == ("customer",)
+    assert data.table_attributes == ("age", "income", "job", "branch")
+
+
+def test_the_config_runs_and_predicts(here):
+    (here / "loans.csv").write_text(loans(120))
+    run("loans.csv", "--label", "default", "--ignore", "branch", "--out", "configs/loans.yaml")
+    assert "csv: ../loans.csv" in (here / "configs" / "loans.yaml").read_text()
+    finished = confml.run("configs/loans.yaml", out=here / "run", jobs=1, engine="serial")
+    assert finished.failures.empty
+    assert set(finished.metrics["method"]) == {"tcm-nn", "knn"}
+    message = run("loans.csv", "--label", "default", "--out", "configs/loans.yaml", fails=ConfigError)
+    assert "configs/loans.yaml: the file exists" in message and "--force" in message
+
+
+def test_a_level_is_proposed_only_if_a_p_value_can_reach_it(here):
+    (here / "few.csv").write_text("x,y\n" + "".join(f"{row / 7},{'ab'[row % 2]}\n" for row in range(30)))
+    text, _ = run("few.csv", "--label", "y")
+    assert "levels: [0.05, 0.1, 0.2]  # significance levels; the smallest possible p-value is 1/28" in text
+    assert "steps:" not in text
+
+
+def test_names_and_encodings_are_written_so_that_they_are_read_again(here):
+    frame = datasets.load_iris(as_frame=True).frame
+    frame.columns = ["no", "a: b", "größe, #1", "1", "true"]
+    frame["größe, #1"] *= 100
+    frame.to_csv("blüten.csv", index=False, encoding="latin-1")
+    text, _ = run("blüten.csv", "--label", "true")
+    (here / "config.yaml").write_text(text, encoding="utf-8")
+    config = load_config("config.yaml")
+    assert config.datasets[0].encoding == "cp1252" and config.datasets[0].label == "true"
+    assert load(config.datasets[0].spec()).table_attributes == ("no", "a: b", "größe, #1", "1")
+
+
+def test_json(here):
+    (here / "loans.csv").write_text(loans())
+    text, _ = run("loans.csv", "--label", "default", "--json")
+    told = json.loads(text)
+    assert told["config"]["datasets"][0]["id"] == ["customer"] and told["rows"] == 240
+    assert any("branch" in question for question in told["questions"])
+
+
+def test_mistakes_are_those_of_the_data(here):
+    (here / "loans.csv").write_text(loans())
+    message = run("loans.csv", "--label", "defalt", fails=ConfigError)
+    assert "there is no label column 'defalt'; did you mean 'default'?" in message
+    (here / "mixed.csv").write_text("x,y\n" + "1,a\n2,b\n" * 10 + "many,a\n")
+    assert "holds 20 numbers and 1 text ('many' on line 22)" in run(
+        "mixed.csv", "--label", "y", fails=DataError
+    )
+    assert "needs --label" in run("loans.csv", fails=ConfigError)

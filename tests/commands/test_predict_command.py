@@ -1,0 +1,400 @@
+"""``confml predict`` and `confml.predict`: new rows in, one row of answers per new row out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from sklearn import datasets
+
+import confml
+from confml.commands.predict import predict
+from confml.data import table_chunks
+from confml.errors import ConfigError, ConfmlError, DataError
+from confml.measures.coverage_band import coverage_band
+
+LEVELS = (0.01, 0.05, 0.1)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    """(training rows, new rows) with an identifier, shuffled."""
+    frame = datasets.load_wine(as_frame=True).frame.sample(frac=1, random_state=1).reset_index(drop=True)
+    frame.insert(0, "bottle", [f"b{row}" for row in range(len(frame))])
+    return frame[:120].reset_index(drop=True), frame[120:].reset_index(drop=True)
+
+
+@pytest.fixture
+def files(wine, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, part in zip(("wine", "new"), wine, strict=True):
+        part.to_csv(f"{name}.csv", index=False)
+    return tmp_path
+
+
+def run(*arguments, stdin=None, fails=None):
+    """(rows of the output, stderr) of the command; the message of the error if it fails as expected."""
+    result = CliRunner().invoke(predict, [str(one) for one in arguments], input=stdin)
+    if fails is not None:
+        assert isinstance(result.exception, fails), result.exception or result.output
+        return str(result.exception)
+    assert result.exit_code == 0, result.exception or result.output
+    return list(csv.DictReader(io.StringIO(result.stdout))), result.stderr
+
+
+WITHOUT_CONFIG = ("--train", "wine.csv", "--label", "target", "--id", "bottle")
+
+
+def test_answers_are_those_of_the_method(files, wine):
+    train, new = wine
+    rows, told = run(*WITHOUT_CONFIG, "new.csv")
+    X, X_new = (part.drop(columns=["bottle", "target"]).to_numpy() for part in wine)
+    mean, sd = X.mean(axis=0), X.std(axis=0)
+    model = confml.TCMNN(k=1).fit((X - mean) / sd, train["target"])
+    expected = model.confident_predict((X_new - mean) / sd)["p-value"]
+    p = [[float(row[f"p[{label}]"]) for label in (0, 1, 2)] for row in rows]
+    np.testing.assert_array_equal(p, expected.scores)
+    assert [row["line"] for row in rows] == [str(line) for line in range(2, len(new) + 2)]
+    assert [row["bottle"] for row in rows] == new["bottle"].tolist()
+    assert [int(row["label"]) for row in rows] == new["target"].tolist()
+    assert [int(row["prediction"]) for row in rows] == expected.labels.tolist()
+    for level in LEVELS:
+        sets = expected.label_sets(level)
+        assert [row[f"region@{level}"] for row in rows] == ["|".join(map(str, one)) for one in sets]
+        reasons = ["atypical", "certain", "ambiguous", "ambiguous"]
+        assert [row[f"reason@{level}"] for row in rows] == [reasons[len(one)] for one in sets]
+    errors = np.mean(expected.labels != new["target"])
+    assert f"labels of 58 rows: error rate {100 * errors:.3g} %" in told
+    assert "fitted to 120 rows of wine" in told and "at least 99 % at level 0.01, 95 % at level 0.05" in told
+    assert "smallest possible p-value is 1/121" in told and "nothing is promised for a single row" in told
+
+
+def test_columns_are_matched_by_name_in_any_order(files, wine):
+    first, _ = run(*WITHOUT_CONFIG, "new.csv")
+    new = wine[1][wine[1].columns[::-1]].drop(columns="target")
+    new["more"] = "x"
+    new.to_csv("new.csv", index=False, sep=";")
+    rows, told = run(*WITHOUT_CONFIG, "new.csv")
+    assert "label" not in rows[0] and "labels of" not in told
+    assert rows == [{name: value for name, value in row.items() if name != "label"} for row in first]
+    assert "new.csv: columns that the training rows do not have are not used: 'more'" in told
+
+
+def test_missing_columns_are_all_named(files, wine):
+    new = wine[1].rename(columns={"ash": "ashes"}).drop(columns="proline")
+    new.to_csv("new.csv", index=False)
+    message = run(*WITHOUT_CONFIG, "new.csv", fails=DataError)
+    assert "new.csv: columns of the training rows are missing: 'ash', 'proline'" in message
+    assert "did you mean 'ashes'?" in message
+
+
+def test_a_stream_gives_the_same_rows_as_the_file_in_any_chunks(files, monkeypatch):
+    first, _ = run(*WITHOUT_CONFIG, "new.csv")
+    monkeypatch.setattr(table_chunks, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(
+        table_chunks.table_chunks, "__kwdefaults__", {**table_chunks.table_chunks.__kwdefaults__, "rows": 7}
+    )
+    rows, _ = run(*WITHOUT_CONFIG, "-", stdin=(files / "new.csv").read_bytes())
+    assert rows == first
+
+
+def test_one_row_and_no_row(files, wine):
+    first, _ = run(*WITHOUT_CONFIG, "new.csv")
+    wine[1][:1].to_csv("one.csv", index=False)
+    assert run(*WITHOUT_CONFIG, "one.csv")[0] == first[:1]
+    wine[1][:0].to_csv("none.csv", index=False)
+    result = CliRunner().invoke(predict, [*WITHOUT_CONFIG, "none.csv"])
+    assert result.exit_code == 0
+    assert result.stdout == ",".join(first[0]) + "\n"
+    (files / "nothing.csv").write_text("")
+    assert "the file is empty" in run(*WITHOUT_CONFIG, "nothing.csv", fails=DataError)
+
+
+def test_a_text_in_a_column_of_numbers_and_an_infinite_value(files, wine):
+    new = wine[1].astype({"ash": object})
+    new.loc[3, "ash"] = "much"
+    new.to_csv("new.csv", index=False)
+    message = run(*WITHOUT_CONFIG, "new.csv", fails=DataError)
+    assert "column 'ash' must be numbers as in the training rows, got 'much' (line 5)" in message
+    new.loc[3, "ash"] = "inf"
+    new.to_csv("new.csv", index=False)
+    assert "line 5, column 'ash': the value is infinite" in run(*WITHOUT_CONFIG, "new.csv", fails=DataError)
+
+
+def test_missing_values_of_new_rows(files, wine):
+    whole, _ = run(*WITHOUT_CONFIG, "new.csv")
+    new = wine[1].copy()
+    new.loc[2, "ash"] = np.nan
+    new.to_csv("new.csv", index=False)
+    message = run(*WITHOUT_CONFIG, "new.csv", fails=DataError)
+    assert "new.csv, line 4, column 'ash': the value is missing" in message and "--missing mean" in message
+    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--missing", "drop")
+    assert rows[:2] + rows[3:] == whole[:2] + whole[3:]
+    assert rows[2]["line"] == "4" and rows[2]["prediction"] == rows[2]["region@0.05"] == ""
+    assert "1 row with missing values has no prediction" in told and "labels of 57 rows" in told
+    filled, _ = run(*WITHOUT_CONFIG, "new.csv", "--missing", "mean")
+    new.loc[2, "ash"] = wine[0]["ash"].mean()
+    new.to_csv("new.csv", index=False)
+    assert filled == run(*WITHOUT_CONFIG, "new.csv")[0]
+
+
+LOANS = "id,age,job,default\n" + "".join(
+    f"c{row},{20 + row % 40},{'abc'[row % 3]},{'no' if row % 40 < 22 else 'yes'}\n" for row in range(90)
+)
+
+
+def test_categories_and_unknown_ones(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loans.csv").write_text(LOANS)
+    (tmp_path / "new.csv").write_text("job,age,id\na,21,x1\nd,59,x2\n")
+    rows, told = run("--train", "loans.csv", "--label", "default", "new.csv")
+    assert [row["prediction"] for row in rows] == ["no", "yes"] and [row["id"] for row in rows] == [
+        "x1",
+        "x2",
+    ]
+    assert "column 'job' has categories that no training row has: 'd' (1 row, the first on line 3)" in told
+    assert "which are 'a', 'b', 'c'" in told
+    (tmp_path / "new.csv").write_text("job,age\na,21\n")
+    rows, told = run("--train", "loans.csv", "--label", "default", "new.csv")
+    assert rows[0]["id"] == "" and "identifier columns of the training rows are missing: 'id'" in told
+
+
+def test_nearest_training_rows_are_listed(files, wine):
+    train, new = wine
+    rows, _ = run(*WITHOUT_CONFIG, "new.csv", "--explain", 3)
+    X, X_new = (part.drop(columns=["bottle", "target"]).to_numpy() for part in wine)
+    X_new = (X_new - X.mean(axis=0)) / X.std(axis=0)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    for x, row in zip(X_new, rows, strict=True):
+        p = {label: float(row[f"p[{label}]"]) for label in (0, 1, 2) if str(label) != row["prediction"]}
+        assert p[int(row["runner_up"])] == max(p.values())
+        for label, side in ((row["prediction"], "predicted"), (row["runner_up"], "runner-up")):
+            own = np.flatnonzero(train["target"] == int(label))
+            distances = np.sqrt(((X[own] - x) ** 2).sum(axis=1))
+            near = np.argsort(distances, kind="stable")[:3]
+            assert row[f"lines@{side}"] == "|".join(str(line) for line in own[near] + 2)
+            found = [float(text) for text in row[f"distances@{side}"].split("|")]
+            np.testing.assert_allclose(found, distances[near], rtol=1e-12)
+
+
+def test_no_empty_regions_and_label_conditional_p_values(files, wine):
+    plain, _ = run(*WITHOUT_CONFIG, "new.csv", "--level", 0.3)
+    assert any(row["region@0.3"] == "" for row in plain)
+    rows, _ = run(*WITHOUT_CONFIG, "new.csv", "--level", 0.3, "--no-empty")
+    for one, row in zip(plain, rows, strict=True):
+        assert row["region@0.3"] == one["region@0.3"] or row["prediction"]
+        assert row["reason@0.3"] == one["reason@0.3"]
+    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--per-class")
+    model = confml.predict(*wine, label="target", id="bottle", params={"mondrian": True})
+    assert [float(row["p[1]"]) for row in rows] == model["p[1]"].tolist()
+    assert "holds the true label of each class" in told and "for the smallest class, 2" in told
+    message = run(*WITHOUT_CONFIG, "new.csv", "--per-class", "--method", "knn", fails=ConfigError)
+    assert "knn has no label-conditional p-values; make it conformal: --conformal split" in message
+
+
+def test_other_methods_promise_no_more_than_they_keep(files):
+    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--param", "k=5")
+    assert "prob[1]" in rows[0] and rows[0]["credibility"] == "" and "no coverage is promised" in told
+    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "linear-svm")
+    assert "margin[1]" in rows[0] and "region@0.05" not in rows[0] and "they have no regions" in told
+    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
+    assert "p[1]" in rows[0] and "The bound is approximate" not in told
+    assert "smallest possible p-value is 1/37" in told
+    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--conformal", "cross")
+    bound = 2 * (0.05 + 0.95 * 4 / 125)
+    assert f"{100 * (1 - bound):.3g} % at level 0.05" in told
+
+
+CONFIG = """\
+datasets: [{name: wine, csv: wine.csv, label: target, id: bottle}]
+steps: [min-max]
+methods:
+  - {name: tcm-nn, k: 1, label: one}
+  - {name: tcm-nn, sweep: {k: [3, 5]}, label: swept}
+  - {name: knn, tune: {k: [1, 5, 9]}}
+protocol: {kind: k-fold, inner-folds: 3}
+levels: [0.2]
+"""
+
+
+def test_a_config_says_steps_methods_and_levels(files, wine):
+    (files / "wine.yaml").write_text(CONFIG)
+    rows, _ = run("wine.yaml", "new.csv", "--method", "one")
+    expected = confml.predict(*wine, label="target", id="bottle", steps=["min-max"], levels=[0.2])
+    assert [float(row["p[0]"]) for row in rows] == expected["p[0]"].tolist()
+    assert [name for name in rows[0] if name.startswith("region")] == ["region@0.2"]
+    message = run("wine.yaml", "new.csv", fails=ConfigError)
+    assert "the config has 3 methods: tcm-nn (one), tcm-nn (swept), knn; choose one with --method" in message
+    message = run("wine.yaml", "new.csv", "--method", "swept", fails=ConfigError)
+    assert "tcm-nn is swept over k (3, 5); choose a value, as --param k=3" in message
+    assert run("wine.yaml", "new.csv", "--method", "swept", "--param", "k=1")[0] == rows
+    _, told = run("wine.yaml", "new.csv", "--method", "knn")
+    assert "3-fold cross-validation on the training rows chose {k:" in told
+    message = run("wine.yaml", "new.csv", "--method", "kn", fails=ConfigError)
+    assert "the config has no method 'kn'; did you mean 'knn'?" in message
+
+
+def test_fixed_split_trains_on_the_training_part(files, wine):
+    wine[0][100:].to_csv("test.csv", index=False)
+    wine[0][:100].to_csv("wine.csv", index=False)
+    text = CONFIG.replace("id: bottle", "id: bottle, test: test.csv")
+    (files / "pooled.yaml").write_text(text)
+    (files / "fixed.yaml").write_text(text.replace("kind: k-fold", "kind: fixed-split"))
+    rows, told = run("pooled.yaml", "new.csv", "--method", "one", "--explain", 120)
+    assert "fitted to 120 rows of wine." in told
+    lines = {
+        line
+        for row in rows
+        for side in ("predicted", "runner-up")
+        for line in row[f"lines@{side}"].split("|")
+    }
+    assert {"2", "101", "test:2", "test:21"} <= lines and "102" not in lines
+    _, told = run("fixed.yaml", "new.csv", "--method", "one")
+    assert "fitted to 100 rows of wine (its training part)." in told
+
+
+def test_a_promise_that_does_not_hold_is_taken_back(files):
+    text = CONFIG.replace("[min-max]", "[min-max, tomek-links]")
+    (files / "cleaned.yaml").write_text(text)
+    _, told = run("cleaned.yaml", "new.csv", "--method", "one")
+    assert "That does not hold here: tomek-links makes training rows more ordinary than new rows" in told
+    assert "exchangeability allows" not in told
+    _, told = run("cleaned.yaml", "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
+    assert "does not hold" not in told and "exchangeability allows" in told
+    noisy = ("--set", "noise.labels=0.1")
+    _, told = run(
+        "cleaned.yaml", "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split", *noisy
+    )
+    assert "That does not hold here: the config adds noise to the training rows." in told
+    message = run(
+        "cleaned.yaml", "new.csv", "--method", "one", "--set", "noise.irrelevant=2", fails=ConfigError
+    )
+    assert "noise.irrelevant adds features that new rows do not have" in message
+    (files / "cleaned.yaml").write_text(CONFIG.replace("id: bottle", "ignore: bottle, groups: ash"))
+    _, told = run("cleaned.yaml", "new.csv", "--method", "one")
+    assert "Rows of new groups are not exchangeable with the training rows" in told
+
+
+def test_a_card_is_a_training_set_too(files, wine):
+    (files / "cards.yaml").write_text(
+        "datasets: [wine-sklearn, iris]\nsteps: [standardise]\nmethods: [tcm-nn]\nprotocol: k-fold\n"
+    )
+    assert "choose one with --dataset" in run("cards.yaml", "new.csv", fails=ConfigError)
+    message = run("cards.yaml", "new.csv", "--dataset", "wine", fails=ConfigError)
+    assert "the config has no data set 'wine'; there are wine-sklearn, iris" in message
+    new = wine[1].rename(columns={"od280/od315_of_diluted_wines": "od280"})
+    new.to_csv("other.csv", index=False)
+    message = run("cards.yaml", "other.csv", "--dataset", "wine-sklearn", fails=DataError)
+    assert "missing: 'od280/od315_of_diluted_wines'" in message
+    rows, told = run("cards.yaml", "new.csv", "--dataset", "wine-sklearn")
+    assert [row["prediction"] for row in rows] == [str(label) for label in new["target"]]
+    assert "58 of 58 rows have the features of a training row" in told
+
+
+def test_the_features_that_put_a_row_far_away_are_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loans.csv").write_text(LOANS)
+    (tmp_path / "new.csv").write_text("id,job,age\nx,a,300\ny,z,26\n")
+    for more in ((), ("--conformal", "split")):
+        method = ("--method", "knn") if more else ()
+        rows, _ = run(
+            *("--train", "loans.csv", "--label", "default", "new.csv", "--explain", 1), *method, *more
+        )
+        assert rows[0]["features@predicted"].split("|")[0] == "age"
+        assert "job" in rows[1]["features@predicted"].split("|")[0]
+
+
+def test_rows_of_another_kind_are_noticed(files):
+    rng = np.random.default_rng(0)
+    classes = np.repeat(["a", "b"], 60)
+    points = rng.normal(size=(120, 2)) * 0.1 + np.where(classes == "a", 0, 5)[:, None]
+    pd.DataFrame({"x": points[:, 0], "y": points[:, 1], "class": classes}).to_csv("train.csv", index=False)
+    far = [(100.0, -100.0)] * 18 + [(0.0, 0.0)] * 2
+    pd.DataFrame(far, columns=["x", "y"]).to_csv("new.csv", index=False)
+    without_config = ("--train", "train.csv", "--label", "class")
+    rows, told = run(*without_config, "new.csv", "--level", 0.01, "--level", 0.005)
+    assert [row["reason@0.01"] for row in rows] == ["atypical"] * 18 + ["certain"] * 2
+    assert "18 of 20 rows (90 %) are atypical at level 0.01" in told  # no p-value reaches 0.005
+    assert "is at most 0.011 (Markov's inequality): the new rows do not look exchangeable" in told
+    assert "level 0.005 cannot exclude any label" in told
+    _, told = run(*without_config, "new.csv", "--method", "knn", "--conformal", "split")
+    assert "0 of 20 rows (0 %) are atypical" in told and "this is no evidence against it" in told
+    _, told = run(*without_config, "train.csv")
+    assert "120 of 120 rows have the features of a training row" in told
+
+
+def test_arguments_that_do_not_fit(files):
+    for arguments, words in (
+        (["new.csv"], "confml predict --train FILE --label COLUMN NEW"),
+        (["a.yaml", "new.csv", "--train", "wine.csv"], "with --train there is one argument"),
+        (["a.yaml", "new.csv", "--label", "target"], "--label goes with --train"),
+        ([*WITHOUT_CONFIG, "new.csv", "--set", "seed=2"], "--set goes with a config"),
+    ):
+        result = CliRunner().invoke(predict, arguments)
+        assert result.exit_code == 2 and words in result.stderr, result.stderr
+    message = run(*WITHOUT_CONFIG, "new.csv", "--method", "tcm-n", fails=ConfmlError)
+    assert "did you mean 'tcm-nn'?" in message
+    assert "no such file" in run(*WITHOUT_CONFIG, "gone.csv", fails=DataError)
+
+
+def test_the_output_file_is_complete_or_absent(files, wine):
+    _, told = run(*WITHOUT_CONFIG, "new.csv", "--out", "answers/regions.csv")
+    assert "58 rows in answers/regions.csv" in told
+    rows = list(csv.DictReader((files / "answers" / "regions.csv").open()))
+    assert rows == run(*WITHOUT_CONFIG, "new.csv")[0]
+    run(*WITHOUT_CONFIG, "gone.csv", "--out", "answers/other.csv", fails=DataError)
+    assert [path.name for path in (files / "answers").iterdir()] == ["regions.csv"]
+
+
+def test_data_frames_in_and_out(files, wine):
+    train, new = wine
+    rows, _ = run(*WITHOUT_CONFIG, "new.csv", "--explain", 2)
+    told: list[str] = []
+    frame = confml.predict(
+        train, new.set_index(new.index + 1000), label="target", id="bottle", explain=2, say=told.append
+    )
+    assert list(frame.columns) == list(rows[0]) and frame.index[0] == 1000
+    assert frame["region@0.1"].map(lambda labels: "|".join(map(str, labels))).tolist() == [
+        row["region@0.1"] for row in rows
+    ]
+    assert frame["prediction"].dtype == np.int64 and frame["confidence"].dtype == float
+    assert frame["lines@predicted"].iloc[0] == tuple(
+        str(int(line) - 1) for line in rows[0]["lines@predicted"].split("|")
+    )
+    assert any("smallest possible p-value" in text for text in told)
+    from_files = confml.predict("wine.csv", "new.csv", label="target", id="bottle", explain=2)
+    counted = ["line", "lines@predicted", "lines@runner-up"]
+    pd.testing.assert_frame_equal(
+        from_files.drop(columns=counted), frame.reset_index(drop=True).drop(columns=counted)
+    )
+
+
+@pytest.mark.parametrize("name", ["wine", "breast_cancer", "iris", "digits"])
+@pytest.mark.parametrize(
+    ("method", "params", "conformal"),
+    [
+        ("tcm-nn", {"k": 1}, None),
+        ("sklearn.linear_model.LogisticRegression", {"max_iter": 1000}, "split"),
+    ],
+)
+def test_regions_of_held_out_rows_cover_as_promised(name, method, params, conformal):
+    """Coverage on held-out rows lies in the beta-binomial band of valid p-values, at each level."""
+    frame = getattr(datasets, f"load_{name}")(as_frame=True).frame.sample(frac=1, random_state=2)
+    train, new = frame[: len(frame) // 2], frame[len(frame) // 2 :]
+    told: list[str] = []
+    answers = confml.predict(
+        train, new, label="target", method=method, params=params, conformal=conformal, say=told.append
+    )
+    counted = int(re.search(r"smallest possible p-value is 1/([0-9]+)", " ".join(told)).group(1))
+    assert counted == len(train) + 1 or conformal and abs(counted - 0.3 * len(train)) < 3
+    truth = new["target"].tolist()
+    for level in (0.05, 0.1):
+        regions = answers[f"region@{level}"]
+        covered = np.mean([label in region for label, region in zip(truth, regions, strict=True)])
+        low, high = coverage_band([(len(new), counted)], level, probability=0.99)
+        assert low <= covered <= high, (level, covered, low, high)

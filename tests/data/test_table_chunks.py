@@ -1,0 +1,139 @@
+"""Table files and streams in chunks, and new rows in the columns of a training set."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+
+import numpy as np
+import pytest
+
+from confml.data import load
+from confml.data.new_rows import RowCoder
+from confml.data.table_chunks import table_chunks
+from confml.data.table_files import read_table
+from confml.errors import DataError
+
+TEXT = "a,b,c\n" + "".join(f"{row},{row % 3},x{row % 2}\n" for row in range(25))
+
+
+def chunks(text, **options):
+    data = text if isinstance(text, bytes) else text.encode()
+    return list(table_chunks("stream", io.BytesIO(data), **options))
+
+
+@pytest.mark.parametrize("rows", [1, 7, 25, 100])
+def test_chunks_are_the_whole_file(tmp_path, rows):
+    path = tmp_path / "file.csv"
+    path.write_text(TEXT)
+    whole = read_table(path)
+    parts = list(table_chunks(path, rows=rows))
+    assert [row for part in parts for row in part.rows] == whole.rows
+    assert [line for part in parts for line in part.lines] == whole.lines
+    assert all(part.names == whole.names and len(part.rows) <= rows for part in parts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT.replace("\n", "\r\n"),
+        TEXT.replace(",", ";"),
+        TEXT.replace(",", "\t"),
+        "\ufeff" + TEXT,
+        TEXT.replace("\n", ",\n"),
+        TEXT.rstrip("\n"),
+        gzip.compress(TEXT.encode()),
+        bz2.compress(TEXT.encode()),
+        TEXT.encode("utf-16"),
+        TEXT.replace("x1", '"x\n1"').replace("x\n1", "x1"),
+    ],
+)
+def test_other_writings_of_the_same_table(text):
+    expected = [row.split(",") for row in TEXT.splitlines()]
+    parts = chunks(text, rows=10)
+    assert [parts[0].names, *(row for part in parts for row in part.rows)] == expected
+
+
+def test_the_separator_that_finds_the_expected_columns_is_taken():
+    text = "a;b,c\n" + "1;2,5\n" * 5
+    assert chunks(text)[0].names == ["a;b", "c"]
+    assert chunks(text, expected=["a", "b,c"])[0].names == ["a", "b,c"]
+    assert chunks("a\n1\n2\n")[0].rows == [["1"], ["2"]]
+
+
+def test_a_stream_is_read_no_further_than_its_chunk_needs():
+    class Stream(io.RawIOBase):
+        taken = 0
+
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            lines = b"".join(b"%d,1\n" % row for row in range(len(buffer) // 10))
+            part = b"a,b\n" + lines if not self.taken else lines
+            part = part[: part.rindex(b"\n", 0, len(buffer)) + 1]
+            buffer[: len(part)] = part
+            Stream.taken += len(part)
+            return len(part)
+
+    endless = table_chunks("endless", Stream(), rows=1000)
+    for _ in range(20):
+        assert len(next(endless).rows) == 1000
+    assert Stream.taken < 20 * 1000 * 8 + (1 << 18)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "the file is empty"),
+        ("\n\n", "the file is empty"),
+        ("a,b\n1,2\n1,2,3\n", "stream, line 3: 3 fields, expected 2"),
+        ("a,a\n1,2\n", "two columns are called 'a'"),
+        (b"a,b\n\xff,1\n", "--encoding latin-1"),
+        ("a,b\n1,\x00\n", "zero bytes"),
+        ('a,b\n1,"2\n', "a quoted field does not end"),
+        (gzip.compress(TEXT.encode())[:-9], "the compressed data are broken"),
+        (b"PK\x03\x04...", "a zip file or an Excel workbook"),
+    ],
+)
+def test_broken_streams(text, words):
+    with pytest.raises(DataError, match=words):
+        chunks(text, rows=1)
+
+
+def test_a_line_too_long_in_a_later_chunk():
+    with pytest.raises(DataError, match="stream, line 9: 4 fields, expected 3"):
+        chunks(TEXT.replace("\n7,", "\n6,7,"), rows=2)
+
+
+@pytest.mark.parametrize("drop_first", [False, True])
+def test_rows_of_the_training_file_are_coded_as_in_training(tmp_path, drop_first):
+    lines = ["id,size,job,class"]
+    lines += [f"r{row},{row / 7 if row % 5 else ''},{'abc'[row % 3]},{'xy'[row % 2]}" for row in range(20)]
+    path = tmp_path / "train.csv"
+    path.write_text("\n".join(lines) + "\n")
+    spec = {"csv": path, "label": "class", "missing": "mean", "drop_first": drop_first}
+    data = load(spec)
+    coder = RowCoder(data, "class", missing="mean")
+    table = read_table(path)
+    assert coder.check_columns(table) == []
+    rows = coder.code(table)
+    np.testing.assert_array_equal(rows.X, data.X)
+    np.testing.assert_array_equal(rows.table, data.table)
+    assert rows.ids[:, 0].tolist() == [f"r{row}" for row in range(20)]
+    assert rows.labels == data.y.tolist() and not coder.unknown
+    assert rows.complete.tolist() == [row % 5 != 0 for row in range(20)]
+
+
+def test_many_unknown_categories_are_counted_and_few_are_kept(tmp_path):
+    path = tmp_path / "train.csv"
+    path.write_text("job,size,class\n" + "a,1,x\nb,2,y\n" * 8)
+    coder = RowCoder(load({"csv": path, "label": "class"}), "class")
+    text = "size,job\n" + "".join(f"1,new{row}\n" for row in range(100))
+    for part in chunks(text, rows=30):
+        rows = coder.code(part)
+        assert (rows.table[:, 0] == -1).all() and (rows.X[:, :2] == 0).all()
+    assert coder.unknown["job"].rows == 100 and coder.unknown["job"].line == 2
+    assert len(coder.unknown["job"].texts) == 20
+    assert "(100 rows, the first on line 2)" in coder.unknown_notes()[0]
