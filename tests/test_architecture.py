@@ -165,7 +165,8 @@ def test_these_know_no_learning(name):
 CONFIG_STAGES = [
     {"part", "grids"},
     {"values", "draft", "find"},
-    {"read", "overrides"},
+    {"read", "overrides", "lists"},
+    {"dataset_spec", "method_entry", "protocol"},
     {"schema"},
     {"explain", "editor_schema"},
     {"validate"},
