@@ -22,11 +22,11 @@ from confml.measures.selection import best_point, inner_score
 from confml.methods.base import Method
 from confml.methods.conformal.settings import INNER, KEY, TUNE
 from confml.methods.registry import check, method_class
-from confml.runner.parts import Parts
 from confml.runner.plan import steps_for
-from confml.runner.run import warm_kernels
+from confml.runner.run import compile_all_kernels
+from confml.runner.split_data import SplitData
 from confml.runner.splits import Split, inner_folds
-from confml.runner.tasks import Setting
+from confml.runner.tasks import TaskContext
 from confml.steps.registry import build_pipeline, step_class
 
 _PLACE = Split("fixed-split")  # the training rows are no random part: all draws have this identity
@@ -73,7 +73,7 @@ class Model:
         steps = steps_for(config, self.data)
         if missing == "mean" and not any(name == "impute-mean" for name, _ in steps):
             steps = (("impute-mean", {}), *steps)
-        self.setting = Setting(
+        self.context = TaskContext(
             run_folder=Path(),
             work_folder=Path(),
             data_folder=Path(),
@@ -86,7 +86,7 @@ class Model:
             method=entry.name,
             select_by=entry.select_by,
         )
-        warm_kernels([method_class(entry.name), *(step_class(name) for name, _ in steps)], say)
+        compile_all_kernels([method_class(entry.name), *(step_class(name) for name, _ in steps)], say)
         if grid and KEY in params:
             protocol = config.protocol
             inner = {
@@ -97,7 +97,7 @@ class Model:
             params = {**params, TUNE: grid, INNER: inner}
         elif grid:
             params = self._tuned([{**params, **point} for point in grid], say)
-        self.parts = Parts(self.setting, self.data, self.rows, self.rows[:0], grid=[params])
+        self.parts = SplitData(self.context, self.data, self.rows, self.rows[:0], grid=[params])
         self.params = {name: value for name, value in params.items() if name not in (TUNE, INNER)}
         self.method = self._fitted(params)
         self.view = self._chosen_view(choice.view)
@@ -115,20 +115,20 @@ class Model:
 
     def _tuned(self, grid: Sequence[Mapping[str, Any]], say: Callable[[str], None]) -> dict[str, Any]:
         """The point of a grid that inner cross-validation on the training rows chooses."""
-        setting, seed = self.setting, self.config.seed
+        context, seed = self.context, self.config.seed
         scores: list[list[float]] = [[] for _ in grid]
         folds = inner_folds(self.data, self.rows, self.config.protocol, _PLACE, seed)
         for number, (train, test) in enumerate(folds):
-            parts = Parts(setting, self.data, train, test, self.rows, grid)
+            parts = SplitData(context, self.data, train, test, self.rows, grid)
             told = parts.with_nominal_columns(grid)
             path = parts.method(told[0]).evaluate_path(
-                parts.X, parts.y, parts.X_test, told, setting.generator("inner", number)
+                parts.X, parts.y, parts.X_test, told, context.generator("inner", number)
             )
             for at, (_, views) in enumerate(path):
                 first = next(iter(views.values()))
                 labels = np.asarray(first.labels)
-                scores[at].append(inner_score(labels, parts.y_test, setting.select_by))
-        chosen, _ = best_point(grid, scores, setting.select_by)
+                scores[at].append(inner_score(labels, parts.y_test, context.select_by))
+        chosen, _ = best_point(grid, scores, context.select_by)
         if chosen is None:
             raise ConfigError(f"no point of the tune grid of {self.name} could be evaluated")
         best = dict(grid[chosen])
@@ -224,7 +224,7 @@ class Model:
         coded = np.zeros(X.shape[1], dtype=bool)
         if self.parts.takes_codes:
             coded[: len(self.data.nominal)] = self.data.nominal
-        steps = build_pipeline(self.setting.steps)
+        steps = build_pipeline(self.context.steps)
         X, _, kept = steps.fit_training(X, y, self._generator("steps"), coded)
         columns = steps.columns_
         known = None if columns is None else [names[column] for column in columns.tolist()]
