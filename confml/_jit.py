@@ -107,12 +107,12 @@ def kernel(function=None, *, nogil: bool = True, inline: Literal["never", "alway
     return compiled
 
 
-def is_warm(name: str) -> bool:
-    """Return whether `mark_warm` was called for a method or step with the current kernels."""
-    return (cache_dir() / f"warm-{name}").exists()
+def kernels_are_compiled(name: str) -> bool:
+    """Return whether `mark_kernels_compiled` was called for a method or step with the current kernels."""
+    return (cache_dir() / f"compiled-{name}").exists()
 
 
-def mark_warm(name: str) -> None:
+def mark_kernels_compiled(name: str) -> None:
     """Record that the kernels of a method or step are compiled and on disk."""
     cache_dir().mkdir(parents=True, exist_ok=True)
-    (cache_dir() / f"warm-{name}").touch()
+    (cache_dir() / f"compiled-{name}").touch()

@@ -22,18 +22,20 @@ def doctor(warm: bool, as_json: bool) -> None:
     from confml import _jit
     from confml.methods.registry import known_methods
     from confml.runner.provenance import provenance
-    from confml.runner.run import has_kernels, warm_kernels
+    from confml.runner.run import compile_all_kernels, has_kernels
     from confml.steps.registry import known_steps
 
     kinds = sorted(known_methods().items()) + sorted(known_steps().items())
     if warm:
-        warm_kernels([kind for _, kind in kinds], say)
+        compile_all_kernels([kind for _, kind in kinds], say)
     found = provenance() | {
         "compiler": shutil.which("g++") or shutil.which("clang++") or shutil.which("c++"),
         "threads": _threads(),
         "kernel cache": str(_jit.cache_dir()),
         "kernel cache is kept": _jit.is_cache_kept(),
-        "kernels compiled": {name: _jit.is_warm(name) for name, kind in kinds if has_kernels(kind)},
+        "kernels compiled": {
+            name: _jit.kernels_are_compiled(name) for name, kind in kinds if has_kernels(kind)
+        },
         "data": _data(),
     }
     found.pop("command")
@@ -62,12 +64,12 @@ def _data() -> dict:
     from confml.data.files import search_path, states
 
     cards = known_cards()
-    unfound = [name for name in cards if any(one.state != "found" for one in states(read_card(name)))]
+    missing = [name for name in cards if any(one.state != "found" for one in states(read_card(name)))]
     return {
         "looked in": [str(folder) for folder in search_path()],
         "cards": len(cards),
-        "found": len(cards) - len(unfound),
-        "not found": unfound,
+        "found": len(cards) - len(missing),
+        "not found": missing,
     }
 
 

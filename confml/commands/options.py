@@ -1,4 +1,4 @@
-"""Options, and the kind of group, that several commands share."""
+"""Options and click classes that several commands share."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Folder(click.Path):
 
 
 def table_options(command):
-    """The options of every command that takes a table file; `table_spec` makes a data set's spec of them."""
+    """Add the options of commands that take a table file; see `table_spec`."""
     options = [
-        click.option("--label", metavar="COLUMN", help="The column with the class, of a table file."),
+        click.option("--label", metavar="COLUMN", help="Column of the class in a table file."),
         click.option("--id", metavar="COLUMNS", help="Columns that identify a row; comma-separated."),
         click.option(
             "--nominal",
             metavar="COLUMNS",
-            help="Columns of categories; comma-separated. A column without numbers is one in any case.",
+            help="Columns of categories; comma-separated. Columns that are not numeric always are.",
         ),
         click.option("--ignore", metavar="COLUMNS", help="Columns to leave out; comma-separated."),
         click.option(
@@ -46,9 +46,13 @@ def table_options(command):
             type=click.Choice(["error", "drop", "mean"]),
             help="Treatment of missing values.  [default: error]",
         ),
-        click.option("--separator", metavar="MARK", help="Between columns: a character, tab or blanks."),
-        click.option("--encoding", metavar="NAME", help="Of the file, as latin-1.  [default: utf-8]"),
-        click.option("--decimal", metavar="MARK", help="The decimal mark, . or a comma."),
+        click.option(
+            "--separator", metavar="MARK", help="Separator between columns: a character, tab or blanks."
+        ),
+        click.option(
+            "--encoding", metavar="NAME", help="Encoding of the file, such as latin-1.  [default: utf-8]"
+        ),
+        click.option("--decimal", metavar="MARK", help="Decimal mark: . or a comma."),
     ]
     for option in reversed(options):
         command = option(command)
@@ -59,7 +63,7 @@ TABLE_KEYS = ("label", "id", "nominal", "ignore", "missing", "separator", "encod
 
 
 def table_spec(path: str, options: dict[str, Any]) -> dict[str, Any]:
-    """What `confml.data.load` takes for a table file and the values of `table_options`."""
+    """Return the specification of a table file for `confml.data.load`, from the values of `table_options`."""
     from confml.errors import ConfigError, DataError
 
     if options["label"] is None:
@@ -74,7 +78,7 @@ def table_spec(path: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
-    """What `confml.data.load` takes for a card, a generator or, with a label, a table file."""
+    """Return the specification of a card, a generator or a table file for `confml.data.load`."""
     from confml.data.cards import known_cards
     from confml.data.generators import GENERATORS
     from confml.errors import ConfigError, did_you_mean
@@ -86,7 +90,7 @@ def named_or_table(dataset: str, options: dict[str, Any]) -> dict[str, Any]:
         return table_spec(dataset, options)
     given = [f"--{key}" for key in (*TABLE_KEYS, "test") if options.get(key) is not None]
     if given:
-        raise ConfigError(f"{given[0]} is for table files, and '{dataset}' is a data set by name")
+        raise ConfigError(f"{given[0]} is for table files, and '{dataset}' is the name of a data set")
     if dataset not in known:
         hint = did_you_mean(dataset, known, list_all=False) or "confml data list shows them"
         raise ConfigError(f"there is no data set and no file '{dataset}'", hint=hint)
@@ -132,7 +136,7 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print no progre
 
 
 def load(config: str, overrides: tuple[str, ...]):
-    """The config of a command line, with what reports know checked too."""
+    """Load the config of a command line and check its figures and tables too."""
     from confml.config import load_config
     from confml.report import check_figure, known_figures, known_tables
 
@@ -142,10 +146,10 @@ def load(config: str, overrides: tuple[str, ...]):
 
 
 def folder_of(config, out: Path | None) -> Path:
-    """The folder of a run."""
+    """Return the folder of a run."""
     return out if out is not None else Path("results") / config.name
 
 
 def say(text: str) -> None:
-    """Print a message on stderr, with what would control a terminal shown as escapes."""
+    """Print a message on stderr; control characters are escaped."""
     click.echo(printable(text), err=True)

@@ -24,23 +24,25 @@ from confml.commands.options import (
 @config_argument
 @out_option
 @set_option
-@click.option("--jobs", "-j", type=int, default=None, help="Tasks at the same time.  [default: all cores]")
+@click.option(
+    "--jobs", "-j", type=int, default=None, help="Number of parallel tasks.  [default: number of cores]"
+)
 @click.option(
     "--engine",
     type=click.Choice(["serial", "loky", "dask"]),
     help="Where tasks run: worker processes (loky), this process (serial: a crash of a method ends the run) "
     "or a cluster (dask).  [default: loky]",
 )
-@click.option("--scheduler", metavar="ADDRESS|FILE", help="A dask cluster to run on (needs confml[dask]).")
-@click.option("--retry-failed", is_flag=True, help="Compute cells again that failed before.")
+@click.option("--scheduler", metavar="ADDRESS|FILE", help="Run on this dask cluster (needs confml[dask]).")
+@click.option("--retry-failed", is_flag=True, help="Compute failed cells again.")
 @click.option(
-    "--shard", metavar="I/N", help="Only part I of N, as in a job array; all parts share one folder."
+    "--shard", metavar="I/N", help="Compute part I of N, as in a job array; all parts share one folder."
 )
 @click.option(
-    "--timeout", metavar="TIME", help="Stop a task that takes longer, as 90s, 10min or 2h: its cells fail."
+    "--timeout", metavar="TIME", help="Time limit of a task, such as 90s, 10min or 2h; its cells fail."
 )
 @click.option(
-    "--memory", metavar="SIZE", help="Stop a task that needs more memory, as 500MB or 4GB: its cells fail."
+    "--memory", metavar="SIZE", help="Memory limit of a task, such as 500MB or 4GB; its cells fail."
 )
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds another run or other files.")
@@ -64,9 +66,9 @@ def run(
 ) -> int:
     """Run a config and write its reports.
 
-    CONFIG is a YAML file, or the name of a bundled config (quickstart). Results that the folder holds
-    already are not computed again: run the same command again to go on after an interruption, or after
-    adding methods, data sets or repeats. Every cell is kept the moment it is done.
+    CONFIG is a YAML file, or the name of a bundled config (quickstart). Results that are already in
+    the folder are not computed again: run the same command to continue after an interruption, or after adding
+    methods, data sets or repeats. Each cell is stored as soon as it is computed.
 
     \b
     confml run configs/usps.yaml
@@ -74,9 +76,9 @@ def run(
     confml run configs/segment.yaml --set protocol.repeats=2 --set 'levels=[0.01, 0.05, 0.1]'
 
     A task is one fit with its predictions, or all swept values of a method that computes them together.
-    limits: {timeout: 10min, memory: 4GB} on a method of the config goes before --timeout and --memory.
+    limits: {timeout: 10min, memory: 4GB} of a method in the config has priority over --timeout and --memory.
 
-    Exit code 1 if some cells failed: the others are reported, and failures.csv says why. Ctrl-C, SIGTERM and
+    Exit code 1 if some cells failed: the others are reported, and failures.csv has the errors. Ctrl-C, SIGTERM and
     SIGHUP stop the run with exit code 130; finished cells are kept.
     """
     settings = load(config, overrides)
@@ -117,7 +119,9 @@ def run(
                 write_report(results, folder)
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
-            say(f"confml: interrupted; what is done is kept in {folder}: run the same command again to go on")
+            say(
+                f"confml: interrupted; finished cells are kept in {folder}: run the same command again to go on"
+            )
         return 130
     if as_json:
         print_json(results)
@@ -131,10 +135,10 @@ def run(
 
 @contextlib.contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Let SIGTERM (kill, a cluster's time limit) and SIGHUP (a closed terminal) end a run as Ctrl-C does."""
+    """Handle SIGTERM (kill, time limit of a cluster) and SIGHUP (closed terminal) like Ctrl-C."""
 
     def interrupt(number, frame):
-        for name in before:  # the run is ending: the same signal again shall not break off its clean-up
+        for name in before:  # a second signal must not interrupt the clean-up
             signal.signal(name, signal.SIG_IGN)
         raise KeyboardInterrupt
 

@@ -15,7 +15,7 @@ from confml.errors import printable
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
 @json_option
 def status(run: Path, as_json: bool) -> None:
-    """Show how far the run in folder RUN is: cells done, failed and left. Needs no data.
+    """Show the numbers of cells done, failed and left in the folder RUN. The data are not needed.
 
     \b
     confml status results/usps

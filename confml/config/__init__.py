@@ -1,8 +1,8 @@
-"""Configs: read from YAML and checked in full before anything runs, with the place of every mistake.
+"""Configs: read from YAML and checked completely before a run; each error has its line and column.
 
-A config passes through five stages, each in a module of its own that knows nothing of the later ones:
+A config passes through five stages, each in its own module, which does not depend on later stages:
 `read` (with places), `overrides` (``--set``), `validate` (against `schema`), `check` (names and parameters
-against the registries) and `resolve` (paths, seeds). A `Draft` is what they hand on.
+against the registries) and `resolve` (paths, seeds). The stages share a `Draft`.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def load_config(
     tables: Iterable[str] | None = None,
     check_figure: CheckOptions | None = None,
 ) -> Config:
-    """Return the config in a file, or the one of this name that comes with confml.
+    """Return the config in a file, or the bundled config of this name.
 
     overrides: ``KEY=VALUE`` of the command line's ``--set``.
     figures, tables: the names of the figures and published tables that exist; None for no check.
     check_figure: called with a figure's name and options; raises a `ParameterError` for a wrong option.
 
-    Raises ConfigErrors with all mistakes, each with its place, in the order of the file.
+    Raises ConfigErrors with all errors and their positions, in the order of the file.
     """
     return _finished(read_config(str(path_or_name)), overrides, figures, tables, check_figure)
 
@@ -62,9 +62,9 @@ def make_config(
 
 
 def restore_config(values: Mapping[str, Any]) -> Config:
-    """Return the config that `Config.as_dict` described, as a manifest stores it.
+    """Return the config of a result of `Config.as_dict`, such as the one in a manifest.
 
-    Only its form is checked: neither the data nor the methods need to be there. Raises ConfigErrors.
+    Only the schema is checked; data sets and methods need not exist. Raises ConfigErrors.
     """
     draft = read_values(values)
     config = validate(draft)

@@ -1,6 +1,6 @@
 """Stage 4: check the names and parameters of a config against the registries.
 
-Every check reads the entries that have the right form, so that all mistakes are reported together.
+Every check reads the entries that have the right form, so that all errors are reported together.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def check(
     tables: Iterable[str] | None = None,
     check_figure: CheckOptions | None = None,
 ) -> None:
-    """Note mistakes in names and parameters; figures and tables are those that exist, None for any."""
+    """Note errors in names and parameters. figures, tables: the names that exist; None for no check."""
     check_datasets(draft)
     check_steps(draft)
     check_methods(draft)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import codecs
 from pathlib import Path
 
+from confml.config.dataset_spec import DatasetSpec
 from confml.config.draft import Draft
-from confml.config.schema import DatasetSpec
 from confml.errors import ConfmlError, did_you_mean
 
 
@@ -93,7 +93,7 @@ def _check_csv(draft: Draft, dataset: DatasetSpec, file: str, place: tuple, whol
 
 
 def _check_columns(draft: Draft, dataset: DatasetSpec, file: str, place: tuple) -> None:
-    """Every key that names a column: columns that the file does not have, and those named twice."""
+    """Note columns that the file does not have and columns that are listed twice."""
     from confml.data.csv_spec import column_mistakes, named_columns
     from confml.data.table_files import column_names_of
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from confml.config import grids
 from confml.config.draft import Draft
-from confml.config.schema import MethodEntry, StepSpec
+from confml.config.method_entry import MethodEntry
+from confml.config.schema import StepSpec
 from confml.errors import ConfmlError
 from confml.plugins.parameters import IncompatibleParameters, MissingParameter, ParameterError
 from confml.yaml import got

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from confml.config.draft import Draft
+from confml.config.method_entry import MethodEntry
 from confml.config.part import hyphenated
-from confml.config.schema import MethodEntry, NoiseSpec, Protocol, StepSpec
+from confml.config.protocol import Protocol
+from confml.config.schema import NoiseSpec, StepSpec
 from confml.errors import ConfmlError
 
 

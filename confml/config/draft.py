@@ -1,4 +1,4 @@
-"""`Draft`: what the stages of a config hand on, its nodes with their places and the mistakes found."""
+"""`Draft`: a config between its stages, with the positions of its values and the errors found so far."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Place = Sequence[str | int]
 
 @dataclass
 class Draft:
-    """A config on its way: each stage takes it from the one before.
+    """A config that passes from stage to stage.
 
-    root: the nodes as they were read. problems: the mistakes found so far. folder: relative paths count from
-    it. default_name: the name of a config that does not give one. path: the file, None for plain values.
+    root: the nodes as they were read. problems: the errors found so far. folder: base of relative paths.
+    default_name: name of a config without a name. path: the file, None for plain values.
     """
 
     root: Node
@@ -34,7 +34,7 @@ class Draft:
     path: Path | None = None
 
     def name_of(self, place: Place) -> str:
-        """Return a place as messages and ``--set`` name it: ``methods.0.k``."""
+        """Return a place as a dotted path, as in messages and ``--set``: ``methods.0.k``."""
         return ".".join(str(part) for part, _ in self.root.walk(place))
 
     def file(self, path: str) -> Path:
@@ -42,12 +42,12 @@ class Draft:
         return Path(os.path.normpath(os.path.join(self.folder, os.path.expanduser(path))))
 
     def add(self, place: Place, message: str, hint: str | None = None, *, at_key: bool = False) -> None:
-        """Note a mistake at the value (or the key) of a place; the message begins with the place."""
+        """Note an error at the value (or the key) of a place; the message begins with the place."""
         path = self.name_of(place)
         self.say(place, f"{path}: {message}" if path else message, hint, at_key=at_key)
 
     def say(self, place: Place, message: str, hint: str | None = None, *, at_key: bool = False) -> None:
-        """Note a mistake whose message names its subject itself."""
+        """Note an error whose message already names its subject."""
         self.problems.add(self.mark(place, at_key=at_key), message, hint)
 
     def mark(self, place: Place, *, at_key: bool = False) -> Mark:
@@ -60,7 +60,7 @@ class Draft:
         return f" on line {line}" if line else ""
 
     def part(self, model: type[Entry], place: Place) -> tuple[Entry | None, bool]:
-        """Return the value at a place as a model, and whether all of it has the right form.
+        """Return the value at a place as a model, and whether all of it is valid.
 
         Keys with a wrong value are left out, so that the rest of the entry can be checked.
         """
@@ -75,7 +75,7 @@ class Draft:
             return None, False
 
     def entries(self, model: type[Entry], key: str) -> Iterator[tuple[tuple, Entry, bool]]:
-        """Iterate over (place, entry, whether all of it has the right form) for the entries of a list."""
+        """Iterate over (place, entry, whether all of it is valid) for the entries of a list."""
         listed = self.root.child(key)
         for index in range(len(listed.content) if listed is not None and listed.is_list else 0):
             entry, whole = self.part(model, (key, index))
@@ -83,7 +83,7 @@ class Draft:
                 yield (key, index), entry, whole
 
     def section(self, model: type[Entry], key: str) -> Entry | None:
-        """Return a mapping of the config, or None where it is not given or does not have the right form."""
+        """Return a mapping of the config, or None if it is not given or not valid."""
         node = self.root.child(key)
         return self.part(model, (key,))[0] if node is not None and node.content is not None else None
 

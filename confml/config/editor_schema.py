@@ -1,4 +1,4 @@
-"""The JSON Schema of a config, for editors (yaml-language-server): what keys there are, what they may be."""
+"""JSON Schema of configs, for editors (yaml-language-server)."""
 
 from __future__ import annotations
 
@@ -6,17 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from confml.config import grids
+from confml.config.dataset_spec import DatasetSpec
+from confml.config.method_entry import ConformalSpec, MethodEntry
 from confml.config.part import hyphenated
-from confml.config.schema import (
-    Config,
-    ConformalSpec,
-    DatasetSpec,
-    FigureSpec,
-    MethodEntry,
-    PaperSpec,
-    Protocol,
-    StepSpec,
-)
+from confml.config.protocol import Protocol
+from confml.config.schema import Config, FigureSpec, PaperSpec, StepSpec
 from confml.config.values import parameter_schema
 from confml.plugins.parameters import Parameter
 
@@ -46,10 +40,10 @@ GRID_HERE = {"$ref": "#/$defs/Grid"}
 def json_schema(
     figures: Iterable[str] | Mapping[str, Any] | None = None, tables: Iterable[str] | None = None
 ) -> dict[str, Any]:
-    """The JSON Schema of a config.
+    """Return the JSON Schema of a config.
 
-    It names the cards, methods, steps and generators there are, each method with its parameters, and the
-    figures and published tables that are handed in; figures in a mapping with their ``options``.
+    It lists the cards, methods, steps and generators with their parameters.
+    figures, tables: names to list; figures given as a mapping also have their ``options``.
     """
     from confml.data.cards import known_cards
     from confml.data.generators import COMMON, GENERATORS
@@ -73,7 +67,7 @@ def json_schema(
     _with_parameters(parts["DatasetSpec"], "generate", generators)
     parts["Grid"] = GRID
     dataset = parts["DatasetSpec"]
-    dataset.pop("required")  # a name comes from the file or the generator too
+    dataset.pop("required")  # the file or the generator may give the name
     of_others = {"propertyNames": {"enum": list(dataset["properties"])}}
     dataset.setdefault("allOf", []).append({"if": {"required": ["generate"]}, "else": of_others})
     if figures is not None:
@@ -90,7 +84,9 @@ def json_schema(
     _or_a_word(parts, ConformalSpec.__name__, None, parts["ConformalSpec"]["properties"]["kind"])
     _or_a_word(parts, Protocol.__name__, None, parts["Protocol"]["properties"]["kind"])
     _tidy(schema)
-    schema["required"] = [key for key in schema["required"] if key != "name"]  # the file's, unless given
+    schema["required"] = [
+        key for key in schema["required"] if key != "name"
+    ]  # by default the name of the file
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "confml config",
@@ -99,7 +95,7 @@ def json_schema(
 
 
 def _suggest(part: dict[str, Any], key: str, names: Iterable[str], *, in_list: bool = False) -> None:
-    """Offer names for a key without closing it to others."""
+    """Suggest names for a key; other names stay valid."""
     word = {"anyOf": [{"enum": sorted(names)}, {"type": "string", "minLength": 1}]}
     rest = {k: v for k, v in part["properties"][key].items() if k in ("description", "examples", "default")}
     value = {"anyOf": [word, {"type": "array", "items": word}]} if in_list else word
@@ -107,7 +103,7 @@ def _suggest(part: dict[str, Any], key: str, names: Iterable[str], *, in_list: b
 
 
 def _with_parameters(part: dict[str, Any], key: str, known: Mapping[str, Mapping[str, Parameter]]) -> None:
-    """The parameters of each method (step, generator, figure), where its name is given, and no others."""
+    """Allow the parameters of each method (step, generator, figure) next to its name, and no others."""
     from confml.methods.registry import conformal_parameters
 
     part["additionalProperties"] = True  # scikit-learn's classifiers have parameters that are not listed
@@ -137,7 +133,7 @@ def _both_spellings(parameters: Iterable[str]) -> list[str]:
 def _or_a_word(
     parts: dict[str, Any], model: str, names: Iterable[str] | None, word: dict[str, Any] | None = None
 ) -> None:
-    """Allow the short form, a single word, wherever the mapping may stand."""
+    """Allow a single word as the short form of a mapping."""
     if word is None:
         word = {"type": "string", "minLength": 1}
         if names is not None:
@@ -153,7 +149,7 @@ def _or_a_word(
 
 
 def _tidy(schema: Any) -> None:
-    """Leave out what says nothing to a reader: titles that repeat the key, null for a key left out."""
+    """Remove titles that repeat a key, and null for keys that are not given."""
     if isinstance(schema, list):
         for item in schema:
             _tidy(item)

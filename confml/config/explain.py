@@ -1,4 +1,4 @@
-"""Turns pydantic's errors into one message for each mistake, with its place in the file."""
+"""Turn pydantic's errors into messages with positions in the file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _note(error: Mapping[str, Any], place: Place, draft: Draft) -> None:
     node, path = draft.root.at(place), draft.name_of(place)
     value = error["input"] if node.is_mapping or node.is_list else node.content
     if kind == "value_error":
-        draft.problems.add(node.mark, _said(path, str(context.get("error", error["msg"]))))
+        draft.problems.add(node.mark, _with_path(path, str(context.get("error", error["msg"]))))
         return
     expected, hint = context.get("expected"), context.get("hint")
     if kind in ("tuple_type", "list_type"):
@@ -39,15 +39,15 @@ def _note(error: Mapping[str, Any], place: Place, draft: Draft) -> None:
     elif kind in ("model_type", "model_attributes_type", "dict_type", "mapping_type"):
         expected = _shape(part_at(place))
     elif kind == "too_short":
-        if value:  # it has entries, all of them wrong, as other messages say
+        if value:  # all its entries are wrong, which other messages report
             return
         expected = "at least one entry"
     if expected is None:
-        draft.problems.add(node.mark, _said(path, error["msg"].lower()), hint)
+        draft.problems.add(node.mark, _with_path(path, error["msg"].lower()), hint)
         return
     if isinstance(value, str) and value.lower().endswith(".csv") and path.startswith("datasets."):
         expected, hint = "the name of a card or a mapping", f"write {{csv: {value}, label: COLUMN}}"
-    draft.problems.add(node.mark, _said(path, f"expected {expected}, got {got(value)}"), hint)
+    draft.problems.add(node.mark, _with_path(path, f"expected {expected}, got {got(value)}"), hint)
 
 
 def _unknown_key(place: Place, draft: Draft) -> None:
@@ -75,7 +75,9 @@ def _missing_key(place: Place, draft: Draft) -> None:
     hint = f"for example '{key}: {example}'" if example else None
     given = holder.child(key) if holder.is_mapping else None
     if given is not None:  # the key has no value
-        draft.problems.add(given.mark, _said(draft.name_of(place), "expected a value, got nothing"), hint)
+        draft.problems.add(
+            given.mark, _with_path(draft.name_of(place), "expected a value, got nothing"), hint
+        )
         return
     if holder.is_mapping and len(holder.content) == 1 and key == "name" and path:
         ((only, inner),) = holder.content.items()
@@ -96,5 +98,5 @@ def _shape(model: type[Part] | None) -> str:
     return f"a mapping with keys out of {keys}"
 
 
-def _said(path: str, message: str) -> str:
+def _with_path(path: str, message: str) -> str:
     return f"{path}: {message}" if path else message

@@ -1,4 +1,4 @@
-"""Which file a config's name means: a path, or the name of a config that comes with confml."""
+"""Find the file of a config by its path or, for a bundled config, by its name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from confml.yaml import Mark, Problems
 
 
 def bundled_configs() -> dict[str, Path]:
-    """The configs that come with confml by name; in a subfolder it is classical/noise."""
+    """Return the bundled configs by name; names in a subfolder contain it: classical/rates."""
     folder = resource_folder("configs")
     return {
         path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.yaml"))
@@ -19,14 +19,14 @@ def bundled_configs() -> dict[str, Path]:
 
 
 def find_config(name: str) -> tuple[Path, str]:
-    """The file that ``name`` means, and how messages call it. Raises ConfigErrors, with the nearest name."""
+    """Return the file of a config and its name in messages; raise ConfigErrors if there is none."""
     path, mark = Path(name), Mark(source=name or "''")
     try:
         is_folder = path.is_dir()
         if path.exists() and not is_folder:
             return path, name
         yamls = sorted((path if is_folder else path.parent).glob("*.y*ml"))
-    except (OSError, ValueError):  # too long for a file's name, or with a NUL in it
+    except (OSError, ValueError):  # the name is too long, or contains NUL
         is_folder, yamls = False, []
     known = _known()
     bundled = _pick(name.removesuffix(".yaml"), known)
@@ -44,12 +44,12 @@ def find_config(name: str) -> tuple[Path, str]:
 def _known() -> dict[str, Path]:
     try:
         return bundled_configs()
-    except ConfmlError:  # a broken installation; a file of one's own can be run all the same
+    except ConfmlError:  # broken installation: config files can still be run
         return {}
 
 
 def _pick(name: str, known: Mapping[str, Path]) -> Path | None:
-    """The config of this name; the folder may be left out where that says which one."""
+    """Return the config of this name; its folder may be omitted if the name is unique."""
     if name in known:
         return known[name]
     below = [path for full, path in known.items() if full.rpartition("/")[2] == name]

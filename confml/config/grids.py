@@ -1,10 +1,10 @@
-"""Grids of parameter values, as ``sweep:`` and ``tune:`` write them.
+"""Grids of parameter values of ``sweep:`` and ``tune:``.
 
 k: [1, 3, 5]                  a list, in its order
 k: 1..20                      whole numbers from 1 to 20; also inside a list
-k: {range: [1, 20, 2]}        1, 3, ..., 19: from, to (included where it is reached) and step
+k: {range: [1, 20, 2]}        1, 3, ..., 19: from, to (inclusive) and step
 C: {log2: [-18, 18, 2]}       2 to the powers -18, -16, ..., 18
-lam: {log10: [-3, 3]}         0.001, 0.01, ..., 1000; the step is 1 unless given
+ridge: {log10: [-3, 3]}       0.001, 0.01, ..., 1000; the step is 1 unless given
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LIKE_A_SPAN = re.compile(r"[-+.\deE]*\d\.\.[-+]?[.\deE]+")
 
 
 class GridError(ValueError):
-    """A grid that cannot be expanded. ``expected`` says what it should be, or ``message`` what is wrong."""
+    """A grid that cannot be expanded. expected: whether the message says what a grid must be."""
 
     def __init__(self, message: str, *, expected: bool = False, hint: str | None = None):
         super().__init__(message)
@@ -37,7 +37,7 @@ class GridError(ValueError):
 
 
 def expand(grid: Any) -> list[Any]:
-    """The values of a grid, in order. Raises GridError where it is none, is empty or repeats a value."""
+    """Return the values of a grid, in order; raise GridError if it is empty or repeats a value."""
     values: list[Any] = []
     for _, part in parts(grid):
         values += part
@@ -54,7 +54,7 @@ def expand(grid: Any) -> list[Any]:
 
 
 def parts(grid: Any) -> Iterator[tuple[int | None, list[Any]]]:
-    """The values of a grid in pieces: (index in the list that it was written as, or None; values)."""
+    """Iterate over (index in the list of the config, or None; values) for the entries of a grid."""
     if isinstance(grid, Mapping):
         yield None, _series(grid)
     elif isinstance(grid, str):
@@ -74,17 +74,17 @@ def parts(grid: Any) -> Iterator[tuple[int | None, list[Any]]]:
 
 
 def product(grids: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Every combination, the last grid running fastest; one empty one for no grids."""
+    """Return every combination of values; the last grid varies fastest. Without grids: one empty dict."""
     return [dict(zip(grids, values, strict=True)) for values in itertools.product(*grids.values())]
 
 
 def size(grids: Mapping[str, Sequence[Any]]) -> int:
-    """How many combinations there are."""
+    """Return the number of combinations."""
     return math.prod(len(values) for values in grids.values())
 
 
 def identity(value: Any) -> str:
-    """Text that is the same for the same value: 1 and 1.0 are, 1 and true are not."""
+    """Return a text that is equal for equal values: 1 equals 1.0, but not true."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, Mapping):
@@ -132,26 +132,26 @@ def _series(grid: Mapping[str, Any]) -> list[Any]:
 def _steps(first: float, last: float, step: float = 1, *, shape: str) -> list[Any]:
     if step == 0:
         raise GridError(f"{shape} has the step 0")
-    # In decimals, as they were written: 0.1, 0.2, 0.3 and not 0.30000000000000004.
+    # Decimal arithmetic gives 0.1, 0.2, 0.3 and not 0.30000000000000004.
     start, stop, each = (Decimal(repr(number)) for number in (first, last, step))
-    reach = (stop - start) / each
-    if reach < 0:
+    n_steps = (stop - start) / each
+    if n_steps < 0:
         raise GridError(f"{shape} holds nothing: with step {step} there is no way from {first} to {last}")
-    if reach >= LARGEST:
+    if n_steps >= LARGEST:
         raise GridError(f"a grid of more than {LARGEST:,} values")
-    points = [start + each * index for index in range(int(reach) + 1)]
+    points = [start + each * index for index in range(int(n_steps) + 1)]
     whole = all(isinstance(number, int) for number in (first, step))
     return [int(point) if whole else float(point) for point in points]
 
 
 def _power(base: int, exponent: float) -> float:
     if base == 10 and float(exponent).is_integer():
-        return float(f"1e{int(exponent)}")  # the nearest number to it, which 10.0**exponent is not always
+        return float(f"1e{int(exponent)}")  # correctly rounded, unlike 10.0**exponent
     return float(base) ** exponent
 
 
 def _is_number(value: Any) -> bool:
-    # 1e15: beyond it steps of one are lost in the conversion to and from decimals.
+    # Beyond 1e15 the conversion to and from decimals loses steps of 1.
     return (
         isinstance(value, int | float)
         and not isinstance(value, bool)

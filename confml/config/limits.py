@@ -26,7 +26,7 @@ class Limits:
         return self.timeout is not None or self.memory is not None
 
     def over(self, other: Limits) -> Limits:
-        """These limits, and those of ``other`` where these have none."""
+        """Return these limits, with those of ``other`` for limits that are None."""
         return Limits(
             other.timeout if self.timeout is None else self.timeout,
             other.memory if self.memory is None else self.memory,
@@ -34,7 +34,7 @@ class Limits:
 
     @property
     def memory_message(self) -> str:
-        """The reason of a failure by the memory limit."""
+        """Message of a failure by the memory limit."""
         limit = "" if self.memory is None else f" of {show_bytes(self.memory)}"
         return (
             f"needs more memory than its limit{limit}; "
@@ -43,7 +43,7 @@ class Limits:
 
     @property
     def timeout_message(self) -> str:
-        """The reason of a failure by the time limit."""
+        """Message of a failure by the time limit."""
         limit = "" if self.timeout is None else f" of {self.timeout:g} s"
         return (
             f"took longer than its limit{limit} and was stopped; "
@@ -73,7 +73,7 @@ def parse_memory(text: str) -> int:
 
 
 def parse_limits(timeout: str | float | None, memory: str | None) -> Limits:
-    """The limits that two options say; raise ConfmlError for values that cannot be read."""
+    """Return the limits of --timeout and --memory; raise ConfmlError for wrong values."""
     try:
         seconds = None if timeout is None else parse_duration(timeout)
     except ValueError as error:
@@ -86,13 +86,13 @@ def parse_limits(timeout: str | float | None, memory: str | None) -> Limits:
 
 
 def limits_of(entry: Any) -> Limits:
-    """The limits that a config sets for one of its methods."""
-    said = entry.limits
-    return NO_LIMITS if said is None else parse_limits(said.timeout, said.memory)
+    """Return the limits of a method entry of a config."""
+    limits = entry.limits
+    return NO_LIMITS if limits is None else parse_limits(limits.timeout, limits.memory)
 
 
 def show_bytes(size: int) -> str:
-    """A number of bytes in the largest unit that keeps it at least 1."""
+    """Return a number of bytes as text, in the largest unit in which it is at least 1."""
     for unit in ("tb", "gb", "mb", "kb"):
         if size >= _BYTES[unit]:
             return f"{size / _BYTES[unit]:g} {unit.upper()}"

@@ -1,7 +1,7 @@
-"""``--set KEY=VALUE``: changes values of a config on the command line.
+"""``--set KEY=VALUE``: override values of a config on the command line.
 
-The key is a dotted path; entries of lists are named by their number from 0 or by their name, and the value is
-read as YAML: ``protocol.repeats=5``, ``methods.0.k=3``, ``methods.tcm-nn.k=3``, ``levels=[0.01, 0.1]``.
+The key is a dotted path; entries of lists are identified by their number from 0 or by their name. The value is
+YAML: ``protocol.repeats=5``, ``methods.0.k=3``, ``methods.tcm-nn.k=3``, ``levels=[0.01, 0.1]``.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ PartAt = Callable[[Place], type[Part] | None]
 
 
 def apply_overrides(draft: Draft, options: Sequence[str], part_at: PartAt) -> None:
-    """Apply each KEY=VALUE in turn; overrides that are not possible are noted in the problems of the draft.
+    """Apply each KEY=VALUE in turn; wrong overrides are noted in the problems of the draft.
 
-    part_at: the kind of mapping at a place of a config, which says what short forms it has.
+    part_at: returns the model of the mapping at a place, which determines its short forms.
     """
     problems = draft.problems
     for rank, option in enumerate(options, start=1):

@@ -1,4 +1,4 @@
-"""`Part`: what all mappings of a config have in common, short forms and hyphens among it."""
+"""`Part`: base class of the mappings of a config, with short forms and hyphenated keys."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def hyphenated(field: str) -> str:
 
 
 def underscored(parameter: str) -> str:
-    """Parameters are Python's names; a config may write them with hyphens, like its own keys."""
+    """Return the Python name of a parameter; configs may write it with hyphens."""
     return parameter.replace("-", "_")
 
 
 class Part(BaseModel):
-    """A mapping of a config. ``short``: the field that stands for all of it when it is a single word."""
+    """A mapping of a config. short: the field that a single word sets, as the short form."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -29,13 +29,13 @@ class Part(BaseModel):
     )
     short: ClassVar[str | None] = None
     rest: ClassVar[str | None] = None
-    """The field that takes all keys that are not fields: parameters, options."""
+    """Field for all keys that are not fields: parameters or options."""
     one_key: ClassVar[bool] = False
-    """Whether ``{name: {key: value}}`` is a way to write ``{name: ..., key: value}``."""
+    """Whether ``{name: {key: value}}`` may be written for ``{name: ..., key: value}``."""
 
     @classmethod
     def keys(cls) -> list[str]:
-        """The keys of this mapping as a config writes them."""
+        """Return the keys of this mapping, with hyphens."""
         return [hyphenated(field) for field in cls.model_fields if field != cls.rest]
 
     @model_validator(mode="before")
@@ -57,7 +57,7 @@ class Part(BaseModel):
 
     @classmethod
     def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Without the keys that have no value (``steps:`` and nothing behind), the rest in its field."""
+        """Remove keys without a value, such as ``steps:``, and move unknown keys into the field `rest`."""
         own = cls._own()
         kept = {key: value for key, value in values.items() if key not in own or value is not None}
         if cls.rest is None:
@@ -71,7 +71,7 @@ class Part(BaseModel):
         return {**kept, cls.rest: rest}
 
     def as_dict(self) -> dict[str, Any]:
-        """What a config would say for this, in plain values: all keys, without those that have no value."""
+        """Return all keys that have a value, as plain values."""
         plain: dict[str, Any] = {}
         for field in type(self).model_fields:
             value = getattr(self, field)

@@ -1,4 +1,4 @@
-"""Stage 1: read a config with the place of every value."""
+"""Stage 1: read a config with the position of every value."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ CONFIG = Document("config", "datasets: [wine]")
 
 
 def read_config(path_or_name: str) -> Draft:
-    """Read a file, or the config of this name that comes with confml.
+    """Read a file, or the bundled config of this name.
 
-    Raises ConfigErrors where there is no such file, or where it does not hold a mapping.
+    Raises ConfigErrors if the file does not exist or does not contain a mapping.
     """
     path, shown = find_config(path_or_name)
     problems = Problems()
@@ -25,6 +25,6 @@ def read_config(path_or_name: str) -> Draft:
 
 
 def read_values(values: Mapping[str, Any], folder: Path | None = None, where: str = "") -> Draft:
-    """Take plain values as a config. folder: relative paths count from it, the current one by default."""
+    """Read a config from plain values. folder: base of relative paths; by default the current folder."""
     folder = Path.cwd() if folder is None else folder
     return Draft(Node.of(values, Mark(source=where)), Problems(), folder.absolute(), "unnamed")

@@ -1,9 +1,10 @@
-"""Stage 5: resolve what a config leaves open: relative paths, and seeds of synthetic data."""
+"""Stage 5: resolve relative paths and the seeds of synthetic data."""
 
 from __future__ import annotations
 
+from confml.config.dataset_spec import DatasetSpec
 from confml.config.draft import Draft
-from confml.config.schema import Config, DatasetSpec
+from confml.config.schema import Config
 
 
 def resolve(config: Config, draft: Draft) -> Config:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 
+from confml.config.dataset_spec import folder_name
 from confml.config.draft import Draft
 from confml.config.explain import note_errors
-from confml.config.schema import Config, folder_name
+from confml.config.schema import Config
 from confml.yaml import Node
 
 
 def validate(draft: Draft) -> Config | None:
-    """Return the config, or None where the draft does not have its form; the mistakes are noted in it.
+    """Return the config, or None if the draft does not match the schema; errors are noted in the draft.
 
     A config without a name gets the name of its file.
     """

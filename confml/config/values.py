@@ -1,4 +1,4 @@
-"""What single values of a config may be: the same rules as for parameters of methods, as pydantic types."""
+"""Pydantic types of single values in a config, with the rules for parameters of methods."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Num
 
 @dataclass(frozen=True)
 class Text(Parameter):
-    """Text; in full like ``pattern`` where that is given, and described by ``words``."""
+    """Text that matches ``pattern``, if given. form: description for messages."""
 
     pattern: str | None = None
-    words: str = "text"
+    form: str = "text"
 
     def expected(self) -> str:
-        return self.words
+        return self.form
 
     def accepts(self, value: Any) -> bool:
         if not isinstance(value, str):
@@ -30,7 +30,7 @@ class Text(Parameter):
 
 
 class Rule:
-    """A `Parameter` as an annotation of a pydantic field: checks values and describes itself to editors."""
+    """A `Parameter` as the annotation of a pydantic field; it checks values and gives a JSON Schema."""
 
     def __init__(self, parameter: Parameter):
         self.parameter = parameter
@@ -48,12 +48,12 @@ class Rule:
 
 
 def wrong(expected: str, *, hint: str | None = None) -> PydanticCustomError:
-    """The error of a value that is not what was ``expected``; what was got is added where it is reported."""
+    """Return the error of a wrong value; the reporting code adds the value itself."""
     return PydanticCustomError("expected", "expected {expected}", {"expected": expected, "hint": hint})
 
 
 def hint_for(parameter: Parameter, value: Any) -> str | None:
-    """What somebody who wrote ``value`` may have meant."""
+    """Return a hint on the value that was probably meant."""
     kinds = parameter.of if isinstance(parameter, AnyOf) else (parameter,)
     if isinstance(value, str):
         for kind in kinds:
@@ -74,7 +74,7 @@ def hint_for(parameter: Parameter, value: Any) -> str | None:
 
 
 def parameter_schema(parameter: Parameter) -> dict[str, Any]:
-    """A parameter in the terms of JSON Schema."""
+    """Return the JSON Schema of a parameter."""
     if isinstance(parameter, Integer):
         bounds: dict[str, float | None] = {"minimum": parameter.low, "maximum": parameter.high}
         return {"type": "integer"} | {key: value for key, value in bounds.items() if value is not None}
@@ -105,17 +105,17 @@ def _is_number(text: str) -> bool:
     return True
 
 
-# A name that is also the name of a folder, on any system.
+# A name that is a valid name of a folder on any system.
 FOLDER_NAME = Text(
     "a name",
     pattern=r"[^\W_][\w.+-]{0,98}[\w+-]|[^\W_]",
-    words="a name that can be a folder's: letters, digits and . _ + -, the first a letter or digit",
+    form="a name that can be a folder's: letters, digits and . _ + -, the first a letter or digit",
 )
 Name = Annotated[str, Rule(FOLDER_NAME)]
 SEPARATOR = Text(
-    "what stands between columns",
+    "separator between columns",
     pattern=r"[^\r\n\"']|comma|semicolon|tab|pipe|blanks",
-    words="one character, or one of comma, semicolon, tab, pipe, blanks",
+    form="one character, or one of comma, semicolon, tab, pipe, blanks",
 )
 Separator = Annotated[str, Rule(SEPARATOR)]
 Words = Annotated[str, Rule(Text("words"))]
@@ -130,16 +130,16 @@ DURATION = AnyOf(
     "a time",
     of=(
         Number("", low=0, low_open=True, high=1e9),
-        Text("", pattern=r"[0-9]+(\.[0-9]+)?\s*(s|min|h|d)", words="a time such as 90s, 10min or 2h"),
+        Text("", pattern=r"[0-9]+(\.[0-9]+)?\s*(s|min|h|d)", form="a time such as 90s, 10min or 2h"),
     ),
 )
 Duration = Annotated[str | float, Rule(DURATION)]
 MEMORY = Text(
-    "", pattern=r"[0-9]+(\.[0-9]+)?\s*[kKmMgGtT][bB]", words="an amount of memory such as 500MB or 4GB"
+    "", pattern=r"[0-9]+(\.[0-9]+)?\s*[kKmMgGtT][bB]", form="an amount of memory such as 500MB or 4GB"
 )
 Memory = Annotated[str, Rule(MEMORY)]
 
 
 def one_of(*options: str) -> Rule:
-    """Return the rule of one of a few words, for ``Annotated[str, one_of(...)]``."""
+    """Return the rule for one of several options, for ``Annotated[str, one_of(...)]``."""
     return Rule(Choice("", options=options))

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from confml.data._words import at_lines, counted, is_missing, is_number, listed, quoted, short
-from confml.data.audit import identifier_finding
+from confml.data.audit import identifier_finding, is_like_identifier
 from confml.data.coding import sort_categories
 from confml.data.csv_spec import CsvSpec
 from confml.data.text_table import TextTable
@@ -239,7 +239,7 @@ def _note_number_identifiers(train: TextTable, names, categories, values, notes:
     found = []
     for j, name in enumerate(names):
         column = values[: len(train.rows), j]
-        if np.all(column == np.trunc(column)) and len(np.unique(column)) == len(column):
+        if is_like_identifier(name, column):
             found.append(name)
     if found:
         identifier = identifier_finding(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence, Sized
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -199,10 +200,22 @@ def _identifiers(data: DataSet, train: np.ndarray) -> list[Finding]:
         return []
     names = []
     for j, name in enumerate(data.table_attributes):
-        values = data.table[train, j]
-        if np.all(values == np.trunc(values)) and len(np.unique(values)) == len(values):
+        if is_like_identifier(name, data.table[train, j]):
             names.append(name)
     return [identifier_finding(names)] if names else []
+
+
+def is_like_identifier(name: str, values: np.ndarray) -> bool:
+    """Return whether the numbers (n,) of a column are all different whole numbers, as those of an identifier.
+
+    Amounts of money are too, so the numbers must be dense, or the name must be that of an identifier.
+    """
+    if not np.all(values == np.trunc(values)) or len(np.unique(values)) < len(values):
+        return False
+    return bool(np.ptp(values) < 3 * len(values)) or _ID_NAME.search(name) is not None
+
+
+_ID_NAME = re.compile(r"(^|[\W_])(id|nr|no|number|key|code|index|uuid)([\W_]|$)", re.IGNORECASE)
 
 
 def identifier_finding(names: Sequence[str]) -> Finding:

@@ -1,7 +1,7 @@
-"""Cards: the descriptions of data sets, YAML files in ``datasets/``, and the model they are checked against.
+"""Cards: descriptions of data sets in YAML files of ``datasets/``, and their schema.
 
-A card says where the files of a data set come from, how they are read, and the counts that they must give. A
-variant is a card with ``base: <card>``: it has all keys of the other card that it does not set itself.
+A card gives the sources of the files of a data set, their format, and the expected counts. A variant is a card
+with ``base: <card>``, which inherits all keys of the other card that it does not set.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
 Size = Annotated[int, Field(ge=1)]
 Text = Annotated[str, Field(min_length=1)]
-# A name of a file or folder below the cache: no path that leads out of it.
+# A name of a file or folder inside the cache; it cannot contain a path.
 FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$", max_length=100)]
 _CARD_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}")
 _MOST_COLUMNS = 1_000_000
@@ -43,17 +43,17 @@ class _Strict(BaseModel):
 class CardFile(_Strict):
     """One file of a data set as confml stores it, and how to get it.
 
-    name, folder: it is looked for as ``<folder>/<name>``; the folder is the card's unless given.
+    name, folder: the file is searched as ``<folder>/<name>``; by default the folder is that of the card.
     sha256, bytes: of the stored file.
-    content_sha256: of the content of a stored gzip file; a file with this content is accepted whatever its
-        own SHA-256 is, since the same content can be compressed in many ways.
-    address: where it is served, pinned to a commit. ``original_sha256`` and ``original_bytes`` are of the
-        bytes served, where those differ from the stored file, which ``unpack`` then gives:
-        ``gzip`` and ``compress-z`` uncompress it, ``zip-member`` and ``shar-member`` take out ``member``.
-    manual: how to get it where no address serves it.
-    part: the provider's part, ``train`` or ``test``; none where there is no division.
-    holds: ``labels`` or ``attributes`` where these have files of their own.
-    rows: data rows in it, where the card says so.
+    content_sha256: of the content of a stored gzip file; a file with this content is accepted with any own
+        SHA-256, because the same content can be compressed in many ways.
+    address: URL, pinned to a commit. ``original_sha256`` and ``original_bytes`` are those of the downloaded
+        file if it differs from the stored file, which ``unpack`` extracts: ``gzip`` and ``compress-z``
+        uncompress it, ``zip-member`` and ``shar-member`` extract ``member``.
+    manual: how to get the file if there is no address.
+    part: part of the provider's split, ``train`` or ``test``; None without a split.
+    holds: ``labels`` or ``attributes`` if these have their own files.
+    rows: number of data rows, if given.
     """
 
     name: FileName
@@ -85,7 +85,7 @@ class CardFile(_Strict):
 
 
 class Delimited(_Strict):
-    """Text, one row a line; with ``header`` the first line after ``skip-lines`` names the columns."""
+    """Text with one row per line; with ``header`` the first line after ``skip-lines`` has the column names."""
 
     kind: Literal["delimited"]
     separator: Literal["blanks", "comma", "semicolon"]
@@ -95,9 +95,9 @@ class Delimited(_Strict):
 
 
 class Keel(_Strict):
-    """KEEL's format: ``@`` lines that declare names, types and categories, then rows with commas.
+    """KEEL's format: ``@`` lines declare names, types and categories; rows are comma-separated.
 
-    ``member`` names the file inside a zip file. Columns, nominal attributes and the label come from the file.
+    member: name of the file in a zip file. Columns, nominal features and the label are read from the file.
     """
 
     kind: Literal["keel"]
@@ -105,13 +105,13 @@ class Keel(_Strict):
 
 
 class Idx(_Strict):
-    """MNIST's format, gzip: images and labels are files of their own (``holds``)."""
+    """MNIST's format, compressed with gzip; images and labels have their own files (``holds``)."""
 
     kind: Literal["idx"]
 
 
 class Sklearn(_Strict):
-    """A set that comes with scikit-learn. ``labels: names`` takes the class names for labels."""
+    """A data set of scikit-learn. ``labels: names`` uses the class names as labels."""
 
     kind: Literal["sklearn"]
     set: Literal["iris", "digits", "wine", "breast_cancer"]
@@ -119,17 +119,17 @@ class Sklearn(_Strict):
 
 
 class Missing(_Strict):
-    """How a missing value is written and treated: ``drop`` leaves out its row, ``mean`` keeps it as NaN
-    for a later step to fill in, ``error`` refuses it."""
+    """Marker and treatment of missing values: ``drop`` drops the row, ``mean`` keeps NaN for a later step,
+    ``error`` raises an error."""
 
     marker: Text
     policy: Literal["error", "drop", "mean"] = "error"
 
 
 class Expect(_Strict):
-    """Counts of the loaded data set, which show that the files were read correctly.
+    """Expected counts of the loaded data set.
 
-    attributes: predictors before coding; columns: of X, where dummy coding makes more of them.
+    attributes: features before coding; columns: columns of X, if dummy coding changes their number.
     """
 
     rows: Size
@@ -141,7 +141,7 @@ class Expect(_Strict):
 
 
 class Paper(_Strict):
-    """The publication whose form of the data set a variant has, and the changes that give it."""
+    """The publication that a variant follows, and the changes to the data set."""
 
     source: Text
     changed: tuple[Text, ...]
@@ -150,13 +150,13 @@ class Paper(_Strict):
 class Card(_Strict):
     """The description of one data set or variant.
 
-    columns: names of the file's columns, label and ignored ones included; ``a[1..34]`` stands for a1 to a34.
-    label: the column of the class. ignore: columns that are left out. nominal: columns of categories, or
-    ``all``. ordinal: columns of words in an order, taken as 1, 2, ...
-    coding of nominal columns in X: ``dummy`` (one 0/1 column a category that occurs), ``dummy-drop-first``
-    (one fewer) or ``integer`` (its place among the sorted categories, from 0).
-    drop_classes: rows of these classes are left out. merge: new label <- old labels. label_as_attribute: the
-    label is also an attribute of this name, as in a published study, by mistake.
+    columns: names of all columns of the file; ``a[1..34]`` means a1 to a34.
+    label: column of the class. ignore: columns to leave out. nominal: columns of categories, or ``all``.
+    ordinal: columns of ordered categories, coded as 1, 2, ...
+    coding: coding of nominal columns in X: ``dummy`` (one 0/1 column per category that occurs),
+    ``dummy-drop-first`` (one fewer) or ``integer`` (index among the sorted categories, from 0).
+    drop_classes: classes whose rows are dropped. merge: new label <- old labels. label_as_attribute: name of a
+    feature that repeats the label, which reproduces an error of a published study.
     train_first: number of rows, from the first, of the training part; the others are the test part.
     """
 
@@ -190,7 +190,7 @@ class Card(_Strict):
     @model_validator(mode="after")
     def _fits(self) -> Card:
         if bool(self.files) == isinstance(self.reader, Sklearn):
-            raise ValueError("a card has files, but for a set of scikit-learn's, which has none")
+            raise ValueError("a card has files, except for a data set of scikit-learn, which has none")
         if isinstance(self.reader, Delimited) and self.label is None:
             raise ValueError("delimited text needs label, the column of the class")
         if isinstance(self.reader, Delimited) and (self.columns is None) != self.reader.header:
@@ -207,31 +207,31 @@ class Card(_Strict):
 
 
 def column_names(written: tuple[str, ...]) -> tuple[str, ...]:
-    """Column names as a card writes them, spelt out: ``a[1..3]`` becomes a1, a2, a3."""
+    """Expand column names of a card: ``a[1..3]`` becomes a1, a2, a3."""
     names: list[str] = []
     for text in written:
         found = re.fullmatch(r"(.*)\[(\d+)\.\.(\d+)\](.*)", text)
         if found is None:
             names.append(text)
             continue
-        before, low, high, behind = found.groups()
+        before, low, high, after = found.groups()
         count = int(high) - int(low) + 1 if max(len(low), len(high)) < 10 else _MOST_COLUMNS + 1
         if count > _MOST_COLUMNS:
             raise DataError(f"'{text[:60]}' stands for more than {_MOST_COLUMNS} columns")
-        names += [f"{before}{number}{behind}" for number in range(int(low), int(high) + 1)]
+        names += [f"{before}{number}{after}" for number in range(int(low), int(high) + 1)]
     return tuple(names)
 
 
 def known_cards() -> list[str]:
-    """The names of all cards, sorted."""
+    """Return the names of all cards, sorted."""
     return sorted(path.stem for path in resource_folder("datasets").glob("*.yaml"))
 
 
 @functools.cache
 def read_card(name: str) -> Card:
-    """The card of this name.
+    """Return the card of this name.
 
-    Raises ConfigError for a name that no card has, DataError with file:line for a card that is broken.
+    Raises ConfigError for an unknown name, DataError with file:line for a card with an error.
     """
     if not _CARD_NAME.fullmatch(name):
         raise ConfigError(f"'{name}' is not the name of a data set", hint="confml data list shows them")
@@ -289,7 +289,7 @@ def _note_lines(node: Node, place: tuple[str | int, ...], lines: dict) -> None:
 
 
 def _with_base(path: Path, seen: tuple[Path, ...]):
-    """A card's values over its base's, and for each key the file and the lines that it comes from."""
+    """Return the values of a card with those of its base, and the file and lines of each key."""
     values, lines = read_values(path)
     for key in ("name", "path"):
         if key in values:
@@ -300,22 +300,22 @@ def _with_base(path: Path, seen: tuple[Path, ...]):
         return values, places
     where = f"{path}:{lines[('base',)]}"
     named = isinstance(base, str) and _CARD_NAME.fullmatch(base)
-    beside = path.with_name(f"{base}.yaml") if named else path
-    if not named or not beside.is_file():
+    base_path = path.with_name(f"{base}.yaml") if named else path
+    if not named or not base_path.is_file():
         hint = did_you_mean(str(base), (other.stem for other in path.parent.glob("*.yaml")), list_all=False)
         raise DataError(f"there is no card '{str(base)[:60]}' to build on", where=where, hint=hint)
-    if beside in (*seen, path):
+    if base_path in (*seen, path):
         raise DataError(f"the card builds on itself, through '{base}'", where=where)
-    base_values, base_places = _with_base(beside, (*seen, path))
-    for key in ("paper",):  # a base's paper says nothing about its variants
+    base_values, base_places = _with_base(base_path, (*seen, path))
+    for key in ("paper",):  # variants do not inherit the paper
         base_values.pop(key, None)
     if "folder" not in base_values:
-        base_values["folder"] = beside.stem
+        base_values["folder"] = base_path.stem
     return {**base_values, **values}, {**base_places, **places}
 
 
 def _refuse_underscores(path: Path, values: dict, places: dict) -> None:
-    """Keys are written with hyphens; pydantic would also take the names of Python's fields."""
+    """Raise DataError for keys with underscores, which pydantic would accept as names of fields."""
     fixed: list[tuple[tuple[str | int, ...], Any]]
     fixed = [((key,), values[key]) for key in ("reader", "missing", "expect", "paper") if key in values]
     files = values.get("files")
@@ -333,10 +333,10 @@ def _folder_of(path: Path, base: Any) -> str:
 
 
 def _as_data_error(error: ValidationError, path: Path, values: dict, places: dict) -> DataError:
-    """The first of pydantic's errors in confml's words, at the line it is about."""
+    """Return the first of pydantic's errors as a DataError with its line."""
     first = error.errors()[0]
     at: tuple = ()
-    for part in first["loc"]:  # the names of union branches are in pydantic's place, but not in the file
+    for part in first["loc"]:  # pydantic adds the names of union branches
         origin, lines = places.get((at or (part,))[0], (path, {}))
         if (*at, part) in lines:
             at = (*at, part)
@@ -358,7 +358,7 @@ def _as_data_error(error: ValidationError, path: Path, values: dict, places: dic
 
 
 def _keys_at(loc: tuple) -> list[str]:
-    """The keys that the mapping around ``loc`` may have."""
+    """Return the keys that the mapping around ``loc`` may have."""
     nested: dict[str, type[_Strict]] = {
         "files": CardFile,
         "missing": Missing,

@@ -1,8 +1,8 @@
-"""Made concepts without noise: what is positive is a rule on the attributes, so the Bayes error is 0.
+"""Synthetic concepts without noise: a rule on the features determines the class, so the Bayes error is 0.
 
-Kubat, An Introduction to Machine Learning (2015), computer assignments of chapters 3 and 4. Where a generator
-has ``irrelevant``, that many attributes are appended that have nothing to do with the class, of the same kind
-as the others. They come from a stream of their own: the other attributes are the same with and without them.
+Kubat, An Introduction to Machine Learning (2015), computer assignments of chapters 3 and 4. A generator
+with ``irrelevant`` appends that many features of the same kind that are independent of the class. They have their
+own random stream, so the other features do not depend on them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 def at_least(
     n: int, rng: np.random.Generator, d: int = 5, k: int = 3, irrelevant: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """n examples of d fair boolean attributes: ``pos`` if at least k of them are 1, else ``neg``.
+    """Return n examples of d fair boolean features: ``pos`` if at least k of them are 1, else ``neg``.
 
     A line separates the classes: eq. 4.7. Assignments 2 to 6 of chapter 4.
     """
@@ -24,14 +24,14 @@ def at_least(
 
 
 def at_least_probability(X: np.ndarray, d: int = 5, k: int = 3, irrelevant: int = 0) -> np.ndarray:
-    """(n, 2) the true probabilities of ``neg`` and ``pos``: 0 or 1."""
+    """Return (n, 2) true probabilities of ``neg`` and ``pos``: 0 or 1."""
     return _certain(np.asarray(X)[:, :d].sum(axis=1) >= k)
 
 
 def counted(n: int, rng: np.random.Generator, irrelevant: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """n examples of six boolean attributes: C1 if five or six are 1, C2 three or four, C3 two, C4 one.
+    """Return n examples of six boolean features: C1 if five or six are 1, C2 three or four, C3 two, C4 one.
 
-    Assignment 8 of chapter 4, which gives no class to an example of zeros: none is drawn.
+    Assignment 8 of chapter 4, which defines no class for an example of zeros; none is drawn.
     """
     relevant, rest = rng.spawn(2)
     codes = relevant.integers(1, 2**6, size=n)
@@ -40,16 +40,16 @@ def counted(n: int, rng: np.random.Generator, irrelevant: int = 0) -> tuple[np.n
 
 
 def counted_probability(X: np.ndarray, irrelevant: int = 0) -> np.ndarray:
-    """(n, 4) the true probabilities of C1 to C4: 0 or 1."""
+    """Return (n, 4) true probabilities of C1 to C4: 0 or 1."""
     return (_counted_class(np.asarray(X)[:, :6])[:, None] == ["C1", "C2", "C3", "C4"]).astype(np.float64)
 
 
 def half_cube(
     n: int, rng: np.random.Generator, d: int = 3, threshold: float = 1.0, irrelevant: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """n points, uniform in the unit cube of d dimensions: ``pos`` if their attributes add up to more.
+    """Return n points, uniform in the unit cube of d dimensions: ``pos`` if the sum of their features exceeds ``threshold``.
 
-    Assignment 7 of chapter 4 with the threshold 1, as its expression with the lost sign is read here:
+    Assignment 7 of chapter 4 with the threshold 1; a sign is missing in its expression, which is read as
     -1 + x1 + x2 + x3.
     """
     relevant, rest = rng.spawn(2)
@@ -60,16 +60,16 @@ def half_cube(
 def half_cube_probability(
     X: np.ndarray, d: int = 3, threshold: float = 1.0, irrelevant: int = 0
 ) -> np.ndarray:
-    """(n, 2) the true probabilities of ``neg`` and ``pos``: 0 or 1."""
+    """Return (n, 2) true probabilities of ``neg`` and ``pos``: 0 or 1."""
     return _certain(np.asarray(X)[:, :d].sum(axis=1) > threshold)
 
 
 def arcs(
     n: int, rng: np.random.Generator, classes: int = 4, irrelevant: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """n points on a circle in the unit square, cut into ``classes`` equal arcs, the classes 1, 2, ...
+    """Return n points on a circle in the unit square, cut into ``classes`` equal arcs, the classes 1, 2, ...
 
-    A line separates each class from the rest, with the less room the more classes there are.
+    A line separates each class from the rest; the margin decreases with the number of classes.
     """
     relevant, rest = rng.spawn(2)
     angle = relevant.random(n)
@@ -78,40 +78,40 @@ def arcs(
 
 
 def arcs_probability(X: np.ndarray, classes: int = 4, irrelevant: int = 0) -> np.ndarray:
-    """(n, classes) the true probabilities: 0 or 1; points off the circle by their direction."""
+    """Return (n, classes) true probabilities: 0 or 1; a point off the circle belongs to the arc in its direction."""
     x, y = np.asarray(X)[:, 0] - 0.5, np.asarray(X)[:, 1] - 0.5
-    place = np.floor(np.arctan2(y, x) / (2 * np.pi) % 1 * classes).astype(np.int64)
-    return np.eye(classes)[np.minimum(place, classes - 1)]
+    arc = np.floor(np.arctan2(y, x) / (2 * np.pi) % 1 * classes).astype(np.int64)
+    return np.eye(classes)[np.minimum(arc, classes - 1)]
 
 
-# Computer assignment 1 of chapter 4: four attributes; the first three examples are positive.
+# Computer assignment 1 of chapter 4: four features; the first three examples are positive.
 _SIX = ((1, 1, 1, 0), (0, 0, 0, 0), (1, 1, 0, 1), (1, 1, 0, 0), (0, 1, 0, 1), (0, 0, 0, 1))
 
 
 def six_examples(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """n draws from six examples, three ``pos`` and three ``neg``, that no line separates."""
+    """Return n draws from six examples, three ``pos`` and three ``neg``, that no line separates."""
     rows = rng.integers(0, 6, size=n)
     return np.array(_SIX, dtype=np.float64)[rows], np.where(rows < 3, "pos", "neg")
 
 
 def six_examples_probability(X: np.ndarray) -> np.ndarray:
-    """(n, 2) the true probabilities of ``neg`` and ``pos``: 0 or 1; a half for what is none of the six."""
+    """Return (n, 2) true probabilities of ``neg`` and ``pos``: 0 or 1; 1/2 for any other point."""
     same = (np.asarray(X)[:, None, :] == np.array(_SIX)).all(axis=2)
     known = same.any(axis=1, keepdims=True)
     return np.where(known, _certain(same[:, :3].any(axis=1)), 0.5)
 
 
 def coin_tosses(n: int, rng: np.random.Generator, d: int = 10) -> tuple[np.ndarray, np.ndarray]:
-    """n points of d standard normal attributes; their classes 1 and 2 are tosses of a coin.
+    """Return n points of d standard normal features with random classes 1 and 2.
 
-    For the capacity of linear classifiers (section 4.6): with fewer points than 2 d some plane nearly always
-    separates them.
+    For the capacity of linear classifiers (section 4.6): fewer than 2 d points can nearly always be separated by
+    a hyperplane.
     """
     return rng.standard_normal((n, d)), rng.integers(1, 3, size=n)
 
 
 def coin_tosses_probability(X: np.ndarray, d: int = 10) -> np.ndarray:
-    """(n, 2) one half each."""
+    """Return (n, 2) true probabilities: 1/2 each."""
     return np.full((len(X), 2), 0.5)
 
 

@@ -1,7 +1,7 @@
-"""Fetch the files of data sets into the cache; a file that is wrong is not kept.
+"""Download the files of data sets into the cache.
 
-The bytes served are written under a temporary name, checked, unpacked where the card says so, checked again
-and renamed: half a file is never left, and several processes may fetch the same files at once.
+A file is written under a temporary name, checked, unpacked if necessary, checked again and renamed. Partial and
+wrong files are not kept, and several processes may download the same files at once.
 """
 
 from __future__ import annotations
@@ -21,19 +21,21 @@ from confml.data.unpack import unpack
 from confml.errors import DataError
 
 ATTEMPTS = 4
-PAUSE = 1.0  # seconds before the second attempt; twice as long before each later one
-TIMEOUT = 30.0  # seconds without an answer, or without the next bytes
-SLOWEST = 10_000.0  # bytes per second: a transfer may take as long as this, and a minute
-_LARGEST = 1 << 32  # bytes of a file whose size no card says
-_STALE = 86400.0  # seconds after which what a fetch left behind belongs to nobody
-_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # answers that may be others a little later
+PAUSE = 1.0  # seconds before the second attempt, doubled before each later one
+TIMEOUT = 30.0  # seconds without a response or without further data
+SLOWEST = 10_000.0  # bytes per second, below which a transfer is stopped after a minute
+_LARGEST = 1 << 32  # bytes; limit of a file whose card gives no size
+_STALE = 86400.0  # seconds after which temporary files of another process are removed
+_AGAIN = frozenset(
+    {408, 425, 429, 500, 502, 503, 504}
+)  # status codes after which another attempt may succeed
 
 
 @dataclass(frozen=True)
 class Fetched:
     """The outcome for one file of a card: ``state`` is ``here``, ``fetched``, ``manual`` or ``failed``.
 
-    path: of the right file. problem: one sentence where there is none.
+    path: path of the file. problem: the reason if there is no file.
     """
 
     file: CardFile
@@ -50,10 +52,10 @@ def fetch_files(
     pause: float | None = None,
     timeout: float = TIMEOUT,
 ) -> Iterator[Fetched]:
-    """Fetch the files that are not on this machine yet; yield the outcome of each, in their order.
+    """Download the files that are not on this machine and yield the outcome of each, in order.
 
-    say: called with lines of progress. attempts, pause: of a transfer that breaks off, which starts again.
-    A file that cannot be fetched does not stop the others, and nothing is raised for it.
+    say: called with lines of progress. attempts, pause: number of attempts and seconds between them. A file that
+    cannot be downloaded has the state ``failed``; no exception is raised.
     """
     with ExitStack() as stack:
         transfers: _Transfers | None = None
@@ -95,24 +97,24 @@ def _fetch_one(file: CardFile, transfers: _Transfers) -> Path:
 
 def _wrong(file: CardFile, data: bytes, expected: str | None, got: str | None, does: str) -> DataError:
     page = " (a web page: does this network ask for a login?)" if data.lstrip()[:1] == b"<" else ""
-    told = f"expected SHA-256 {expected}, got {got or 'no whole gzip file'}{page}"
-    return DataError(f"the file it {does} is wrong: {told}; nothing was kept", where=str(file.address))
+    message = f"expected SHA-256 {expected}, got {got or 'no whole gzip file'}{page}"
+    return DataError(f"the file it {does} is wrong: {message}; nothing was kept", where=str(file.address))
 
 
 def _by_hand(file: CardFile) -> str:
     place = download_folder() / file.folder / file.name
-    words = " ".join((file.manual or "").split()).rstrip(".")
-    return f"no address serves it: {words}; put it at {place}, or into a folder of CONFML_DATA"
+    how = " ".join((file.manual or "").split()).rstrip(".")
+    return f"no address serves it: {how}; put it at {place}, or into a folder of CONFML_DATA"
 
 
 @contextmanager
 def _workspace() -> Iterator[Path]:
-    """A temporary folder on the file system of the cache, so that a file is renamed in one step."""
+    """Temporary folder on the file system of the cache, so that renaming a file is atomic."""
     parent = download_folder()
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        for old in parent.glob(".fetching-*"):  # of fetches that were killed
-            with suppress(FileNotFoundError):  # another process may be clearing up too
+        for old in parent.glob(".fetching-*"):  # of killed processes
+            with suppress(FileNotFoundError):  # another process may have removed it
                 if time.time() - old.stat().st_mtime > _STALE:
                     shutil.rmtree(old, ignore_errors=True)
         made = tempfile.TemporaryDirectory(prefix=".fetching-", dir=parent)
@@ -127,7 +129,7 @@ def _workspace() -> Iterator[Path]:
 
 
 class _Transfers:
-    """The addresses of one fetch: each is asked once, and a host that is not there is not asked again."""
+    """Downloads of one call: each address is requested once, and an unreachable host is not tried again."""
 
     def __init__(self, folder: Path, say, attempts: int, pause: float, timeout: float):
         self.folder, self.say = folder, say
@@ -136,7 +138,7 @@ class _Transfers:
         self._unreachable: dict[str, str] = {}
 
     def get(self, file: CardFile) -> Path:
-        """The path of the bytes that the address of a file serves, checked. Raises DataError."""
+        """Return the path of the downloaded and checked file. Raises DataError."""
         address = str(file.address)
         if address not in self._done:
             try:
@@ -175,11 +177,11 @@ class _Transfers:
         raise DataError(f"cannot be fetched: {cause}{tried}", where=address)
 
     def _attempt(self, address: str, target: Path, expected_bytes: int | None) -> tuple[str | None, bool]:
-        """One transfer: the reason if it failed, and whether another attempt is useless."""
+        """Transfer once; return the reason of a failure, and whether another attempt is useless."""
         import requests
 
         try:
-            # Somewhat more is received, so that the error can say the checksum of a wrong file.
+            # More than the expected size is received, so that the error can give the checksum of a wrong file.
             most = _LARGEST if expected_bytes is None else 2 * expected_bytes + (1 << 20)
             problem = self._receive(address, target, most)
             if problem is not None:
@@ -188,7 +190,7 @@ class _Transfers:
             code = error.response.status_code
             return f"the server answers {code} {error.response.reason}".rstrip(), code not in _AGAIN
         except requests.RequestException as error:
-            return _in_words(error, self.timeout), False
+            return _reason_of(error, self.timeout), False
         except OSError as error:
             return f"cannot be written to {target.parent}: {error.strerror or error}", True
         got = target.stat().st_size
@@ -197,10 +199,10 @@ class _Transfers:
         return None, True
 
     def _receive(self, address: str, target: Path, most: int) -> str | None:
-        """Write the bytes served to a file: the reason for which the transfer was ended before its end."""
+        """Write the response to a file; return the reason if the transfer was stopped early."""
         import requests
 
-        # Identity: the bytes served are checked as they are, so they must come as they are stored.
+        # No transport compression: the checksum is that of the stored bytes.
         headers = {"Accept-Encoding": "identity"}
         ends = time.monotonic() + 60 + most / SLOWEST
         with requests.get(address, headers=headers, stream=True, timeout=self.timeout) as response:
@@ -217,10 +219,10 @@ class _Transfers:
         return None
 
     def _check_served(self, file: CardFile, served: Path) -> None:
-        """Raise DataError unless the bytes served are those that the card knows."""
+        """Raise DataError if the SHA-256 of the downloaded file differs from the card."""
         expected = file.original_sha256 if file.unpack else None
         if expected is None:
-            return  # the stored file is what is served: it is checked as such
+            return  # the stored file itself is checked later
         got = sha256_of(served)
         if got != expected:
             raise _wrong(file, served.read_bytes(), expected, got, "serves")
@@ -229,8 +231,8 @@ class _Transfers:
 _NO_HOST = "no connection: "
 
 
-def _in_words(error: Exception, timeout: float) -> str:
-    """The cause of a failed request, without the wrapping of three libraries around it."""
+def _reason_of(error: Exception, timeout: float) -> str:
+    """Return the cause of a failed request without the text of the libraries around it."""
     import requests
 
     if isinstance(error, requests.ConnectTimeout):
@@ -244,18 +246,18 @@ def _in_words(error: Exception, timeout: float) -> str:
     if isinstance(error, requests.exceptions.ChunkedEncodingError):
         return "the transfer broke off"
     if isinstance(error, requests.ConnectionError):
-        words = str(error)
-        if "NameResolutionError" in words or "getaddrinfo" in words or "Name or service" in words:
+        text = str(error)
+        if any(part in text for part in ("NameResolutionError", "getaddrinfo", "Name or service")):
             return f"{_NO_HOST}the name of the server cannot be looked up (no network?)"
         root = _root(error)
-        if "NewConnectionError" in words:
+        if "NewConnectionError" in text:
             return f"{_NO_HOST}{root}"
         return f"the connection broke off ({root})"
     return _root(error)
 
 
 def _root(error: BaseException) -> str:
-    """The innermost cause of an exception, in the system's words where it has some."""
+    """Return the message of the innermost cause of an exception."""
     seen = {id(error)}
     while True:
         inside = [error.__cause__, error.__context__, getattr(error, "reason", None), *error.args]
@@ -264,8 +266,8 @@ def _root(error: BaseException) -> str:
             break
         seen.add(id(deeper))
         error = deeper
-    words = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return " ".join(str(words).split())
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(str(text).split())
 
 
 def _size(count: int | None) -> str:

@@ -1,7 +1,7 @@
 """Synthetic data sets whose true distribution is known, with a random seed and their Bayes error.
 
-Every example is drawn independently: first its class, then its attributes. ``bayes_probability`` is the true
-probability of each class at a point, and ``bayes_error`` the error that no classifier can beat.
+Every example is drawn independently: first its class, then its features. ``bayes_probability`` returns the true
+probability of each class at a point; ``bayes_error`` is the lowest error of any classifier.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from confml.errors import ConfigError, DataError, did_you_mean
 from confml.plugins.parameters import Choice, Integer, Number, Parameter, check_parameters
 
 COMMON: Mapping[str, Parameter] = {
-    "n": Integer("examples; the training part where test-n is given", low=2),
-    "test_n": Integer("examples of a test part besides; 0 for no parts", low=0),
-    "seed": Integer("which examples are drawn", low=0),
+    "n": Integer("number of examples; those of the training part if test-n is given", low=2),
+    "test_n": Integer("number of examples of a test part; 0 for no parts", low=0),
+    "seed": Integer("random seed", low=0),
 }
 
 
 @dataclass(frozen=True)
 class Generator:
-    """A distribution to draw from.
+    """A distribution of examples.
 
     make(n, rng, **parameters) -> X (n, d), y (n,).
     classes: the labels, in the order of the columns of bayes_probability(X, **parameters) -> (n, c).
     bayes_error(**parameters) -> fraction.
-    parameters: its own ones; their defaults are those of ``make``. default_n: how many examples unless said.
+    parameters: those of ``make``, with its defaults. default_n: default number of examples.
     """
 
     about: str
@@ -47,17 +47,17 @@ class Generator:
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """The value of each of its own parameters where it is not given."""
+        """Default values of the parameters."""
         given = inspect.signature(self.make).parameters
         return {name: given[name].default for name in self.parameters}
 
 
 def load_generated(spec: Mapping[str, Any]) -> DataSet:
-    """The data set of ``{"name": ..., "generate": GENERATOR, "n": ..., "test-n": ..., "seed": ..., ...}``.
+    """Return the data set of ``{"name": ..., "generate": GENERATOR, "n": ..., "test-n": ..., "seed": ..., ...}``.
 
-    ``test-n`` adds a test part, drawn apart: the training part is the same whatever its size. Hyphens and
-    underscores in keys are the same. Raises ConfigError for an unknown generator or parameter, DataError
-    where so few examples were asked for that they came out as one class.
+    ``test-n`` adds a test part with its own random stream, so the training part does not depend on it. Hyphens
+    and underscores in keys are equivalent. Raises ConfigError for an unknown generator or parameter, DataError
+    if all training examples have the same class.
     """
     generator, given = _checked(spec)
     name, seed = str(spec["generate"]), given.pop("seed", 1)
@@ -70,7 +70,7 @@ def load_generated(spec: Mapping[str, Any]) -> DataSet:
     X, y = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     if len(set(parts[0][1].tolist())) < 2:
         raise DataError(
-            f"all {sizes['train']} examples came out as class {y[0]}",
+            f"all {sizes['train']} examples are of class {y[0]}",
             where=name,
             hint="raise n or try another seed",
         )
@@ -91,9 +91,9 @@ def load_generated(spec: Mapping[str, Any]) -> DataSet:
 
 
 def true_probability(spec: Mapping[str, Any]) -> Callable[[np.ndarray], np.ndarray] | None:
-    """The true class probabilities of a data set, (n, d) -> (n, c) in the order of its classes, where known.
+    """Return a function of the true class probabilities, (n, d) -> (n, c) in the order of the classes.
 
-    That is, of a generated one, and of Ripley's own set. None for any other.
+    They are known for synthetic data and for Ripley's data set; None for other data sets.
     """
     if spec.get("generate") is None:
         known = str(spec.get("card") or spec.get("name")) == "ripley-synth"
@@ -120,7 +120,7 @@ def _checked(spec: Mapping[str, Any]) -> tuple[Generator, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Component:
-    """One Gaussian of a mixture: its class, weight in the whole, mean (2,) and covariance (2, 2)."""
+    """One Gaussian of a mixture: its class, weight, mean (2,) and covariance (2, 2)."""
 
     label: int
     weight: float
@@ -132,7 +132,7 @@ class Component:
         object.__setattr__(self, "factor", np.linalg.cholesky(np.array(self.covariance)))
 
     def density(self, X: np.ndarray) -> np.ndarray:
-        """(n,) the density at X (n, 2), weight included."""
+        """Return (n,) the density at X (n, 2) times the weight."""
         whitened = np.linalg.solve(self.factor, (X - self.mean).T)
         scale = 2 * math.pi * float(np.prod(np.diag(self.factor)))
         return self.weight * np.exp(-0.5 * (whitened**2).sum(axis=0)) / scale
@@ -140,8 +140,8 @@ class Component:
 
 _ROUND = ((0.03, 0.0), (0.0, 0.03))
 
-# The first four are Ripley's (1994): two round Gaussians a class, variance 0.03. The fifth, an oblique one,
-# is confml's own. Both classes have probability 1/2, shared equally by their Gaussians.
+# The first four are Ripley's (1994): two isotropic Gaussians per class with variance 0.03. The fifth, with a full
+# covariance, was added here. Both classes have probability 1/2, divided equally among their Gaussians.
 FIVE_GAUSSIANS: tuple[Component, ...] = (
     Component(1, 1 / 6, (-0.7, 0.3), _ROUND),
     Component(1, 1 / 6, (0.3, 0.3), _ROUND),
@@ -152,7 +152,7 @@ FIVE_GAUSSIANS: tuple[Component, ...] = (
 
 
 def five_gaussians(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """n examples of the mixture `FIVE_GAUSSIANS`: X (n, 2) and classes 1 and 2."""
+    """Return n examples of the mixture `FIVE_GAUSSIANS`: X (n, 2) and classes 1 and 2."""
     which = rng.choice(len(FIVE_GAUSSIANS), size=n, p=[component.weight for component in FIVE_GAUSSIANS])
     standard = rng.standard_normal((n, 2))
     factors = np.array([component.factor for component in FIVE_GAUSSIANS])[which]
@@ -162,33 +162,33 @@ def five_gaussians(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.nda
 
 
 def five_gaussians_probability(X: np.ndarray) -> np.ndarray:
-    """(n, 2) the true probabilities of classes 1 and 2 at X (n, 2)."""
-    return _shares(_five_gaussians_joint(np.asarray(X, dtype=np.float64)))
+    """Return (n, 2) true probabilities of classes 1 and 2 at X (n, 2)."""
+    return _normalised(_five_gaussians_joint(np.asarray(X, dtype=np.float64)))
 
 
 def ripley_probability(X: np.ndarray) -> np.ndarray:
-    """(n, 2) the true probabilities of classes 0 and 1 of Ripley's set (1994): four equal round Gaussians."""
+    """Return (n, 2) true probabilities of classes 0 and 1 of Ripley's set (1994): four isotropic Gaussians."""
     X = np.asarray(X, dtype=np.float64)
     densities = [component.density(X) / component.weight for component in FIVE_GAUSSIANS[:4]]
-    return _shares(np.column_stack([densities[0] + densities[1], densities[2] + densities[3]]))
+    return _normalised(np.column_stack([densities[0] + densities[1], densities[2] + densities[3]]))
 
 
-def _shares(joint: np.ndarray) -> np.ndarray:
+def _normalised(joint: np.ndarray) -> np.ndarray:
     total = joint.sum(axis=1, keepdims=True)
-    # Far from everything both densities vanish: there the nearest thing to say is the prior.
+    # Where both densities underflow, the prior is returned.
     return np.divide(joint, total, out=np.full_like(joint, 0.5), where=total > 0)
 
 
 def five_gaussians_bayes_error(step: float = 0.0025) -> float:
-    """The integral of the smaller of the two joint densities, by the trapezoid rule: 0.098595.
+    """Return the integral of the smaller of the two joint densities, by the trapezoid rule: 0.098595.
 
-    Integrated over [-1.4, 1.5] x [-0.4, 1.8]: of class 2, the smaller density far out, less than 1e-8
-    lies outside. The integrand has an edge where the classes are equally likely: the error falls with step
-    squared, and is 2e-7 at 0.0025.
+    The region is [-1.4, 1.5] x [-0.4, 1.8]; class 2, which has the smaller density far out, has a probability of
+    less than 1e-8 outside it. The integrand has a kink where the classes are equally likely, so the error
+    decreases with the square of the step; it is 2e-7 at 0.0025.
     """
     axis = np.arange(-0.4, 1.8 + step / 2, step)
     total = 0.0
-    for x in np.arange(-1.4, 1.5 + step / 2, step):  # the whole grid at once would take much memory
+    for x in np.arange(-1.4, 1.5 + step / 2, step):  # column by column, to save memory
         column = np.column_stack([np.full_like(axis, x), axis])
         total += float(_five_gaussians_joint(column).min(axis=1).sum())
     return total * step * step
@@ -201,16 +201,16 @@ def _five_gaussians_joint(X: np.ndarray) -> np.ndarray:
     return np.column_stack([densities[1], densities[2]])
 
 
-# ---- two Gaussians of one covariance
+# ---- two Gaussians with the same covariance
 
 
 def two_gaussians(
     n: int, rng: np.random.Generator, d: int = 2, distance: float = 2.0, prior: float = 0.5
 ) -> tuple[np.ndarray, np.ndarray]:
-    """n examples of two unit Gaussians: X (n, d) and classes 1 and 2.
+    """Return n examples of two unit Gaussians: X (n, d) and classes 1 and 2.
 
-    The means lie ``distance`` apart on the diagonal, around the origin, so that every attribute tells as much
-    as any other. prior: the probability of class 2.
+    The means are ``distance`` apart on the diagonal, symmetric around the origin, so that all features are
+    equally informative. prior: probability of class 2.
     """
     second = rng.random(n) < prior
     standard = rng.standard_normal((n, d))
@@ -220,7 +220,7 @@ def two_gaussians(
 def two_gaussians_probability(
     X: np.ndarray, d: int = 2, distance: float = 2.0, prior: float = 0.5
 ) -> np.ndarray:
-    """(n, 2) the true probabilities of classes 1 and 2: logistic along the diagonal."""
+    """Return (n, 2) true probabilities of classes 1 and 2: logistic along the diagonal."""
     from scipy.special import expit
 
     along = np.asarray(X, dtype=np.float64).sum(axis=1) / math.sqrt(d)
@@ -229,7 +229,7 @@ def two_gaussians_probability(
 
 
 def two_gaussians_bayes_error(d: int = 2, distance: float = 2.0, prior: float = 0.5) -> float:
-    """In closed form, the same for every d; with equal priors Phi(-distance / 2)."""
+    """Return the closed form, which does not depend on d; Phi(-distance / 2) with equal priors."""
     from scipy.special import ndtr
 
     shift = math.log(prior / (1 - prior)) / distance
@@ -242,18 +242,17 @@ def two_gaussians_bayes_error(d: int = 2, distance: float = 2.0, prior: float = 
 def unit_square(
     n: int, rng: np.random.Generator, shape: str = "circle", area: float = 0.4
 ) -> tuple[np.ndarray, np.ndarray]:
-    """n points, uniform in the unit square: X (n, 2), ``pos`` inside the figure and ``neg`` outside.
+    """Return n points, uniform in the unit square: X (n, 2), ``pos`` inside the figure and ``neg`` outside.
 
-    Kubat, An Introduction to Machine Learning, computer assignment 3 of chapter 3, where the figure is the
-    reader's choice. Here it lies in the middle: a circle, a square, or a triangle as high as it is wide.
-    Without noise every label is certain.
+    Kubat, An Introduction to Machine Learning, computer assignment 3 of chapter 3, which leaves the choice
+    of the figure to the reader. Here it is in the middle: a circle, a square, or a triangle as high as wide.
     """
     X = rng.random((n, 2))
     return X, np.where(_inside(X, shape, area), "pos", "neg")
 
 
 def unit_square_probability(X: np.ndarray, shape: str = "circle", area: float = 0.4) -> np.ndarray:
-    """(n, 2) the true probabilities of ``neg`` and ``pos``: 0 or 1."""
+    """Return (n, 2) true probabilities of ``neg`` and ``pos``: 0 or 1."""
     inside = _inside(np.asarray(X, dtype=np.float64), shape, area)
     return np.column_stack([~inside, inside]).astype(np.float64)
 
@@ -269,7 +268,7 @@ def _inside(X: np.ndarray, shape: str, area: float) -> np.ndarray:
     return (height >= 0) & (abs(x) <= (side - height) / 2)
 
 
-IRRELEVANT = Integer("attributes appended that tell nothing of the class", low=0)
+IRRELEVANT = Integer("number of appended features that are independent of the class", low=0)
 
 GENERATORS: Mapping[str, Generator] = {
     "five-gaussians": Generator(
@@ -283,9 +282,9 @@ GENERATORS: Mapping[str, Generator] = {
     "two-gaussians": Generator(
         about="two unit Gaussians in d dimensions, a given distance apart (Bayes error in closed form)",
         parameters={
-            "d": Integer("attributes, all equally telling", low=1),
-            "distance": Number("between the two means, in standard deviations", low=0, low_open=True),
-            "prior": Number("the probability of class 2", low=0, high=1, low_open=True, high_open=True),
+            "d": Integer("number of features, all equally informative", low=1),
+            "distance": Number("distance of the two means in standard deviations", low=0, low_open=True),
+            "prior": Number("probability of class 2", low=0, high=1, low_open=True, high_open=True),
         },
         classes=(1, 2),
         make=two_gaussians,
@@ -295,8 +294,8 @@ GENERATORS: Mapping[str, Generator] = {
     "unit-square": Generator(
         about="points in the unit square, positive inside a figure and negative outside (Bayes error 0)",
         parameters={
-            "shape": Choice("the figure", options=("circle", "square", "triangle")),
-            "area": Number("of the figure", low=0, high=0.5, low_open=True),
+            "shape": Choice("figure", options=("circle", "square", "triangle")),
+            "area": Number("area of the figure", low=0, high=0.5, low_open=True),
         },
         classes=("neg", "pos"),
         make=unit_square,
@@ -305,10 +304,10 @@ GENERATORS: Mapping[str, Generator] = {
         default_n=1000,
     ),
     "at-least": Generator(
-        about="d boolean attributes, positive if at least k of them are 1 (Bayes error 0)",
+        about="d boolean features, positive if at least k of them are 1 (Bayes error 0)",
         parameters={
-            "d": Integer("boolean attributes that matter", low=1),
-            "k": Integer("how many of them must be 1", low=0),
+            "d": Integer("number of relevant boolean features", low=1),
+            "k": Integer("number of them that must be 1", low=0),
             "irrelevant": IRRELEVANT,
         },
         classes=("neg", "pos"),
@@ -318,7 +317,7 @@ GENERATORS: Mapping[str, Generator] = {
         default_n=20,
     ),
     "counted": Generator(
-        about="six boolean attributes, four classes by how many of them are 1 (Bayes error 0)",
+        about="six boolean features, four classes by the number of ones (Bayes error 0)",
         parameters={"irrelevant": IRRELEVANT},
         classes=("C1", "C2", "C3", "C4"),
         make=concepts.counted,
@@ -328,8 +327,8 @@ GENERATORS: Mapping[str, Generator] = {
     "half-cube": Generator(
         about="points in the unit cube, positive on one side of a plane (Bayes error 0)",
         parameters={
-            "d": Integer("attributes that matter", low=1),
-            "threshold": Number("what their sum must exceed", low=0),
+            "d": Integer("number of relevant features", low=1),
+            "threshold": Number("threshold of their sum", low=0),
             "irrelevant": IRRELEVANT,
         },
         classes=("neg", "pos"),
@@ -339,15 +338,15 @@ GENERATORS: Mapping[str, Generator] = {
         default_n=100,
     ),
     "arcs": Generator(
-        about="points on a circle whose equal arcs are the classes, parted by lines (Bayes error 0)",
-        parameters={"classes": Integer("how many arcs", low=2), "irrelevant": IRRELEVANT},
+        about="points on a circle, whose equal arcs are the classes, separable by lines (Bayes error 0)",
+        parameters={"classes": Integer("number of arcs", low=2), "irrelevant": IRRELEVANT},
         classes=(1, 2, 3, 4),
         make=concepts.arcs,
         bayes_probability=concepts.arcs_probability,
         bayes_error=lambda classes=4, irrelevant=0: 0.0,
     ),
     "six-examples": Generator(
-        about="draws from six examples of four boolean attributes that no line separates (Bayes error 0)",
+        about="draws from six examples of four boolean features that are not linearly separable (Bayes error 0)",
         parameters={},
         classes=("neg", "pos"),
         make=concepts.six_examples,
@@ -356,8 +355,8 @@ GENERATORS: Mapping[str, Generator] = {
         default_n=60,
     ),
     "coin-tosses": Generator(
-        about="normal attributes, and two classes that have nothing to do with them (Bayes error 1/2)",
-        parameters={"d": Integer("attributes", low=1)},
+        about="normal features and two classes that are independent of them (Bayes error 1/2)",
+        parameters={"d": Integer("number of features", low=1)},
         classes=(1, 2),
         make=concepts.coin_tosses,
         bayes_probability=concepts.coin_tosses_probability,

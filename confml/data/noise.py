@@ -1,9 +1,8 @@
-"""Noise on purpose: changed labels, changed attribute values, attributes that mean nothing.
+"""Added noise: changed labels, changed feature values, irrelevant features.
 
 The three kinds are those of Kubat, An Introduction to Machine Learning, sections 3.1 and 3.3 and the
-computer assignments of chapters 3 and 4. Each draws from a stream of its own, so that adding irrelevant
-attributes does not change which labels are noised; and with one seed the rows noised at 5 % are among those
-noised at 10 %.
+computer assignments of chapters 3 and 4. Each has its own random stream, so that adding irrelevant features
+does not change the labels that get noise. With one seed, the rows noised at 5 % are among those noised at 10 %.
 """
 
 from __future__ import annotations
@@ -19,9 +18,11 @@ from confml.plugins.parameters import Integer, Number, Parameter, check_paramete
 
 VERSION = 2  # raised whenever results change
 NOISE: Mapping[str, Parameter] = {
-    "labels": Number("the share of rows given another class", low=0, high=1),
-    "attributes": Number("the share of each attribute's values taken from another row", low=0, high=1),
-    "irrelevant": Integer("how many attributes of uniform random numbers in [0, 1] are appended", low=0),
+    "labels": Number("fraction of rows that get another class", low=0, high=1),
+    "attributes": Number(
+        "fraction of the values of each feature that are taken from another row", low=0, high=1
+    ),
+    "irrelevant": Integer("number of features of uniform random numbers in [0, 1] that are appended", low=0),
 }
 
 
@@ -32,20 +33,19 @@ def apply_noise(
     rng: np.random.Generator,
     nominal: Sequence[Sequence[int]] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Noised copies of X (n, d) and y (n,); X gets ``irrelevant`` more columns on the right.
+    """Return noised copies of X (n, d) and y (n,); ``irrelevant`` columns are appended to X.
 
-    noise: any of the keys of `NOISE`, None counting as not given; ``on``, which says what rows to hand in, is
-        the caller's and passed over.
-    rng: read three times whatever is asked for.
-    nominal: groups of columns that code one nominal attribute; their values are taken from another row
-        together, so that a row still has one category (`nominal_columns` finds them). All other columns are
-        attributes of their own.
+    noise: any of the keys of `NOISE`; None means not given. The key ``on`` is ignored: the caller selects the
+        rows.
+    rng: three seeds are drawn, whatever the noise.
+    nominal: groups of columns that code one nominal feature (see `nominal_columns`); their values are taken
+        together from another row, so that a row still has one category. Every other column is a feature.
 
-    Labels: exactly ``n * labels`` rows, rounded to the nearest whole number (a half upwards), get a class
-    drawn uniformly from the other classes of ``y``. Attributes: of each attribute exactly ``n * attributes``
-    values, rounded so, become the value of another row, drawn uniformly (it may happen to be the same).
+    Labels: exactly ``n * labels`` rows, rounded half up, get a class drawn uniformly from the other classes of
+    ``y``. Features: exactly ``n * attributes`` values of each feature, rounded half up, are replaced by the value
+    of another row, drawn uniformly (which may be equal).
 
-    Raises ConfmlError for an unknown key, a wrong value, or label noise where there is one class only.
+    Raises ConfmlError for an unknown key, a wrong value, or label noise with a single class.
     """
     given = {key: value for key, value in noise.items() if key != "on" and value is not None}
     check_parameters("noise", NOISE, given)
@@ -62,7 +62,7 @@ def apply_noise(
 
 
 def nominal_columns(data: DataSet) -> list[list[int]]:
-    """The groups of columns of ``data.X`` that code one nominal attribute each, for `apply_noise`."""
+    """Return the groups of columns of ``data.X`` that each code one nominal feature."""
     at = {name: column for column, name in enumerate(data.attributes)}
     groups = []
     for name, categories in zip(data.table_attributes, data.categories, strict=True):
@@ -72,7 +72,7 @@ def nominal_columns(data: DataSet) -> list[list[int]]:
 
 
 def irrelevant_names(attributes: Iterable[str], count: int) -> tuple[str, ...]:
-    """Names for ``count`` appended attributes that are not taken: irrelevant-1, irrelevant-2, ..."""
+    """Return ``count`` unused names for appended features: irrelevant-1, irrelevant-2, ..."""
     taken = set(attributes)
     names: list[str] = []
     number = 0
@@ -87,7 +87,7 @@ def _noise_labels(y: np.ndarray, share: float, rng: np.random.Generator) -> np.n
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ConfmlError("labels cannot be noised where all rows have the same class")
-    # Both are drawn for every row before any is taken: a greater share keeps what a smaller one did.
+    # Both are drawn for every row, so a larger fraction keeps the changes of a smaller one.
     order = rng.permutation(len(y))
     shifts = rng.integers(1, len(classes), size=len(y))
     rows = order[: _count(len(y), share)]
@@ -114,5 +114,5 @@ def _noise_attributes(
 
 
 def _count(n: int, share: float) -> int:
-    # Rounded first to nine places: 0.15 of 10 is one and a half, whatever the binary product says.
+    # Rounded to nine decimals first, so that 0.15 of 10 is exactly 1.5.
     return int(np.floor(round(n * share, 9) + 0.5))

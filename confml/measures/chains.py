@@ -52,10 +52,20 @@ def effective_sample_size(draws) -> float:
     correlations = 1.0 - (within - covariances * length / (length - 1)) / pooled
     correlations[0] = 1.0
     pairs = correlations[: length - length % 2].reshape(-1, 2).sum(axis=1)
-    negative = np.flatnonzero(pairs <= 0.0)
-    pairs = np.minimum.accumulate(pairs[: negative[0]] if len(negative) else pairs)
-    time = max(2.0 * pairs.sum() - 1.0, 1.0 / np.log10(total))
+    sequence = initial_monotone_sequence(pairs)
+    time = max(2.0 * sequence[sequence != 0.0].sum() - 1.0, 1.0 / np.log10(total))
     return float(total / time)
+
+
+def initial_monotone_sequence(pairs: np.ndarray) -> np.ndarray:
+    """Return Geyer's initial monotone sequence of an autocorrelation function, along the first axis.
+
+    pairs: (t, ...) sums of the autocorrelations (or autocovariances) at lags 2i and 2i + 1, i = 0, 1, ...
+    From the first sum that is not positive on, the sequence is 0; before that, no element is larger than the
+    previous one.
+    """
+    positive = np.logical_and.accumulate(~(pairs <= 0.0), axis=0)
+    return np.where(positive, np.minimum.accumulate(pairs, axis=0), 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -205,6 +205,17 @@ class Prediction:
         )
 
 
+def argmax_with_tie_break(scores: np.ndarray, tie_break: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
+    """Return the column (n,) of the largest score in each row of scores (n, c).
+
+    Scores within ``tolerance`` of the largest one are tied. Ties go to the largest value of ``tie_break``
+    (n, c), then to the first column.
+    """
+    tied = scores >= scores.max(axis=1, keepdims=True, initial=-np.inf) - tolerance
+    values = np.where(tied, tie_break, np.nan)
+    return np.argmax(values == np.nanmax(values, axis=1, keepdims=True), axis=1)
+
+
 def _read_only(values: np.ndarray) -> np.ndarray:
     view = values.view()
     view.flags.writeable = False

@@ -138,7 +138,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         """
         return None
 
-    def test_block(self, train_rows: int, test_rows: int) -> int | None:
+    def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
         """Return the number of test examples of one task, or None for all of them in one task.
 
         A number is allowed only where the prediction of an example does not depend on the other test
@@ -206,7 +206,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         """
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernels by running them once on a few rows; by default there are none."""
 
     # ---- random states

@@ -1,7 +1,8 @@
-"""Multiclass classification with binary classifiers: one-vs-rest and one-vs-one.
+"""Reduction of multiclass problems to binary problems: one-vs-rest and one-vs-one.
 
-`one_vs_rest` and `one_vs_one` divide a training set into binary problems. A classifier is fitted to each, and
-the functions below combine their results. Two classes make one problem, with the second class as positive.
+`one_vs_rest` and `one_vs_one` divide a training set into binary problems. A binary classifier is fitted to
+each, and the functions below combine their results. Two classes are one problem with the second class as the
+positive one.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confml.measures.prediction import argmax_with_tie_break
+
 
 class BinaryProblem(NamedTuple):
-    """A binary training set within a larger one.
+    """Binary problem on some rows of a training set.
 
-    rows (l,): numbers of the training rows. targets (l,): +1. for those of class number ``positive``, -1. for
-    those of ``negative``, or of all other classes where that is None.
+    rows (l,): numbers of the training rows. targets (l,): +1. for the class with number ``positive`` and -1.
+    for the class ``negative``, or for all other classes if that is None.
     """
 
     rows: np.ndarray
@@ -26,7 +29,7 @@ class BinaryProblem(NamedTuple):
 
 
 def one_vs_rest(codes: np.ndarray, classes: int) -> list[BinaryProblem]:
-    """Return one problem per class, in the order of the classes. codes (n,): class numbers from 0."""
+    """Return one problem per class, against all other classes. codes (n,): class numbers from 0."""
     if classes == 2:
         return one_vs_one(codes, 2)
     rows = np.arange(len(codes))
@@ -34,7 +37,7 @@ def one_vs_rest(codes: np.ndarray, classes: int) -> list[BinaryProblem]:
 
 
 def one_vs_one(codes: np.ndarray, classes: int) -> list[BinaryProblem]:
-    """Return one problem per pair of classes a < b, ordered by a, then b; b is the positive class."""
+    """Return one problem for each pair of classes a < b, ordered by a, then b; b is the positive class."""
     problems = []
     for first in range(classes):
         for second in range(first + 1, classes):
@@ -51,44 +54,61 @@ PROBLEMS: dict[str, Callable[[np.ndarray, int], list[BinaryProblem]]] = {
 
 
 def pairs(classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the class numbers (a, b) of the problems of `one_vs_one`, in their order."""
-    return np.triu_indices(classes, 1)
+    """Return the class numbers (a, b) of the problems of `one_vs_one`, in the same order."""
+    first, second = np.triu_indices(classes, 1)
+    return first, second
+
+
+def two_class_scores(values: np.ndarray) -> np.ndarray:
+    """Return the columns -f/2 and f/2 (n, 2) of decision values f (n,), positive for the second class.
+
+    Their difference is f, so the confidence of the view ``margin`` is |f|.
+    """
+    return np.column_stack([-values / 2, values / 2])
+
+
+def decision_values(scores: np.ndarray) -> np.ndarray:
+    """Return scores (n, c) in the form of scikit-learn's ``decision_function``.
+
+    With two classes it is the difference (n,) of the columns, positive for the second class; otherwise a copy
+    of the scores.
+    """
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores.copy()
 
 
 def decision_scores(values: np.ndarray, classes: int, way: str) -> np.ndarray:
-    """Return scores (n, c) from decision values (n, problems), which are positive for the positive class.
+    """Return scores (n, c) from the decision values (n, problems), positive for the positive class.
 
-    Two classes: -f/2 and f/2, whose difference is f. ``ovr``: the values themselves. ``ovo``: for each class
-    the mean of its values against the others.
+    Two classes: `two_class_scores`. ``ovr``: the decision values. ``ovo``: for each class, the mean of its
+    decision values against the other classes.
     """
     if classes == 2:
-        return np.column_stack([-values[:, 0] / 2, values[:, 0] / 2])
+        return two_class_scores(values[:, 0])
     if way == "ovr":
         return values.copy()
-    return _added_by_class(values, -values, classes) / (classes - 1)
+    return _sum_by_class(values, -values, classes) / (classes - 1)
 
 
 def vote_scores(values: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the fractions (n, c) of the c (c - 1) / 2 votes, and the class numbers (n,) of the winners.
+    """Return the fraction of the c (c - 1) / 2 votes for each class (n, c), and the winners' numbers (n,).
 
-    values (n, pairs): positive for the second class of a pair; 0 gives half a vote to each. Equal votes are
-    decided by the larger sum of decision values, then by the first class.
+    values (n, pairs): positive for the second class of a pair; 0 gives half a vote to each. Ties go to the
+    larger sum of decision values, then to the first class.
     """
-    votes = _added_by_class(
+    votes = _sum_by_class(
         np.where(values > 0, 1.0, np.where(values < 0, 0.0, 0.5)),
         np.where(values < 0, 1.0, np.where(values > 0, 0.0, 0.5)),
         classes,
     )
-    sums = _added_by_class(values, -values, classes)
-    sums[votes < votes.max(axis=1, keepdims=True)] = -np.inf
-    return votes / max(values.shape[1], 1), np.argmax(sums, axis=1)
+    sums = _sum_by_class(values, -values, classes)
+    return votes / max(values.shape[1], 1), argmax_with_tie_break(votes, sums)
 
 
 def class_probabilities(positive: np.ndarray, classes: int, way: str) -> np.ndarray:
-    """Return probabilities (n, c), which sum to 1, from P(positive class) (n, problems).
+    """Return probabilities (n, c) with sum 1 from P(positive class) of each problem (n, problems).
 
-    ``ovr``: the values divided by their sum (equal probabilities where all values are 0). ``ovo``: the
-    mean over a class's pairs, times 2 / c.
+    ``ovr``: the probabilities divided by their sum (equal if all are 0). ``ovo``: for each class, the mean
+    over its pairs, times 2 / c.
     """
     if classes == 2:
         return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
@@ -96,11 +116,11 @@ def class_probabilities(positive: np.ndarray, classes: int, way: str) -> np.ndar
         total = positive.sum(axis=1, keepdims=True)
         even = np.full_like(positive, 1.0 / classes)
         return np.divide(positive, total, out=even, where=total > 0)
-    return _added_by_class(positive, 1.0 - positive, classes) * (2.0 / (classes * (classes - 1)))
+    return _sum_by_class(positive, 1.0 - positive, classes) * (2.0 / (classes * (classes - 1)))
 
 
 def class_errors(positive: np.ndarray, errors: np.ndarray, classes: int, way: str) -> np.ndarray:
-    """Return standard errors (n, c) of `class_probabilities` from those of independent classifiers."""
+    """Return standard errors (n, c) of `class_probabilities`; errors (n, problems) are independent."""
     if classes == 2:
         return np.repeat(errors, 2, axis=1)
     squares = errors**2
@@ -110,11 +130,11 @@ def class_errors(positive: np.ndarray, errors: np.ndarray, classes: int, way: st
         spread = share**2 * squares.sum(axis=1, keepdims=True) + (1.0 - 2.0 * share) * squares
         root = np.sqrt(np.maximum(spread, 0.0))
         return np.divide(root, total, out=np.zeros_like(root), where=total > 0)
-    return np.sqrt(_added_by_class(squares, squares, classes)) * (2.0 / (classes * (classes - 1)))
+    return np.sqrt(_sum_by_class(squares, squares, classes)) * (2.0 / (classes * (classes - 1)))
 
 
-def _added_by_class(second: np.ndarray, first: np.ndarray, classes: int) -> np.ndarray:
-    """Return sums (n, c) over the pairs of a class: ``second`` where it is the second one, else ``first``."""
+def _sum_by_class(second: np.ndarray, first: np.ndarray, classes: int) -> np.ndarray:
+    """Return sums (n, c) over each class's pairs: ``second`` if it is second in a pair, else ``first``."""
     out = np.zeros((len(second), classes))
     for place, (a, b) in enumerate(zip(*pairs(classes), strict=True)):
         out[:, a] += first[:, place]

@@ -105,7 +105,7 @@ class NaiveBayes(Method):
         labels = self.classes_[np.argmax(total, axis=1)]
         return {"probability": Prediction(self.classes_, scores, "probability", labels)}
 
-    def test_block(self, train_rows: int, test_rows: int) -> int | None:
+    def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
         """Return the size of blocks that take some seconds, for the kernel density estimate."""
         block = max(500, 100_000_000 // train_rows)
         return block if self.numeric == "bells" and block < test_rows else None

@@ -1,4 +1,4 @@
-"""TCM-SVM: the transductive confidence machine with a support vector machine's margin."""
+"""`tcm-svm`: transductive confidence machine with support vector machines."""
 
 from __future__ import annotations
 
@@ -12,31 +12,32 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.methods.conformal.scores import margin_scores
+from confml.methods.multiclass import two_class_scores
 from confml.methods.tcm_nn.neighbour_counter import Counts
 from confml.methods.tcm_nn.tcm_nn import prediction_of
 from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
 
-_PAIRS = 2e10  # of examples, over all machines: about a quarter of an hour
-_SECONDS = 5e-8  # a pair takes, as measured on sets of 200 to 1000 examples
-_DIGITS = 4  # of a decision value that the solver's tolerance leaves sure
+_PAIRS = 2e10  # largest number of pairs of examples over all machines: about 15 minutes
+_SECONDS = 5e-8  # per pair, measured on 200 to 1000 examples
+_DIGITS = 4  # decimals of a decision value that are exact within the solver's tolerance
 
 
 class TCMSVM(Method):
-    """Conformal p-values from the margins of support vector machines trained anew for every label.
+    """Transductive conformal p-values from the margins of support vector machines (TCM-SVM).
 
-    A test example is added to the m training examples under each label j in turn, a machine is trained on all
-    m + 1 (each class against the rest), and an example's strangeness is the largest decision value of another
-    class less that of its own. ``p_j = #{alpha_i >= alpha_new} / (m + 1)``, the new example counted. Decision
-    values are rounded to four decimals, further than which the solver's tolerance does not go, so that
-    support vectors on the margin are equally strange, as they should be, wherever they stand.
+    A test example is added to the m training examples with each label j in turn, and one-vs-rest machines are
+    trained on the m + 1 examples. The nonconformity score (strangeness) alpha of an example is the largest
+    decision value of another class minus that of its own class. The p-value is
+    ``p_j = #{alpha_i >= alpha_new} / (m + 1)``, with the new example included. Decision values are rounded to
+    four decimals, the accuracy of the solver, so that support vectors on the margin have equal scores.
 
-    That is two machines a test example and class, or two in all of two classes: for small sets. Where it
-    would take more than about a quarter of an hour it is refused; then make a machine conformal:
-    ``{name: kernel-svm, conformal: split}``.
+    This needs two machines per test example and class (two per test example with two classes), so it is for
+    small data sets. It raises an error if it would take more than about 15 minutes; use split conformal
+    prediction instead: ``{name: kernel-svm, conformal: split}``.
 
-    The one view is ``p-value``, with ``extra``: ``n_greater``, ``n_equal`` (n, c), ``alpha`` (n, c), and
-    ``tau`` (n,) where smoothed, as in tcm-nn; of labels that share the largest p-value the less strange one
-    is predicted.
+    The view is ``p-value`` with ``extra``: ``n_greater`` and ``n_equal`` (n, c), ``alpha`` (n, c), and
+    ``tau`` (n,) if smoothed, as in ``tcm-nn``. The prediction is the label with the largest p-value; ties go
+    to the smallest alpha.
 
     Source: Saunders, Gammerman, Vovk, Transduction with confidence and credibility, IJCAI 1999 (with the
     machines' multipliers); named in the conclusion of Proedrou et al., ECML 2002.
@@ -46,13 +47,16 @@ class TCMSVM(Method):
     version: ClassVar[int] = 1
     views: ClassVar[tuple[str, ...]] = ("p-value",)
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "C": Number("penalty of errors", low=0, low_open=True),
-        "kernel": Choice("kernel: rbf with 1 / (d var X) as gamma, or linear", options=("rbf", "linear")),
-        "smoothed": Flag("break ties between strangeness values at random"),
-        "mondrian": Flag("count only examples of the label in question (label-conditional p-values)"),
+        "C": Number("penalty of training errors", low=0, low_open=True),
+        "kernel": Choice(
+            "rbf: exp(-gamma |x - x'|^2) with gamma = 1 / (number of features * variance of X); linear",
+            options=("rbf", "linear"),
+        ),
+        "smoothed": Flag("break ties between nonconformity scores at random"),
+        "mondrian": Flag("label-conditional p-values: count only examples of the label"),
         "random_state": AnyOf(
-            "seed of smoothed p-values where no generator is given",
-            of=(Integer("a seed", low=0), Nothing("drawn anew")),
+            "random seed of smoothed p-values if no generator is given",
+            of=(Integer("a seed", low=0), Nothing("random")),
         ),
     }
 
@@ -64,12 +68,12 @@ class TCMSVM(Method):
         self.random_state = random_state
 
     def fit(self, X, y) -> TCMSVM:
-        """Keep the examples. X: (m, d) finite numbers; y: (m,) labels."""
+        """Store the training examples X (m, d) with labels y (m,)."""
         self.X_, self.codes_ = self.check_fit_data(X, y)
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The view ``p-value`` of test examples X (n, d). Raises ConfmlError where it would take too long."""
+        """Return the view ``p-value`` of test examples X (n, d); raise ConfmlError if it takes too long."""
         X = self.check_predict_data(X)
         n, c, m = len(X), len(self.classes_), len(self.codes_)
         self._check_cost(n, c, m)
@@ -89,21 +93,21 @@ class TCMSVM(Method):
         return {"p-value": prediction_of(self.classes_, counts, 0, sizes + 1, tau)}
 
     def predict_p_values(self, X) -> np.ndarray:
-        """(n, c) p-values of test examples X (n, d), columns in the order of ``classes_``."""
+        """Return p-values (n, c) of test examples X (n, d), with columns in the order of ``classes_``."""
         return self.confident_predict(X)["p-value"].scores.copy()
 
     def _margins(self, x: np.ndarray) -> np.ndarray:
-        """(c, m + 1) the strangeness of every example, the new one last, under each label for it."""
+        """Return the scores of all examples, the new one last, for each label of the new one (c, m + 1)."""
         c = len(self.classes_)
         bag = np.concatenate([self.X_, x[None]])
-        # A machine that sets class l against the rest asks of the new label only whether it is l.
+        # The machine of class l against the rest depends only on whether the new label is l.
         machines = [1] if c == 2 else range(c)
         values = {(one, new): self._values(bag, one, new) for one in machines for new in (False, True)}
         alphas = np.empty((c, len(bag)))
         for label in range(c):
             if c == 2:
                 f = values[1, label == 1]
-                columns = np.stack([-f / 2, f / 2], axis=1)
+                columns = two_class_scores(f)
             else:
                 columns = np.stack([values[one, one == label] for one in range(c)], axis=1)
             own = np.append(self.codes_, label)
@@ -111,7 +115,7 @@ class TCMSVM(Method):
         return alphas
 
     def _values(self, bag: np.ndarray, one: int, new: bool) -> np.ndarray:
-        """(m + 1,) decision values of class ``one`` against the rest, the new example in it or not."""
+        """Return decision values (m + 1,) of class ``one`` against the rest; new: whether x is in it."""
         sides = np.append(self.codes_ == one, new)
         machine = SVC(C=self.C, kernel=self.kernel, gamma="scale", tol=1e-6)
         return machine.fit(bag, sides).decision_function(bag)
@@ -124,5 +128,5 @@ class TCMSVM(Method):
             raise ConfmlError(
                 f"tcm-svm would train {machines:,} machines on {m + 1:,} examples each, about {minutes:,.0f} "
                 "minutes",
-                hint="for sets of this size: {name: kernel-svm, conformal: split}",
+                hint="use {name: kernel-svm, conformal: split} for data sets of this size",
             )

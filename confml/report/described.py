@@ -103,7 +103,7 @@ def describe_table(name: str) -> Entry:
 def describe_protocol(name: str) -> Entry:
     """Return name, about and parameters (the keys of a config that it uses) of a protocol."""
     from confml.config.part import hyphenated
-    from confml.config.schema import PROTOCOLS, Protocol
+    from confml.config.protocol import PROTOCOLS, Protocol
 
     parameters = []
     for key, field in Protocol.model_fields.items():
@@ -130,7 +130,7 @@ def describe_view(name: str) -> Entry:
 
 def known_types() -> dict[str, Described]:
     """Return everything that can be described, by type."""
-    from confml.config.schema import PROTOCOLS
+    from confml.config.protocol import PROTOCOLS
     from confml.methods.conformal.conformal import KEY
     from confml.methods.registry import describe as describe_method
     from confml.methods.registry import methods

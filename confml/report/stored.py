@@ -29,7 +29,7 @@ class StoredResults(Mapping[str, CellResult]):
             result = CellResult.read(self._store, cell)
             if result is None:
                 raise ConfmlError(
-                    f"the result of {cell.words} is damaged",
+                    f"the result of {cell.title} is damaged",
                     where=str(self._store.path("cells", key)),
                     hint="run the config again to compute damaged results again",
                 )

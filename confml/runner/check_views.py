@@ -1,4 +1,4 @@
-"""Checks of everything that a method returns, where it enters the runner: shapes, scores, labels, metrics."""
+"""Checks of the results of methods: shapes, scores, labels and metrics."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
 
-# Kinds whose scores lie in [0, 1], and those of them whose rows sum to 1.
+# Kinds with scores in [0, 1], and kinds with scores that sum to 1 in each row.
 UNIT_KINDS = ("p-value", "probability", "vote", "envelope", "posterior")
 SUM_KINDS = ("probability", "vote", "envelope", "posterior")
-# Single precision and a thousand classes leave a sum within 1e-5 of 1.
+# In single precision with 1,000 classes the sum is within 1e-5 of 1.
 SUM_TOLERANCE = 1e-5
 UNIT_TOLERANCE = 1e-9
 
 
 class InvalidResult(ConfmlError):
-    """A method returned a result that its contract does not allow."""
+    """A method returned a result that violates its contract."""
 
 
 def check_views(views: Any, method: str, rows: int, classes: np.ndarray) -> Views:
-    """Return the views of ``rows`` test examples that a method gave, checked; raise `InvalidResult`.
+    """Check the views of ``rows`` test examples and return them; raise `InvalidResult` if they are wrong.
 
     classes: all labels of the data set.
     """
@@ -61,7 +61,7 @@ def _check_view(method: str, name: str, view: Prediction, rows: int, known: set)
         raise _invalid(method, f"classes of view {name!r} must be sorted, and each listed once")
     strange = [label for label in listed if label not in known]
     if strange:
-        raise _invalid(method, f"view {name!r} has class {strange[0]!r}, which the data set has not")
+        raise _invalid(method, f"view {name!r} has class {strange[0]!r}, which is not in the data set")
     unlisted = set(labels.tolist()) - set(listed)
     if unlisted:
         raise _invalid(method, f"view {name!r} predicts {min(unlisted)!r}, which is not one of its classes")
@@ -120,13 +120,13 @@ def check_points(method: str, found: int, points: int) -> None:
         raise _invalid(method, f"evaluate_path gave {found} results for {points} points of its grid")
 
 
-def check_blocks(method: str, blocks: list[Views]) -> None:
-    """Raise `InvalidResult` unless blocks of test examples have the same views, classes and extras."""
+def check_chunks(method: str, chunks: list[Views]) -> None:
+    """Raise `InvalidResult` unless all chunks of test examples have the same views, classes and extras."""
     forms = {
         tuple(
-            (name, view.kind, tuple(view.classes.tolist()), tuple(view.extra)) for name, view in block.items()
+            (name, view.kind, tuple(view.classes.tolist()), tuple(view.extra)) for name, view in chunk.items()
         )
-        for block in blocks
+        for chunk in chunks
     }
     if len(forms) > 1:
         raise _invalid(method, "views differ from one chunk of test examples to the next")

@@ -1,4 +1,4 @@
-"""Engines: where tasks run. They know neither tasks nor learning, only functions and their arguments."""
+"""Engines: call a function on items in this process, in worker processes or on a dask cluster."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from confml.runner.workers import Worker
 
 
 class WorkerLost(ConfmlError):
-    """The worker that executed a task died twice, the second time while it ran that task alone."""
+    """The worker of a task died twice, the second time with no other task running."""
 
 
 class LimitExceeded(ConfmlError):
-    """A task took longer than its time limit, and its worker was stopped."""
+    """A task exceeded its time limit and its worker was stopped."""
 
 
 def no_limits(item: Any) -> Limits:
-    """No limit for any item."""
+    """Return no limits."""
     return NO_LIMITS
 
 
-Feed = Callable[[], Any | None]
+NextItem = Callable[[], Any | None]
 Results = Generator[tuple[Any, Any], None, None]
 
 
@@ -42,26 +42,26 @@ class Engine(Protocol):
     def workers(self) -> int: ...
 
     def start(self, function: Callable[[Any], Any], count: int) -> None:
-        """Get ready to run ``function`` on about ``count`` items."""
+        """Prepare to run ``function`` on about ``count`` items."""
 
     def stop(self) -> None:
-        """End what `start` has begun; `run` does so by itself."""
+        """Undo `start`; not needed after `run`."""
 
     def run(
         self,
-        feed: Feed,
+        next_item: NextItem,
         function: Callable[[Any], Any],
         limits: Callable[[Any], Limits] = no_limits,
     ) -> Results:
-        """Call ``function`` on every item that ``feed`` returns; yield (item, result or exception).
+        """Call ``function`` on every item that ``next_item`` returns; yield (item, result or exception).
 
-        ``feed`` returns None while nothing is ready (or left); it is called again after each result.
+        ``next_item`` returns None if no item is ready or left; it is called again after each result.
         """
         ...
 
 
 class SerialEngine:
-    """Everything in this process, one after another: an item that ends the process ends the run."""
+    """Run items one after another in this process; a crash ends the run."""
 
     workers = 1
     has_limits = False
@@ -73,9 +73,9 @@ class SerialEngine:
         """Do nothing: nothing was started."""
 
     def run(
-        self, feed: Feed, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
+        self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
     ) -> Results:
-        while (item := feed()) is not None:
+        while (item := next_item()) is not None:
             try:
                 result = function(item)
             except Exception as error:
@@ -84,10 +84,10 @@ class SerialEngine:
 
 
 class LokyEngine:
-    """Processes on this machine, one for each worker, at most one item in flight for each.
+    """Run items in worker processes on this machine, one item per process at a time.
 
-    An item whose process dies is run once more, alone, after all others. It may have been killed by the
-    system because all items together took too much memory.
+    If a process dies, its item is run once more after all others, with no other item running: the system may
+    have killed the process because all items together needed too much memory.
     """
 
     has_limits = True
@@ -97,7 +97,7 @@ class LokyEngine:
         self._idle: list[Worker] = []
 
     def start(self, function: Callable[[Any], Any], count: int) -> None:
-        """Start up to ``count`` workers now, which import the module of ``function`` in the meantime."""
+        """Start up to ``count`` workers, which import the module of ``function`` in the background."""
         while len(self._idle) < min(count, self.workers):
             worker = Worker()
             worker.start(function)
@@ -109,7 +109,7 @@ class LokyEngine:
         self._idle = []
 
     def run(
-        self, feed: Feed, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
+        self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
     ) -> Results:
         idle, self._idle = self._idle, []
         idle += [Worker() for _ in range(self.workers - len(idle))]
@@ -120,7 +120,7 @@ class LokyEngine:
         alone = False
         try:
             while True:
-                while not alone and idle and (item := feed()) is not None:
+                while not alone and idle and (item := next_item()) is not None:
                     worker = idle.pop()
                     running[worker.submit(function, item, limits(item))] = worker
                 if not running:
@@ -144,7 +144,7 @@ class LokyEngine:
 
 
 def _finished(running: Mapping[Future, Worker]) -> list[tuple[Future, Worker]]:
-    """Wait for at least one future that is done or whose worker has exceeded its time."""
+    """Wait until a future is done or its worker has exceeded its time limit."""
     while True:
         left = [seconds for worker in running.values() if (seconds := worker.seconds_left) is not None]
         done, _ = wait(running, timeout=max(min(left), 0.01) if left else None, return_when=FIRST_COMPLETED)
@@ -154,7 +154,7 @@ def _finished(running: Mapping[Future, Worker]) -> list[tuple[Future, Worker]]:
 
 
 def _result_of(future: Future, worker: Worker) -> Any:
-    """The result or the error of a future; a worker that is lost, late or too large is stopped."""
+    """Return the result or error of a future; stop a worker that died, is late or uses too much memory."""
     if not future.done():
         worker.stop()
         return LimitExceeded(worker.limits.timeout_message)
@@ -175,10 +175,10 @@ def _result_of(future: Future, worker: Worker) -> Any:
 
 
 class DaskEngine:
-    """Workers of a dask cluster, which must see the run's folder under the same path as this process.
+    """Run items on a dask cluster, whose workers must see the run's folder under the same path.
 
-    ``client.submit`` and ``as_completed`` rather than joblib's dask backend, which hangs when a worker dies.
-    A task whose worker dies is tried once more elsewhere.
+    Uses ``client.submit`` and ``as_completed``, because joblib's dask backend hangs if a worker dies. If a
+    worker dies, its item is submitted once more.
     """
 
     has_limits = False
@@ -205,13 +205,13 @@ class DaskEngine:
         return max(1, sum(self._client.nthreads().values()))
 
     def start(self, function: Callable[[Any], Any], count: int) -> None:
-        """Do nothing: the cluster runs already."""
+        """Do nothing: the cluster is running."""
 
     def stop(self) -> None:
         """Do nothing: `run` closes the connection to the cluster."""
 
     def run(
-        self, feed: Feed, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
+        self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
     ) -> Results:
         from distributed import as_completed
 
@@ -227,7 +227,7 @@ class DaskEngine:
 
         try:
             while True:
-                while len(running) < self.workers and (item := feed()) is not None:
+                while len(running) < self.workers and (item := next_item()) is not None:
                     submit(item)
                 if not running:
                     return
@@ -237,7 +237,7 @@ class DaskEngine:
                     result = future.result()
                 except Exception as error:
                     result = error
-                # A result is lost, too, where its worker dies before it was fetched.
+                # A result is also lost if its worker dies before the result is fetched.
                 if type(result).__name__ in ("KilledWorker", "CancelledError", "FutureCancelledError"):
                     if tried[id(item)] < 2:
                         submit(item)
@@ -251,7 +251,7 @@ class DaskEngine:
 
 
 def make_engine(name: str | None, jobs: int, scheduler: str | None = None) -> Engine:
-    """The engine of a run: by default loky, dask with a scheduler; ConfmlError for bad values.
+    """Return the engine of a run: loky by default, dask with a scheduler; raise ConfmlError for wrong values.
 
     scheduler: the address, or the scheduler file, of a dask cluster.
     """

@@ -1,6 +1,7 @@
-"""`EnvironmentFault`: the disk, the folder of the run or the system's limits stop a run, not a method.
+"""`EnvironmentFault`: errors of the disk, the folder of the run or system limits, which stop a run.
 
-Such an error is never stored as a failure of a cell: the run stops, and resumes when the cause is removed.
+Such an error is not stored as the failure of a cell. The run stops, and can be resumed after the cause is
+removed.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _REASONS = {
 
 
 class EnvironmentFault(ConfmlError):
-    """The machine, not a method, prevents a run from going on: where, why, and how to resume."""
+    """An error of the machine, not of a method, stops the run; the hint says how to resume."""
 
     def __reduce__(self):
         return _rebuild, (self.message, self.where, self.hint)
@@ -43,7 +44,7 @@ def _rebuild(message: str, where: str | None, hint: str | None) -> EnvironmentFa
 
 
 def fault_of(error: BaseException | None) -> EnvironmentFault | None:
-    """The fault that an error, or an error that led to it, stands for; None for errors of other kinds."""
+    """Return the fault for an error or one of its causes; None if it is not an error of the environment."""
     while error is not None:
         if isinstance(error, EnvironmentFault):
             return error
@@ -56,13 +57,13 @@ def fault_of(error: BaseException | None) -> EnvironmentFault | None:
 
 @contextlib.contextmanager
 def guarded(folder: Path | str) -> Iterator[None]:
-    """Raise every OSError of the block, which works on confml's own files in ``folder``, as a fault."""
+    """Raise every OSError inside the context as an `EnvironmentFault`; used for confml's own files."""
     try:
         yield
     except EnvironmentFault:
         raise
     except Exception as error:
-        fault = fault_of(error)  # libraries turn a lack of file handles into errors of other kinds
+        fault = fault_of(error)  # libraries wrap errors such as too many open files
         if fault is not None:
             raise EnvironmentFault(
                 fault.message, where=fault.where or str(folder), hint=fault.hint

@@ -1,4 +1,4 @@
-"""The tasks of a run and what each has to wait for."""
+"""Tasks of a run and their dependencies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from confml.methods.conformal.settings import INNER, TUNE
 from confml.methods.registry import build
 from confml.runner.plan import Cell, Job, Plan, steps_for
 from confml.runner.splits import split_rows
-from confml.runner.tasks import Failure, Outcome, Setting, Task
+from confml.runner.tasks import Failure, Outcome, Task, TaskContext
 
 
 def make_tasks(
@@ -24,10 +24,10 @@ def make_tasks(
     data_folder: Callable[[str], Path],
     limits: Limits = NO_LIMITS,
 ) -> list[Task]:
-    """Tasks for the cells whose keys are ``missing``; inner folds that are stored already are not repeated.
+    """Return the tasks for the cells whose keys are ``missing``; inner folds in ``stored_inner`` are reused.
 
-    data_folder: the folder of a data set, by name, as the workers find it. limits: of every task, where the
-    config has none for the method.
+    data_folder: maps the name of a data set to the folder that workers read. limits: limits of the tasks
+    whose method has none in the config.
     """
     tasks: list[Task] = []
     for job in plan.jobs:
@@ -35,7 +35,7 @@ def make_tasks(
         if not cells:
             continue
         config, data = plan.config, plan.datasets[job.dataset]
-        setting = Setting(
+        context = TaskContext(
             run_folder=run_folder,
             work_folder=work_folder,
             data_folder=data_folder(job.dataset),
@@ -52,28 +52,28 @@ def make_tasks(
         train, test = split_rows(data, config.protocol, job.split, config.seed)
         if job.entry.tune and not job.entry.conformal:
             for cell in cells:
-                tasks += _tuned(
-                    job, setting, cell, config.protocol.inner_folds, stored_inner, len(train), len(test)
+                tasks += _tuned_tasks(
+                    job, context, cell, config.protocol.inner_folds, stored_inner, len(train), len(test)
                 )
         else:
-            for group in _together(job, cells):
-                grid = tuple({**cell.params, **_own_tuning(job, config.protocol)} for cell in group)
-                tasks += _paths(setting, tuple(group), grid, len(train), len(test))
+            for group in _cells_per_path(job, cells):
+                grid = tuple({**cell.params, **_conformal_tuning(job, config.protocol)} for cell in group)
+                tasks += _fit_tasks(context, tuple(group), grid, len(train), len(test))
     return tasks
 
 
-def _own_tuning(job: Job, protocol) -> dict:
-    """The grid as a parameter, for a conformal method: it tunes beside the part that it calibrates on."""
+def _conformal_tuning(job: Job, protocol) -> dict:
+    """Return the tune grid as parameters of a conformal method, which tunes without its calibration part."""
     if not job.entry.tune:
         return {}
     inner = {"folds": protocol.inner_folds, "stratify": protocol.stratify, "select_by": job.entry.select_by}
     return {TUNE: job.entry.tune_grid(), INNER: inner}
 
 
-def _together(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:
-    """Cells that one path serves; a method that only loops over its grid gets a task for each.
+def _cells_per_path(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:
+    """Group cells that one path computes; without `evaluate_path` each cell is a group.
 
-    Those that want nominal attributes in different forms do not share examples.
+    Cells with different codings of nominal features are in different groups.
     """
     instance = build(job.entry.name, cells[0].params)
     if len(cells) > 1 and type(instance).evaluate_path is Method.evaluate_path:
@@ -85,29 +85,29 @@ def _together(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:
     return list(groups.values())
 
 
-def _tuned(
-    job: Job, setting: Setting, cell: Cell, folds: int, stored: set[str], train: int, test: int
+def _tuned_tasks(
+    job: Job, context: TaskContext, cell: Cell, folds: int, stored: set[str], train: int, test: int
 ) -> list[Task]:
-    """Inner folds of one cell, then its final fit with the point they choose."""
+    """Return the tasks of the inner folds of one cell and of its final fit."""
     grid = tuple({**cell.params, **point} for point in job.entry.tune_grid())
     keys = [stable_hash("inner", job.dataset, job.identity, cell.params, fold)[:32] for fold in range(folds)]
     tasks, state = [], None
     missing = [fold for fold in range(folds) if keys[fold] not in stored]
-    instance = build(setting.method, grid[0])
+    instance = build(context.method, grid[0])
     if missing and type(instance).subset_state is not Method.subset_state:
         state = stable_hash("inner-state", cell.key)[:32]
-        tasks.append(Task(state, "prepare", setting, (cell,), grid))
+        tasks.append(Task(state, "prepare", context, (cell,), grid))
     needs = (state,) if state else ()
     tasks += [
-        Task(keys[fold], "inner", setting, (cell,), grid, fold=fold, state=state, needs=needs)
+        Task(keys[fold], "inner", context, (cell,), grid, fold=fold, state=state, needs=needs)
         for fold in missing
     ]
     inner = tuple(keys[fold] for fold in missing)
-    return tasks + _paths(setting, (cell,), grid, train, test, inner=tuple(keys), needs=inner)
+    return tasks + _fit_tasks(context, (cell,), grid, train, test, inner=tuple(keys), needs=inner)
 
 
-def _paths(
-    setting: Setting,
+def _fit_tasks(
+    context: TaskContext,
     cells: tuple[Cell, ...],
     grid,
     train: int,
@@ -115,41 +115,41 @@ def _paths(
     inner: tuple[str, ...] = (),
     needs: tuple[str, ...] = (),
 ) -> list[Task]:
-    """The final fits of cells: one task; where the test part is cut, a shared state, blocks and a join."""
+    """Return the tasks of the final fits: one task, or a shared state, chunks and a join."""
     name = stable_hash([cell.key for cell in cells])[:32]
-    instance = build(setting.method, grid[0])
-    # Online, each step needs all before it.
-    size = None if setting.split.kind == "online" else instance.test_block(train, test)
+    instance = build(context.method, grid[0])
+    # Under protocol online each prediction depends on all examples before it.
+    size = None if context.split.kind == "online" else instance.test_chunk_size(train, test)
     if size is None or size >= test:
-        return [Task(f"path-{name}", "path", setting, cells, grid, inner=inner, needs=needs)]
-    blocks = [(start, min(start + size, test)) for start in range(0, test, size)]
+        return [Task(f"path-{name}", "path", context, cells, grid, inner=inner, needs=needs)]
+    chunks = [(start, min(start + size, test)) for start in range(0, test, size)]
     state = f"state-{name}" if type(instance).prepare is not Method.prepare else None
     tasks = []
     if state:
-        tasks.append(Task(state, "prepare", setting, cells, grid, inner=inner, needs=needs))
-    waits = (state,) if state else needs
+        tasks.append(Task(state, "prepare", context, cells, grid, inner=inner, needs=needs))
+    piece_needs = (state,) if state else needs
     pieces = [
         Task(
-            f"block-{name}-{number}",
+            f"chunk-{name}-{number}",
             "path",
-            setting,
+            context,
             cells,
             grid,
             inner=inner,
-            block=(start, stop, number),
+            chunk=(start, stop, number),
             state=state,
-            needs=waits,
+            needs=piece_needs,
         )
-        for number, (start, stop) in enumerate(blocks)
+        for number, (start, stop) in enumerate(chunks)
     ]
     join = Task(
         f"join-{name}",
         "join",
-        setting,
+        context,
         cells,
         grid,
         inner=inner,
-        blocks=len(blocks),
+        chunks=len(chunks),
         state=state,
         needs=tuple(piece.identity for piece in pieces),
     )
@@ -157,7 +157,7 @@ def _paths(
 
 
 class Schedule:
-    """Hands out tasks whose needs are met, earlier ones first, and passes failures on to what waits."""
+    """Hands out tasks whose needs are met, earlier ones first, and passes failures on to what piece_needs."""
 
     def __init__(self, tasks: list[Task]):
         self._tasks = {task.identity: task for task in tasks}
@@ -176,18 +176,21 @@ class Schedule:
         self.failed: dict[str, Failure] = {}
 
     def __len__(self) -> int:
-        """Tasks not yet finished or given up."""
+        """Number of tasks that are not finished."""
         return len(self._tasks)
 
-    def feed(self) -> Task | None:
-        """The next task that can run, None while there is none."""
+    def next_task(self) -> Task | None:
+        """Return the next task that can run, or None."""
         return self._tasks[self._ready.pop()] if self._ready else None
 
     def finish(self, task: Task, outcome: Outcome) -> list[Failure]:
-        """Note what became of a task; returns the failures that are new."""
+        """Record the outcome of a task and return the failures that are new.
+
+        A task whose cells have all failed is finished without being run.
+        """
         del self._tasks[task.identity]
-        news = [failure for failure in outcome.failed if failure.key not in self.failed]
-        self.failed.update({failure.key: failure for failure in news})
+        new_failures = [failure for failure in outcome.failed if failure.key not in self.failed]
+        self.failed.update({failure.key: failure for failure in new_failures})
         for identity in self._dependants.pop(task.identity, ()):
             waiting = self._waiting.get(identity)
             if waiting is None or identity not in self._tasks:
@@ -197,8 +200,8 @@ class Schedule:
                 continue
             dependant = self._tasks[identity]
             if all(cell.key in self.failed for cell in dependant.cells):
-                news += self.finish(dependant, Outcome())
+                new_failures += self.finish(dependant, Outcome())
             else:
                 self._ready.append(identity)
                 self._ready.sort(key=self._order.__getitem__, reverse=True)
-        return news
+        return new_failures

@@ -1,8 +1,8 @@
-"""`Lease`: the sign that the run which made a folder is alive, on local and on network file systems.
+"""`Lease`: shows that the run which made a folder is alive, on local and network file systems.
 
-The owner of a folder holds a lock on a file in it and renews the file's time. Process numbers and host names
-say nothing: containers share them. A lock is only believed to be free where the kernel that would hold it is
-this one; from another machine, only a lease that was not renewed for a long time is over.
+The owner of a folder holds a lock on a file in it and updates the file's modification time. Process numbers
+and host names are not used, because containers share them. A free lock is trusted only if the owner ran under
+the same kernel; otherwise a lease is over if it was not renewed for `STALE_SECONDS`.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _NAME = "lease"
 
 
 class Lease:
-    """Holds the lease of ``folder`` until `release`, or until the process ends."""
+    """Hold the lease of ``folder`` until `release` is called or the process ends."""
 
     def __init__(self, folder: Path):
         self._path = folder / _NAME
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        # The kernel is named after the lock is held: nobody can find it named and free in between.
+        # The kernel is written after the lock is taken, so the file never names a kernel without a lock.
         if _lock(self._file) and _locks_exclude(self._path):
             os.write(self._file, _kernel().encode())
         self._released = threading.Event()
         threading.Thread(target=self._renew, name="renew-lease", daemon=True).start()
 
     def release(self) -> None:
-        """Give the folder up."""
+        """Release the folder."""
         if not self._released.is_set():
             self._released.set()
             os.close(self._file)
@@ -42,7 +42,7 @@ class Lease:
 
 
 def is_abandoned(folder: Path) -> bool:
-    """Whether the run that made ``folder`` has ended without removing it; False where that is not certain."""
+    """Return whether the run that made ``folder`` ended without removing it; False if not certain."""
     path = folder / _NAME
     try:
         file = os.open(path, os.O_RDWR)
@@ -62,7 +62,7 @@ def is_abandoned(folder: Path) -> bool:
 
 
 def _age(path: Path) -> float:
-    """Seconds since a file was changed, by the clock of its file system; 0 where that is not known."""
+    """Return the seconds since a file was modified, by the clock of its file system; 0 if unknown."""
     probe = path.with_name(f".age-{os.urandom(8).hex()}")
     try:
         probe.touch()
@@ -75,7 +75,7 @@ def _age(path: Path) -> float:
 
 
 def _kernel() -> str:
-    """The identity of the running kernel since its start; empty where there is none."""
+    """Return the boot identifier of the running kernel; empty if there is none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -83,7 +83,7 @@ def _kernel() -> str:
 
 
 def _lock(file: int) -> bool:
-    """Take the lock of an open file; False where it is held, or where this system has no such locks."""
+    """Lock an open file; return False if it is locked already or this system has no such locks."""
     try:
         import fcntl
 
@@ -94,7 +94,7 @@ def _lock(file: int) -> bool:
 
 
 def _locks_exclude(path: Path) -> bool:
-    """Whether a lock that is held cannot be taken again: some file systems grant every lock."""
+    """Return whether a locked file cannot be locked again: some file systems grant every lock."""
     try:
         again = os.open(path, os.O_RDWR)
     except OSError:

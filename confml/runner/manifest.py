@@ -1,4 +1,4 @@
-"""``manifest.json``: what a run's folder holds and where it comes from."""
+"""``manifest.json``: the config, cells and provenance of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMAT = 1
 
 
 def notes_on(data) -> list[str]:
-    """What a reader should know of a data set: what its loading found, and values too large to square."""
+    """Return the notes on a data set: those of its loading, and a warning for values too large to square."""
     notes = list(data.notes)
     if np.nanmax(np.abs(data.X), initial=0.0) > 1e150:
         notes.append("values beyond 1e150: squared distances overflow; scale them (steps: [min-max])")
@@ -30,7 +30,7 @@ def notes_on(data) -> list[str]:
 
 
 def dataset_info(data) -> dict:
-    """What the reports need to know of a data set, as plain values."""
+    """Return the numbers of a data set that reports use, as plain values."""
     rows_of_classes = np.unique(data.y, return_counts=True)[1]
     return {
         "name": data.name,
@@ -69,9 +69,9 @@ def write_manifest(folder: Path, manifest: Mapping) -> None:
 
 
 def read_manifest(folder: Path | str) -> dict:
-    """The manifest of a run's folder, with every field that readers rely on checked.
+    """Read the manifest of a run's folder and check its fields.
 
-    Raises ConfmlError where the folder holds no run, or where the file is damaged.
+    Raises ConfmlError if the folder has no manifest or the manifest is damaged.
     """
     path = Path(folder) / "manifest.json"
     try:
@@ -80,7 +80,7 @@ def read_manifest(folder: Path | str) -> dict:
         raise ConfmlError(
             "no manifest.json: this is not the folder of a run",
             where=str(folder),
-            hint="name a folder that confml run has written, as results/usps",
+            hint="name a folder that confml run has written, such as results/usps",
         ) from None
     except OSError as error:
         raise ConfmlError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
@@ -106,7 +106,7 @@ def _no_constant(name: str) -> float:
 
 
 def _check_manifest(manifest: Any) -> None:
-    """Raise ConfmlError at the first field that is not what `new_manifest` writes."""
+    """Raise ConfmlError for the first field that does not have the form that `new_manifest` writes."""
     _expect(isinstance(manifest, dict), "it", "an object", manifest)
     for name, kinds in _FIELDS.items():
         _expect(name in manifest, name, "there", None)
@@ -199,19 +199,19 @@ def _expect(fits: object, place: str, expected: str, got: object) -> None:
         raise ConfmlError(f"{place} must be {expected}, got {printable(repr(got), 80)}")
 
 
-# What a run that was killed before its manifest was written may leave.
+# Files that a run may leave if it is killed before its manifest is written.
 _OWN_NAMES = re.compile(r"cells|inner|failures|\.work-.*|\.probe-.*|\.age-.*|\.manifest\.json\..*")
 
 
 def check_folder(folder: Path, config: Config) -> None:
-    """Raise ConfmlError where a run of ``config`` in ``folder`` would overwrite what is not its own.
+    """Raise ConfmlError if ``folder`` holds another run or files that confml did not write.
 
-    That is a run of a config with another name or with other data sets, or files of other programs.
+    Another run has a config with another name or with other data sets.
     """
     hint = "choose another folder with --out, or add --force"
     try:
         names = {entry.name for entry in os.scandir(folder)}
-    except OSError:  # not there yet, or `Store.make` says why it cannot be used
+    except OSError:  # it does not exist yet, or `Store.make` raises the error
         return
     if not names:
         return
@@ -226,7 +226,7 @@ def check_folder(folder: Path, config: Config) -> None:
         manifest = read_manifest(folder)
     except ConfmlError as error:
         if names & {"cells", "inner", "failures"}:
-            return  # a damaged manifest of confml: it is written anew
+            return  # a damaged manifest of confml is written again
         raise ConfmlError(error.message, where=error.where, hint=hint) from None
     if manifest["name"] != config.name:
         message = f"the folder holds the run '{printable(manifest['name'], 80)}', not '{config.name}'"

@@ -1,4 +1,4 @@
-"""The plan of a run: its cells, in the order of the config, and the keys their results are stored under."""
+"""The plan of a run: its cells in the order of the config, and the keys of their results."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from confml.steps.registry import version_of_step
 class Cell:
     """One data set x method variant x split: the unit of results.
 
-    params: given or swept values, never tuned ones. key: a hash of everything that decides the result, and
-    of the data set's name, since two names may stand for the same rows.
+    params: given and swept values, without tuned ones. key: hash of everything that determines the result,
+    and of the name of the data set, because two data sets may have the same rows.
     """
 
     key: str
@@ -40,8 +40,8 @@ class Cell:
         return parameters_text(self.params)
 
     @property
-    def words(self) -> str:
-        """What messages call it."""
+    def title(self) -> str:
+        """Name of the cell in messages."""
         return " ".join(filter(None, (self.dataset, self.method, self.variant, self.split)))
 
     def as_dict(self) -> dict:
@@ -56,18 +56,18 @@ class Cell:
 
 @dataclass(frozen=True)
 class Job:
-    """One method of a config on one split of one data set: cells that one path may fill together."""
+    """One method of a config on one split of one data set; one path may compute all its cells."""
 
     dataset: str
-    entry: Any  # config.schema.MethodEntry
+    entry: Any  # config.method_entry.MethodEntry
     split: Split
     cells: tuple[Cell, ...]
-    identity: Mapping[str, Any]  # what all its cells have in common, for keys of inner folds
+    identity: Mapping[str, Any]  # values that all its cells share, hashed into the keys of inner folds
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A config with its data: ``jobs`` and ``cells`` in the order of the config."""
+    """A config with its data sets; ``jobs`` and ``cells`` are in the order of the config."""
 
     config: Config
     datasets: Mapping[str, DataSet]
@@ -78,15 +78,15 @@ class Plan:
         return [cell for job in self.jobs for cell in job.cells]
 
     def shard(self, index: int, count: int) -> Plan:
-        """Part ``index`` of ``count`` (from 1): by the jobs' keys, whatever their order."""
+        """Return part ``index`` of ``count`` (from 1), selected by the keys of the jobs."""
         mine = tuple(job for job in self.jobs if int(job.cells[0].key[:8], 16) % count == index - 1)
         return Plan(self.config, self.datasets, mine)
 
 
 def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
-    """The plan of a config whose data sets are loaded.
+    """Return the plan of a config with its loaded data sets.
 
-    Raises ConfigErrors for what only the data can show: a protocol that does not fit them.
+    Raises ConfigErrors if the protocol does not fit the data.
     """
     protocol = config.protocol
     problems: dict[str, ConfigError] = {}
@@ -116,7 +116,7 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
 
 
 def load_datasets(config: Config) -> dict[str, DataSet]:
-    """The data sets of a config by name; raises one error that names everything that is wrong with them."""
+    """Load the data sets of a config, by name; all errors are reported together."""
     from confml.data import load
 
     loaded, problems = {}, []
@@ -133,7 +133,7 @@ def load_datasets(config: Config) -> dict[str, DataSet]:
 
 
 def steps_for(config: Config, data: DataSet) -> tuple[tuple[str, dict], ...]:
-    """The steps ahead of every method: the config's, behind imputation where values are missing."""
+    """Return the steps of the config; with missing values, imputation is added as the first step."""
     listed = tuple((step.name, dict(step.params)) for step in config.steps)
     if np.isnan(data.X).any() and not any(name == "impute-mean" for name, _ in listed):
         return (("impute-mean", {}), *listed)
@@ -172,5 +172,5 @@ def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
 
 
 def cells_from(documents: Sequence[Mapping]) -> list[Cell]:
-    """Cells as a manifest keeps them."""
+    """Return the cells of a manifest."""
     return [Cell(**document) for document in documents]

@@ -1,4 +1,4 @@
-"""Progress of a run on stderr: a bar with the time left on a terminal, a line now and then in a log."""
+"""Progress of a run on stderr: a bar on a terminal, and regular lines in a log."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from confml.errors import printable
 
 
 class Progress:
-    """Says nothing; the base of those that do, and what ``--quiet`` uses."""
+    """Base class, which prints only failures; used with ``--quiet``."""
 
     def of(self, tasks: int, cells: int) -> contextlib.AbstractContextManager:
-        """While it is entered, ``tasks`` tasks for ``cells`` cells are under way."""
+        """Return a context in which ``tasks`` tasks for ``cells`` cells are computed."""
         return contextlib.nullcontext()
 
     def advance(self, tasks: int, cells: int) -> None:
-        """So many more tasks are finished, and so many more cells stored."""
+        """Add numbers of finished tasks and stored cells."""
 
-    def failed(self, words: str) -> None:
-        """A cell failed."""
-        print(printable(f"failed: {words}"), file=sys.stderr, flush=True)
+    def failed(self, message: str) -> None:
+        """Print the failure of a cell."""
+        print(printable(f"failed: {message}"), file=sys.stderr, flush=True)
 
 
 class LogProgress(Progress):
-    """A line every ``seconds``, or when a tenth more is done if that takes a while, and one at the end."""
+    """Print a line every ``seconds``, more often after each tenth of the tasks, and at the end."""
 
     def __init__(self, seconds: float = 30.0):
         self._seconds = seconds
@@ -33,7 +33,7 @@ class LogProgress(Progress):
     @contextlib.contextmanager
     def of(self, tasks: int, cells: int):
         self._tasks, self._cells, self._done, self._stored = tasks, cells, 0, 0
-        self._started = self._said = time.monotonic()
+        self._started = self._printed = time.monotonic()
         self._tenth = 0
         noun = "task" if tasks == 1 else "tasks"
         print(
@@ -49,9 +49,9 @@ class LogProgress(Progress):
         now = time.monotonic()
         tenth = 10 * self._done // max(self._tasks, 1)
         wait = self._seconds if tenth == self._tenth else self._seconds / 10
-        if now - self._said < wait and self._done < self._tasks:
+        if now - self._printed < wait and self._done < self._tasks:
             return
-        self._tenth, self._said = tenth, now
+        self._tenth, self._printed = tenth, now
         spent = now - self._started
         left = spent / max(self._done, 1) * (self._tasks - self._done)
         remaining = f", about {_duration(left)} left" if self._done < self._tasks else ""
@@ -60,7 +60,7 @@ class LogProgress(Progress):
 
 
 class BarProgress(Progress):
-    """A bar on a terminal."""
+    """Draw a bar on a terminal."""
 
     @contextlib.contextmanager
     def of(self, tasks: int, cells: int):
@@ -87,12 +87,12 @@ class BarProgress(Progress):
         self._stored += cells
         self._bar.update(self._task, advance=tasks, description=f"{self._stored}/{self._cells} cells")
 
-    def failed(self, words: str) -> None:
-        self._bar.console.print(printable(f"failed: {words}"), markup=False, highlight=False)
+    def failed(self, message: str) -> None:
+        self._bar.console.print(printable(f"failed: {message}"), markup=False, highlight=False)
 
 
 def progress_for(quiet: bool) -> Progress:
-    """The progress that fits where stderr goes."""
+    """Return the progress for this stderr: a bar on a terminal, else lines."""
     if quiet:
         return Progress()
     return BarProgress() if sys.stderr.isatty() else LogProgress()

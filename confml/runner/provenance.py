@@ -1,4 +1,4 @@
-"""Where results come from: versions, machine, commit, times. It knows no learning."""
+"""Provenance of results: versions, machine, commit and times."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGES = (
 
 
 def provenance() -> dict:
-    """What the manifest says of the software and the machine, as plain values."""
+    """Return the software and the machine as plain values, for the manifest."""
     return {
         "confml": confml.__version__,
         "git": git_commit(Path(confml.__file__).parent),
@@ -51,8 +51,8 @@ def machine() -> dict:
 
 
 def blas() -> list[dict]:
-    """The linear algebra libraries that are loaded, with their threads outside of confml's tasks."""
-    import numpy  # noqa: F401 - loads the library that is asked after
+    """Return the loaded BLAS libraries with their numbers of threads outside of tasks."""
+    import numpy  # noqa: F401 - loads its BLAS library
     from threadpoolctl import threadpool_info
 
     return [
@@ -63,15 +63,15 @@ def blas() -> list[dict]:
 
 
 def git_commit(folder: Path) -> str | None:
-    """The commit of the checkout ``folder`` is part of, ``+changes`` where files differ, or None."""
+    """Return the commit of the repository of ``folder``, with ``+changes`` if files differ, or None."""
 
     def ask(*arguments: str) -> str:
-        # Without optional locks: a git that is killed half way would leave the checkout locked.
+        # Without optional locks: a killed git process would leave the repository locked.
         command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
 
     try:
-        # An installed package may lie inside somebody else's checkout: only one that tracks it counts.
+        # An installed package may be inside another repository, which does not track it.
         ask("ls-files", "--error-unmatch", "__init__.py")
         commit = ask("rev-parse", "HEAD")
         return commit + ("+changes" if ask("status", "--porcelain", "--untracked-files=no") else "")
@@ -80,7 +80,7 @@ def git_commit(folder: Path) -> str | None:
 
 
 def now() -> str:
-    """The time in UTC, to the second."""
+    """Return the time in UTC, to the second."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 

@@ -1,4 +1,4 @@
-"""`CellResult`: what is kept of a finished cell, and how it lies in the store."""
+"""`CellResult`: the result of a finished cell and its form in the store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from confml.methods.details import FitDetails
 from confml.runner.plan import Cell
 from confml.runner.store import Store
 
-# A stored cell that lacks one of these is of an older format, and is computed again.
+# A stored cell without one of these has an older format and is computed again.
 DOCUMENT_FIELDS = {"cell", "train_rows", "train_class_counts", "fit_seconds", "predict_seconds", "tuning"}
 ABOUT_FIELDS = {"fit_seconds", "predict_seconds", "fit_metrics", "views"}
 CELL_ARRAYS = ("truth", "rows", "dropped_rows")
@@ -28,13 +28,13 @@ BROKEN = (KeyError, ValueError, TypeError, AttributeError, IndexError, zipfile.B
 
 @dataclass(frozen=True)
 class CellResult:
-    """A finished cell: its views of n test examples, their true labels, and what the fit cost and found.
+    """Result of a cell: views of n test examples, true labels, and times and metrics of the fit.
 
     truth: (n,) true labels. rows: (n,) row numbers. train_rows: number of examples that the method was
-    fitted to, after the steps. dropped_rows: rows that steps took out of the training
-    part, counted as ``rows`` are; dropped_attributes: names of attributes that they took out. tuning: None,
-    or ``chosen`` (parameters), ``select_by``, ``scores`` (one entry a grid point: params, mean, sd, folds)
-    and ``seconds``. Seconds are of one thread.
+    fitted to, after the steps. dropped_rows: rows of the training part that steps dropped,
+    numbered like ``rows``. dropped_attributes: names of the features that steps dropped. tuning: None, or
+    ``chosen`` (parameters), ``select_by``, ``scores`` (one entry per grid point: params, mean, sd, folds) and
+    ``seconds``. Seconds are those of one thread.
     """
 
     cell: Cell
@@ -74,9 +74,9 @@ class CellResult:
         return self.views.predict_seconds
 
     def write(self, store: Store) -> None:
-        """Keep the cell: from now on it is done."""
-        # Without seconds: two runs that write the same cell at once then write the same arrays, whose digest
-        # fits the document of either.
+        """Write the cell into the store."""
+        # Without seconds, two runs that write the same cell at once write the same arrays, and their digest
+        # is valid for both documents.
         arrays = views_to_arrays(Views(self.views, 0.0, 0.0, self.fit_metrics, self.details))
         arrays |= {"truth": self.truth, "rows": self.rows, "dropped_rows": self.dropped_rows}
         document = {
@@ -94,7 +94,7 @@ class CellResult:
 
     @classmethod
     def read(cls, store: Store, cell: Cell) -> CellResult | None:
-        """The result of a cell of a plan; None where it is not done (or its files are damaged)."""
+        """Return the result of a cell; None if it is not stored or its files are damaged."""
         try:
             record = store.read("cells", cell.key)
             if record is None:
@@ -111,19 +111,19 @@ class CellResult:
                 dropped_rows=arrays["dropped_rows"],
                 dropped_attributes=tuple(document.get("dropped_attributes", ())),
             )
-        except ConfmlError:  # the machine's, not the record's
+        except ConfmlError:  # an error of the machine, not of the record
             raise
         except BROKEN:
             return None
 
     @classmethod
     def is_stored(cls, store: Store, cell: Cell) -> bool:
-        """Whether a cell is there with every field of the present format.
+        """Return whether a cell is stored with every field of the current format.
 
-        Decompresses none of the arrays but the list of views: the digest says that the others are as written.
+        Decompresses only the list of views; the digest shows that the other arrays are intact.
         """
         try:
-            record = store.whole("cells", cell.key)
+            record = store.read_intact("cells", cell.key)
             if record is None or record[1] is None or not DOCUMENT_FIELDS <= record[0].keys():
                 return False
             with np.load(io.BytesIO(record[1]), allow_pickle=False) as stored:
@@ -137,14 +137,14 @@ class CellResult:
 
 
 def _timed(views: Views, document: Mapping[str, Any]) -> Views:
-    """The views with the seconds that the document of their cell says."""
+    """Return the views with the seconds of the cell's document."""
     views.fit_seconds, views.predict_seconds = document["fit_seconds"], document["predict_seconds"]
     views.prepare_seconds = document.get("prepare_seconds", 0.0)
     return views
 
 
 def views_to_arrays(views: Views) -> dict[str, np.ndarray]:
-    """Views as named arrays without pickles; `views_from_arrays` undoes it."""
+    """Return views as named arrays without pickles; `views_from_arrays` is the inverse."""
     about: dict[str, Any] = {
         "fit_seconds": views.fit_seconds,
         "predict_seconds": views.predict_seconds,
@@ -186,13 +186,13 @@ def views_from_arrays(arrays: Mapping[str, np.ndarray]) -> Views:
     )
 
 
-def join_blocks(blocks: Sequence[Views]) -> Views:
-    """The views of consecutive blocks of test examples as one; seconds add up."""
-    first = blocks[0]
-    views = {name: Prediction.concatenate([block[name] for block in blocks]) for name in first}
-    fit = sum(block.fit_seconds for block in blocks)
-    predict = sum(block.predict_seconds for block in blocks)
-    prepare = sum(block.prepare_seconds for block in blocks)
+def join_chunks(chunks: Sequence[Views]) -> Views:
+    """Join the views of consecutive chunks of test examples; seconds are summed."""
+    first = chunks[0]
+    views = {name: Prediction.concatenate([chunk[name] for chunk in chunks]) for name in first}
+    fit = sum(chunk.fit_seconds for chunk in chunks)
+    predict = sum(chunk.predict_seconds for chunk in chunks)
+    prepare = sum(chunk.prepare_seconds for chunk in chunks)
     return Views(views, fit, predict, first.fit_metrics, first.fit_details, prepare)
 
 

@@ -1,4 +1,4 @@
-"""`run`: carry a plan out, keeping every result the moment it is there."""
+"""`run`: compute the cells of a plan and store each result as soon as it is computed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from confml.runner.provenance import now
 from confml.runner.results import CellResult
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, Task, run_task
-from confml.runner.tuning import is_whole_inner
+from confml.runner.tuning import is_inner_complete
 from confml.runner.workers import limits_memory
 from confml.runner.workspace import Workspace
 from confml.steps.base import Step
@@ -34,7 +34,7 @@ from confml.steps.registry import step_class
 
 @dataclass(frozen=True)
 class State:
-    """How far a plan's cells are in a folder: keys that are done, failed (and not to be retried), left."""
+    """Keys of the cells of a plan that are done, failed (and are not retried), and left."""
 
     done: frozenset[str]
     failed: frozenset[str]
@@ -42,7 +42,7 @@ class State:
 
 
 def run_state(store: Store, cells: Iterable[Cell], retry_failed: bool = False) -> State:
-    """Look which of the cells are stored whole; those damaged, or of an older format, count as left."""
+    """Return the state of the cells; damaged records and those of an older format count as left."""
     by_key = {cell.key: cell for cell in cells}
     stored = store.keys("cells")
     done = frozenset(
@@ -67,13 +67,13 @@ def run(
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> State:
-    """Compute the cells of a config that ``out`` does not hold yet. Returns how far they are afterwards.
+    """Compute the cells of a config that are not stored in ``out`` and return their state.
 
-    limits: of every task whose method has none in the config. fail_fast: stop at the first cell that fails.
-    force: write into a folder that holds another config's run, or files that confml did not write.
+    limits: limits of the tasks whose method has none in the config. fail_fast: stop at the first failure.
+    force: write into a folder that holds the run of another config, or files that confml did not write.
 
-    Raises ConfigErrors or DataError before anything is computed, and EnvironmentFault where the machine
-    prevents the run from going on; a KeyboardInterrupt leaves all that is done.
+    Raises ConfigErrors or DataError before anything is computed, and EnvironmentFault if an error of the
+    machine stops the run. After a KeyboardInterrupt finished cells are kept.
     """
     started = time.monotonic()
     worker_engine = make_engine(engine, jobs, scheduler)
@@ -108,7 +108,7 @@ def run(
 
 
 def check_limits(config: Config, limits: Limits, engine: Engine) -> None:
-    """Raise ConfmlError for limits that an engine or this system cannot enforce."""
+    """Raise ConfmlError for limits that the engine or this system cannot enforce."""
     wanted = [limits, *(limits_of(entry) for entry in config.methods)]
     if any(wanted) and not engine.has_limits:
         raise ConfmlError(
@@ -131,9 +131,9 @@ def _compute(
 ) -> None:
     steps = sorted({step["name"] for job in plan.jobs for step in job.identity["steps"]})
     methods = sorted({job.entry.name for job in plan.jobs})
-    engine.start(run_task, len(state.left))  # they import while the kernels are compiled
+    engine.start(run_task, len(state.left))  # workers import modules while the kernels are compiled
     try:
-        warm_kernels([*map(step_class, steps), *map(method_class, methods)], say)
+        compile_all_kernels([*map(step_class, steps), *map(method_class, methods)], say)
         workspace = Workspace.make(store.folder)
     except BaseException:
         engine.stop()
@@ -146,42 +146,42 @@ def _compute(
         tasks = make_tasks(
             plan,
             set(state.left),
-            {key for key in store.keys("inner") if is_whole_inner(store, key)},
+            {key for key in store.keys("inner") if is_inner_complete(store, key)},
             store.folder.resolve(),
             workspace.folder.resolve(),
             folders.__getitem__,
             limits,
         )
-        for key in state.left:  # their stored records are stale: a failure to retry, a damaged record
+        for key in state.left:  # failures to retry and damaged records
             store.remove("failures", key)
         schedule = Schedule(tasks)
         warned: dict[str, list] = {}
         failures = 0
         with progress.of(len(tasks), len(state.left)):
-            results = engine.run(schedule.feed, run_task, lambda task: task.setting.limits)
+            results = engine.run(schedule.next_task, run_task, lambda task: task.context.limits)
             with contextlib.closing(results):
                 for task, outcome in results:
                     outcome = _checked(task, outcome, store.folder)
                     for text in outcome.warned:
                         warned.setdefault(text, []).append(task)
                     before = len(schedule)
-                    failures += _keep_failures(schedule.finish(task, outcome), plan, store, progress)
+                    failures += _store_failures(schedule.finish(task, outcome), plan, store, progress)
                     progress.advance(before - len(schedule), len(outcome.done))
                     if fail_fast and failures:
                         say("stopped at the first failure (--fail-fast)")
                         break
         for text, those in sorted(warned.items()):
-            say(f"warning in {len(those)} of {len(tasks)} tasks, as {those[0].cells[0].words}: {text}")
+            say(f"warning in {len(those)} of {len(tasks)} tasks, as {those[0].cells[0].title}: {text}")
     finally:
         engine.stop()
         workspace.remove()
 
 
 def _checked(task: Task, outcome: Outcome | BaseException, folder: Path) -> Outcome:
-    """The outcome of a task, of an exception too; raises EnvironmentFault where the run cannot go on."""
+    """Return the outcome of a task or its exception; raise EnvironmentFault if the run must stop."""
     if isinstance(outcome, BaseException):
         fault = fault_of(outcome)
-        failed = tuple(Failure.of(cell.key, outcome, task.setting.limits) for cell in task.cells)
+        failed = tuple(Failure.of(cell.key, outcome, task.context.limits) for cell in task.cells)
         outcome = Outcome(failed=failed, fault=fault)
     if outcome.fault is not None:
         raise outcome.fault
@@ -191,28 +191,29 @@ def _checked(task: Task, outcome: Outcome | BaseException, folder: Path) -> Outc
     return outcome
 
 
-def _keep_failures(failures: Sequence[Failure], plan: Plan, store: Store, progress: Progress) -> int:
-    """Store failures that are new and tell of them; returns how many they are."""
+def _store_failures(failures: Sequence[Failure], plan: Plan, store: Store, progress: Progress) -> int:
+    """Store and print new failures and return their number."""
     cells = {cell.key: cell for cell in plan.cells} if failures else {}
     for failure in failures:
         cell = cells[failure.key]
         document = {"cell": cell.as_dict(), "error": failure.error, "traceback": failure.traceback}
         store.write("failures", failure.key, document)
-        progress.failed(f"{cell.words}: {failure.error}")
+        progress.failed(f"{cell.title}: {failure.error}")
     return len(failures)
 
 
 def has_kernels(kind: type[Method] | type[Step]) -> bool:
-    """Return whether a method or step overrides ``warm``, because it has kernels to compile."""
-    return inspect.getattr_static(kind, "warm") not in (vars(Method)["warm"], vars(Step)["warm"])
+    """Return whether a method or step overrides `compile_kernels`, because it has kernels to compile."""
+    inherited = [vars(base)["compile_kernels"] for base in (Method, Step)]
+    return inspect.getattr_static(kind, "compile_kernels") not in inherited
 
 
-def warm_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callable[[str], None]) -> None:
-    """Compile the kernels of methods and steps here, so that no two workers compile the same one."""
+def compile_all_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callable[[str], None]) -> None:
+    """Compile the kernels of methods and steps in this process, so that workers need not compile them."""
     from confml import _jit
 
     for kind in kinds:
-        if not has_kernels(kind) or _jit.is_warm(kind.name):
+        if not has_kernels(kind) or _jit.kernels_are_compiled(kind.name):
             continue
         started = time.monotonic()
         once = (
@@ -221,14 +222,14 @@ def warm_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callable[[str]
             else f", for this run only: {cache_folder()} is not writable, or other users can write there"
         )
         say(f"compiling kernels of {kind.name}{once}")
-        kind.warm()
-        _jit.mark_warm(kind.name)
+        kind.compile_kernels()
+        _jit.mark_kernels_compiled(kind.name)
         if time.monotonic() - started > 1:
             say(f"compiled in {time.monotonic() - started:.0f} s")
 
 
 def parse_shard(text: str) -> tuple[int, int]:
-    """``3/16`` as (3, 16); raises ConfmlError for anything else."""
+    """Return (3, 16) for ``3/16``; raise ConfmlError for anything else."""
     index, slash, count = text.partition("/")
     if not (slash and index.isdigit() and count.isdigit() and 1 <= int(index) <= int(count)):
         raise ConfmlError(f"--shard must be like 3/16, from 1/16 to 16/16, got {text!r}")

@@ -1,4 +1,4 @@
-"""Outer splits and inner folds: rows for training and test by the seed, the data and the repeat alone."""
+"""Outer splits and inner folds; their rows depend on the seed, the data and the repeat only."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from confml.errors import ConfigError
 
 @dataclass(frozen=True)
 class Split:
-    """One outer split: its ``repeat``, and its ``fold`` under k-fold, both counted from 0.
+    """One outer split: its ``repeat`` and, for k-fold, its ``fold``, both from 0.
 
-    Under online it is an order of the examples; the one that is given has no repeat.
+    For protocol online it is an order of the examples; the given order has no repeat.
     """
 
     kind: str
@@ -25,7 +25,7 @@ class Split:
 
     @property
     def name(self) -> str:
-        """As in the reports: ``fixed``, ``r0-f3`` (k-fold), ``r0`` (holdout, online), ``given`` (online)."""
+        """Name in reports: ``fixed``, ``r0-f3`` (k-fold), ``r0`` (holdout, online), ``given`` (online)."""
         if self.kind == "fixed-split":
             return "fixed"
         if self.kind == "online" and self.repeat is None:
@@ -34,7 +34,7 @@ class Split:
 
 
 def outer_splits(protocol) -> list[Split]:
-    """The splits of a protocol in the order of the reports."""
+    """Return the splits of a protocol in the order of the reports."""
     if protocol.kind == "fixed-split":
         return [Split("fixed-split")]
     if protocol.kind == "online" and protocol.order == "given":
@@ -48,13 +48,13 @@ def outer_splits(protocol) -> list[Split]:
 
 
 def split_identity(protocol, split: Split) -> dict:
-    """What of the protocol decides this split's rows, for keys and seeds: not how many repeats there are."""
-    identity = _division(protocol, split)
+    """Return the settings that determine the rows of a split, for keys and seeds; without the repeats."""
+    identity = _identity_of_all_classes(protocol, split)
     return identity | {"absent": sorted(protocol.absent)} if protocol.absent else identity
 
 
-def _division(protocol, split: Split) -> dict:
-    """`split_identity` without the classes that are absent, which do not move other rows."""
+def _identity_of_all_classes(protocol, split: Split) -> dict:
+    """Return `split_identity` without the absent classes, which do not change the division."""
     identity: dict = {"kind": split.kind}
     if split.kind == "online":
         return identity | {"order": protocol.order, "repeat": split.repeat, "start": protocol.start}
@@ -68,13 +68,13 @@ def _division(protocol, split: Split) -> dict:
 
 
 def split_rows(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted (training rows, test rows) of the pooled data set; of online, in the order of the steps.
+    """Return sorted (training rows, test rows) of the pooled data set; for online, in their order.
 
-    No training part has the classes that the protocol calls absent. Rows of one group stay on one side. A
-    class with a single row cannot be stratified: under holdout it goes to the training part. Raises
-    ConfigError where the data cannot be split that way.
+    Absent classes of the protocol are removed from the training part. Rows of one group stay in one part. A
+    class with a single row cannot be stratified; for holdout it is in the training part. Raises ConfigError
+    if the data cannot be split.
     """
-    train, test = _divided(data, protocol, split, seed)
+    train, test = _split_all_classes(data, protocol, split, seed)
     if not protocol.absent:
         return train, test
     absent = {label: str(label) in protocol.absent for label in np.unique(data.y).tolist()}
@@ -85,8 +85,8 @@ def split_rows(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.nda
     return train[[not absent[label] for label in data.y[train].tolist()]], test
 
 
-def _divided(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """`split_rows` with every class on both sides."""
+def _split_all_classes(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return `split_rows` before absent classes are removed from the training part."""
     if split.kind == "fixed-split":
         if data.train_rows is None or data.test_rows is None:
             raise ConfigError(
@@ -97,45 +97,44 @@ def _divided(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarr
     if split.kind == "online":
         return _in_order(data, protocol, split, seed)
     folds = protocol.folds if split.kind == "k-fold" else None
-    identity = _division(protocol, split)
+    identity = _identity_of_all_classes(protocol, split)
     identity.pop("fold", None)  # the folds of one repeat come from one shuffle
     random_state = stable_integer("split", seed, data.checksum, identity)
     size = folds if folds is not None else float(protocol.test_size)
-    parts = _parts(data.y, data.groups, size, protocol.stratify, random_state, data.name)
+    parts = _split_pairs(data.y, data.groups, size, protocol.stratify, random_state, data.name)
     return parts[split.fold or 0]
 
 
 def _in_order(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """(rows that are only learnt, rows predicted and learnt one by one), in their order."""
+    """Return (rows that are only learnt, rows that are predicted and then learnt), in their order."""
     if split.repeat is None:
         train, test = data.train_rows, data.test_rows
         rows = np.arange(len(data.y)) if train is None or test is None else np.concatenate([train, test])
     else:
         rows = stable_generator("order", seed, data.checksum, split.repeat).permutation(len(data.y))
     if protocol.start >= len(rows):
-        raise ConfigError(
-            f"data set '{data.name}' has {len(rows)} rows, none left behind start {protocol.start}"
-        )
+        raise ConfigError(f"data set '{data.name}' has {len(rows)} rows, none after start: {protocol.start}")
     return rows[: protocol.start], rows[protocol.start :]
 
 
 def inner_folds(
     data: DataSet, train_rows: np.ndarray, protocol, split: Split, seed: int
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The inner folds of an outer training set: sorted (training rows, validation rows) of the data set."""
+    """Return the inner folds of an outer training set: sorted (training rows, validation rows)."""
     random_state = stable_integer("inner", seed, data.checksum, split_identity(protocol, split))
     groups = None if data.groups is None else data.groups[train_rows]
     name = f"the training part of '{data.name}'"
-    folds = _parts(data.y[train_rows], groups, protocol.inner_folds, protocol.stratify, random_state, name)
+    y, size, stratify = data.y[train_rows], protocol.inner_folds, protocol.stratify
+    folds = _split_pairs(y, groups, size, stratify, random_state, name)
     return [(train_rows[train], train_rows[test]) for train, test in folds]
 
 
-def _parts(y, groups, size: int | float, stratify: bool, random_state: int, name: str):
-    """All (train, test) pairs of a k-fold (``size`` an int) or the one of a holdout (a share)."""
+def _split_pairs(y, groups, size: int | float, stratify: bool, random_state: int, name: str):
+    """Return all (train, test) pairs of k-fold (``size`` is an int) or the one of a holdout (a fraction)."""
     from sklearn import model_selection as ms
 
     n = len(y)
-    places: np.ndarray = np.zeros((n, 1))
+    positions: np.ndarray = np.zeros((n, 1))
     alone = np.empty(0, dtype=np.intp)
     if groups is not None and len(np.unique(groups)) < (size if isinstance(size, int) else 2):
         raise ConfigError(f"{name} has {len(np.unique(groups))} groups, too few for {_described(size)}")
@@ -147,26 +146,26 @@ def _parts(y, groups, size: int | float, stratify: bool, random_state: int, name
         else:
             kind = ms.StratifiedKFold if stratify else ms.KFold
         if stratify and groups is None and np.unique(y, return_counts=True)[1].max() < size:
-            kind = ms.KFold  # no class reaches every fold: there is nothing to stratify
+            kind = ms.KFold  # no class has a row for every fold
         splitter = kind(n_splits=size, shuffle=True, random_state=random_state)
     elif groups is not None:
         splitter = ms.GroupShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
     elif stratify:
         classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         alone = np.flatnonzero(counts[codes] == 1)
-        places = np.flatnonzero(counts[codes] > 1)[:, None]
+        positions = np.flatnonzero(counts[codes] > 1)[:, None]
         splitter = ms.StratifiedShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
     else:
         splitter = ms.ShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
-    labels = y[places[:, 0]] if len(alone) else y
+    labels = y[positions[:, 0]] if len(alone) else y
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds: legal, and common
+        warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds are allowed
         try:
-            pairs = list(splitter.split(places, labels, groups))
+            pairs = list(splitter.split(positions, labels, groups))
         except ValueError as error:
             raise ConfigError(f"{name} cannot be split into {_described(size)}: {error}") from None
     if len(alone):
-        kept = places[:, 0]
+        kept = positions[:, 0]
         pairs = [(np.concatenate([kept[train], alone]), kept[test]) for train, test in pairs]
     return [(np.sort(train), np.sort(test)) for train, test in pairs]
 

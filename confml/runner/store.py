@@ -1,8 +1,8 @@
-"""The files of a run's folder that results are kept in: whole or absent, whatever is killed.
+"""`Store`: records of results in the folder of a run, each complete or absent.
 
-A record is a JSON document with, for most, a ``.npz`` of arrays beside it. The arrays are written first and
-each file is written under a temporary name and renamed, so a record exists when its JSON does. Several
-processes and machines may write into one folder at once. Nothing here knows what the records mean.
+A record is a JSON document and, for most kinds, an ``.npz`` file of arrays. The arrays are written first, and
+each file is written under a temporary name and renamed, so a record exists if its JSON file exists. Several
+processes and machines may write into one folder at once. The store does not depend on the content of records.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from confml.runner.environment import guarded
 class Store:
     """Records by kind (``cells``, ``inner``, ``failures``) and key in the folder of a run.
 
-    Raises `EnvironmentFault` where the system refuses to read or write a file.
+    Raises `EnvironmentFault` if a file cannot be read or written.
     """
 
     def __init__(self, folder: Path | str):
         self.folder = Path(folder)
 
     def make(self) -> None:
-        """Create the folder; raises ConfmlError where that is not allowed."""
+        """Create the folder; raise ConfmlError if it cannot be created or written to."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             probe = self.folder / f".probe-{secrets.token_hex(4)}"
@@ -48,7 +48,7 @@ class Store:
         return self.folder / kind / f"{key}.{ending}"
 
     def keys(self, kind: str) -> set[str]:
-        """Keys of the records there are."""
+        """Return the keys of the stored records."""
         folder = self.folder / kind
         if not folder.is_dir():
             return set()
@@ -57,22 +57,22 @@ class Store:
     def write(
         self, kind: str, key: str, document: Mapping, arrays: Mapping[str, np.ndarray] | None = None
     ) -> None:
-        """Write a record; an older one of that key is replaced."""
+        """Write a record; an older one with the same key is replaced."""
         buffer, digest = io.BytesIO(), None
         if arrays is not None:
             np.savez_compressed(buffer, allow_pickle=False, **arrays)
             digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
         text = json.dumps({**document, "arrays": digest}, indent=1) + "\n"
         with guarded(self.folder):
-            # Not the folder itself: where it was removed, a new one would hold a part of the results.
+            # The folder itself is not created again: if it was removed, a new one would lack earlier results.
             (self.folder / kind).mkdir(exist_ok=True)
             if arrays is not None:
                 write_atomically(self.path(kind, key, "npz"), buffer.getvalue())
             write_atomically(self.path(kind, key), text.encode())
 
     def read(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
-        """A record and its arrays; None where it is absent or damaged (a damaged one counts as not done)."""
-        found = self.whole(kind, key)
+        """Return a record and its arrays; None if it is absent or damaged."""
+        found = self.read_intact(kind, key)
         if found is None:
             return None
         document, content = found
@@ -82,12 +82,12 @@ class Store:
                 arrays = {name: stored[name] for name in stored.files}
         return document, arrays
 
-    def sound(self, kind: str, key: str) -> bool:
-        """Whether a record is there and whole."""
-        return self.whole(kind, key) is not None
+    def is_intact(self, kind: str, key: str) -> bool:
+        """Return whether a record is stored and not damaged."""
+        return self.read_intact(kind, key) is not None
 
-    def whole(self, kind: str, key: str) -> tuple[dict, bytes | None] | None:
-        """A record's document and the bytes of its arrays, which must have the SHA-256 that it says."""
+    def read_intact(self, kind: str, key: str) -> tuple[dict, bytes | None] | None:
+        """Return the document and the bytes of the arrays, which must match the SHA-256 in the document."""
         try:
             with guarded(self.folder):
                 text = self._bytes(kind, key, "json")
@@ -107,21 +107,21 @@ class Store:
         return (document, content) if hashlib.sha256(content).hexdigest() == digest else None
 
     def _bytes(self, kind: str, key: str, ending: str) -> bytes | None:
-        """The content of a file; None where there is none."""
+        """Return the content of a file; None if it does not exist."""
         try:
             return self.path(kind, key, ending).read_bytes()
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
 
     def remove(self, kind: str, key: str) -> None:
-        """Remove a record, its JSON first."""
+        """Remove a record, the JSON file first."""
         with guarded(self.folder):
             for ending in ("json", "npz"):
                 self.path(kind, key, ending).unlink(missing_ok=True)
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write under a temporary name and rename: readers see the old file or the whole new one."""
+    """Write under a temporary name and rename, so that readers see the old file or the complete new one."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with open(temporary, "wb") as file:

@@ -1,6 +1,6 @@
-"""What a worker executes: a path of parameters on one training set, an inner fold, a shared state, a join.
+"""Tasks that workers execute: parameter paths, inner folds, shared states, and joins of chunks.
 
-A task is a small specification; the worker loads the data itself, and writes what it finds into the store.
+A task is a small specification. The worker loads the data and writes the results into the store.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from confml.errors import ConfmlError, printable
 from confml.measures.selection import inner_score
 from confml.methods.base import Views
 from confml.methods.registry import build
-from confml.runner.check_views import check_blocks, check_points, check_views
+from confml.runner.check_views import check_chunks, check_points, check_views
 from confml.runner.environment import EnvironmentFault, fault_of
-from confml.runner.parts import Parts
 from confml.runner.plan import Cell
-from confml.runner.results import CellResult, join_blocks, views_from_arrays, views_to_arrays
+from confml.runner.results import CellResult, join_chunks, views_from_arrays, views_to_arrays
+from confml.runner.split_data import SplitData
 from confml.runner.splits import Split, split_identity
 from confml.runner.store import Store
 from confml.runner.tuning import choose
 from confml.runner.workspace import Workspace
 
-_SECONDS = "confml.seconds"  # a shared state's own cost, beside its arrays
-LONGEST_ERROR, LONGEST_TRACEBACK = 500, 20_000  # characters that are kept
-# A method that ends its process by these ends its cell alone. KeyboardInterrupt is the user's, or, in a
-# worker process, goes back to the engine as the result of the task.
+_SECONDS = "confml.seconds"  # key of the seconds in the arrays of a shared state
+LONGEST_ERROR, LONGEST_TRACEBACK = 500, 20_000  # characters stored
+# If a method raises one of these, only its cell fails. KeyboardInterrupt comes from the user; in a worker
+# process it is returned to the engine as the result of the task.
 METHOD_EXITS = (SystemExit, GeneratorExit)
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What the tasks of one job share: where things lie, and data, split, noise, steps and method."""
+class TaskContext:
+    """Context that the tasks of one job share: folders, data, split, noise, steps and method."""
 
     run_folder: Path
     work_folder: Path
@@ -59,38 +59,38 @@ class Setting:
     limits: Limits = NO_LIMITS
 
     def generator(self, *purpose: Any) -> np.random.Generator:
-        """The generator of this data, split and method for one purpose."""
+        """Return the random generator of this data, split and method for one purpose."""
         split = split_identity(self.protocol, self.split)
         return stable_generator("method", self.seed, self.checksum, split, self.method, *purpose)
 
 
 @dataclass(frozen=True)
 class Task:
-    """One piece of work for the ``cells`` that hang on it.
+    """One unit of work for ``cells``, the cells that depend on it.
 
-    kind: ``path`` fills cells, or one block of their test examples; ``inner`` scores a grid on one inner
-    fold; ``prepare`` makes the state that other tasks share; ``join`` puts the blocks of cells together.
-    grid: complete parameters; for a path one point a cell, or the tune grid where ``inner`` names the
-    records that the point is chosen by. block: (start, stop, number) of the test examples.
-    state: identity of the ``prepare`` task. needs: identities of the tasks to be done before.
+    kind: ``path`` computes cells, or one chunk of their test examples; ``inner`` scores a grid on one inner
+    fold; ``prepare`` computes the state that other tasks share; ``join`` joins the chunks of cells.
+    grid: complete parameters, one point per cell, or the tune grid if ``inner`` is given.
+    inner: keys of the inner folds that select the point. chunk: (start, stop, number) of the test examples.
+    state: identity of the ``prepare`` task. needs: identities of the tasks that must finish before.
     """
 
     identity: str
     kind: str
-    setting: Setting
+    context: TaskContext
     cells: tuple[Cell, ...]
     grid: tuple[Mapping[str, Any], ...]
     inner: tuple[str, ...] = ()
     fold: int | None = None
-    block: tuple[int, int, int] | None = None
-    blocks: int = 0
+    chunk: tuple[int, int, int] | None = None
+    chunks: int = 0
     state: str | None = None
     needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A cell that could not be computed: the error in words, and its traceback for those who want it."""
+    """A cell that could not be computed, with the error message and its traceback."""
 
     key: str
     error: str
@@ -98,25 +98,25 @@ class Failure:
 
     @classmethod
     def of(cls, key: str, error: BaseException, limits: Limits = NO_LIMITS) -> Failure:
-        """The failure of a cell by an error, as text that every terminal and file can hold."""
+        """Return the failure of a cell, with text that is safe for terminals and files."""
         if isinstance(error, MemoryError) and limits.memory is not None:
-            words: object = limits.memory_message
+            message: object = limits.memory_message
         elif isinstance(error, ConfmlError):
-            words = error
+            message = error
         else:
-            words = f"{type(error).__name__}: {printable(error)}"
+            message = f"{type(error).__name__}: {printable(error)}"
         try:
-            told = "".join(traceback.format_exception(error))
+            trace = "".join(traceback.format_exception(error))
         except Exception:
-            told = ""
-        return cls(key, printable(words, LONGEST_ERROR), printable(told, LONGEST_TRACEBACK))
+            trace = ""
+        return cls(key, printable(message, LONGEST_ERROR), printable(trace, LONGEST_TRACEBACK))
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a task: the keys of cells now stored, the failures, and the warnings of libraries.
+    """Result of a task: keys of the cells that it stored, failures, and warnings of libraries.
 
-    fault: the reason why the run cannot go on, where that is not the method's fault.
+    fault: the error of the environment that stops the run, None if there is none.
     """
 
     done: tuple[str, ...] = ()
@@ -126,10 +126,10 @@ class Outcome:
 
 
 def run_task(task: Task) -> Outcome:
-    """Execute a task on one thread; an error becomes a failure of its cells, never an exception.
+    """Execute a task on one thread and return its outcome; errors become failures of its cells.
 
-    An error of the environment (a full disk, say) becomes the outcome's fault. A method that changes the
-    working folder changes it for itself alone.
+    An error of the environment, such as a full disk, becomes the fault of the outcome. The working folder is
+    restored after the task.
     """
     from threadpoolctl import threadpool_limits
 
@@ -140,17 +140,17 @@ def run_task(task: Task) -> Outcome:
             outcome = _KINDS[task.kind](task)
         except (Exception, *METHOD_EXITS) as error:
             fault = fault_of(error)
-            limits = task.setting.limits
+            limits = task.context.limits
             failed = () if fault else tuple(Failure.of(cell.key, error, limits) for cell in task.cells)
             outcome = Outcome(failed=failed, fault=fault)
-    # The first paragraph says what; the rest is advice on how to call the library.
+    # Only the first line: the others advise on how to call the library.
     texts = {f"{one.category.__name__}: {printable(one.message).partition(chr(10))[0]}" for one in caught}
     return replace(outcome, warned=tuple(sorted(printable(text, LONGEST_ERROR) for text in texts)))
 
 
 @contextlib.contextmanager
 def _same_folder() -> Iterator[None]:
-    """Go back to the working folder of before."""
+    """Restore the working folder on exit."""
     try:
         before = os.getcwd()
     except OSError:  # it was removed
@@ -164,99 +164,100 @@ def _same_folder() -> Iterator[None]:
 
 
 def _run_path(task: Task) -> Outcome:
-    """Fill cells, or make the pieces of one block of their test examples."""
-    parts = Parts.outer(task.setting, task.grid)
-    start, stop, number = task.block or (0, len(parts.test_rows), None)
-    workspace = Workspace(task.setting.work_folder)
+    """Compute cells, or one chunk of their test examples."""
+    split_data = SplitData.outer(task.context, task.grid)
+    start, stop, number = task.chunk or (0, len(split_data.test_rows), None)
+    workspace = Workspace(task.context.work_folder)
     state = None
     if task.state:
         state = workspace.get_arrays("state", task.state)
         state.pop(_SECONDS)
     points, tuning = _points(task)
-    rng = task.setting.generator("path", number)
+    rng = task.context.generator("path", number)
     done, failed = [], []
-    for cell, views in zip(
-        task.cells, _evaluate(task, parts, parts.X_test[start:stop], points, rng, state or None), strict=True
-    ):
+    outcomes = _evaluate(task, split_data, split_data.X_test[start:stop], points, rng, state or None)
+    for cell, views in zip(task.cells, outcomes, strict=True):
         if isinstance(views, BaseException):
-            failed.append(Failure.of(cell.key, views, task.setting.limits))
-        elif task.block:
+            failed.append(Failure.of(cell.key, views, task.context.limits))
+        elif task.chunk:
             workspace.put_arrays("pieces", f"{cell.key}-{number}", views_to_arrays(views))
         else:
-            _keep(task, cell, parts, views, tuning)
+            _store_cell(task, cell, split_data, views, tuning)
             done.append(cell.key)
     return Outcome(tuple(done), tuple(failed))
 
 
 def _run_inner(task: Task) -> Outcome:
-    """Score every point of a tune grid on one inner fold, and keep the scores."""
-    setting = task.setting
+    """Score every point of a tune grid on one inner fold and store the scores."""
+    context = task.context
     assert task.fold is not None  # set for every inner task
-    parts = Parts.inner(setting, task.fold, task.grid)
+    split_data = SplitData.inner(context, task.fold, task.grid)
     state = None
-    if task.state and parts.outer_positions is not None:
-        outer = Workspace(setting.work_folder).get_arrays("state", task.state)
+    if task.state and split_data.outer_positions is not None:
+        outer = Workspace(context.work_folder).get_arrays("state", task.state)
         outer.pop(_SECONDS)
-        state = (
-            build(setting.method, task.grid[0]).subset_state(outer, parts.outer_positions) if outer else None
-        )
+        if outer:
+            method = build(context.method, task.grid[0])
+            state = method.subset_state(outer, split_data.outer_positions)
     scores: list[float | None] = []
     errors: set[str] = set()
     seconds = 0.0
-    rng = setting.generator("inner", task.fold)
-    for views in _evaluate(task, parts, parts.X_test, task.grid, rng, state):
+    rng = context.generator("inner", task.fold)
+    for views in _evaluate(task, split_data, split_data.X_test, task.grid, rng, state):
         if isinstance(views, BaseException):
             scores.append(None)
-            errors.add(Failure.of("", views, setting.limits).error)
+            errors.add(Failure.of("", views, context.limits).error)
         else:
             first = next(iter(views.values()))
-            scores.append(inner_score(first.labels, parts.y_test, setting.select_by))
+            scores.append(inner_score(first.labels, split_data.y_test, context.select_by))
             seconds += views.fit_seconds + views.predict_seconds
     document = {
-        "method": setting.method,
+        "method": context.method,
         "fold": task.fold,
-        "select_by": setting.select_by,
+        "select_by": context.select_by,
         "grid": [dict(point) for point in task.grid],
         "scores": scores,
         "errors": sorted(errors),
         "seconds": seconds,
     }
-    Store(setting.run_folder).write("inner", task.identity, document)
+    Store(context.run_folder).write("inner", task.identity, document)
     return Outcome()
 
 
 def _run_prepare(task: Task) -> Outcome:
-    """Make the state of an outer training set that the other tasks of its cells share."""
-    parts = Parts.outer(task.setting, task.grid)
-    points = parts.with_nominal_columns(_points(task)[0])
+    """Compute the state of an outer training set that the other tasks of its cells share."""
+    split_data = SplitData.outer(task.context, task.grid)
+    points = split_data.with_nominal_columns(_points(task)[0])
     started = time.thread_time()
-    state = build(task.setting.method, points[0]).prepare(parts.X, parts.y, points)
+    state = build(task.context.method, points[0]).prepare(split_data.X, split_data.y, points)
     seconds = np.array(time.thread_time() - started)
-    Workspace(task.setting.work_folder).put_arrays(
+    Workspace(task.context.work_folder).put_arrays(
         "state", task.identity, {**(state or {}), _SECONDS: seconds}
     )
     return Outcome()
 
 
 def _run_join(task: Task) -> Outcome:
-    """Put the blocks of cells together and keep the cells."""
-    workspace = Workspace(task.setting.work_folder)
-    parts = Parts.outer(task.setting, task.grid)
+    """Join the chunks of cells and store the cells."""
+    workspace = Workspace(task.context.work_folder)
+    split_data = SplitData.outer(task.context, task.grid)
     _, tuning = _points(task)
     shared = float(workspace.get_arrays("state", task.state)[_SECONDS]) if task.state else 0.0
     done, failed = [], []
     for cell in task.cells:
-        names = [f"{cell.key}-{number}" for number in range(task.blocks)]
+        names = [f"{cell.key}-{number}" for number in range(task.chunks)]
         if not all(workspace.has("pieces", name) for name in names):
-            error = ConfmlError("a chunk of its test examples failed")  # the chunk's own failure came first
+            error = ConfmlError(
+                "a chunk of its test examples failed"
+            )  # the failure of the chunk is reported first
             failed.append(Failure.of(cell.key, error))
             continue
-        blocks = [views_from_arrays(workspace.get_arrays("pieces", name)) for name in names]
-        check_blocks(task.setting.method, blocks)
-        views = join_blocks(blocks)
+        chunks = [views_from_arrays(workspace.get_arrays("pieces", name)) for name in names]
+        check_chunks(task.context.method, chunks)
+        views = join_chunks(chunks)
         views.fit_seconds += shared / len(task.cells)
         views.prepare_seconds += shared / len(task.cells)
-        _keep(task, cell, parts, views, tuning)
+        _store_cell(task, cell, split_data, views, tuning)
         done.append(cell.key)
         for name in names:
             workspace.drop("pieces", name)
@@ -267,60 +268,61 @@ _KINDS = {"path": _run_path, "inner": _run_inner, "prepare": _run_prepare, "join
 
 
 def _points(task: Task) -> tuple[Sequence[Mapping[str, Any]], dict | None]:
-    """The points to evaluate, one a cell: the grid's own, or the one that the inner folds choose."""
+    """Return the points to evaluate: those of the grid, or the one that the inner folds select."""
     if not task.inner:
         return task.grid, None
-    point, tuning = choose(Store(task.setting.run_folder), task.inner, task.grid, task.setting.select_by)
+    point, tuning = choose(Store(task.context.run_folder), task.inner, task.grid, task.context.select_by)
     return [point], tuning
 
 
-def _evaluate(task: Task, parts: Parts, X_test, points, rng, state) -> list[Views | BaseException]:
-    """The checked views of a method at each point, or the error of that point.
+def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> list[Views | BaseException]:
+    """Return the checked views of a method at each point, or the error at that point.
 
-    Where a path of several points breaks off, the points left are evaluated one by one.
+    If a path of several points raises an error, the remaining points are evaluated one by one.
     """
-    told = parts.with_nominal_columns(points)
-    classes = np.unique(parts.data.y)
+    coded = split_data.with_nominal_columns(points)
+    classes = np.unique(split_data.data.y)
     outcomes: list[Views | BaseException] = []
-    method = parts.method(told[0])
+    method = split_data.method(coded[0])
     try:
-        if task.setting.split.kind == "online":
-            path = method.evaluate_online(parts.X, parts.y, X_test, parts.y_test, classes, told, rng)
+        X, y = split_data.X, split_data.y
+        if task.context.split.kind == "online":
+            path = method.evaluate_online(X, y, X_test, split_data.y_test, classes, coded, rng)
         else:
-            path = method.evaluate_path(parts.X, parts.y, X_test, told, rng, state)
+            path = method.evaluate_path(X, y, X_test, coded, rng, state)
         for _, views in path:
-            check_points(task.setting.method, max(len(outcomes) + 1, len(points)), len(points))
-            views = check_views(views, task.setting.method, len(X_test), classes)
-            views.fit_metrics.update(parts.step_metrics)
+            check_points(task.context.method, max(len(outcomes) + 1, len(points)), len(points))
+            views = check_views(views, task.context.method, len(X_test), classes)
+            views.fit_metrics.update(split_data.step_metrics)
             outcomes.append(views)
-        check_points(task.setting.method, len(outcomes), len(points))
+        check_points(task.context.method, len(outcomes), len(points))
     except (Exception, *METHOD_EXITS) as error:
         if fault := fault_of(error):
             raise fault from error
         if len(points) == 1 or len(outcomes) == len(points):
             return [error] * len(points)
         for point in points[len(outcomes) :]:
-            outcomes += _evaluate(task, parts, X_test, [point], rng, state)
+            outcomes += _evaluate(task, split_data, X_test, [point], rng, state)
     return outcomes
 
 
-def _keep(task: Task, cell: Cell, parts: Parts, views: Views, tuning: dict | None) -> None:
+def _store_cell(task: Task, cell: Cell, split_data: SplitData, views: Views, tuning: dict | None) -> None:
     """Store a finished cell."""
-    learnt = parts.y
-    if task.setting.split.kind == "online":  # by the last step
-        learnt = np.concatenate([parts.y, parts.y_test[:-1]])
+    learnt = split_data.y
+    if task.context.split.kind == "online":  # examples learnt before the last prediction
+        learnt = np.concatenate([split_data.y, split_data.y_test[:-1]])
     labels, counts = np.unique(learnt, return_counts=True)
     details = views.fit_details
     views.fit_details = dataclasses.replace(details, tuning=None)
     result = CellResult(
         cell=cell,
-        truth=np.asarray(parts.y_test),
-        rows=parts.reported_rows,
+        truth=np.asarray(split_data.y_test),
+        rows=split_data.reported_rows,
         views=views,
-        tuning=tuning or details.tuning,  # the latter of a conformal method
+        tuning=tuning or details.tuning,  # a conformal method tunes by itself
         train_rows=len(learnt),
         train_class_counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
-        dropped_rows=parts.dropped_rows,
-        dropped_attributes=parts.dropped_attributes,
+        dropped_rows=split_data.dropped_rows,
+        dropped_attributes=split_data.dropped_attributes,
     )
-    result.write(Store(task.setting.run_folder))
+    result.write(Store(task.context.run_folder))

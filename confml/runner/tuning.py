@@ -1,4 +1,4 @@
-"""Inner selection: the point of a grid with the best mean score over the inner folds."""
+"""Inner selection: choose the point of a grid with the best mean score over the inner folds."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from confml.measures.selection import best_point
 from confml.runner.store import Store
 
 
-def is_whole_inner(store: Store, key: str) -> bool:
-    """Whether the record of an inner fold is there with all that `choose` needs."""
+def is_inner_complete(store: Store, key: str) -> bool:
+    """Return whether the record of an inner fold is stored with every field that `choose` reads."""
     record = store.read("inner", key)
     if record is None:
         return False
@@ -31,10 +31,10 @@ def _is_number(value: Any) -> bool:
 def choose(
     store: Store, inner: Sequence[str], grid: Sequence[Mapping[str, Any]], select_by: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The chosen point, and what is kept of the choice (``CellResult.tuning``).
+    """Return the selected point and the record of the selection (``CellResult.tuning``).
 
     The best mean score wins, in the direction that the metric ``select_by`` declares; ties go to the first
-    point of the grid. A point that failed on any fold is out. Raises ConfmlError where none is left.
+    point of the grid. A point that failed on a fold is excluded. Raises ConfmlError if all are.
     """
     records = []
     for key in inner:

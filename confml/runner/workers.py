@@ -1,7 +1,7 @@
-"""`Worker`: one worker process that runs one item at a time, and how such a process begins and ends.
+"""`Worker`: a worker process that runs one item at a time.
 
-A worker process never outlives its parent: the kernel ends it (Linux), or a thread that watches the parent.
-It has an executor of its own, so that a process that dies takes no other item with it.
+A worker process ends with its parent: the kernel ends it (Linux), or a thread that watches the parent does.
+Each worker has its own executor, so that the death of one process does not affect the items of the others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Worker:
-    """A worker process, which is started when it is first needed and again after it was stopped."""
+    """A worker process, started at the first item and again after `stop`."""
 
     def __init__(self) -> None:
         self._pool: Any = None
@@ -33,14 +33,14 @@ class Worker:
         self.limits = Limits()
 
     def start(self, function: Callable[[Any], Any]) -> None:
-        """Start the process and have it import the module of ``function``; return at once."""
+        """Start the process, which imports the module of ``function``; return immediately."""
         if self._pool is not None:
             return
         from joblib.externals.loky import ProcessPoolExecutor
 
         self._ready_at = None
         begin = (os.getpid(), str(_jit.cache_dir()))
-        # No idle timeout: the kernel binds a process to the thread that started it, and this one stays.
+        # No idle timeout: the kernel ends a process together with the thread that started it.
         pool = ProcessPoolExecutor(max_workers=1, timeout=None, initializer=_begin, initargs=begin)
         self._pool = pool
 
@@ -51,7 +51,7 @@ class Worker:
         pool.submit(_import, function).add_done_callback(is_ready)
 
     def submit(self, function: Callable[[Any], Any], item: Any, limits: Limits) -> Future:
-        """Run ``function(item)`` within limits: a future of (result, whether to replace the worker)."""
+        """Run ``function(item)`` within limits; return a future of (result, replace the worker)."""
         self.start(function)
         self.item, self.limits = item, limits
         if self._ready_at is not None:
@@ -60,7 +60,7 @@ class Worker:
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until the item's time limit, None without one; the start of the process does not count."""
+        """Seconds until the time limit, not counting the start of the process; None without a limit."""
         if self.limits.timeout is None:
             return None
         if self._ready_at is None:
@@ -79,7 +79,7 @@ class Worker:
 
 
 def _begin(parent: int, kernels: str) -> None:
-    """Bind this process to its parent, and let only the parent act on Ctrl-C."""
+    """End this process with its parent, and ignore Ctrl-C, which the parent handles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(parent)
     _jit.use_cache_dir(kernels)
@@ -90,7 +90,7 @@ def _import(function: Callable[[Any], Any]) -> None:
 
 
 def _call(function: Callable[[Any], Any], item: Any, memory: int | None) -> tuple[Any, bool]:
-    """The result of a function within a memory limit, and whether the worker holds on to much of it."""
+    """Return the result of a function within a memory limit, and whether much memory is still in use."""
     before = data_bytes()
     with memory_limit(memory):
         result = function(item)
@@ -98,7 +98,7 @@ def _call(function: Callable[[Any], Any], item: Any, memory: int | None) -> tupl
 
 
 def end_with_parent(parent: int) -> None:
-    """End this process as soon as the process ``parent``, which started it, has ended."""
+    """End this process as soon as its parent process has ended."""
     if sys.platform == "linux":
         import ctypes
 
@@ -120,7 +120,7 @@ def _is_parent(process: int) -> bool:
 
 
 def data_bytes() -> int:
-    """Bytes of private memory of this process, which RLIMIT_DATA counts; 0 where they are not known."""
+    """Return the bytes of private memory of this process, as RLIMIT_DATA counts them; 0 if unknown."""
     try:
         with open("/proc/self/status", "rb") as status:
             for line in status:
@@ -133,7 +133,7 @@ def data_bytes() -> int:
 
 @contextlib.contextmanager
 def memory_limit(memory: int | None) -> Iterator[None]:
-    """Let this process take at most ``memory`` bytes more; an allocation beyond raises MemoryError."""
+    """Limit this process to ``memory`` additional bytes; larger allocations raise MemoryError."""
     if memory is None:
         yield
         return
@@ -151,5 +151,5 @@ def memory_limit(memory: int | None) -> Iterator[None]:
 
 
 def limits_memory() -> bool:
-    """Whether this system can limit the memory of a task."""
+    """Return whether this system can limit the memory of a task."""
     return sys.platform == "linux"

@@ -1,4 +1,4 @@
-"""A run's scratch folder: data sets, shared states and pieces of cells that its workers map into memory."""
+"""Temporary folder of a run: data sets, shared states and chunks of cells that workers read."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from confml.runner.environment import guarded
 from confml.runner.lease import Lease, is_abandoned
 
 _ARRAYS = ("X", "y", "table", "nominal", "train_rows", "test_rows", "groups", "lines", "ids")
-_WORDS = ("name", "checksum", "attributes", "table_attributes", "categories", "id_columns", "notes")
+_METADATA = ("name", "checksum", "attributes", "table_attributes", "categories", "id_columns", "notes")
 
 
 class Workspace:
-    """``.work-<random>`` in the run's folder; it is removed with the run, a killed run's by the next.
+    """Folder ``.work-<random>`` in the run's folder, removed when the run ends.
 
-    Runs on several machines, or in containers that share host name and process numbers, may use one run's
-    folder. A workspace belongs to a run that lives as long as its `Lease` is held.
+    The next run removes the workspace of a killed run. Several machines or containers may use one folder: a
+    workspace is in use as long as its `Lease` is held.
     """
 
     def __init__(self, folder: Path, lease: Lease | None = None):
@@ -34,7 +34,7 @@ class Workspace:
 
     @classmethod
     def make(cls, run_folder: Path) -> Workspace:
-        """A new workspace, after those of killed runs were removed."""
+        """Remove the workspaces of killed runs and return a new one."""
         with guarded(run_folder):
             for other in Path(run_folder).glob(".work-*"):
                 if is_abandoned(other):
@@ -52,7 +52,7 @@ class Workspace:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def put_dataset(self, data: DataSet) -> Path:
-        """Lay a data set down for the workers: the folder to give to `open_dataset`."""
+        """Write a data set for the workers and return the folder, which `open_dataset` reads."""
         folder = self.folder / "data" / data.checksum
         with guarded(self.folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ class Workspace:
                 values = getattr(data, name)
                 if values is not None and not (name == "table" and data.table is data.X):
                     np.save(folder / f"{name}.npy", values, allow_pickle=False)
-            about = {name: getattr(data, name) for name in _WORDS}
+            about = {name: getattr(data, name) for name in _METADATA}
             (folder / "about.json").write_text(json.dumps(about))
         return folder
 
@@ -72,7 +72,7 @@ class Workspace:
             os.replace(path.with_suffix(".tmp"), path)
 
     def has(self, part: str, name: str) -> bool:
-        """Whether arrays of that name are there; raises EnvironmentFault where the workspace is gone."""
+        """Return whether arrays of this name are stored; raise EnvironmentFault without a workspace."""
         with guarded(self.folder):
             (self.folder / part).stat()
         return (self.folder / part / f"{name}.npz").exists()
@@ -88,7 +88,7 @@ class Workspace:
 
 @functools.lru_cache(maxsize=4)
 def open_dataset(folder: Path) -> DataSet:
-    """A data set that `Workspace.put_dataset` laid down, its arrays mapped read-only."""
+    """Return a data set that `Workspace.put_dataset` wrote, with read-only memory-mapped arrays."""
     arrays: dict[str, Any] = {}
     with guarded(folder):
         about = json.loads((folder / "about.json").read_text())
@@ -99,5 +99,5 @@ def open_dataset(folder: Path) -> DataSet:
     if arrays["table"] is None:
         arrays["table"] = arrays["X"]
     data = DataSet(**arrays, **about)
-    data.__dict__["checksum"] = checksum  # known already: no need to read everything for it
+    data.__dict__["checksum"] = checksum  # known; computing it would read all arrays
     return data

@@ -70,7 +70,7 @@ class Step:
         """Raise a `ParameterError` for given parameters that are each accepted and cannot be combined."""
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernels by running them once on a few rows; by default there are none."""
 
     def _coded(self, X: np.ndarray) -> np.ndarray:

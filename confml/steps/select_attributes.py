@@ -81,9 +81,9 @@ class SelectAttributes(Step):
         return np.asarray(X)[:, self._kept]
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernels of the default method."""
-        method_class(cls().method).warm()
+        method_class(cls().method).compile_kernels()
 
     @property
     def kept_columns_(self) -> np.ndarray:

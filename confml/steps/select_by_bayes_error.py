@@ -78,7 +78,7 @@ class SelectByBayesError(Step):
         return np.asarray(X)[:, self._kept]
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernels of spanning trees."""
         cls(attributes=1).fit(np.arange(60.0).reshape(20, 3) % 7, np.arange(20) % 2)
 

@@ -51,9 +51,9 @@ class SelectExamples(Step):
         return X[rows], np.asarray(y)[rows], rows
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the neighbour search and the kernels of pairs."""
-        KNN.warm()
+        KNN.compile_kernels()
         cls().fit_training(np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]))
 
     @property

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from confml.measures.chains import effective_sample_size
 from confml.methods.version_space.bayes_transduction import BayesTransduction
-from confml.methods.version_space.billiard import Table, play
+from confml.methods.version_space.billiard import BilliardSettings, sample
 from confml.methods.version_space.kernel_functions import KernelFunction
 from confml.methods.version_space.version_space import RangeSpace, VersionSpace
 
@@ -57,9 +57,11 @@ class Problem:
         self.space = VersionSpace.of(RangeSpace.of(self.K, 0.0), y)
 
     def billiard(self, bounces: int, chains: int = 4, burn_in: float = 0.0, seed: int = 1):
-        """(flight, shares): both what is flown and what the test rows see of it."""
-        flight = play(self.space, Table("geodesic", bounces, burn_in, 4 * math.pi, chains), seed)
-        return flight, flight.shares(self.K_test)
+        """Return the trajectory and the volumes at the test rows."""
+        trajectory = sample(
+            self.space, BilliardSettings("geodesic", bounces, burn_in, 4 * math.pi, chains), seed
+        )
+        return trajectory, trajectory.volumes(self.K_test)
 
 
 def _best(run, repeats: int) -> float:
@@ -316,7 +318,7 @@ def fit_and_predict(data=None, repeats: int = 25):
         BayesTransduction(sigma=SIGMA, random_state=1),
         BayesTransduction(sigma=SIGMA, sampler="ep"),
     ]
-    BayesTransduction.warm()
+    BayesTransduction.compile_kernels()
     with threadpool_limits(1):
         ours, other = (_best(lambda m=m: m.fit(X, y).confident_predict(X_test), repeats) for m in methods)
     return [("fit and predict, beside sampler: ep", ours, other, other / ours)]

@@ -85,6 +85,15 @@ def test_an_identifier(tmp_path):
     assert "identifier" not in codes(dataset(tmp_path, rows, names="who,a,b,y", id="who"))
 
 
+@pytest.mark.parametrize("name, found", [("income", False), ("customer_id", True), ("paid", False)])
+def test_amounts_are_no_identifiers(tmp_path, name, found):
+    """Different whole numbers far apart are amounts unless the name of the column says otherwise."""
+    rows = [f"{1000 * i + 7 * (i % 13)},{row}" for i, row in enumerate(clean())]
+    data = dataset(tmp_path, rows, names=f"{name},a,b,y")
+    assert ("identifier" in codes(data)) == found
+    assert any("whole number" in note for note in data.notes) == found
+
+
 @pytest.mark.parametrize(
     "leak",
     [

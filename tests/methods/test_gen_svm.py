@@ -33,17 +33,18 @@ def twenty_cases():
     order = [*rng.permutation(len(rest)), 0, 1]
     lambdas = rng.permutation([*LAMBDAS, LAMBDAS[0]])
     return [
-        (float(lam), *rest[place], seed) for seed, (lam, place) in enumerate(zip(lambdas, order, strict=True))
+        (float(ridge), *rest[place], seed)
+        for seed, (ridge, place) in enumerate(zip(lambdas, order, strict=True))
     ]
 
 
-@pytest.mark.parametrize(("lam", "kappa", "p", "weights", "seed"), twenty_cases())
-def test_the_objective_is_no_higher_than_that_of_majorisation(lam, kappa, p, weights, seed):
+@pytest.mark.parametrize(("ridge", "kappa", "p", "weights", "seed"), twenty_cases())
+def test_the_objective_is_no_higher_than_that_of_majorisation(ridge, kappa, p, weights, seed):
     X, y = clouds(rows=18, classes=3, d=2, seed=seed)
-    model = GenSVM(lam=lam, kappa=kappa, p=p, weights=weights).fit(X, y)
-    _, found = naive.majorise(X, y, lam, kappa, p, weights, steps=1200)
+    model = GenSVM(ridge=ridge, kappa=kappa, p=p, weights=weights).fit(X, y)
+    _, found = naive.majorise(X, y, ridge, kappa, p, weights, steps=1200)
     assert (np.diff(found[:50]) <= 1e-12).all(), "majorisation never goes up"
-    ours = naive.objective(model.coefficients_, X, y, lam, kappa, p, weights)
+    ours = naive.objective(model.coefficients_, X, y, ridge, kappa, p, weights)
     assert ours == pytest.approx(model.objective_, rel=1e-9)
     assert ours <= found.min() * (1 + 1e-6)
 
@@ -68,12 +69,14 @@ def test_the_gradient_by_finite_differences(kappa, p, weights):
 
 def test_no_step_leads_below_the_minimum():
     X, y = clouds()
-    model = GenSVM(lam=2.0**-10, kappa=-0.5, p=1.5).fit(X, y)
+    model = GenSVM(ridge=2.0**-10, kappa=-0.5, p=1.5).fit(X, y)
     rng = np.random.default_rng(0)
     for size in (1e-4, 1e-2, 1.0):
         for _ in range(30):
             other = model.coefficients_ + size * rng.normal(size=model.coefficients_.shape)
-            assert naive.objective(other, X, y, model.lam, -0.5, 1.5, "unit") >= model.objective_ * (1 - 1e-7)
+            assert naive.objective(other, X, y, model.ridge, -0.5, 1.5, "unit") >= model.objective_ * (
+                1 - 1e-7
+            )
 
 
 @pytest.mark.parametrize("c", range(2, 7))
@@ -87,7 +90,7 @@ def test_the_corners_are_equally_far_apart_around_0(c):
 
 def test_an_example_belongs_to_the_nearest_corner():
     X, y = clouds()
-    model = GenSVM(lam=2.0**-8).fit(X, y)
+    model = GenSVM(ridge=2.0**-8).fit(X, y)
     view = model.confident_predict(X)["margin"]
     Z = X @ model.coefficients_[1:] + model.coefficients_[0]
     away = np.linalg.norm(Z[:, None] - model.corners_, axis=2)
@@ -99,7 +102,7 @@ def test_an_example_belongs_to_the_nearest_corner():
 
 def test_the_same_bits_alone_and_in_a_path_in_any_order():
     X, y = clouds()
-    grid = [{"lam": lam, "kappa": kappa} for lam in (RUNGS[1], 3.0, 2.0**-17) for kappa in (0.5, 5.0)]
+    grid = [{"ridge": ridge, "kappa": kappa} for ridge in (RUNGS[1], 3.0, 2.0**-17) for kappa in (0.5, 5.0)]
     path = list(GenSVM(p=1.5).evaluate_path(X, y, X, grid))
     back = list(GenSVM(p=1.5).evaluate_path(X, y, X, grid[::-1]))[::-1]
     for (point, views), (_, other) in zip(path, back, strict=True):
@@ -130,8 +133,8 @@ def rings(seed=0):
 @pytest.mark.parametrize("components", [150, 40])
 def test_a_kernel_parts_what_no_line_can(components):
     X, y = rings()
-    assert np.mean(GenSVM(lam=2.0**-12).fit(X, y).predict(X) == y) < 0.8
-    model = GenSVM(lam=2.0**-12, kernel="rbf", gamma=2.0, components=components, random_state=1).fit(X, y)
+    assert np.mean(GenSVM(ridge=2.0**-12).fit(X, y).predict(X) == y) < 0.8
+    model = GenSVM(ridge=2.0**-12, kernel="rbf", gamma=2.0, components=components, random_state=1).fit(X, y)
     assert np.mean(model.predict(X) == y) > 0.97
     assert len(model.landmarks_) == components
 
@@ -155,6 +158,6 @@ def test_the_rows_of_a_map_come_from_the_seed():
 
 def test_wrong_parameters_are_told():
     X, y = clouds()
-    for wrong in ({"lam": 0}, {"kappa": -1}, {"p": 2.5}, {"weights": "groups"}, {"gamma": "auto"}):
+    for wrong in ({"ridge": 0}, {"kappa": -1}, {"p": 2.5}, {"weights": "groups"}, {"gamma": "auto"}):
         with pytest.raises(ConfmlError, match=next(iter(wrong))):
             GenSVM(**wrong).fit(X, y)

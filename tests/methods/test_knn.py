@@ -216,8 +216,8 @@ def test_a_wrong_k_anywhere_in_a_grid_is_said_at_once():
 
 
 def test_test_blocks_are_for_large_cells_only():
-    assert KNN().test_block(7291, 2007) is None
-    block = KNN().test_block(60000, 10000)
+    assert KNN().test_chunk_size(7291, 2007) is None
+    block = KNN().test_chunk_size(60000, 10000)
     assert 1000 <= block < 10000
 
 

@@ -33,16 +33,16 @@ def clouds(rows=150, classes=5, d=4, seed=0):
     return X, y, rng.normal(scale=2.0, size=(80, d))
 
 
-def objective(w, X, t, C, prices=(1.0, 1.0)):
+def objective(w, X, t, C, penalties=(1.0, 1.0)):
     """1/2 |w|^2 + C sum s max(0, 1 - t f)^2 with the bias w[0] inside |w|."""
     loss = np.maximum(0, 1 - t * (X @ w[1:] + w[0])) ** 2
-    return 0.5 * w @ w + C * np.sum(np.where(t > 0, *prices) * loss)
+    return 0.5 * w @ w + C * np.sum(np.where(t > 0, *penalties) * loss)
 
 
-def minimum(X, t, C, prices=(1.0, 1.0)):
+def minimum(X, t, C, penalties=(1.0, 1.0)):
     """The least objective, by scipy."""
     inputs = np.hstack([np.ones((len(X), 1)), X])
-    s = np.where(t > 0, *prices)
+    s = np.where(t > 0, *penalties)
 
     def both(w):
         lack = np.maximum(0, 1 - t * (inputs @ w))
@@ -56,31 +56,31 @@ def minimum(X, t, C, prices=(1.0, 1.0)):
 
 
 @pytest.mark.parametrize("solver", [PRIMAL, DUAL])
-@pytest.mark.parametrize("prices", [(1.0, 1.0), (3.0, 0.5)])
-def test_a_path_reaches_the_least_objective(solver, prices):
+@pytest.mark.parametrize("penalties", [(1.0, 1.0), (3.0, 0.5)])
+def test_a_path_reaches_the_least_objective(solver, penalties):
     X, y, _ = clouds(classes=2)
     t = np.where(y == 1, 1.0, -1.0)
     Cs = [2.0**power for power in range(-14, 8, 3)]
-    weights, seconds = Nodes(X).binary_path(np.arange(len(X)), t, Cs, solver, 1e-6, 1, prices)
+    weights, seconds = Nodes(X).binary_path(np.arange(len(X)), t, Cs, solver, 1e-6, 1, penalties)
     assert weights.shape == (len(Cs), 5) and (seconds >= 0).all()
     for w, C in zip(weights, Cs, strict=True):
-        assert objective(w, X, t, C, prices) == pytest.approx(minimum(X, t, C, prices), rel=1e-6)
+        assert objective(w, X, t, C, penalties) == pytest.approx(minimum(X, t, C, penalties), rel=1e-6)
 
 
-@pytest.mark.parametrize("prices", [(1.0, 1.0), (3.0, 0.5)])
+@pytest.mark.parametrize("penalties", [(1.0, 1.0), (3.0, 0.5)])
 @pytest.mark.parametrize("separable", [False, True])
-def test_newtons_path_reaches_the_least_objective(prices, separable):
+def test_newtons_path_reaches_the_least_objective(penalties, separable):
     X, y, _ = clouds(classes=2)
     X[:, 0] += 6.0 * y * separable
     t = np.where(y == 1, 1.0, -1.0)
     Cs = [2.0**power for power in range(-18, 19, 2)]
-    weights, _ = DenseExamples(X).binary_path(np.arange(len(X)), t, Cs, 1e-10, prices)
-    tight, _ = Nodes(X).binary_path(np.arange(len(X)), t, Cs, PRIMAL, 1e-12, 1, prices)
+    weights, _ = DenseExamples(X).binary_path(np.arange(len(X)), t, Cs, 1e-10, penalties)
+    tight, _ = Nodes(X).binary_path(np.arange(len(X)), t, Cs, PRIMAL, 1e-12, 1, penalties)
     for w, reference, C in zip(weights, tight, Cs, strict=True):
-        reached = objective(w, X, t, C, prices)
-        assert reached <= objective(reference, X, t, C, prices) * (1 + 1e-9)
+        reached = objective(w, X, t, C, penalties)
+        assert reached <= objective(reference, X, t, C, penalties) * (1 + 1e-9)
         if C < 2**8:
-            assert reached == pytest.approx(minimum(X, t, C, prices), rel=1e-6)
+            assert reached == pytest.approx(minimum(X, t, C, penalties), rel=1e-6)
 
 
 def test_newtons_path_is_the_same_bits_in_any_order():

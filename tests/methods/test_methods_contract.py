@@ -286,7 +286,7 @@ def test_a_fitted_method_survives_a_journey(name):
 
 @every_method
 def test_one_example_at_a_time_where_tests_may_be_cut_into_blocks(name):
-    if new(name).test_block(10**6, 10**6) is None:
+    if new(name).test_chunk_size(10**6, 10**6) is None:
         pytest.skip(f"{name} takes all test examples at once")
     X, y, X_test = blobs()
     method = new(name).fit(X, y)

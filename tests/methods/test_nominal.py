@@ -9,11 +9,11 @@ import pytest
 
 from confml.config import load_config
 from confml.methods.knn import KNN
-from confml.runner.parts import Parts
 from confml.runner.plan import load_datasets, make_plan
 from confml.runner.run import run
+from confml.runner.split_data import SplitData
 from confml.runner.splits import outer_splits
-from confml.runner.tasks import Setting
+from confml.runner.tasks import TaskContext
 from confml.runner.workspace import Workspace
 
 CONFIG = """\
@@ -52,7 +52,7 @@ def config_of(folder, methods, steps="", noise=None):
 def parts_of(folder, config, method, grid=({},)):
     data = load_datasets(config)["fruit"]
     workspace = Workspace.make(folder)
-    setting = Setting(
+    context = TaskContext(
         run_folder=folder,
         work_folder=workspace.folder,
         data_folder=workspace.put_dataset(data),
@@ -64,7 +64,7 @@ def parts_of(folder, config, method, grid=({},)):
         seed=config.seed,
         method=method,
     )
-    return Parts.outer(setting, grid)
+    return SplitData.outer(context, grid)
 
 
 def test_a_method_that_takes_codes_gets_them(fruit):
@@ -112,20 +112,20 @@ def test_steps_of_an_inner_fold_are_learnt_on_its_training_part(fruit):
     outer = parts_of(fruit, config, "knn")
     validated = []
     for fold in range(3):
-        parts = Parts.inner(outer.setting, fold, [{}])
+        parts = SplitData.inner(outer.context, fold, [{}])
         assert set(parts.train_rows) | set(parts.test_rows) == set(outer.train_rows)
         assert not set(parts.train_rows) & set(parts.test_rows)
         validated += parts.test_rows.tolist()
-        X, y = parts.given
+        X, y = parts.untransformed
         at = np.searchsorted(outer.train_rows, parts.train_rows)
-        assert np.array_equal(X, outer.given[0][at]) and np.array_equal(y, outer.given[1][at])
+        assert np.array_equal(X, outer.untransformed[0][at]) and np.array_equal(y, outer.untransformed[1][at])
         low, high = X[:, [1, 3]].min(axis=0), X[:, [1, 3]].max(axis=0)
         np.testing.assert_allclose(parts.X[:, [1, 3]], (X[parts.kept][:, [1, 3]] - low) / (high - low))
         assert np.array_equal(parts.y, y[parts.kept]) and 1 < len(parts.y) < len(y)
         dropped = np.setdiff1d(parts.train_rows, parts.train_rows[parts.kept])
         assert np.array_equal(parts.dropped_rows, dropped)
         inner = np.searchsorted(outer.train_rows, parts.test_rows)
-        assert np.array_equal(parts.y_test, outer.given[1][inner])  # validated on noised labels
+        assert np.array_equal(parts.y_test, outer.untransformed[1][inner])  # validated on noised labels
     assert sorted(validated) == outer.train_rows.tolist()
 
 

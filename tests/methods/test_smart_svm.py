@@ -18,7 +18,7 @@ from confml.methods import registry
 from confml.methods.svm.class_tree import ClassTree
 from confml.methods.svm.graph_cuts import CUTS, cut_value
 from confml.methods.svm.ovr_svm import OvRSVM
-from confml.methods.svm.smart_svm import SmartSVM
+from confml.methods.svm.smart_svm import SmartSVM, node_values
 
 
 def graph(k, seed, whole=False):
@@ -286,3 +286,18 @@ def test_inner_folds_share_the_tree_when_asked_to():
         whole = SmartSVM(trees=trees).fit(X, y).tree_
         assert views.fit_details.tree.to_dict() == whole.only(np.unique(y[rows])).to_dict()
     assert SmartSVM().prepare(X, y, grid) is None
+
+
+class TwoColumns:
+    """A binary classifier whose decision function has one column for each class."""
+
+    def predict(self, X):
+        return (X[:, 0] > 0).astype(int)
+
+    def decision_function(self, X):
+        return np.column_stack([-X[:, 0] / 2, X[:, 0] / 2])
+
+
+def test_node_values_of_a_decision_function_with_two_columns():
+    X = np.array([[-3.0], [0.5], [2.0]])
+    np.testing.assert_array_equal(node_values(TwoColumns(), X), X[:, 0])

@@ -382,9 +382,9 @@ def test_a_point_of_a_path_is_the_same_beside_any_other(blobs):
 
 def test_blocks_of_test_examples(blobs):
     X, y, T = blobs
-    assert TCMNN().test_block(7291, 2007) is None
-    size = TCMNN().test_block(60_000, 10_000)
-    assert 0 < size < 10_000 and size == TCMNN(k=9).test_block(60_000, 10_000)
+    assert TCMNN().test_chunk_size(7291, 2007) is None
+    size = TCMNN().test_chunk_size(60_000, 10_000)
+    assert 0 < size < 10_000 and size == TCMNN(k=9).test_chunk_size(60_000, 10_000)
     whole = TCMNN().fit(X, y).predict_p_values(T)
     halves = [TCMNN().fit(X, y).predict_p_values(part) for part in (T[:7], T[7:])]
     np.testing.assert_array_equal(np.vstack(halves), whole)
@@ -402,7 +402,7 @@ def test_warming_compiles_what_a_read_only_input_needs(blobs):
             if hasattr(kernel, "signatures")
         }
 
-    TCMNN.warm()
+    TCMNN.compile_kernels()
     before = compiled()
     X, y, T = (np.array(array) for array in blobs)
     for array in (X, y, T):

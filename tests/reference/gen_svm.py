@@ -33,11 +33,11 @@ def example_weights(y, c, weights):
     return np.array([len(y) / (counts[k] * c) if weights == "group" else 1.0 for k in y])
 
 
-def objective(V, X, y, lam, kappa, p, weights):
+def objective(V, X, y, ridge, kappa, p, weights):
     c = V.shape[1] + 1
     errors = huber(differences(V, X, y, corners(c)), kappa)
     rho = example_weights(y, c, weights)
-    return np.mean(rho * np.sum(errors**p, axis=1) ** (1 / p)) + lam * np.sum(V[1:] ** 2)
+    return np.mean(rho * np.sum(errors**p, axis=1) ** (1 / p)) + ridge * np.sum(V[1:] ** 2)
 
 
 def simple_majorisation(q, kappa):
@@ -68,14 +68,14 @@ def power_majorisation(q, kappa, p):
     return a, a * (2 * q + kappa - 1) / (p - 2) + 0.5 * p * far ** (p - 1)
 
 
-def majorise(X, y, lam, kappa, p, weights, steps=3000, tolerance=1e-12, doubled=50):
+def majorise(X, y, ridge, kappa, p, weights, steps=3000, tolerance=1e-12, doubled=50):
     """(V, objectives of the steps): from 0, with doubled steps after the first ``doubled``."""
     n, c = len(X), int(y.max()) + 1
     U, rho = corners(c), example_weights(y, c, weights)
     Z = np.hstack([np.ones((n, 1)), X])
     J = np.diag([0.0] + [1.0] * X.shape[1])
     V = np.zeros((X.shape[1] + 1, c - 1))
-    found = [objective(V, X, y, lam, kappa, p, weights)]
+    found = [objective(V, X, y, ridge, kappa, p, weights)]
     for step in range(steps):
         q = differences(V, X, y, U)
         h = huber(q, kappa)
@@ -94,11 +94,11 @@ def majorise(X, y, lam, kappa, p, weights, steps=3000, tolerance=1e-12, doubled=
                 a, b = parabola(q[i, j])
                 alpha[i] += rho[i] * omega * a / n
                 beta[i] += rho[i] * omega * b * (U[y[i]] - U[j]) / n
-        system = Z.T @ (alpha[:, None] * Z) + lam * J
-        right = Z.T @ beta - lam * J @ V
+        system = Z.T @ (alpha[:, None] * Z) + ridge * J
+        right = Z.T @ beta - ridge * J @ V
         move = np.linalg.lstsq(system, right, rcond=None)[0]
         V = V + (2 * move if step >= doubled else move)
-        found.append(objective(V, X, y, lam, kappa, p, weights))
+        found.append(objective(V, X, y, ridge, kappa, p, weights))
         if step > doubled and abs(found[-2] - found[-1]) <= tolerance * found[-1]:
             break
     return V, np.array(found)

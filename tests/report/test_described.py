@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from confml.cli import cli
 from confml.commands.describe import TYPES, _lines
-from confml.config.schema import PROTOCOLS
+from confml.config.protocol import PROTOCOLS
 from confml.errors import ConfigError
 from confml.measures.prediction import KINDS
 from confml.methods.registry import known_methods, views_of

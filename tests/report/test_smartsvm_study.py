@@ -26,7 +26,7 @@ methods:
   - {name: ovo-svm, solver: dual, label: cold, tune: {C: [0.5, 2]}}
   - {name: ovo-svm, solver: primal, label: warm, tune: {C: [0.5, 2]}}
   - {name: smart-svm, solver: primal, share-tree: true, tune: {C: [0.5, 2]}}
-  - {name: gen-svm, tune: {lam: [0.25, 0.125]}}
+  - {name: gen-svm, tune: {ridge: [0.25, 0.125]}}
 protocol: {kind: holdout, repeats: 2, inner-folds: 3}
 figures: [{ranks: {metric: ari}}, {ranks: {metric: training_seconds}}, class-tree]
 paper: {table: [TABLES]}

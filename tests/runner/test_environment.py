@@ -143,7 +143,7 @@ def test_a_store_whose_file_cannot_be_read_is_not_empty(tmp_path, monkeypatch):
 
     monkeypatch.setattr(store_module.Path, "read_bytes", refuse)
     with pytest.raises(EnvironmentFault, match="too many open files"):
-        store.sound("cells", "k")
+        store.is_intact("cells", "k")
 
 
 def test_which_errors_are_faults(tmp_path):

@@ -42,7 +42,7 @@ REASONS = {
     "few-rows": "has 19 rows for 20 test examples",
     "sum": "must sum to 1 in each row, got 0.5 in row 0",
     "outside": "must be in [0, 1], got 1.5",
-    "class": "which the data set has not",
+    "class": "which is not in the data set",
     "label": "which is not one of its classes",
     "unsorted": "must be sorted, and each listed once",
     "objects": "must hold numbers or text",

@@ -15,7 +15,7 @@ def task(identity, *needs, cells="a"):
 
 def drain(schedule):
     handed = []
-    while (one := schedule.feed()) is not None:
+    while (one := schedule.next_task()) is not None:
         handed.append(one.identity)
         schedule.finish(one, Outcome())
     return handed
@@ -27,13 +27,13 @@ def test_order_of_the_plan_is_kept():
 
 def test_tasks_wait_for_what_they_need():
     schedule = Schedule([task("i1"), task("i2"), task("final", "i1", "i2"), task("other", cells="b")])
-    first, second = schedule.feed(), schedule.feed()
+    first, second = schedule.next_task(), schedule.next_task()
     assert (first.identity, second.identity) == ("i1", "i2")
-    assert schedule.feed().identity == "other" and schedule.feed() is None
+    assert schedule.next_task().identity == "other" and schedule.next_task() is None
     schedule.finish(second, Outcome())
-    assert schedule.feed() is None
+    assert schedule.next_task() is None
     schedule.finish(first, Outcome())
-    assert schedule.feed().identity == "final"
+    assert schedule.next_task().identity == "final"
 
 
 def test_needs_outside_of_the_tasks_are_met_already():
@@ -43,7 +43,7 @@ def test_needs_outside_of_the_tasks_are_met_already():
 def test_a_failure_ends_what_waits_for_it_and_is_told_once():
     schedule = Schedule([task("i1"), task("i2"), task("final", "i1", "i2"), task("other", cells="b")])
     told = []
-    while (one := schedule.feed()) is not None:
+    while (one := schedule.next_task()) is not None:
         failed = (Failure("a", f"{one.identity} broke", ""),) if one.identity in ("i1", "i2") else ()
         told += schedule.finish(one, Outcome(failed=failed))
     assert [failure.error for failure in told] == ["i1 broke"]
@@ -52,5 +52,5 @@ def test_a_failure_ends_what_waits_for_it_and_is_told_once():
 
 def test_a_join_goes_on_for_the_cells_that_did_not_fail():
     schedule = Schedule([task("block", cells="ab"), task("join", "block", cells="ab")])
-    schedule.finish(schedule.feed(), Outcome(failed=(Failure("a", "broke", ""),)))
-    assert schedule.feed().identity == "join"
+    schedule.finish(schedule.next_task(), Outcome(failed=(Failure("a", "broke", ""),)))
+    assert schedule.next_task().identity == "join"

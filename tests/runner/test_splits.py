@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from confml.config.schema import Protocol
+from confml.config.protocol import Protocol
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError
 from confml.runner.splits import Split, inner_folds, outer_splits, split_rows

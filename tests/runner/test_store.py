@@ -17,7 +17,7 @@ def test_record_round_trip(tmp_path):
     document, read = store.read("cells", "k1")
     assert document["x"] == 1
     assert read["scores"].tolist() == [[0.1, 0.2]] and read["labels"].tolist() == ["a|b", "c,d"]
-    assert store.keys("cells") == {"k1"} and store.sound("cells", "k1")
+    assert store.keys("cells") == {"k1"} and store.is_intact("cells", "k1")
     store.write("inner", "k2", {"scores": [0.5, None]})
     assert store.read("inner", "k2") == ({"scores": [0.5, None], "arrays": None}, {})
 
@@ -27,7 +27,11 @@ def test_no_record_until_the_json_is_there(tmp_path):
     store = Store(tmp_path)
     store.write("cells", "k", {}, {"a": np.arange(3)})
     store.path("cells", "k").unlink()
-    assert store.read("cells", "k") is None and not store.sound("cells", "k") and store.keys("cells") == set()
+    assert (
+        store.read("cells", "k") is None
+        and not store.is_intact("cells", "k")
+        and store.keys("cells") == set()
+    )
 
 
 @pytest.mark.parametrize("ending", ["json", "npz"])
@@ -42,7 +46,7 @@ def test_damaged_record_counts_as_not_done(tmp_path, ending, damage):
         content = path.read_bytes()
         flipped = content[:40] + bytes([content[40] ^ 255]) + content[41:]
         path.write_bytes({"cut": content[: len(content) // 2], "empty": b"", "flipped": flipped}[damage])
-    assert not store.sound("cells", "k")
+    assert not store.is_intact("cells", "k")
     assert store.read("cells", "k") is None
 
 

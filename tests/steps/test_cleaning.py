@@ -237,7 +237,7 @@ def test_warming_compiles_what_a_step_needs(step):
 
     from confml.steps import _kernels_pairs as kernels
 
-    step.warm()
+    step.compile_kernels()
     compiled = {
         name: set(value.signatures) for name, value in vars(kernels).items() if isinstance(value, Dispatcher)
     }

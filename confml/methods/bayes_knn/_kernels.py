@@ -1,9 +1,9 @@
-"""Kernels of Bayesian k-NN: sorted neighbours with their ties, and class counts among the k nearest.
+"""Kernels of Bayesian k-NN: sorted neighbours with ties, and class counts among the k nearest.
 
-Squared distances are sums of squared differences, attribute by attribute in order: never a Gram expansion,
-whose rounding would order equal distances at random. Distances within `TIE` of each other, relatively, are
-equal. Counts are real numbers: equal distances share their places (3 rows of which 2 are of class j, on
-the last place: 2/3 of a neighbour of class j).
+Squared distances are sums of squared differences in feature order. The expansion |x|^2 - 2 <x, z> + |z|^2 is
+not used, because its rounding would order equal distances arbitrarily. Distances with a relative difference
+of at most `TIE` are equal. Rows at equal distances share the remaining places, so counts are real numbers: if
+3 rows, 2 of them of class j, share the last place, they count as 2/3 of a neighbour of class j.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TIE = 1e-12
 
 @kernel
 def squared_distances_to_all(point, columns, out):
-    """out (n,) = squared Euclidean distances of ``point`` (d,) to the examples in ``columns`` (d, n)."""
+    """Fill out (n,) with squared Euclidean distances of ``point`` (d,) to the examples ``columns`` (d, n)."""
     n = columns.shape[1]
     for j in range(n):
         out[j] = 0.0
@@ -31,11 +31,11 @@ def squared_distances_to_all(point, columns, out):
 
 @kernel
 def select(values, size, rank):
-    """The value of ``rank`` (from 0) among values[:size], which are reordered (Hoare's quickselect)."""
+    """Return the value of ``rank`` (from 0) among values[:size], which are reordered (quickselect)."""
     left = 0
     right = size - 1
     while left < right:
-        # The middle one of three keeps sorted and constant input from taking quadratic time.
+        # The median of three avoids quadratic time for sorted and constant input.
         middle = (left + right) >> 1
         a, b, c = values[left], values[middle], values[right]
         pivot = max(min(a, b), min(max(a, b), c))
@@ -61,10 +61,10 @@ def select(values, size, rank):
 
 @kernel
 def sort_rows(rows, keys, size, starts, sorted_rows):
-    """sorted_rows[:size] = rows[:size] by increasing key, keys (n,) by row; equal keys keep their order.
+    """Write rows[:size] to sorted_rows[:size] by increasing key (stable); keys (n,) by row.
 
-    Bucket sort: distances up to the largest spread out well enough, and three passes without guesses by the
-    processor beat a quicksort threefold. starts (b + 1,): work space, b buckets.
+    Bucket sort: distances are spread evenly enough, and it is three times as fast as quicksort because it has
+    few unpredictable branches. starts (b + 1,): work space for b buckets.
     """
     low = high = keys[rows[0]]
     for s in range(size):
@@ -82,7 +82,7 @@ def sort_rows(rows, keys, size, starts, sorted_rows):
         bucket = int((keys[rows[s]] - low) * factor)
         sorted_rows[starts[bucket]] = rows[s]
         starts[bucket] += 1
-    for s in range(1, size):  # insertion: only members of one bucket can still be out of order
+    for s in range(1, size):  # insertion sort: only rows of one bucket can be out of order
         row = sorted_rows[s]
         key = keys[row]
         t = s - 1
@@ -94,12 +94,12 @@ def sort_rows(rows, keys, size, starts, sorted_rows):
 
 @kernel
 def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_index):
-    """The ``depth`` nearest of the examples in ``columns`` (d, n) for each query (m, d), nearest first.
+    """Find the ``depth`` nearest of the examples ``columns`` (d, n) for each query (m, d), nearest first.
 
-    leave_out: query i is example i, which is not its own neighbour. by_index: equal distances are ordered
-    by row; else they form one group. Returns labels (m, depth) class codes by place; ends (m, depth), the
-    place behind the last of the group of equal distances that holds this place (it may lie beyond
-    ``depth``); last (m, classes), the class counts of the whole group that holds the last place.
+    leave_out: query i is example i and is not its own neighbour. by_index: equal distances are ordered by
+    row; otherwise they form one group. Return labels (m, depth), the class codes by place; ends (m, depth),
+    the first place after the group of equal distances to which a place belongs (it can exceed ``depth``);
+    last (m, classes), the class counts of the whole group of the last place.
     """
     m = queries.shape[0]
     n = columns.shape[1]
@@ -128,7 +128,7 @@ def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_ind
                 found += 1
         if found <= 1000:
             sort_rows(rows, distances, found, starts, order)
-        else:  # so many that badly spread distances would make buckets slow
+        else:  # bucket sort could be slow for unevenly spread distances
             order[:found] = rows[:found][np.argsort(distances[rows[:found]])]
         start = 0
         while start < depth:
@@ -154,20 +154,20 @@ def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_ind
 
 @kernel
 def begin_counts(m, classes):
-    """The state that `advance_counts` carries from k to k + 1, before the first neighbour."""
+    """Return the initial state of `advance_counts`, with no neighbours."""
     counts = np.zeros((m, classes))
     whole = np.zeros((m, classes))  # neighbours of complete groups
-    group = np.zeros((m, classes))  # the class counts of the group under way
-    bounds = np.zeros((m, 2), dtype=np.int64)  # its first place, and the place behind its last
+    group = np.zeros((m, classes))  # class counts of the current group
+    bounds = np.zeros((m, 2), dtype=np.int64)  # first place of the current group, and first place after it
     return counts, whole, group, bounds
 
 
 @kernel
 def advance_counts(k, labels, ends, last, counts, whole, group, bounds):
-    """Turn the class counts (m, c) among the k - 1 nearest into those among the k nearest.
+    """Update the class counts (m, c) from the k - 1 nearest to the k nearest neighbours.
 
-    Inside a group of g equal distances r places count r / g of its members, computed afresh for each r, so
-    that counts of complete groups are whole numbers exactly.
+    r places in a group of g equal distances count r / g of each member. The fraction is computed anew for
+    each r, so the counts of complete groups are exact integers.
     """
     m, depth = labels.shape
     classes = counts.shape[1]
@@ -202,7 +202,7 @@ def advance_counts(k, labels, ends, last, counts, whole, group, bounds):
 
 @kernel
 def all_counts(labels, ends, last):
-    """(depth, m, c) class counts among the 1, 2, ... depth nearest of every query."""
+    """Return the class counts (depth, m, c) among the 1, 2, ..., depth nearest neighbours of each query."""
     m, depth = labels.shape
     classes = last.shape[1]
     counts, whole, group, bounds = begin_counts(m, classes)

@@ -1,8 +1,8 @@
-"""Kernels of adaptive Bayesian k-NN: class counts in a changing metric M = Q Lambda Q^T, and its chain.
+"""Kernels of adaptive Bayesian k-NN: class counts in a metric M = Q Lambda Q^T, and the chain over metrics.
 
-Distances in the metric M are Euclidean between the rows of Z = X Q Lambda^(1/2). Matrix products are plain
-loops in a fixed order: equal rows of X give equal rows of Z to the last bit, which no BLAS promises, and
-equal distances decide ties.
+Distances in the metric M are Euclidean distances between the rows of Z = X Q Lambda^(1/2). Matrix products
+are loops in a fixed order, so equal rows of X give equal rows of Z to the last bit. BLAS does not guarantee
+this, and ties depend on equal distances.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from confml.methods.bayes_knn._kernels import TIE, select, squared_distances_to_
 from confml.methods.bayes_knn._kernels_mcmc import TARGET as BETA_TARGET
 from confml.methods.bayes_knn._kernels_mcmc import propose_k_beta
 
-TARGET = 0.25  # acceptance rate of metric moves that burn-in tunes their step for
-SCALE_RATIO = 4.0  # step in log lambda over step in angle
-K_MOVES = 0.25  # share of the steps that move (k, beta); the others move the metric, and then beta
-K_JUMPS = 0.1  # share of those that draw k uniformly
-SLACK = 1.1  # small moves change the k-th distance by less than this as a rule
+TARGET = 0.25  # target acceptance rate of metric moves; burn-in tunes their step
+SCALE_RATIO = 4.0  # step in log lambda divided by step in angle
+K_MOVES = 0.25  # fraction of the steps that move (k, beta); the others move the metric, and then beta
+K_JUMPS = 0.1  # fraction of the (k, beta) moves that draw k uniformly
+SLACK = 1.1  # small moves usually change the k-th distance by a smaller factor
 
 
 @kernel
 def transform_columns(columns, transform, out):
-    """out (r, n) = transform^T (r, d) times columns (d, n): examples as columns in the new metric."""
+    """Compute out (r, n) = transform^T (r, d) columns (d, n), the examples in the new metric."""
     d, n = columns.shape
     for row in range(transform.shape[1]):
         target = out[row]
@@ -38,7 +38,7 @@ def transform_columns(columns, transform, out):
 
 @kernel
 def _add_squares(value, column, out):
-    """out (n,) += (value - column)^2."""
+    """Add (value - column)^2 to out (n,)."""
     for j in range(out.size):
         difference = value - column[j]
         out[j] += difference * difference
@@ -46,7 +46,7 @@ def _add_squares(value, column, out):
 
 @kernel
 def _add_four_squares(a, b, c, d, column_a, column_b, column_c, column_d, out):
-    """The same for four attributes in order: a quarter of the memory traffic, the same sums."""
+    """Add the squares of four features in order: the same sums with a quarter of the memory traffic."""
     for j in range(out.size):
         difference = a - column_a[j]
         total = out[j] + difference * difference
@@ -60,7 +60,7 @@ def _add_four_squares(a, b, c, d, column_a, column_b, column_c, column_d, out):
 
 @kernel
 def pair_distances(z, out):
-    """out (n, n) = squared distances between the columns of z (d, n); infinite on the diagonal."""
+    """Fill out (n, n) with squared distances between the columns of z (d, n); infinity on the diagonal."""
     d, n = z.shape
     for i in range(n):
         behind = i + 1
@@ -78,7 +78,7 @@ def pair_distances(z, out):
             a += 1
         out[i, i] = np.inf
     block = 32
-    for top in range(0, n, block):  # the mirror image, block by block for the processor's cache
+    for top in range(0, n, block):  # copy the upper triangle to the lower one in cache-sized blocks
         for left in range(top, n, block):
             for i in range(top, min(top + block, n)):
                 for j in range(max(left, i + 1), min(left + block, n)):
@@ -87,11 +87,11 @@ def pair_distances(z, out):
 
 @kernel
 def counts_among_nearest(distances, k, codes, by_index, warm, counts, values, scratch, chosen):
-    """counts (c,) of the classes among the k nearest, by one row of distances (n,); the k-th distance.
+    """Fill counts (c,) with the classes among the k nearest, from distances (n,); return the k-th distance.
 
-    warm: a guess at least as large as the k-th distance saves time, any other costs some; it never changes
-    the result. Equal distances at the last place share it, or go by row (by_index). values, scratch,
-    chosen: work space of n + 1.
+    warm: guess of the k-th distance. It does not change the result; a guess that is not smaller saves time.
+    Rows at equal distances share the last place, or are taken in order (by_index). values, scratch, chosen:
+    work space of n + 1.
     """
     n = distances.size
     size = 0
@@ -99,7 +99,7 @@ def counts_among_nearest(distances, k, codes, by_index, warm, counts, values, sc
         if warm == np.inf or size >= k:
             break
         size = 0
-        for j in range(n):  # without a branch: about twice as fast
+        for j in range(n):  # branch-free, about twice as fast
             values[size] = distances[j]
             chosen[size] = j
             size += distances[j] <= warm
@@ -116,7 +116,7 @@ def counts_among_nearest(distances, k, codes, by_index, warm, counts, values, sc
     low = kth - TIE * kth
     high = kth + TIE * kth
     if high > warm and size < n:
-        # Some of those equal to the k-th may lie just beyond the guess.
+        # Distances equal to the k-th may be slightly larger than the guess.
         size = n
         for j in range(n):
             values[j] = distances[j]
@@ -146,9 +146,9 @@ def counts_among_nearest(distances, k, codes, by_index, warm, counts, values, sc
 
 @kernel
 def all_counts_among_nearest(distances, k, codes, by_index, warm, slack, counts, kth):
-    """`counts_among_nearest` for every row of distances (m, n): fills counts (m, c) and kth (m,).
+    """Apply `counts_among_nearest` to each row of distances (m, n); fill counts (m, c) and kth (m,).
 
-    warm (m,): guesses at the k-th distances, times ``slack``.
+    warm (m,): guesses of the k-th distances, to be multiplied by ``slack``.
     """
     m, n = distances.shape
     values, scratch, chosen = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
@@ -160,7 +160,7 @@ def all_counts_among_nearest(distances, k, codes, by_index, warm, slack, counts,
 
 @kernel
 def counts_log_likelihood(k, beta, counts, codes):
-    """log L(D | beta, k) from the class counts (n, c) among the k nearest of each training example."""
+    """Return log L(D | beta, k) from the class counts (n, c) among the k nearest of each training example."""
     n, classes = counts.shape
     total = 0.0
     for i in range(n):
@@ -200,17 +200,18 @@ def run_adaptive_chain(
     kept_transforms,
     accepted,
 ):
-    """The improved sampler over (M, k, beta) for len(uniforms) steps, going on from the state given.
+    """Run the improved sampler over (M, k, beta) for len(uniforms) steps from the given state.
 
-    A step proposes either (k, beta) by the mixture of `propose_k_beta`, or a metric (one random plane of Q
-    turned by an angle, one log lambda moved; prior: Q uniform, the lambdas independent Exp(1), so that their
-    shares are uniform on the simplex) and then, at little cost, beta alone.
+    A step proposes either (k, beta) by the mixture of `propose_k_beta`, or a metric and then beta alone. A
+    metric move rotates Q in one random plane and changes one log lambda. Prior: Q is uniform, and the lambdas
+    are independent Exp(1), so their fractions of the sum are uniform on the simplex.
 
-    numbers (6,): k, beta, log likelihood, metric step, beta step, steps done. rotation (d, d) Q; logs (d,)
-    log lambda; current and other (n, n) distances; counts (2, n, c) and kth (2, n): of the current state
-    and of a proposal. uniforms (T, 8), normals (T, 3). kept (s, 3 + d): k, beta, log posterior density,
-    and the attributes' shares of M's diagonal; kept_transforms (s, d, d): Q Lambda^(1/2). accepted (3, 2):
-    accepted and proposed after burn-in of metric moves, small (k, beta) steps, and (k, beta) jumps.
+    State: numbers (6,), k, beta, log likelihood, metric step, beta step, steps done; rotation (d, d), Q; logs
+    (d,), log lambda; current and other (n, n), distances; counts (2, n, c) and kth (2, n), of the current
+    state and of a proposal. Random numbers: uniforms (T, 8), normals (T, 3). Output: kept (s, 3 + d), k,
+    beta, log posterior density and the fractions of the trace of M by feature; kept_transforms (s, d, d),
+    Q Lambda^(1/2); accepted (3, 2), accepted and proposed metric moves, small (k, beta) steps and (k, beta)
+    jumps after burn-in.
     """
     d, n = columns.shape
     k, beta, height = int(numbers[0]), numbers[1], numbers[2]
@@ -229,7 +230,7 @@ def run_adaptive_chain(
         draw, normal = uniforms[t], normals[t]
         done += 1
         burning = done <= burn_in
-        gain = done**-0.6  # of the tuning: it fades, and ends with burn-in
+        gain = done**-0.6  # tuning decreases with the step number and ends with burn-in
         new_k, new_beta, ratio, small, slot = k, abs(beta + beta_step * normal[2]), 0.0, True, 0
         if draw[7] < K_MOVES:
             new_k, new_beta, ratio, small = propose_k_beta(
@@ -237,7 +238,7 @@ def run_adaptive_chain(
             )
             if new_k != k:
                 slot = 1
-                # A guess at the new k-th distances: squared, they grow slower than the root of k as a rule.
+                # Guess of the new k-th distances: squared distances usually grow more slowly than sqrt(k).
                 slack = SLACK * np.sqrt(new_k / k) if new_k > k else 1.0
                 all_counts_among_nearest(current, new_k, codes, by_index, kth[0], slack, counts[1], kth[1])
         else:
@@ -261,7 +262,7 @@ def run_adaptive_chain(
             pair_distances(z, other)
             all_counts_among_nearest(other, k, codes, by_index, kth[0], SLACK, counts[1], kth[1])
             proposed = counts_log_likelihood(k, beta, counts[1], codes)
-            # Exp(1) prior of lambda, as a density of log lambda: log lambda - lambda.
+            # Log density of log lambda under the Exp(1) prior of lambda: log lambda - lambda.
             prior = logs[moved] - np.exp(logs[moved]) - before + np.exp(before)
             taken = draw[3] < np.exp(min(0.0, proposed - height + prior))
             if taken:
@@ -320,7 +321,7 @@ def run_adaptive_chain(
 
 @kernel
 def _fill_transform(rotation, logs, transform):
-    """transform (d, d) = Q Lambda^(1/2)."""
+    """Fill transform (d, d) with Q Lambda^(1/2)."""
     d = logs.size
     for b in range(d):
         factor = np.exp(0.5 * logs[b])
@@ -330,7 +331,7 @@ def _fill_transform(rotation, logs, transform):
 
 @kernel
 def metric_log_likelihood(columns, transform, k, beta, codes, by_index, z, distances, warm, counts, kth):
-    """log L(D | beta, k, M) for M = transform transform^T; fills the work space as it goes."""
+    """Return log L(D | beta, k, M) for M = transform transform^T; the other arrays are work space."""
     transform_columns(columns, transform, z)
     pair_distances(z, distances)
     all_counts_among_nearest(distances, k, codes, by_index, warm, SLACK, counts, kth)
@@ -339,9 +340,9 @@ def metric_log_likelihood(columns, transform, k, beta, codes, by_index, z, dista
 
 @kernel
 def predict_from_metrics(columns, codes, classes, queries, ks, betas, transforms, by_index):
-    """Mean, variance and envelope (m, c each) of m test examples over kept states (s) of one chain.
+    """Return mean, variance and envelope (m, c each) of m test examples over the s kept states of one chain.
 
-    columns (d, n) training, queries (d, m) test examples as columns; transforms (s, d, d).
+    columns (d, n): training examples. queries (d, m): test examples. transforms: (s, d, d).
     """
     d, n = columns.shape
     m = queries.shape[1]
@@ -385,7 +386,7 @@ def predict_from_metrics(columns, codes, classes, queries, ks, betas, transforms
 
 @kernel
 def exceedance_from_metrics(columns, codes, classes, queries, ks, betas, transforms, by_index, threshold):
-    """(m, c) share of the kept states at which a class probability is above ``threshold``."""
+    """Return the fraction of the kept states with a class probability above ``threshold`` (m, c)."""
     d, n = columns.shape
     m = queries.shape[1]
     share = np.zeros((m, classes))

@@ -1,4 +1,4 @@
-"""Kernels of Bayesian k-NN: one Markov chain over (k, beta), the metric being fixed."""
+"""Kernels of Bayesian k-NN: a Markov chain over (k, beta) with a fixed metric."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from confml._jit import kernel
 from confml.methods.bayes_knn._kernels import advance_counts, begin_counts
 from confml.methods.bayes_knn._kernels_posterior import log_density, log_likelihood, term_rows
 
-JUMPS = 0.2  # share of the improved moves that draw k uniformly; the others are small steps
-REACH = 3  # small steps change k by at most this
-TARGET = 0.35  # acceptance rate of small steps that burn-in tunes the step in beta for
+JUMPS = 0.2  # fraction of the improved moves that draw k uniformly; the others are small steps
+LARGEST_STEP = 3  # largest change of k in a small step
+TARGET = 0.35  # target acceptance rate of small steps; burn-in tunes the step in beta
 
 
 @kernel
 def reflect(k, depth):
-    """k inside 1..depth, mirrored at 1/2 and depth + 1/2 as often as need be (symmetric proposals)."""
+    """Return k reflected at 1/2 and depth + 1/2 into 1..depth, which keeps proposals symmetric."""
     while k < 1 or k > depth:
         k = 1 - k if k < 1 else 2 * depth + 1 - k
     return k
@@ -23,9 +23,10 @@ def reflect(k, depth):
 
 @kernel
 def term_rows_of_all(labels, ends, last, codes):
-    """`term_rows` of every k, one behind the other: (offsets (K + 1,), weights, starts, values, multiples).
+    """Return `term_rows` of all k, concatenated: (offsets (K + 1,), weights, starts, values, multiples).
 
-    The rows of k are offsets[k - 1] : offsets[k]; starts[row + k - 1] : starts[row + k] are their terms.
+    The rows of k are offsets[k - 1] : offsets[k], and the terms of a row starts[row + k - 1] :
+    starts[row + k].
     """
     n, depth = labels.shape
     classes = last.shape[1]
@@ -65,7 +66,7 @@ def term_rows_of_all(labels, ends, last, codes):
 
 @kernel
 def _height(k, beta, scale, fixed, offsets, weights, starts, values, multiples):
-    """Log posterior density at (k, beta) but for constants."""
+    """Return the log posterior density at (k, beta) without constants."""
     first, behind = offsets[k - 1], offsets[k]
     rows = behind - first
     begin = starts[first + k - 1 : behind + k]
@@ -76,10 +77,11 @@ def _height(k, beta, scale, fixed, offsets, weights, starts, values, multiples):
 
 @kernel
 def propose_k_beta(k, beta, depth, fixed, jumps, step, uniforms, normals):
-    """A proposal (k', beta', log Hastings ratio, whether it is a small step).
+    """Return a proposal (k', beta', log Hastings ratio, whether it is a small step).
 
-    jumps: the share of proposals that draw k uniformly, half of which also multiply beta by a log-normal
-    factor; the others are small steps. ``fixed``: beta stays. uniforms (2,), normals (1,): draws.
+    jumps: fraction of the proposals that draw k uniformly, half of which also multiply beta by a log-normal
+    factor; the others are small steps. fixed: beta does not change. uniforms (2,), normals (1,): random
+    numbers.
     """
     kind = uniforms[0]
     if kind < jumps:
@@ -88,8 +90,8 @@ def propose_k_beta(k, beta, depth, fixed, jumps, step, uniforms, normals):
             return other, beta, 0.0, False
         # beta' = beta exp(z) has density 1 / beta' under a symmetric z: the ratio is beta' / beta.
         return other, beta * np.exp(normals[0]), normals[0], False
-    span = 2 * REACH + 1
-    other = reflect(k + min(span - 1, int(uniforms[1] * span)) - REACH, depth)
+    span = 2 * LARGEST_STEP + 1
+    other = reflect(k + min(span - 1, int(uniforms[1] * span)) - LARGEST_STEP, depth)
     if fixed:
         return other, beta, 0.0, True
     return other, abs(beta + step * normals[0]), 0.0, True
@@ -113,12 +115,11 @@ def run_chain(
     kept,
     accepted,
 ):
-    """Metropolis-Hastings over (k, beta) for len(normals) steps, going on from ``state``.
+    """Run Metropolis-Hastings over (k, beta) for len(normals) steps from ``state``.
 
-    state (5,): k, beta, log density, step in beta, steps done so far; changed in place.
-    uniforms (T, 3), normals (T, 1): the draws. kept (s, 3): k, beta and log density of every ``thin``-th
-    state behind burn-in; the next free row is found from the steps done. accepted (2, 2): accepted and
-    proposed after burn-in, of small steps and of jumps.
+    state (5,): k, beta, log density, step in beta, number of steps done; updated in place. uniforms (T, 3),
+    normals (T, 1): random numbers. kept (s, 3): k, beta and log density of every ``thin``-th state after
+    burn-in. accepted (2, 2): accepted and proposed small steps and jumps after burn-in.
     """
     depth = offsets.size - 1
     k, beta, height, step, done = int(state[0]), state[1], state[2], state[3], int(state[4])

@@ -12,11 +12,11 @@ import numpy as np
 from confml._jit import kernel
 from confml.methods.bayes_knn._kernels import advance_counts, begin_counts
 
-NODES = 48  # Gauss-Legendre nodes over beta for each k: errors of 1e-15 where the mode lies well above 0
-MANY_NODES = 96  # where beta = 0 cuts a wide density off: 48 leave 1e-8 for classes that separate perfectly
+NODES = 48  # Gauss-Legendre nodes over beta for each k: errors of 1e-15 if the mode is well above 0
+MANY_NODES = 96  # for a wide density truncated at beta = 0: 48 nodes leave 1e-8 for separable classes
 DEPTH = 37.0  # the density is integrated down to exp(-DEPTH) = 1e-16 of its largest value
-NEGLIGIBLE = 50.0  # k whose posterior mass is surely below exp(-NEGLIGIBLE) gets none
-ENOUGH = 30.0  # a fall by this much will do where the search for the interval's end jumps over DEPTH
+NEGLIGIBLE = 50.0  # a k with a posterior mass certainly below exp(-NEGLIGIBLE) gets mass 0
+ENOUGH = 30.0  # sufficient decrease if the search for the end of the interval steps over DEPTH
 LONGEST = 32.0  # length of an interval of beta that one rule of NODES covers with errors below 1e-12
 FIRST_PANEL = 16.0  # length of the first panel of a longer interval
 PANEL_RATIO = 3.0  # ratio of the ends of each further panel, both counted from the first panel's start
@@ -24,15 +24,16 @@ PANEL_RATIO = 3.0  # ratio of the ends of each further panel, both counted from 
 
 @kernel
 def term_rows(k, counts, codes, weights, starts, values, multiples):
-    """Write the different likelihood terms at k: row r has weight weights[r] and the numbers u of
-    values[starts[r]:starts[r + 1]], each counted multiples[...] times. Returns the number of rows.
+    """Write the distinct likelihood terms at k; return the number of rows.
 
-    counts: (n, c) class counts among the k nearest; codes: (n,) own classes. Space: n + k + 2 rows of c.
+    Row r has the weight weights[r] and the numbers u of values[starts[r]:starts[r + 1]], each counted
+    multiples[...] times. counts: (n, c) class counts among the k nearest. codes: (n,) own classes. The arrays
+    need space for n + k + 2 rows of c.
     """
     n, classes = counts.shape
     rows = 0
     fill = 0
-    alike = np.zeros(k + 1)  # examples whose neighbours lie in their own and at most one other class
+    alike = np.zeros(k + 1)  # examples with neighbours in their own and at most one other class
     for i in range(n):
         own = counts[i, codes[i]]
         others = 0
@@ -74,7 +75,7 @@ def term_rows(k, counts, codes, weights, starts, values, multiples):
 
 @kernel
 def _power(base, exponent):
-    """base to a small whole power, by squaring."""
+    """Return base to a small integer power, by squaring."""
     result = 1.0
     while exponent > 0:
         if exponent & 1:
@@ -86,9 +87,9 @@ def _power(base, exponent):
 
 @kernel
 def log_likelihood(beta, rows, weights, starts, values, multiples):
-    """log L(D | beta, k) from the rows of `term_rows`.
+    """Return log L(D | beta, k) from the rows of `term_rows`.
 
-    The sums of exponentials are multiplied up and one logarithm is taken of many: twice as fast.
+    The sums of exponentials are multiplied, and one logarithm of the product is taken: twice as fast.
     """
     total = 0.0
     product = 1.0
@@ -121,7 +122,7 @@ def log_likelihood(beta, rows, weights, starts, values, multiples):
 
 @kernel
 def log_likelihood_slopes(beta, rows, weights, starts, values, multiples):
-    """First and second derivative of the log likelihood by beta; the second is never positive."""
+    """Return the first and second derivative of the log likelihood in beta; the second is not positive."""
     first_derivative = 0.0
     second_derivative = 0.0
     for r in range(rows):
@@ -146,13 +147,13 @@ def log_likelihood_slopes(beta, rows, weights, starts, values, multiples):
 
 @kernel
 def log_density(beta, scale, rows, weights, starts, values, multiples):
-    """log L - beta^2 / (2 scale^2): the posterior density of beta given k but for constants."""
+    """Return log L - beta^2 / (2 scale^2), the log posterior density of beta given k without constants."""
     return log_likelihood(beta, rows, weights, starts, values, multiples) - 0.5 * (beta / scale) ** 2
 
 
 @kernel
 def find_mode(start, scale, rows, weights, starts, values, multiples):
-    """Damped Newton to the largest log density over beta >= 0: (beta, log density, slope, curvature)."""
+    """Maximise the log density over beta >= 0 by Newton's method: (beta, log density, slope, curvature)."""
     precision = 1.0 / (scale * scale)
     beta = start
     height = log_density(beta, scale, rows, weights, starts, values, multiples)
@@ -169,7 +170,7 @@ def find_mode(start, scale, rows, weights, starts, values, multiples):
             other = log_density(target, scale, rows, weights, starts, values, multiples)
         step = abs(target - beta)
         beta, height = target, other
-        if step <= 1e-6 * (1.0 + beta):  # convergence is quadratic: the next step would be 1e-12
+        if step <= 1e-6 * (1.0 + beta):  # convergence is quadratic: the next step is about 1e-12
             break
     one, two = log_likelihood_slopes(beta, rows, weights, starts, values, multiples)
     return beta, height, one - beta * precision, two - precision
@@ -303,7 +304,7 @@ def exact_posterior(labels, ends, last, codes, scale, fixed_beta, few, many):
         for part in range(len(cuts) - 1):
             left, right = cuts[part], cuts[part + 1]
             bounds[panel, 0], bounds[panel, 1] = left, right
-            # The likelihood has its nearest poles at +- i pi: short intervals are easy, wherever they begin.
+            # The nearest poles of the likelihood are at +- i pi, so short intervals need few nodes.
             abscissas = many if left == 0.0 and right > np.pi else few
             sizes[panel] = abscissas.size
             for q in range(abscissas.size):

@@ -1,7 +1,8 @@
-"""Kernels of Bayesian k-NN: what a posterior over (k, beta) says of new examples.
+"""Kernels of Bayesian k-NN: predictions from a posterior over (k, beta).
 
-Means, variances and envelopes of the class probabilities, and how much of the posterior lies above a
-threshold, from nodes that carry mass (quadrature, or draws) or from beta's distribution function at each k.
+They compute means, variances and envelopes of the class probabilities, and the posterior probability that
+they exceed a threshold. The posterior is given by nodes with masses (quadrature nodes or draws), or by the
+distribution function of beta at each k.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from confml.methods.bayes_knn._kernels import advance_counts, begin_counts
 
 @kernel
 def _moments(mine, other, absent, betas, masses, scratch, out):
-    """Means and variances over (betas, masses) of the class probabilities of an example that has the shares
-    ``mine`` and ``other`` of its neighbours in two classes and none in ``absent`` further ones.
+    """Compute means and variances over (betas, masses) of the class probabilities of one example.
 
-    out (6,): mean and variance for the first class, for the second, and for each of the absent ones. An
-    ``other`` of 0 is a class of its own that happens to have no neighbour. scratch (3, q).
+    mine, other: fractions of its neighbours in two classes; ``other`` can be 0. absent: number of further
+    classes, which have no neighbours. out (6,): mean and variance for the first class, for the second class,
+    and for each absent class. scratch: (3, q).
     """
     far = max(mine, other)
     for q in range(betas.size):
@@ -42,11 +43,11 @@ def _moments(mine, other, absent, betas, masses, scratch, out):
 
 @kernel
 def predict_from_nodes(labels, ends, last, offsets, betas, masses):
-    """Mean, variance and envelope (m, c each) of the class probabilities of m examples.
+    """Return mean, variance and envelope (m, c each) of the class probabilities of m examples.
 
-    labels, ends, last: their neighbours (`sorted_neighbours`). offsets (K + 1,): betas[offsets[k - 1] :
-    offsets[k]] with posterior ``masses`` are the values of beta at k; all masses add up to 1.
-    Envelope: the posterior mass of those k at which the class has most neighbours, shared among equals.
+    labels, ends, last: neighbours (`sorted_neighbours`). offsets (K + 1,): betas[offsets[k - 1] : offsets[k]]
+    with posterior ``masses`` are the values of beta at k; the sum of all masses is 1. The envelope of a class
+    is the posterior mass of those k at which it has the most neighbours, divided equally in a tie.
     """
     m, depth = labels.shape
     classes = last.shape[1]
@@ -69,7 +70,7 @@ def predict_from_nodes(labels, ends, last, offsets, betas, masses):
         advance_counts(k, labels, ends, last, counts, whole, group, places)
         first, behind = offsets[k - 1], offsets[k]
         mass = masses[first:behind].sum() if behind > first else 0.0
-        if mass < 1e-18:  # 200 such k change nothing that a double can hold
+        if mass < 1e-18:  # below double precision even for 200 such k
             continue
         at = betas[first:behind]
         for q in range(behind - first):
@@ -88,7 +89,7 @@ def predict_from_nodes(labels, ends, last, offsets, betas, masses):
                     large = counts[i, j]
                     main = j
             if present <= 2:
-                # A pure example's second class is any of those without a neighbour.
+                # If all neighbours are of one class, the second class is any other class.
                 partner = -1
                 for j in range(classes):
                     if j != main and (counts[i, j] > 0.0 or (present == 1 and partner < 0)):
@@ -140,7 +141,7 @@ def predict_from_nodes(labels, ends, last, offsets, betas, masses):
 
 @kernel
 def class_probability(j, beta, k, counts):
-    """p(y = j | x, beta, k) from the class counts (c,) among the k nearest."""
+    """Return p(y = j | x, beta, k) from the class counts (c,) among the k nearest."""
     total = 0.0
     for other in range(counts.size):
         total += np.exp(beta * (counts[other] - counts[j]) / k)
@@ -149,7 +150,7 @@ def class_probability(j, beta, k, counts):
 
 @kernel
 def exceedance_from_nodes(labels, ends, last, offsets, betas, masses, threshold):
-    """(m, c) mass of the nodes (`predict_from_nodes`) at which a class probability is above ``threshold``."""
+    """Return the mass of the nodes at which a class probability exceeds ``threshold`` (m, c)."""
     m, depth = labels.shape
     classes = last.shape[1]
     out = np.zeros((m, classes))
@@ -166,7 +167,7 @@ def exceedance_from_nodes(labels, ends, last, offsets, betas, masses, threshold)
 
 @kernel
 def _crossing(j, k, counts, threshold, inside, outside):
-    """The beta between ``inside``, where the probability of j is above the threshold, and ``outside``."""
+    """Return the beta between ``inside`` (probability of j above the threshold) and ``outside`` (below)."""
     for _ in range(80):
         middle = 0.5 * (inside + outside)
         if class_probability(j, middle, k, counts) > threshold:
@@ -178,9 +179,9 @@ def _crossing(j, k, counts, threshold, inside, outside):
 
 @kernel
 def _above(j, k, counts, threshold, low, high):
-    """The part of [low, high] where the probability of j is above the threshold: (from, to), or (0, -1).
+    """Return the interval of [low, high] where the probability of j exceeds the threshold, or (0, -1).
 
-    log p is a linear less a log-sum-exp function of beta, so concave: the part is one interval.
+    log p is a linear function minus a log-sum-exp function of beta. It is concave, so there is one interval.
     """
     at_low = class_probability(j, low, k, counts) > threshold
     at_high = class_probability(j, high, k, counts) > threshold
@@ -191,7 +192,7 @@ def _above(j, k, counts, threshold, low, high):
     if at_high:
         return _crossing(j, k, counts, threshold, high, low), high
     if counts[j] >= counts.max() or counts[j] <= counts.min():
-        return 0.0, -1.0  # p rises or falls all the way
+        return 0.0, -1.0  # p is monotone
     left, right = low, high
     for _ in range(100):
         a = left + (right - left) / 3.0
@@ -211,7 +212,7 @@ def _above(j, k, counts, threshold, low, high):
 
 @kernel
 def _series(coefficients, x):
-    """The Legendre series at x in [-1, 1]."""
+    """Return the value of a Legendre series at x in [-1, 1]."""
     before, here = 1.0, x
     total = coefficients[0] + coefficients[1] * x
     for degree in range(2, coefficients.size):

@@ -1,4 +1,4 @@
-"""The posterior of adaptive Bayesian k-NN over a metric M = Q Lambda Q^T, k and beta, by Markov chains."""
+"""Posterior of adaptive Bayesian k-NN over a metric M = Q Lambda Q^T, k and beta, by Markov chains."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ from confml.methods.bayes_knn.posterior import (
     acceptance_rates,
 )
 
-BLOCK = 250  # steps between two chances for Ctrl-C: about a quarter of a second on vehicle
+BLOCK = 250  # steps between two checks for an interrupt: about a quarter of a second on vehicle
 PAPER_SCALE_STEP, PAPER_ANGLE_STEP = 0.2, 0.1  # section 4.2: N(0, 0.2^2) on Lambda, N(0, 0.1^2) on S
 
 
 @dataclass(frozen=True, eq=False)
 class Draws(WritableArrays):
-    """Kept states of one chain: ks, betas, log_densities (s,); shares (s, d) of the attributes in M's trace;
-    transforms (s, d, d) with M = transform transform^T."""
+    """Kept states of one chain.
+
+    ks, betas, log_densities: (s,). shares: (s, d), fraction of the trace of M by feature. transforms:
+    (s, d, d), where M = transform transform^T.
+    """
 
     ks: np.ndarray
     betas: np.ndarray
@@ -35,7 +38,7 @@ class Draws(WritableArrays):
 
 @dataclass(frozen=True, eq=False)
 class MetricPosterior:
-    """The posterior of the adaptive model as draws of several chains."""
+    """Posterior of the adaptive model, as draws of several chains."""
 
     training: Training
     depth: int
@@ -44,7 +47,7 @@ class MetricPosterior:
 
     @property
     def k_masses(self) -> np.ndarray:
-        """(K,) the posterior of k."""
+        """Posterior probabilities of k (K,)."""
         ks = np.concatenate([draws.ks for draws in self.by_chain])
         return np.bincount(ks, minlength=self.depth + 1)[1:] / len(ks)
 
@@ -54,17 +57,17 @@ class MetricPosterior:
 
     @property
     def attribute_shares(self) -> np.ndarray:
-        """(d,) posterior mean of diag(M) / trace(M)."""
+        """Posterior mean of diag(M) / trace(M) (d,)."""
         return np.mean([draws.shares.mean(axis=0) for draws in self.by_chain], axis=0)
 
     @property
     def most_probable(self) -> tuple[int, float]:
-        """(k, beta) of the kept state with the largest posterior density."""
+        """The pair (k, beta) of the kept state with the largest posterior density."""
         best = self.at_most_probable().by_chain[0]
         return int(best.ks[0]), float(best.betas[0])
 
     def at_most_probable(self) -> MetricPosterior:
-        """All the mass on the kept state with the largest posterior density."""
+        """Return the posterior with all its mass on the kept state with the largest posterior density."""
         draws = max(self.by_chain, key=lambda one: one.log_densities.max())
         row = slice(best := int(np.argmax(draws.log_densities)), best + 1)
         one = Draws(
@@ -77,7 +80,7 @@ class MetricPosterior:
         return MetricPosterior(self.training, self.depth, (one,))
 
     def summary(self, X: np.ndarray) -> Summary:
-        """What the posterior says of new examples (m, d)."""
+        """Return the predictions of test examples (m, d)."""
         parts = [kernels.predict_from_metrics(*self._arguments(X, draws)) for draws in self.by_chain]
         means, variances, envelopes = (np.stack(part) for part in zip(*parts, strict=True))
         mean = means.mean(axis=0)
@@ -86,7 +89,7 @@ class MetricPosterior:
         return Summary(mean, sd, envelopes.mean(axis=0), error)
 
     def exceedance(self, X: np.ndarray, threshold: float) -> np.ndarray:
-        """(m, c) posterior probability that a class probability is above ``threshold``."""
+        """Return the posterior probability (m, c) that a class probability exceeds ``threshold``."""
         parts = [
             kernels.exceedance_from_metrics(*self._arguments(X, draws), threshold) for draws in self.by_chain
         ]
@@ -102,12 +105,12 @@ class MetricPosterior:
 
 
 def sample_metrics(training: Training, depth: int, beta_scale: float, sampler: Sampler) -> MetricPosterior:
-    """The posterior of the adaptive model by Metropolis-Hastings.
+    """Sample the posterior of the adaptive model by Metropolis-Hastings.
 
-    Improved sampler: the lambdas are independent Exp(1) (k-NN knows M up to a factor only: what counts is
-    their uniform distribution on the simplex), Q is uniform; one plane of Q is turned and one log lambda
-    moved at a time, by a step tuned during burn-in; (k, beta) moves on its own. The paper's: flat priors on
-    Lambda and S, everything proposed at once with fixed steps.
+    Improved sampler: the priors of the lambdas are independent Exp(1), and Q is uniform. k-NN depends on M up
+    to a factor only, so this is a uniform distribution of the lambdas on the simplex. A move rotates Q in one
+    plane and changes one log lambda, with a step tuned during burn-in; (k, beta) has moves of its own. The
+    paper's sampler has flat priors on Lambda and S and proposes all parameters at once with fixed steps.
     """
     run = _improved_chain if sampler.improved else _paper_chain
     results = sampler.run(lambda rng: run(training, depth, beta_scale, sampler, rng))
@@ -182,7 +185,7 @@ def _paper_chain(training: Training, depth: int, beta_scale: float, sampler: Sam
         uniforms, normals = rng.random(3), rng.standard_normal(1)
         new_k, new_beta, _, _ = propose_k_beta(k, beta, depth, False, 0.0, 1.0, uniforms, normals)
         taken = False
-        if new_scales.min() > 0.0:  # else M' is not a metric: the prior has no mass there
+        if new_scales.min() > 0.0:  # otherwise M' is not a metric and has prior density 0
             new_transform = np.ascontiguousarray(expm(new_angles) * np.sqrt(new_scales))
             proposed = density(new_transform, new_k, new_beta)
             taken = uniforms[2] < np.exp(min(0.0, proposed - height))
@@ -202,6 +205,6 @@ def _paper_chain(training: Training, depth: int, beta_scale: float, sampler: Sam
 
 
 def _random_rotation(d: int, rng: np.random.Generator) -> np.ndarray:
-    """(d, d) uniformly distributed orthogonal matrix (signs of its columns do not matter to the metric)."""
+    """Return a random orthogonal matrix (d, d); the metric does not depend on the signs of its columns."""
     q, r = np.linalg.qr(rng.standard_normal((d, d)))
     return np.ascontiguousarray(q * np.where(np.diag(r) < 0.0, -1.0, 1.0))

@@ -1,14 +1,15 @@
-"""Bayesian k-nearest neighbours: reject, envelope and posterior confidence out of one posterior.
+"""`bayes-knn`: Bayesian k-nearest neighbours with reject, envelope and posterior confidence.
 
 Krzanowski, Bailey, Partridge, Fieldsend, Everson and Schetinin, "Confidence in classification: a Bayesian
-approach", Journal of Classification 23 (2006), after Holmes and Adams (2002). With a_ij the number of the k
+approach", Journal of Classification 23 (2006), after Holmes and Adams (2002). Let a_ij be the number of the k
 nearest neighbours of example i in class j (section 3.3 of the paper)::
 
     L(D | beta, k)        = prod_i exp(beta a_{i, y_i} / k) / sum_j exp(beta a_ij / k)
     p(y = j | x, beta, k) = exp(beta a_j / k) / sum_i exp(beta a_i / k)
 
-k is uniform on 1 .. min(n - 1, k_max), beta half-normal. The simple model has beta = 1, the standard one
-both, and the adaptive one a metric (x - z)^T M (x - z) besides, M = Q Lambda Q^T.
+The prior of k is uniform on 1 .. min(n - 1, k_max), that of beta is half-normal. The simple model has beta =
+1. The standard model has k and beta. The adaptive model also has a metric (x - z)^T M (x - z), M = Q Lambda
+Q^T.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from sklearn.utils import check_random_state
 from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.metrics import Metric
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import Prediction, argmax_with_tie_break
 from confml.methods.base import Method
 from confml.methods.bayes_knn.adaptive import MetricPosterior, sample_metrics
 from confml.methods.bayes_knn.posterior import NodePosterior, Sampler, Summary, Training, integrate, sample
@@ -35,20 +36,22 @@ SIMPLE_BETA = 1.0
 
 
 class BayesKNN(Method):
-    """Bayesian k-NN with three views of confidence.
+    """Bayesian k-nearest neighbours with three kinds of confidence.
 
-    ``reject``: posterior mean of the class probabilities. ``envelope``: posterior probability that a class
-    has most neighbours. ``posterior``: mean and ``sd``; sure where mean - c sd exceeds a half. With
-    ``exceeding``, a fourth: ``exceedance``.
+    View ``reject``: posterior mean of the class probabilities. View ``envelope``: posterior probability that
+    the class has the most neighbours. View ``posterior``: posterior mean and standard deviation ``sd``; a
+    prediction is certain if mean - c sd exceeds 1/2. With ``exceeding`` there is a fourth view,
+    ``exceedance``.
 
-    The simple and the standard model are integrated (k is summed, beta integrated by Gauss-Legendre
-    quadrature; nothing is random) unless ``inference`` is ``mcmc``. Against adaptive integration, for
-    ``beta_scale`` 1 to 10,000 and for separable and overlapping classes, means and standard deviations are
-    right to 1e-11 and exceedances to 1e-7. The adaptive model needs chains: minutes where the others take
-    milliseconds. Features should be on one scale (``steps: [standardise]``); the method does not change them.
+    The simple and the standard model are integrated exactly unless ``inference`` is ``mcmc``: k is summed
+    over and beta is integrated by Gauss-Legendre quadrature, without random numbers. Compared with adaptive
+    integration, for ``beta_scale`` from 1 to 10,000 and for separable and overlapping classes, the error is
+    at most 1e-11 for means and standard deviations and 1e-7 for exceedances. The adaptive model needs Markov
+    chains and takes minutes where the others take milliseconds. Features should be on one scale (``steps:
+    [standardise]``).
 
-    Fitted attributes: ``classes_``; ``k_posterior_`` (K,); ``log_evidence_`` (exact inference, else None);
-    ``map_`` the most probable (k, beta); ``diagnostics_`` (`ChainDiagnostics` of chains, else None).
+    Fitted attributes: ``classes_``; ``k_posterior_`` (K,); ``log_evidence_`` (None with chains); ``map_``,
+    the most probable (k, beta); ``diagnostics_`` (`ChainDiagnostics`, None without chains).
     """
 
     name = "bayes-knn"
@@ -61,56 +64,59 @@ class BayesKNN(Method):
         "beta_map": Metric("beta of the most probable pair of k and beta", None),
         "rhat": Metric("largest split R-hat: 1 where chains agree", "lower"),
         "ess": Metric("smallest effective sample size of the chains", "higher"),
-        "acceptance_small": Metric("share of proposed small steps of k and beta that were accepted", None),
-        "acceptance_jump": Metric("share of proposed jumps of k and beta that were accepted", None),
-        "acceptance_metric": Metric("share of proposed moves of the metric that were accepted", None),
-        "acceptance_joint": Metric("share of proposed moves of k, beta and metric that were accepted", None),
+        "acceptance_small": Metric("acceptance rate of small steps of k and beta", None),
+        "acceptance_jump": Metric("acceptance rate of jumps of k and beta", None),
+        "acceptance_metric": Metric("acceptance rate of moves of the metric", None),
+        "acceptance_joint": Metric("acceptance rate of joint moves of k, beta and the metric", None),
     }
     parameters: ClassVar[dict[str, Parameter]] = {
         "model": Choice(
-            "simple: beta = 1, k is learnt; standard: k and beta; adaptive: k, beta and the metric",
+            "unknown parameters: k (simple, beta = 1), k and beta (standard), or k, beta and a metric "
+            "(adaptive)",
             ("simple", "standard", "adaptive"),
         ),
         "inference": Choice(
-            "exact: integration (simple and standard); mcmc: Markov chains; auto: exact where there is",
+            "exact: integration (simple and standard model); mcmc: Markov chains; auto: exact if possible",
             ("auto", "exact", "mcmc"),
         ),
-        "k_max": Integer("k is uniform on 1 .. min(n - 1, k_max)", 1),
+        "k_max": Integer("largest k; the prior of k is uniform on 1 .. min(n - 1, k_max)", 1),
         "beta_scale": Number("scale of the half-normal prior of beta", 0.0, 1e6, low_open=True),
         "ties": Choice(
-            "equally near neighbours: average shares their places, index takes earlier rows first",
+            "neighbours at equal distances: average, they share their places; index, earlier rows first",
             ("average", "index"),
         ),
         "estimate": Choice(
-            "average: over the posterior; map: the most probable k, beta and metric alone", ("average", "map")
+            "average: mean over the posterior; map: use the most probable k, beta and metric only",
+            ("average", "map"),
         ),
         "exceeding": AnyOf(
-            "t of a fourth view, exceedance: the posterior probability that p(y | x, parameters) > t",
+            "threshold t of the view exceedance, the posterior probability that p(y | x, parameters) > t",
             (Number("", 0.0, 1.0, high_open=True), Nothing("")),
         ),
         "chains": Integer("number of chains", 1),
         "proposal": Choice(
-            "of the chains: improved, or the paper's small steps (slow to mix: see the warnings)",
+            "proposal of the chains: improved, or paper, the paper's small steps (mixes slowly)",
             ("improved", "paper"),
         ),
-        "burn_in": Integer("steps of each chain before any is kept", 0),
+        "burn_in": Integer("number of burn-in steps per chain", 0),
         "samples": AnyOf(
-            "states kept of each chain; null: 10000, or 1000 of the adaptive model",
+            "number of states kept per chain; null: 10000, or 1000 with the adaptive model",
             (Integer("", 1), Nothing("")),
         ),
         "thin": AnyOf(
-            "steps from one kept state to the next; null: 7, or 70 with the adaptive model",
+            "number of steps per kept state; null: 7, or 70 with the adaptive model",
             (Integer("", 1), Nothing("")),
         ),
         "start_k": AnyOf(
-            "k at which every chain starts; null: drawn from the prior", (Integer("", 1), Nothing(""))
+            "k at which each chain starts; null: drawn from the prior", (Integer("", 1), Nothing(""))
         ),
         "n_jobs": AnyOf(
-            "threads for the chains, -1: all; the results are the same",
+            "number of threads for the chains, -1 for all; results do not depend on it",
             (Integer("", 1), Integer("", None, -1), Nothing("")),
         ),
         "random_state": AnyOf(
-            "seed of the chains; null: another one each time", (Integer("", 0, 2**32 - 1), Nothing(""))
+            "random seed of the chains; null: a new seed for each fit",
+            (Integer("", 0, 2**32 - 1), Nothing("")),
         ),
     }
 
@@ -149,17 +155,17 @@ class BayesKNN(Method):
         self.random_state = random_state
 
     def fit(self, X, y) -> BayesKNN:
-        """Learn from X (n, d) and labels y (n,). Warns in words where chains have not converged.
+        """Fit to training examples X (n, d) with labels y (n,). Warns if chains have not converged.
 
-        Raises ConfmlError for a wrong parameter or exact inference of the adaptive model, and ValueError for
-        data that are not finite numbers.
+        Raises ConfmlError for a wrong parameter or exact inference of the adaptive model, and ValueError if
+        the data are not finite numbers.
         """
         X, codes = self.check_fit_data(X, y)
         if self.inference == "exact" and self.model == "adaptive":
             raise ConfmlError(
                 "the adaptive model has no exact inference", hint="set inference to mcmc or auto"
             )
-        self.posterior_ = None
+        self.posterior_: NodePosterior | MetricPosterior | None = None
         if len(self.classes_) > 1:
             training = Training(X, codes, len(self.classes_), self.ties == "index")
             self.posterior_ = self._posterior(training)
@@ -190,11 +196,11 @@ class BayesKNN(Method):
         )
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The views ``reject``, ``envelope`` and ``posterior`` of the test examples X (m, d).
+        """Return the views ``reject``, ``envelope`` and ``posterior`` of the test examples X (m, d).
 
-        The posterior carries ``sd`` (m, c), and with chains ``standard_error`` (m, c), the Monte Carlo error
-        of the mean; so does reject. With ``exceeding`` = t there is ``exceedance`` besides: the posterior
-        probability that p(y | x, parameters) exceeds t; equals go to the class that reject prefers.
+        ``posterior`` has ``sd`` (m, c). With chains, ``posterior`` and ``reject`` have ``standard_error``
+        (m, c), the Monte Carlo error of the mean. With ``exceeding`` = t there is also ``exceedance``, the
+        posterior probability that p(y | x, parameters) exceeds t; ties go to the class with the largest mean.
         """
         found = self._summary(X)
         error = {} if found.error is None else {"standard_error": found.error}
@@ -205,50 +211,54 @@ class BayesKNN(Method):
         }
         if self.exceeding is not None:
             scores = self.exceedance(X, self.exceeding)
-            largest = scores >= scores.max(axis=1, keepdims=True, initial=0.0) - 1e-12
-            labels = self.classes_[np.argmax(np.where(largest, found.mean, -1.0), axis=1)]
+            labels = self.classes_[argmax_with_tie_break(scores, found.mean, tolerance=1e-12)]
             views["exceedance"] = Prediction(self.classes_, scores, "vote", labels)
         return views
 
     def predict_proba(self, X) -> np.ndarray:
-        """(m, c) the scores of ``reject``."""
+        """Return the posterior mean of the class probabilities (m, c), the scores of ``reject``."""
         return self._summary(X).mean
 
     def exceedance(self, X, threshold: float) -> np.ndarray:
-        """(m, c) posterior probability that p(y = j | x, parameters) is above ``threshold``.
+        """Return the posterior probability (m, c) that p(y = j | x, parameters) exceeds ``threshold``.
 
-        Section 3.2 of the paper: an example is sure if it is above a second threshold s for one class.
+        In section 3.2 of the paper a prediction is certain if it exceeds a second threshold s for one class.
         """
         X = self.check_predict_data(X)
-        if self.posterior_ is None:
+        posterior = self._used_posterior()
+        if posterior is None:
             return np.full((len(X), 1), float(threshold < 1.0))
-        return self._used_posterior().exceedance(X, float(threshold))
+        return posterior.exceedance(X, float(threshold))
 
     def _summary(self, X) -> Summary:
         X = self.check_predict_data(X)
-        if self.posterior_ is None:
+        posterior = self._used_posterior()
+        if posterior is None:
             certain = np.ones((len(X), 1))
             return Summary(certain, np.zeros_like(certain), certain)
-        return self._used_posterior().summary(X)
+        return posterior.summary(X)
 
-    def _used_posterior(self) -> NodePosterior | MetricPosterior:
-        return self.posterior_.at_most_probable() if self.estimate == "map" else self.posterior_
+    def _used_posterior(self) -> NodePosterior | MetricPosterior | None:
+        """Return the posterior that predictions use; None with one class."""
+        if self.posterior_ is not None and self.estimate == "map":
+            return self.posterior_.at_most_probable()
+        return self.posterior_
 
-    # ---- what the fit found
+    # ---- fitted attributes
 
     @property
     def k_posterior_(self) -> np.ndarray:
-        """(K,) posterior probabilities of k = 1, 2, ..., K; empty where there is one class only."""
+        """Posterior probabilities of k = 1, 2, ..., K (K,); empty with one class."""
         return np.empty(0) if self.posterior_ is None else self.posterior_.k_masses
 
     @property
     def log_evidence_(self) -> np.ndarray | None:
-        """(K,) log p(D | k), -inf where it is negligible; None after chains."""
+        """Log evidence log p(D | k) (K,), -inf if negligible; None with chains."""
         return getattr(self.posterior_, "log_evidence", None)
 
     @property
     def map_(self) -> tuple[int, float] | None:
-        """The most probable (k, beta): of the largest posterior density."""
+        """The pair (k, beta) with the largest posterior density; None with one class."""
         return None if self.posterior_ is None else self.posterior_.most_probable
 
     @property
@@ -258,16 +268,19 @@ class BayesKNN(Method):
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        """``k_mean``, ``k_map``, ``beta_mean``, ``beta_map``; with chains ``rhat`` (the worst), ``ess`` (the
-        least) and ``acceptance_<move>``."""
-        if getattr(self, "posterior_", None) is None:
+        """Metrics of the fit: ``k_mean``, ``k_map``, ``beta_mean``, ``beta_map``.
+
+        With chains also the largest ``rhat``, the smallest ``ess`` and ``acceptance_<move>``.
+        """
+        posterior: NodePosterior | MetricPosterior | None = getattr(self, "posterior_", None)
+        if posterior is None:
             return {}
-        k, beta = self.posterior_.most_probable
-        masses = self.posterior_.k_masses
+        k, beta = posterior.most_probable
+        masses = posterior.k_masses
         found = {
             "k_mean": float(masses @ np.arange(1, len(masses) + 1)),
             "k_map": float(k),
-            "beta_mean": self.posterior_.beta_mean,
+            "beta_mean": posterior.beta_mean,
             "beta_map": beta,
         }
         if self.diagnostics_ is not None:
@@ -278,14 +291,14 @@ class BayesKNN(Method):
 
     @property
     def fit_details_(self) -> FitDetails:
-        """The Markov chains, where there are any: traces of k, beta and the log posterior, and warnings."""
+        """Traces of k, beta and the log posterior and the warnings of the chains, if there are chains."""
         if self.diagnostics_ is None:
             return FitDetails()
         summary = self.diagnostics_.summary(("k", "beta", "log posterior"))
         return FitDetails(chains=ChainSummary.from_dict(summary))
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernels, by running them once on a few rows."""
         X, y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 2, 0, 1, 2])
         quick = {"burn_in": 2, "samples": 4, "thin": 1, "chains": 2, "random_state": 0}

@@ -16,9 +16,9 @@ from confml.methods.bayes_knn import _kernels_predict as predictive
 
 
 class Summary(NamedTuple):
-    """Posterior mean and standard deviation of the class probabilities, and their envelope: (m, c) each.
+    """Posterior mean and standard deviation of the class probabilities, and the envelope, (m, c) each.
 
-    error: (m, c) Monte Carlo standard error of the mean between chains, or None.
+    error: (m, c) Monte Carlo standard error of the mean, computed between chains, or None.
     """
 
     mean: np.ndarray
@@ -28,7 +28,7 @@ class Summary(NamedTuple):
 
 
 class WritableArrays:
-    """Unpickled with arrays of its own: for arrays mapped read-only every kernel would be compiled anew."""
+    """Base class that copies read-only arrays when unpickled: kernels are compiled for writable arrays."""
 
     def __setstate__(self, state: dict) -> None:
         for name, value in state.items():
@@ -37,10 +37,11 @@ class WritableArrays:
 
 
 class Training(WritableArrays):
-    """Training examples, ready for the kernels.
+    """Training examples in the form that the kernels need.
 
-    X: (n, d); codes: (n,) class codes below ``classes``. Attributes whose ranges are so large or small that
-    squares would leave the range of doubles are scaled by one power of two, which changes no comparison.
+    X: (n, d). codes: (n,) class codes below ``classes``. by_index: whether ties are ordered by row. If the
+    ranges of the features are so large or small that squares would overflow or underflow, all features are
+    scaled by one power of two, which changes no comparison.
     """
 
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int, by_index: bool):
@@ -57,24 +58,23 @@ class Training(WritableArrays):
         return len(self.codes)
 
     def queries(self, X: np.ndarray) -> np.ndarray:
-        """Examples (m, d) on the scale of the training examples; what is 1e100 times as far is cut there."""
+        """Return examples (m, d) on the scale of the training examples, clipped to [-1e100, 1e100]."""
         if self.centre is not None:
             with np.errstate(over="ignore"):
                 X = (X - self.centre) * self._factor
         return np.ascontiguousarray(np.clip(X, -1e100, 1e100))
 
     def neighbours_of(self, X: np.ndarray | None, depth: int) -> tuple[np.ndarray, ...]:
-        """`sorted_neighbours` of new examples (m, d), or of the training examples themselves (None)."""
-        own = X is None
-        queries = self.X if own else self.queries(X)
+        """Return `sorted_neighbours` of new examples (m, d), or of the training examples if X is None."""
+        queries = self.X if X is None else self.queries(X)
         return neighbours.sorted_neighbours(
-            queries, self.columns, self.codes, self.classes, depth, own, self.by_index
+            queries, self.columns, self.codes, self.classes, depth, X is None, self.by_index
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Nodes(WritableArrays):
-    """A discrete distribution over (k, beta): betas[offsets[k-1]:offsets[k]] belong to k; masses sum to 1."""
+    """Discrete distribution over (k, beta): betas[offsets[k-1]:offsets[k]] belong to k; masses sum to 1."""
 
     offsets: np.ndarray
     betas: np.ndarray
@@ -82,14 +82,14 @@ class Nodes(WritableArrays):
 
     @classmethod
     def of_draws(cls, ks: np.ndarray, betas: np.ndarray, depth: int) -> Nodes:
-        """Equal masses on draws of k and beta (s,) each."""
+        """Return the distribution with equal masses on draws of k and beta (s,) each."""
         order = np.argsort(ks, kind="stable")
         offsets = np.searchsorted(ks[order], np.arange(depth + 1), side="right")
         return cls(offsets, np.ascontiguousarray(betas[order]), np.full(len(ks), 1.0 / len(ks)))
 
     @property
     def k_masses(self) -> np.ndarray:
-        """(K,) the posterior of k."""
+        """Posterior probabilities of k (K,)."""
         return np.array(
             [
                 self.masses[first:last].sum()
@@ -102,9 +102,9 @@ class Nodes(WritableArrays):
 class BetaDensity(WritableArrays):
     """Posterior density of beta given k, on one or more panels (intervals of beta) for each k.
 
-    panels (K + 1,): the first panel of each k, and the number R of panels. bounds (R, 2): their
-    intervals. heights (R, q): the density at its Gauss-Legendre nodes, of which it has sizes (R,); one node:
-    beta is fixed. masses (R,): posterior masses of the panels.
+    panels (K + 1,): the first panel of each k, and the number R of panels. bounds (R, 2): interval of each
+    panel. heights (R, q): density at the Gauss-Legendre nodes. sizes (R,): number of nodes, 1 if beta is
+    fixed. masses (R,): posterior masses.
     """
 
     panels: np.ndarray
@@ -115,7 +115,7 @@ class BetaDensity(WritableArrays):
 
     @cached_property
     def cumulative(self) -> np.ndarray:
-        """(R, q) Legendre series of beta's distribution function in each panel; q = 0 where beta is fixed."""
+        """Legendre series (R, q) of the distribution function of beta per panel; q = 0 if beta is fixed."""
         count, most = self.heights.shape
         series = np.zeros((count, most + 1 if most > 1 else 0))
         if most > 1:
@@ -130,9 +130,9 @@ class BetaDensity(WritableArrays):
 class NodePosterior(WritableArrays):
     """Posterior of the simple or the standard model.
 
-    nodes: quadrature nodes, or draws of all chains. most_probable: (k, beta) of the largest posterior
-    density. log_evidence: (K,) log of p(D | k), where integrated. beta_density: density of beta given k,
-    where integrated. by_chain: the draws of each chain. diagnostics: of chains.
+    nodes: quadrature nodes, or the draws of all chains. most_probable: (k, beta) with the largest posterior
+    density. Of exact inference only: log_evidence (K,), log of p(D | k); beta_density, the density of beta
+    given k. Of Markov chains only: by_chain, the draws of each chain; diagnostics.
     """
 
     training: Training
@@ -156,13 +156,13 @@ class NodePosterior(WritableArrays):
         return float(self.nodes.masses @ self.nodes.betas)
 
     def at_most_probable(self) -> NodePosterior:
-        """All the mass on the most probable (k, beta)."""
+        """Return the posterior with all its mass on the most probable (k, beta)."""
         k, beta = self.most_probable
         offsets = (np.arange(self.depth + 1) >= k).astype(np.int64)
         return NodePosterior(self.training, Nodes(offsets, np.array([beta]), np.ones(1)), (k, beta))
 
     def summary(self, X: np.ndarray) -> Summary:
-        """What the posterior says of new examples (m, d)."""
+        """Return the predictions of test examples (m, d)."""
         near = self.training.neighbours_of(X, self.depth)
         mean, variance, envelope = self._predict(near, self.nodes)
         error = None
@@ -172,7 +172,7 @@ class NodePosterior(WritableArrays):
         return Summary(mean, np.sqrt(variance), envelope, error)
 
     def exceedance(self, X: np.ndarray, threshold: float) -> np.ndarray:
-        """(m, c) posterior probability that a class probability is above ``threshold``."""
+        """Return the posterior probability (m, c) that a class probability exceeds ``threshold``."""
         near = self.training.neighbours_of(X, self.depth)
         if self.beta_density is None:
             return predictive.exceedance_from_nodes(
@@ -195,11 +195,10 @@ class NodePosterior(WritableArrays):
 
 
 def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: float | None) -> NodePosterior:
-    """Integrate the posterior: sum over k in 1..depth, Gauss-Legendre quadrature over beta at each k.
+    """Integrate the posterior: a sum over k in 1..depth, Gauss-Legendre quadrature over beta for each k.
 
-    beta_scale: scale of the half-normal prior; fixed_beta: the value of beta in the simple model. The
-    quadrature covers the interval of beta that holds all but 1e-16 of the mass, in one panel, or in several
-    where the interval is long.
+    beta_scale: scale of the half-normal prior. fixed_beta: value of beta in the simple model. The quadrature
+    covers the interval of beta with all but 1e-16 of the mass, in several panels if the interval is long.
     """
     near = training.neighbours_of(None, depth)
     simple = fixed_beta is not None
@@ -209,9 +208,9 @@ def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: flo
     )
     lengths = bounds[:, 1] - bounds[:, 0]
     abscissas, weights = np.zeros_like(density), np.zeros_like(density)
-    for nodes, node_weights in rules:
-        rows = np.flatnonzero(sizes == len(nodes))
-        abscissas[rows, : len(nodes)], weights[rows, : len(nodes)] = nodes, node_weights
+    for points, point_weights in rules:
+        rows = np.flatnonzero(sizes == len(points))
+        abscissas[rows, : len(points)], weights[rows, : len(points)] = points, point_weights
     k_of_panel = np.repeat(np.arange(depth), np.diff(panels))
     top = np.maximum.reduceat(density.max(axis=1), panels[:-1])
     known = np.isfinite(top)
@@ -246,15 +245,15 @@ def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: flo
 
 @cache
 def _gauss_legendre(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes on [-1, 1] and their weights; a millisecond to make."""
+    """Return Gauss-Legendre nodes on [-1, 1] and their weights; cached, as they take a millisecond."""
     return np.polynomial.legendre.leggauss(size)
 
 
 def _distribution_series(density: np.ndarray, abscissas: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Legendre series on [-1, 1] of the distribution functions of densities (K, q) given at the nodes.
+    """Return Legendre series on [-1, 1] of the distribution functions of densities (K, q) at the nodes.
 
-    The density itself is the polynomial through its nodes, whose coefficients Gauss-Legendre quadrature
-    gives; it is integrated term by term from -1, and divided by its whole.
+    The coefficients of the interpolating polynomial of a density are computed by Gauss-Legendre quadrature.
+    The series is integrated term by term from -1 and divided by the total.
     """
     size = len(abscissas)
     basis = np.polynomial.legendre.legvander(abscissas, size - 1)
@@ -265,9 +264,10 @@ def _distribution_series(density: np.ndarray, abscissas: np.ndarray, weights: np
 
 @dataclass(frozen=True)
 class Sampler:
-    """How the chains run: burn_in steps, then samples * thin steps of which every thin-th is kept.
+    """Settings of the chains: burn_in steps, then samples * thin steps, of which every thin-th is kept.
 
-    improved: the mixture proposal, or small steps only. start_k: of every chain, or None for prior draws.
+    improved: use the mixture proposal instead of small steps only. start_k: k at which each chain starts,
+    None to draw it from the prior.
     """
 
     chains: int
@@ -284,17 +284,17 @@ class Sampler:
         return self.burn_in + self.samples * self.thin
 
     def run(self, chain) -> list:
-        """``chain(generator)`` for every chain, each with a generator of its own: the same for any n_jobs."""
+        """Return ``chain(generator)`` for each chain; the results do not depend on n_jobs."""
         generators = [np.random.default_rng(s) for s in np.random.SeedSequence(self.seed).spawn(self.chains)]
         if self.n_jobs in (None, 1) or self.chains == 1:
             return [chain(generator) for generator in generators]
         from joblib import Parallel, delayed
 
-        # Threads do: the kernels let go of the interpreter's lock.
+        # Threads are sufficient because the kernels release the global interpreter lock.
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(chain)(one) for one in generators)
 
     def start(self, rng: np.random.Generator, depth: int, beta_scale: float) -> tuple[int, float]:
-        """(k, beta) at which a chain starts: from the prior, far more spread than the posterior is."""
+        """Return the start (k, beta) of a chain, drawn from the prior, which is wider than the posterior."""
         k = int(rng.integers(1, depth + 1))
         beta = abs(float(rng.normal(0.0, beta_scale)))
         return (k if self.start_k is None else min(self.start_k, depth)), beta
@@ -303,7 +303,7 @@ class Sampler:
 def sample(
     training: Training, depth: int, beta_scale: float, fixed_beta: float | None, sampler: Sampler
 ) -> NodePosterior:
-    """The posterior by Metropolis-Hastings over (k, beta), as in the paper, with several chains."""
+    """Sample the posterior by Metropolis-Hastings over (k, beta), as in the paper, with several chains."""
     simple = fixed_beta is not None
     jumps = mcmc.JUMPS if sampler.improved else 0.0
     terms = mcmc.term_rows_of_all(*training.neighbours_of(None, depth), training.codes)
@@ -313,7 +313,7 @@ def sample(
         state = np.array([k, fixed_beta if simple else beta, 0.0, 1.0, 0.0])
         kept = np.empty((sampler.samples, 3))
         accepted = np.zeros((2, 2), dtype=np.int64)
-        for first in range(0, sampler.steps, 10_000):  # blocks: Ctrl-C works, and draws need little memory
+        for first in range(0, sampler.steps, 10_000):  # blocks limit memory and can be interrupted
             steps = min(10_000, sampler.steps - first)
             uniforms, normals = rng.random((steps, 3)), rng.standard_normal((steps, 1))
             mcmc.run_chain(
@@ -341,8 +341,8 @@ def sample(
 
 
 def acceptance_rates(moves: tuple[str, ...], counts: list[np.ndarray]) -> dict[str, np.ndarray]:
-    """By kind of move, (chains,) accepted over proposed; NaN where none was proposed."""
-    counts = np.stack(counts).astype(np.float64)
-    rates = np.full(counts.shape[:2], np.nan)
-    np.divide(counts[..., 0], counts[..., 1], out=rates, where=counts[..., 1] > 0)
+    """Return the acceptance rates (chains,) by kind of move; NaN if no move was proposed."""
+    accepted, proposed = np.moveaxis(np.stack(counts).astype(np.float64), -1, 0)
+    rates = np.full(accepted.shape, np.nan)
+    np.divide(accepted, proposed, out=rates, where=proposed > 0)
     return {move: rates[:, i] for i, move in enumerate(moves)}

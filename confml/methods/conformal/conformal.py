@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from confml._seeds import derived_generator
 from confml.errors import ConfmlError
 from confml.measures.metrics import Metric
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import Prediction, argmax_with_tie_break
 from confml.methods.base import Method
 from confml.methods.conformal.parts import (
     calibration_groups,
@@ -155,7 +155,7 @@ class Conformal(Method):
         rng = self._generator("fit")
         calibration_parts = self._calibration_parts(codes, groups, rng)
         u = rng.random(len(y))
-        self.tuning_ = None
+        self.tuning_: dict[str, Any] | None = None
         self.fitted_, self.scores_, self.sizes_ = [], [], []
         counts = np.zeros(len(self.classes_), dtype=np.int64)
         for number, rows in enumerate(calibration_parts):
@@ -195,8 +195,7 @@ class Conformal(Method):
             extra["tau"] = tau
         else:
             p = (greater + equal) / self.counted_
-        tied = np.where(p == p.max(axis=1, keepdims=True), nonconformity, np.nan)
-        columns = np.argmax(tied == np.nanmin(tied, axis=1, keepdims=True), axis=1)
+        columns = argmax_with_tie_break(p, -nonconformity)
         return {"p-value": Prediction(self.classes_, p, "p-value", self.classes_[columns], extra)}
 
     def predict_p_values(self, X) -> np.ndarray:
@@ -290,11 +289,13 @@ class Conformal(Method):
         if self.random_state is not None:
             method.seed_random_states(self._generator("estimator"))
         if self.tune and len(np.unique(y)) > 1:
-            inner = {"folds": 10, "stratify": True, "select_by": "accuracy"} | dict(self.inner or {})
-            self.tuning_ = choose(
+            inner: dict[str, Any] = {"folds": 10, "stratify": True, "select_by": "accuracy"}
+            inner |= dict(self.inner or {})
+            tuning = choose(
                 method, X, y, self.tune, rng=self._generator("tune"), groups=groups, steps=self.steps, **inner
             )
-            method.set_params(**self.tuning_["chosen"])
+            method.set_params(**tuning["chosen"])
+            self.tuning_ = tuning
         part = prepare(method, self.steps, X, y, number)
         if len(np.unique(part.y)) == 1 < len(self.classes_):
             method = SklearnMethod(DummyClassifier())  # many classifiers refuse to learn a single class

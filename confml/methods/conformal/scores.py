@@ -1,4 +1,4 @@
-"""Nonconformity scores: how strange each label would be for an example, by what a classifier says of it."""
+"""Nonconformity scores of the labels of an example, computed from the predictions of a classifier."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from confml.neighbours.scaling import SafeScale
 SCORES = ("lac", "aps", "raps", "margin", "knn-ratio")
 OF_SHARES = ("lac", "aps", "raps")
 RANDOMISED = ("aps", "raps")
-SHARES = ("probability", "posterior", "vote", "envelope")  # kinds whose scores are shares of 1, best first
 ROUNDING = 1e-12  # relative difference up to which two scores are equal
-_PAIRS = 4_000_000  # distances held at a time
+SHARES = ("probability", "posterior", "vote", "envelope")  # kinds whose scores sum to 1, preferred first
+_PAIRS = 4_000_000  # number of distances per block
 
 
 def lac_scores(shares: np.ndarray) -> np.ndarray:
-    """(n, c) 1 - the label's share (least ambiguous sets: Sadinle, Lei, Wasserman 2019)."""
+    """Return 1 minus the probability of each label (n, c) (LAC: Sadinle, Lei, Wasserman 2019)."""
     return 1.0 - shares
 
 
 def aps_scores(
     shares: np.ndarray, u: np.ndarray | None = None, penalty: float = 0.0, k_reg: int = 0
 ) -> np.ndarray:
-    """(n, c) the shares of all labels before this one, and its own times u.
+    """Return the total probability of all likelier labels plus u times the label's own (n, c).
 
-    Labels go by falling share, earlier columns first among equals. u: (n,) uniform numbers, one an example;
-    None for 1. Source: Romano, Sesia, Candes 2020 (APS). With a ``penalty`` for each place behind the
-    ``k_reg``-th it is RAPS: Angelopoulos, Bates, Malik, Jordan 2021.
+    Ties go to earlier columns. u: (n,) uniform random numbers, one per example; None for 1. Source: Romano,
+    Sesia, Candes 2020 (APS). With a ``penalty`` for each rank after the ``k_reg``-th it is RAPS:
+    Angelopoulos, Bates, Malik, Jordan 2021.
     """
     order = np.argsort(-shares, axis=1, kind="stable")
     ranked = np.take_along_axis(shares, order, axis=1)
@@ -44,20 +44,20 @@ def aps_scores(
 
 
 def margin_scores(values: np.ndarray) -> np.ndarray:
-    """(n, c) the largest value of another label less this one's; with one class, less its value."""
+    """Return the largest value of another label minus the own one (n, c); with one class, minus the own."""
     if values.shape[1] == 1:
         return -values
     two = np.partition(values, -2, axis=1)[:, -2:]
     best = values == two[:, 1:]
-    # Where several share the largest value, another one has it too, which is then the second as well.
+    # If several labels have the largest value, the second largest value is equal to it.
     return np.where(best, two[:, :1], two[:, 1:]) - values
 
 
 def knn_ratio_scores(X: np.ndarray, codes: np.ndarray, c: int, X_test: np.ndarray, k: int) -> np.ndarray:
-    """(n, c) the k nearest distances to examples of the label over those to other labels, summed.
+    """Return the sum of the k nearest distances to the label divided by that to other labels (n, c).
 
-    X (m, d), codes (m,) < c: the examples to measure from. Neighbours that a class lacks are at +inf, which
-    makes the ratio +inf; x/0 = +inf, 0/0 = 1: as in TCM-NN, whose inductive form this is.
+    X (m, d), codes (m,) < c: the examples. Distances of missing neighbours are +inf, and the ratio is then
+    +inf; x/0 = +inf and 0/0 = 1. This is the inductive form of the TCM-NN score.
     """
     from scipy.spatial.distance import cdist
 
@@ -79,17 +79,17 @@ def knn_ratio_scores(X: np.ndarray, codes: np.ndarray, c: int, X_test: np.ndarra
 
 
 def _sum_of_nearest(distances: np.ndarray, k: int) -> np.ndarray:
-    """(n,) sum of each row's k smallest, in ascending order; +inf where there are fewer."""
+    """Return the sum of the k smallest distances of each row (n,), in ascending order; +inf if fewer."""
     if distances.shape[1] < k:
         return np.full(len(distances), np.inf)
     return np.sort(np.partition(distances, k - 1, axis=1)[:, :k], axis=1).sum(axis=1)
 
 
 def values_for(views: Mapping[str, Prediction], score: str | None, name: str) -> tuple[str, Prediction]:
-    """(score, the view that it is computed from); by default lac where there are shares, else margin.
+    """Return the score and the view from which it is computed.
 
-    Votes of machines with margins are no match for these: a winner's share of them is nearly always the same.
-    Raises ConfmlError where the classifier has no such view.
+    The default is lac if there are probabilities, else margin. Margins are preferred to votes, because the
+    vote share of the winner is nearly constant. Raises ConfmlError if the classifier has no such view.
     """
     shares = next((view for kind in SHARES for view in views.values() if view.kind == kind), None)
     margins = next((view for view in views.values() if view.kind == "margin"), None)
@@ -108,7 +108,10 @@ def values_for(views: Mapping[str, Prediction], score: str | None, name: str) ->
 
 
 def on_all_classes(view: Prediction, classes: np.ndarray) -> np.ndarray:
-    """(n, c) scores of a view on all ``classes``: a class that it does not know has the least there is."""
+    """Return the scores of a view on all ``classes`` (n, c).
+
+    A class that the view does not have gets the smallest possible score.
+    """
     least = -np.inf if view.kind == "margin" else 0.0
     values = np.full((len(view), len(classes)), least)
     values[:, np.searchsorted(classes, view.classes)] = view.scores

@@ -64,7 +64,7 @@ def choose(
     _, codes = np.unique(y, return_inverse=True)
     numbers = fold_numbers(codes, folds, rng, stratify, groups)
     values: list[list[float | None]] = [[] for _ in grid]
-    problems = set()
+    problems: set[str] = set()
     for fold in np.unique(numbers[numbers >= 0]).tolist():
         test = numbers == fold
         part = prepare(method, steps, X[~test], y[~test], "inner", fold)

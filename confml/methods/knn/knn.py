@@ -67,7 +67,7 @@ class KNN(Method):
         X = self.check_predict_data(X)
         return self._vote(self._rows.query(X, self.k), self.k)
 
-    def test_block(self, train_rows: int, test_rows: int) -> int | None:
+    def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
         """Return the block size for some seconds of work; None if the whole test part takes no longer."""
         block = max(1000, 200_000_000 // train_rows)
         return block if block < test_rows else None
@@ -104,7 +104,7 @@ class KNN(Method):
             yield dict(given), Views(views, fit_seconds, predict_seconds, point.fit_metrics_)
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernels of all searches and of the vote."""
         for attributes, nominal in ((2, "auto"), (20, "auto"), (2, [0])):
             X = np.arange(3.0 * attributes).reshape(3, attributes)

@@ -1,8 +1,8 @@
-"""Kernels of the learners from mistakes: the additive rule (perceptron) and the multiplicative one (WINNOW).
+"""Kernels of mistake-driven learning: the additive rule (perceptron) and the multiplicative rule (WINNOW).
 
-Training examples are presented one by one, in their order; after each epoch the weights are tried on all.
-Both kernels change ``weights`` in place, leave there those of the best epoch, and return (presentations up to
-the last change of weights, epochs, mistakes of the weights left).
+Training examples are presented one by one in their order; after each epoch the weights are evaluated on all
+of them. Both kernels set ``weights`` to those of the best epoch and return (presentations up to the last
+change of weights, epochs, mistakes of the returned weights).
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import numpy as np
 
 from confml._jit import kernel
 
-# WINNOW's weights stay between these, lest a multiplied weight reach 0 or infinity.
+# Bounds of WINNOW's weights, so that no weight reaches 0 or infinity.
 SMALLEST, LARGEST = 1e-100, 1e100
 
 
 @kernel
 def weighted_sum(row, weights):
-    """weights[0] + sum of weights[i + 1] row[i], in attribute order."""
+    """Return weights[0] + sum of weights[i + 1] row[i], in feature order."""
     total = weights[0]
     for i in range(row.size):
         total += weights[i + 1] * row[i]
@@ -26,7 +26,7 @@ def weighted_sum(row, weights):
 
 @kernel
 def mistakes_of(X, targets, weights):
-    """How many of the m examples end up on the wrong side of 0."""
+    """Return the number of the m examples that are on the wrong side of 0."""
     wrong = 0
     for j in range(len(X)):
         wrong += (weighted_sum(X[j], weights) > 0.0) != (targets[j] == 1)
@@ -35,9 +35,9 @@ def mistakes_of(X, targets, weights):
 
 @kernel
 def additive(X, targets, weights, rate, epochs, by_sum, times_input):
-    """The additive rule: ``w_i += rate (c - h) x_i`` on X (m, d), targets (m,) 0 or 1, weights (d + 1,).
+    """Apply ``w_i += rate (c - h) x_i`` to X (m, d) with targets (m,) 0 or 1 and weights (d + 1,).
 
-    by_sum: the weighted sum stands in the place of h. times_input: with the factor x_i, or without it.
+    by_sum: use the weighted sum instead of h. times_input: whether the factor x_i is used.
     """
     m, d = X.shape
     best = weights.copy()
@@ -74,9 +74,9 @@ def additive(X, targets, weights, rate, epochs, by_sum, times_input):
 
 @kernel
 def multiplicative(X, targets, weights, alpha, threshold, epochs):
-    """WINNOW: ``w_i`` times or over alpha where x_i >= 1/2; X (m, d), targets (m,) 0 or 1, weights (d + 1,).
+    """Multiply or divide ``w_i`` by alpha for x_i >= 1/2; X (m, d), targets (m,) 0 or 1, weights (d + 1,).
 
-    weights[0] stays minus the threshold.
+    weights[0] is minus the threshold and does not change.
     """
     m, d = X.shape
     weights[0] = -threshold

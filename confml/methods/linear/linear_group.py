@@ -1,4 +1,4 @@
-"""`LinearGroup`: one linear classifier for each class, and a master that picks the largest sum."""
+"""`LinearGroup`: base class of one-vs-rest groups of linear classifiers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import numpy as np
 
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
+from confml.methods.multiclass import decision_values, two_class_scores
 
 
 @dataclass(frozen=True)
 class Learnt:
-    """What one binary classifier came to: weights (w + 1,), the bias first, and its own quantities.
+    """One fitted binary classifier.
 
-    presentations: of examples until there were no mistakes; None where some remain.
+    weights: (w + 1,), the bias first. presentations: number of examples presented until there were no
+    mistakes; None if there are mistakes at the end. epochs: number of passes over the training set.
     """
 
     weights: np.ndarray
@@ -25,30 +27,30 @@ class Learnt:
 
 
 class LinearGroup(Method):
-    """A group of binary linear classifiers, one for each class against the rest (one in all for two classes).
+    """One-vs-rest group of binary linear classifiers (a single one for two classes).
 
-    A subclass says how one of them learns (`_learn`), and how it changes the attributes first (`_inputs`).
-    View ``margin``: the weighted sums of eq. 4.3, one column a class; the master classifier takes the largest
-    (Kubat, An Introduction to Machine Learning, 2015, section 4.4). For two classes the columns are minus and
-    plus half the one sum, so that the largest less the smaller is its distance from 0. Equal sums: the first
-    class in sorted order; for two classes this is Table 4.1's "positive where the sum exceeds 0".
+    A subclass fits one classifier (`_learn`) and may transform the features first (`_inputs`). View
+    ``margin``: the weighted sums of eq. 4.3, one column per class; the master classifier predicts the largest
+    (Kubat, An Introduction to Machine Learning, 2015, section 4.4). With two classes the columns are -f/2 and
+    f/2 of the one sum f. Ties go to the first class in sorted order; with two classes this is the rule of
+    Table 4.1, "positive if the sum exceeds 0".
     """
 
     views: ClassVar[tuple[str, ...]] = ("margin",)
 
     @abstractmethod
     def _learn(self, X: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> Learnt:
-        """One binary classifier of inputs X (m, w) with targets (m,) float64, 1 for its class and else 0."""
+        """Fit one binary classifier to inputs X (m, w) with targets (m,) float64, 1 for its class, else 0."""
 
     def _fit_inputs(self, X: np.ndarray) -> None:
-        """Learn how attributes become inputs, on training examples X (m, d)."""
+        """Fit the transformation of features into inputs to training examples X (m, d)."""
 
     def _inputs(self, X: np.ndarray) -> np.ndarray:
-        """The inputs (n, w) of examples X (n, d)."""
+        """Return the inputs (n, w) of examples X (n, d)."""
         return X
 
     def fit(self, X, y):
-        """Learn the group on training examples X (m, d) with labels y (m,)."""
+        """Fit the group to training examples X (m, d) with labels y (m,)."""
         X, codes = self.check_fit_data(X, y)
         self._fit_inputs(X)
         inputs = np.ascontiguousarray(self._inputs(X))
@@ -59,7 +61,7 @@ class LinearGroup(Method):
             self._learn(inputs, (codes == one).astype(np.float64), np.random.default_rng(seed))
             for one, seed in zip(positives, rng.integers(2**63 - 1, size=c), strict=False)
         ]
-        # One row of weights a binary classifier, the bias first.
+        # One row of weights per binary classifier, the bias first.
         self.weights_ = np.array([one.weights for one in learnt]).reshape(len(learnt), inputs.shape[1] + 1)
         needed = [one.presentations for one in learnt]
         self.presentations_ = None if None in needed else sum(needed)
@@ -69,31 +71,28 @@ class LinearGroup(Method):
         return self
 
     def decision_function(self, X) -> np.ndarray:
-        """The weighted sums: (n, c), or (n,) of two classes, above 0 for the second one."""
-        scores = self.confident_predict(X)["margin"].scores
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores.copy()
+        """Return the weighted sums (n, c); with two classes (n,), positive for the second class."""
+        return decision_values(self.confident_predict(X)["margin"].scores)
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The view ``margin`` of X (n, d)."""
+        """Return the view ``margin`` of test examples X (n, d)."""
         X = self.check_predict_data(X)
         return {"margin": Prediction(self.classes_, self._scores(self._inputs(X)), "margin")}
 
     def _scores(self, inputs: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:
             return np.zeros((len(inputs), 1))
-        # Added up in attribute order, row by row: a product's last bits depend on which rows stand together.
+        # Summed in feature order: the last bits of a matrix product depend on the other rows.
         sums = np.repeat(self.weights_[None, :, 0], len(inputs), axis=0)
         for column, weights in zip(inputs.T, self.weights_[:, 1:].T, strict=True):
             sums += column[:, None] * weights
-        if len(self.classes_) == 2:
-            return np.hstack([-sums / 2, sums / 2])
-        return sums
+        return two_class_scores(sums[:, 0]) if len(self.classes_) == 2 else sums
 
 
 class Boxed:
-    """Attributes brought into [0, 1] where training values lie outside of it, by min-max on training data.
+    """Min-max scaling to [0, 1] of the features that have training values outside [0, 1].
 
-    Boolean attributes, 0 and 1, and others within [0, 1] stay as they are. A constant outside becomes 0.
+    Other features, such as boolean ones, are not changed. A constant feature outside [0, 1] becomes 0.
     """
 
     def __init__(self, X: np.ndarray):

@@ -1,4 +1,4 @@
-"""`linear-svm`: linear support vector machines by LIBLINEAR, one class against the rest."""
+"""`linear-svm`: one-vs-rest linear support vector machines by LIBLINEAR."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, P
 
 
 class LinearSVM(LinearGroup):
-    """The linear classifier with the widest margin, by LIBLINEAR; several classes: one against the rest each.
+    """Linear support vector machine by LIBLINEAR, one-vs-rest for more than two classes.
 
     Minimises ``1/2 |w|^2 + C sum max(0, 1 - y f(x))^2``, with a bias that is the weight of a constant
-    attribute. The largest decision value decides; equal ones: the first class in sorted order. Attributes are
-    taken as they are: put ``min-max`` or ``standardise`` ahead of it where their units differ.
+    feature. The class with the largest decision value is predicted; ties go to the first class in sorted
+    order. Features are not scaled: use ``min-max`` or ``standardise`` before this method if their units
+    differ.
 
     View ``margin``: the decision values. metrics: ``training_error``, ``weight_norm`` (of all classifiers,
-    the bias left out).
+    without the biases).
 
-    ``solver: primal`` is LIBLINEAR's ``-s 2``, deterministic; ``dual`` its ``-s 1``, seeded. ``tolerance``
-    bounds the gradient, not the objective: at the default, ``primal`` changes up to 1.8 % of test labels
-    against a tolerance of 1e-7 (six data sets, C up to 256; usps is the worst), ``dual`` up to 1.1 %.
+    ``solver: primal`` is LIBLINEAR's ``-s 2`` and deterministic; ``dual`` is its ``-s 1`` and uses the seed.
+    ``tolerance`` bounds the gradient, not the objective. With the default, ``primal`` changes up to 1.8 % of
+    the test labels compared with a tolerance of 1e-7 (six data sets, C up to 256; largest on usps), ``dual``
+    up to 1.1 %.
 
     Source: Fan et al., LIBLINEAR, JMLR 9 (2008); Kubat, An Introduction to Machine Learning (2015), section
     4.7.
@@ -34,17 +36,18 @@ class LinearSVM(LinearGroup):
     name: ClassVar[str] = "linear-svm"
     version: ClassVar[int] = 1
     metrics: ClassVar[Mapping[str, Metric]] = {
-        "training_error": Metric("share of training examples whose predicted label is wrong", "lower"),
-        "weight_norm": Metric("Euclidean norm of the weights of all classifiers, biases left out", None),
+        "training_error": Metric("fraction of training examples whose predicted label is wrong", "lower"),
+        "weight_norm": Metric("Euclidean norm of the weights of all classifiers, without the biases", None),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "C": Number("the price of an error against the width of the margin", low=0, low_open=True),
+        "C": Number("penalty of training errors", low=0, low_open=True),
         "solver": Choice("LIBLINEAR's solver", options=tuple(SOLVERS)),
         "tolerance": Number(
-            "when the solver stops: LIBLINEAR's -e, which bounds the gradient", low=0, low_open=True
+            "stopping tolerance: LIBLINEAR's -e, which bounds the gradient", low=0, low_open=True
         ),
         "random_state": AnyOf(
-            "the seed of the dual solver; the run's where it is null", of=(Integer("", low=0), Nothing(""))
+            "random seed of the dual solver; null: from the seed of the run",
+            of=(Integer("", low=0), Nothing("")),
         ),
     }
 

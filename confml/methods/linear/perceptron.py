@@ -1,4 +1,4 @@
-"""`perceptron`: linear classifiers that learn from their mistakes by the additive rule."""
+"""`perceptron`: linear classifiers with the perceptron learning rule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from confml.methods.linear import _kernels as kernels
 from confml.methods.linear.linear_group import Boxed, Learnt, LinearGroup
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
 
-RULES = {  # by name: whether the weighted sum stands in the place of h, whether x_i is a factor
+RULES = {  # by name: whether the weighted sum is used instead of h, whether x_i is a factor
     "perceptron": (False, True),
     "no-input": (False, False),
     "delta": (True, True),
@@ -22,33 +22,34 @@ RULES = {  # by name: whether the weighted sum stands in the place of h, whether
 MISTAKE_METRICS = {
     "presentations": Metric("number of training examples presented until the method converged", "lower"),
     "epochs": Metric("number of passes over the training set", "lower"),
-    "training_error": Metric("share of training examples whose predicted label is wrong", "lower"),
-    "converged": Metric("1 where no training example is classified wrongly after the fit, else 0", "higher"),
+    "training_error": Metric("fraction of training examples whose predicted label is wrong", "lower"),
+    "converged": Metric("1 if no training example is classified wrongly after the fit, else 0", "higher"),
 }
-"""Declarations of what `mistake_metrics` returns."""
+"""Declarations of the metrics that `mistake_metrics` returns."""
 
 
 class Perceptron(LinearGroup):
-    """Perceptron learning: after each mistake, weights move by the learning rate times the input.
+    """Perceptron learning: after each mistake, the weights change by the learning rate times the input.
 
-    ``w_i += rate (c(x) - h(x)) x_i`` (eq. 4.10) with a bias weight (x_0 = 1), where h is 1 if the weighted
-    sum exceeds 0. Examples are presented in their order, epoch after epoch, until all are classified right
-    after an epoch, or ``epochs`` are over: then the weights of the epoch with the fewest mistakes are kept
-    (the book keeps the last; on linearly separable classes the two are the same). Several classes: one
-    classifier for each, and the largest weighted sum decides; equal sums: the first class in sorted order.
+    The rule is ``w_i += rate (c(x) - h(x)) x_i`` (eq. 4.10) with a bias weight (x_0 = 1), where h is 1 if the
+    weighted sum exceeds 0. Examples are presented in their order until an epoch ends without mistakes, or for
+    ``epochs`` epochs. The weights of the epoch with the fewest mistakes are kept (the book keeps the last
+    ones; for linearly separable classes they are the same). With more than two classes there is one
+    classifier per class, and the largest weighted sum is predicted. Ties go to the first class in sorted
+    order.
 
     View ``margin``: the weighted sums.
 
-    Attributes with training values outside [0, 1] are brought into it by min-max on training data, as the
-    book advises; others, boolean ones with them, are taken as they are.
+    Features with training values outside [0, 1] are scaled to [0, 1] by min-max on the training data, as the
+    book advises. Other features, such as boolean ones, are not changed.
 
-    ``rule`` has the variants of the book's computer assignment 7: ``no-input`` leaves out the factor x_i,
-    ``delta`` has the weighted sum in the place of h(x), ``delta-no-input`` both. Only ``perceptron`` is
-    certain to converge where a line separates the classes; weights that overflow end the learning.
+    ``rule`` has the variants of computer assignment 7 of the book: ``no-input`` omits the factor x_i,
+    ``delta`` uses the weighted sum instead of h(x), ``delta-no-input`` does both. Only ``perceptron`` always
+    converges if the classes are linearly separable. Learning ends if weights overflow.
 
-    metrics: ``presentations`` of examples to the last change of weights, of all binary classifiers together,
-    only where none of them makes mistakes in the end; ``epochs``, the most that one took; ``training_error``
-    of the group; ``converged``, 1 where that is 0.
+    metrics: ``presentations``, the number of examples presented up to the last change of weights, over all
+    binary classifiers, only if none of them makes mistakes at the end; ``epochs``, the largest number of
+    epochs of a binary classifier; ``training_error`` of the group; ``converged``, 1 if it is 0.
 
     Source: Rosenblatt 1958; Kubat, An Introduction to Machine Learning (2015), Table 4.1, sections 4.2, 4.7.
     """
@@ -57,12 +58,12 @@ class Perceptron(LinearGroup):
     version: ClassVar[int] = 2
     metrics: ClassVar[Mapping[str, Metric]] = MISTAKE_METRICS
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "rate": Number("the learning rate", low=0, high=1, low_open=True),
-        "epochs": Integer("after how many epochs at most learning ends", low=1),
-        "start": Number("weights start at random between minus and plus this; 0 for all zero", low=0),
-        "rule": Choice("how weights change", options=tuple(RULES)),
+        "rate": Number("learning rate", low=0, high=1, low_open=True),
+        "epochs": Integer("largest number of epochs", low=1),
+        "start": Number("initial weights are drawn uniformly from [-start, start]", low=0),
+        "rule": Choice("learning rule", options=tuple(RULES)),
         "random_state": AnyOf(
-            "the seed of the starting weights; the run's where it is null",
+            "random seed of the initial weights; null: from the seed of the run",
             of=(Integer("", low=0), Nothing("")),
         ),
     }
@@ -86,7 +87,7 @@ class Perceptron(LinearGroup):
         return mistake_metrics(self)
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernel."""
         cls(random_state=0).fit(np.eye(2), [0, 1])
 
@@ -109,14 +110,14 @@ def learn(
     epochs: int,
     rule: str = "perceptron",
 ) -> Learnt:
-    """Perceptron learning from given weights (d + 1,), the bias first; targets (m,) are 0 or 1."""
+    """Fit a perceptron from initial weights (d + 1,), the bias first; targets (m,) are 0 or 1."""
     weights = np.array(weights, dtype=np.float64)
     presentations, epochs, mistakes = kernels.additive(X, targets, weights, float(rate), epochs, *RULES[rule])
     return Learnt(weights, None if mistakes else presentations, epochs)
 
 
 def mistake_metrics(group: LinearGroup) -> dict[str, float]:
-    """The quantities of classifiers that learn from mistakes."""
+    """Return the metrics of a group of mistake-driven classifiers."""
     needed = {} if group.presentations_ is None else {"presentations": float(group.presentations_)}
     return needed | {
         "epochs": float(group.epochs_),

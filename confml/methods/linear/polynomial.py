@@ -1,4 +1,4 @@
-"""`polynomial`: linear classifiers on all products of attributes up to an order."""
+"""`polynomial`: linear classifiers on all products of features up to an order."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ from confml.methods.linear.linear_group import Boxed, LinearGroup
 from confml.methods.linear.linear_svm import LinearSVM
 from confml.methods.linear.perceptron import Perceptron
 from confml.methods.linear.winnow import Winnow
+from confml.methods.multiclass import decision_values
 from confml.plugins.parameters import AnyOf, Choice, IncompatibleParameters, Integer, Nothing, Parameter
 
 LEARNERS: Mapping[str, type[LinearGroup]] = {cls.name: cls for cls in (LinearSVM, Perceptron, Winnow)}
-OF_LEARNERS = ("C", "rate", "alpha", "epochs")  # parameters that are handed to the learner
-MOST_NUMBERS = 200_000_000  # products of a training set: 1.6 GB, and LIBLINEAR's nodes twice that
-_BLOCK_NUMBERS = 10_000_000  # products of test examples at a time
+OF_LEARNERS = ("C", "rate", "alpha", "epochs")  # parameters that are passed to the learner
+MOST_NUMBERS = 200_000_000  # largest number of products of a training set: 1.6 GB, twice that in LIBLINEAR
+_BLOCK_NUMBERS = 10_000_000  # number of products per block of test examples
 
 
 class Polynomial(Method):
-    """A linear classifier on new attributes: all products of attributes up to ``order`` factors.
+    """Linear classifier on all products of features with up to ``order`` factors.
 
-    n attributes and order r make C(n + r, r) weights for each binary classifier (eq. 4.14), the bias
-    included. Any linear learner finds them: `linear-svm`, `perceptron` or `winnow`. Attributes with training
-    values outside [0, 1] are brought into it by min-max on training data first, so that no product dwarfs the
-    others. ``C`` goes to the linear SVM, ``rate`` to the perceptron, ``alpha`` to WINNOW and ``epochs`` to
-    the last two; null is the learner's own default.
+    With n features and order r, each binary classifier has C(n + r, r) weights (eq. 4.14), including the
+    bias. They are fitted by ``linear-svm``, ``perceptron`` or ``winnow``. Features with training values
+    outside [0, 1] are first scaled to [0, 1] by min-max on the training data, so that products have similar
+    ranges. ``C`` is passed to the linear SVM, ``rate`` to the perceptron, ``alpha`` to WINNOW and ``epochs``
+    to the last two; null is the default of the learner.
 
-    View ``margin``: the learner's weighted sums, the polynomial's value; the largest decides, and of equal
-    ones the first class in sorted order. metrics: those of the learner, and ``products``, how many new
-    attributes there are.
+    View ``margin``: the weighted sums, which are the values of the polynomials. The class with the largest
+    one is predicted; ties go to the first class in sorted order. metrics: those of the learner, and
+    ``products``, the number of products.
 
     Source: Kubat, An Introduction to Machine Learning (2015), sections 4.5 and 4.6.
     """
@@ -51,14 +52,15 @@ class Polynomial(Method):
         "products": Metric("number of products of features that the learner is given", None),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "order": Integer("the most factors of a product", low=1),
-        "learner": Choice("what finds the weights", options=tuple(sorted(LEARNERS))),
-        "C": AnyOf("of linear-svm", of=(LinearSVM.parameters["C"], Nothing(""))),
-        "rate": AnyOf("of the perceptron", of=(Perceptron.parameters["rate"], Nothing(""))),
-        "alpha": AnyOf("of WINNOW", of=(Winnow.parameters["alpha"], Nothing(""))),
-        "epochs": AnyOf("of perceptron and WINNOW", of=(Perceptron.parameters["epochs"], Nothing(""))),
+        "order": Integer("largest number of factors of a product", low=1),
+        "learner": Choice("method that fits the weights", options=tuple(sorted(LEARNERS))),
+        "C": AnyOf("C of linear-svm", of=(LinearSVM.parameters["C"], Nothing(""))),
+        "rate": AnyOf("rate of perceptron", of=(Perceptron.parameters["rate"], Nothing(""))),
+        "alpha": AnyOf("alpha of winnow", of=(Winnow.parameters["alpha"], Nothing(""))),
+        "epochs": AnyOf("epochs of perceptron and winnow", of=(Perceptron.parameters["epochs"], Nothing(""))),
         "random_state": AnyOf(
-            "the learner's seed; the run's where it is null", of=(Integer("", low=0), Nothing(""))
+            "random seed of the learner; null: from the seed of the run",
+            of=(Integer("", low=0), Nothing("")),
         ),
     }
 
@@ -81,15 +83,15 @@ class Polynomial(Method):
         self.random_state = random_state
 
     def fit(self, X, y) -> Polynomial:
-        """Learn the weights of all products from training examples X (m, d) with labels y (m,)."""
+        """Fit to training examples X (m, d) with labels y (m,)."""
         X, _ = self.check_fit_data(X, y)
         learner = self._new_learner()
         weights = number_of_weights(X.shape[1], self.order)
         if weights * len(X) > MOST_NUMBERS:
             raise ConfmlError(
-                f"order {self.order} makes {weights:,} products of {X.shape[1]} attributes, too many for "
-                f"{len(X):,} examples",
-                hint="lower the order, or select attributes",
+                f"order {self.order} makes {weights:,} products of {X.shape[1]} features for {len(X):,} "
+                f"examples, and at most {MOST_NUMBERS:,} numbers are allowed",
+                hint="lower the order, or select features",
             )
         self._boxed = Boxed(X)
         self._products = PolynomialFeatures(self.order, include_bias=False).fit(X)
@@ -97,12 +99,11 @@ class Polynomial(Method):
         return self
 
     def decision_function(self, X) -> np.ndarray:
-        """The weighted sums: (n, c), or (n,) of two classes, above 0 for the second one."""
-        scores = self.confident_predict(X)["margin"].scores
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores.copy()
+        """Return the weighted sums (n, c); with two classes (n,), positive for the second class."""
+        return decision_values(self.confident_predict(X)["margin"].scores)
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict:
-        """The view ``margin`` of X (n, d)."""
+        """Return the view ``margin`` of test examples X (n, d)."""
         X = self.check_predict_data(X)
         block = max(1, _BLOCK_NUMBERS // self._products.n_output_features_)
         parts = (self._inputs(X[start : start + block]) for start in range(0, len(X), block))
@@ -114,10 +115,10 @@ class Polynomial(Method):
         return self.learner_.fit_metrics_ | {"products": float(self._products.n_output_features_)}
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the learners' kernels."""
-        Perceptron.warm()
-        Winnow.warm()
+        Perceptron.compile_kernels()
+        Winnow.compile_kernels()
 
     def _inputs(self, X: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(self._products.transform(self._boxed(X)))
@@ -141,5 +142,5 @@ class Polynomial(Method):
 
 
 def number_of_weights(attributes: int, order: int) -> int:
-    """Eq. 4.14: C(n + r, r), the bias included."""
+    """Return C(n + r, r), the number of weights including the bias (eq. 4.14)."""
     return math.comb(attributes + order, order)

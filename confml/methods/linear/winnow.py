@@ -1,4 +1,4 @@
-"""`winnow`: linear classifiers that learn from their mistakes by the multiplicative rule."""
+"""`winnow`: linear classifiers with the multiplicative learning rule WINNOW."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, Number, Par
 
 
 class Winnow(LinearGroup):
-    """WINNOW: after each mistake, the weights of present attributes are multiplied or divided by alpha.
+    """WINNOW: after each mistake, the weights of the active features are multiplied or divided by alpha.
 
-    ``w_i = w_i alpha^(c(x) - h(x))`` (eq. 4.11) for the attributes with x_i = 1, or x_i >= 0.5 where they are
-    numeric (eq. 4.16); weights start at 1, and h is 1 if the weighted sum exceeds the threshold, which is the
-    number of attributes less 0.1 unless it is given. With ``doubled`` every attribute also has its opposite,
-    1 - x_i, with a weight of its own, which does the work of negative weights; the threshold stays. Large
-    steps of the weights (alpha) may jump over every solution: then it never converges.
+    The rule is ``w_i = w_i alpha^(c(x) - h(x))`` (eq. 4.11) for the features with x_i = 1, or x_i >= 0.5 for
+    numeric features (eq. 4.16). Weights start at 1 and stay between 1e-100 and 1e100. h is 1 if the weighted
+    sum exceeds the threshold, by default the number of features minus 0.1. With ``doubled`` each feature x_i
+    has a complement 1 - x_i with its own weight, which replaces negative weights; the threshold does not
+    change. With a large alpha the weights may step over every solution and never converge.
 
-    Examples are presented in their order, epoch after epoch, until all are classified right after an epoch,
-    or ``epochs`` are over: then the weights of the epoch with the fewest mistakes are kept. Several classes:
-    one classifier for each, and the largest weighted sum (less the threshold) decides; equal sums: the first
-    class in sorted order. Weights stay between 1e-100 and 1e100.
+    Examples are presented in their order until an epoch ends without mistakes, or for ``epochs`` epochs. The
+    weights of the epoch with the fewest mistakes are kept. With more than two classes there is one classifier
+    per class, and the largest weighted sum minus the threshold is predicted. Ties go to the first class in
+    sorted order.
 
-    View ``margin``: the weighted sums less the threshold.
+    View ``margin``: the weighted sums minus the threshold.
 
-    Attributes with training values outside [0, 1] are brought into it by min-max on training data; others,
-    boolean ones with them, are taken as they are.
+    Features with training values outside [0, 1] are scaled to [0, 1] by min-max on the training data. Other
+    features, such as boolean ones, are not changed.
 
-    metrics: ``presentations`` of examples to the last change of weights, of all binary classifiers together,
-    only where none of them makes mistakes in the end; ``epochs``, the most that one took; ``training_error``
-    of the group; ``converged``, 1 where that is 0.
+    metrics: ``presentations``, the number of examples presented up to the last change of weights, over all
+    binary classifiers, only if none of them makes mistakes at the end; ``epochs``, the largest number of
+    epochs of a binary classifier; ``training_error`` of the group; ``converged``, 1 if it is 0.
 
     Source: Littlestone 1987; Kubat, An Introduction to Machine Learning (2015), Table 4.3, sections 4.3, 4.7.
     """
@@ -44,13 +44,13 @@ class Winnow(LinearGroup):
     version: ClassVar[int] = 2
     metrics: ClassVar[Mapping[str, Metric]] = MISTAKE_METRICS
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "alpha": Number("the factor of a change", low=1, low_open=True),
+        "alpha": Number("factor by which weights are multiplied or divided", low=1, low_open=True),
         "threshold": AnyOf(
-            "what the weighted sum must exceed; the number of attributes less 0.1 where it is null",
+            "threshold of the weighted sum; null: the number of features minus 0.1",
             of=(Number("", low=0), Nothing("")),
         ),
-        "doubled": Flag("whether every attribute's opposite is an attribute, too"),
-        "epochs": Integer("after how many epochs at most learning ends", low=1),
+        "doubled": Flag("whether the complement 1 - x of each feature x is added as a feature"),
+        "epochs": Integer("largest number of epochs", low=1),
     }
 
     def __init__(
@@ -67,11 +67,11 @@ class Winnow(LinearGroup):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # steps by a factor of 2 are coarse for numeric attributes
+        tags.classifier_tags.poor_score = True  # a factor of 2 is coarse for numeric features
         return tags
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernel."""
         cls().fit(np.eye(2), [0, 1])
 

@@ -1,1 +1,1 @@
-"""Classifiers of scikit-learn as methods."""
+"""scikit-learn classifiers as methods."""

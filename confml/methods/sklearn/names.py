@@ -1,9 +1,10 @@
-"""Finds the classifiers of scikit-learn by their dotted names, and describes them."""
+"""Lookup of scikit-learn classifiers by dotted name, and the description of their parameters."""
 
 from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import inspect
 import re
 from typing import Any
@@ -18,15 +19,15 @@ _WITHOUT_CLASSIFIERS = {"callback", "datasets", "exceptions", "experimental", "e
 
 
 def find_classifier(name: str) -> type:
-    """The class of ``sklearn.<module>.<Class>``.
+    """Return the class ``sklearn.<module>.<Class>``.
 
-    Only public modules of scikit-learn are imported, whatever is asked for. Raises ConfigError, with the
-    nearest known name, for anything that is not one of its classifiers.
+    Only public modules of scikit-learn are imported, for any name. Raises ConfigError, with the nearest known
+    name, if there is no such classifier.
     """
     if name.partition(".")[0] != "sklearn":
         raise ConfigError(
-            f"unknown method '{name}': only classifiers of scikit-learn can be named by a dotted name",
-            hint="other packages offer methods by the entry point group 'confml.methods'",
+            f"unknown method '{name}': only classifiers of scikit-learn have dotted names",
+            hint="other packages provide methods by the entry point group 'confml.methods'",
         )
     _, module, cls = (name.split(".") + ["", ""])[:3]
     found = {}
@@ -42,19 +43,19 @@ def find_classifier(name: str) -> type:
 
 
 def dotted_name(class_name: str) -> str | None:
-    """The dotted name of the classifier that is called this, or nearly this, or None."""
+    """Return the dotted name of the classifier with the nearest class name, or None."""
     by_class = {name.rpartition(".")[2]: name for name in known_classifiers()}
     return by_class.get(nearest(class_name, by_class) or "")
 
 
 @functools.cache
 def known_classifiers() -> tuple[str, ...]:
-    """The dotted names of all classifiers; imports most of scikit-learn, which takes a second or two."""
+    """Return the dotted names of all classifiers; this imports most of scikit-learn, in about 2 seconds."""
     return tuple(f"sklearn.{module}.{name}" for module in _modules() for name in _classifiers(module))
 
 
 def describe_parameters(cls: type) -> list[dict[str, Any]]:
-    """Name, about, expected and default of a classifier's parameters, as scikit-learn documents them."""
+    """Return name, about, expected and default of each parameter, from scikit-learn's documentation."""
     documented = _documented(inspect.cleandoc(cls.__doc__ or ""))
     defaults = default_parameters(cls)
     described = []
@@ -66,7 +67,7 @@ def describe_parameters(cls: type) -> list[dict[str, Any]]:
 
 
 def plain(text: str) -> str:
-    """Documentation with its cross-references replaced by their words."""
+    """Return documentation with cross-references replaced by their text."""
     return re.sub(r":\w+:`~?([^<`]*?)(?:\s+<[^`]*>)?`", r"\1", text)
 
 
@@ -96,7 +97,7 @@ def _nearest_of(class_name: str) -> str:
 
 
 def _documented(text: str) -> dict[str, tuple[str, str]]:
-    """{parameter: (what it may be, first paragraph)} out of a docstring in numpy's style."""
+    """Return {parameter: (accepted values, first paragraph)} from a docstring in NumPy style."""
     section = text.partition("\nParameters\n")[2].partition("\n")[2]
     documented, name, expected, lines = {}, "", "", []
     for line in [*re.split(r"\n[^\n]+\n---", section)[0].splitlines(), "end : "]:
@@ -105,7 +106,7 @@ def _documented(text: str) -> dict[str, tuple[str, str]]:
             lines.append(line.strip())
             continue
         if name:
-            # What stands on the lines up to an empty one, or to a directive.
+            # The text up to an empty line or a directive.
             words = re.split(r"\n\n|\n\.\. ", "\n".join(lines).strip())[0]
             documented[name] = (re.split(r",\s*default", expected)[0], plain(" ".join(words.split())))
         name, expected = entry.groups()

@@ -1,4 +1,4 @@
-"""`SklearnMethod`: a classifier of scikit-learn as a method, with the kind of confidence that it has."""
+"""`SklearnMethod`: a scikit-learn classifier as a method."""
 
 from __future__ import annotations
 
@@ -14,40 +14,41 @@ from sklearn.utils.validation import check_is_fitted
 from confml.errors import ConfigError, ConfmlError, did_you_mean
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
+from confml.methods.multiclass import two_class_scores
 from confml.methods.sklearn.names import find_classifier
 from confml.plugins.parameters import BadValue, MissingParameter, UnknownParameter
 from confml.plugins.registry import required_parameters
 
 
 class SklearnMethod(Method):
-    """A classifier of scikit-learn; its parameters are the classifier's own.
+    """scikit-learn classifier as a method, with the parameters of the classifier.
 
-    It has one view, the first of these that the classifier offers:
+    It has one view, the first of these that the classifier supports:
 
     - ``probability``: the columns of ``predict_proba``;
-    - ``margin``: the columns of ``decision_function``. Of two classes, whose decision value f is one number,
-      the columns are -f/2 and f/2, so that the confidence, the largest less the second largest, is |f|;
+    - ``margin``: the columns of ``decision_function``. With two classes the decision value f is one number,
+      and the columns are -f/2 and f/2, so the confidence (the largest minus the second largest) is |f|;
     - ``vote``: 1 for the predicted class and 0 for the others.
 
-    Labels are those of the classifier's own ``predict``, which are not always the class of the largest score.
-    A parameter that takes a classifier is given one by its dotted name, as ``sklearn.svm.LinearSVC``, and
-    that one's parameters behind two underscores, as ``estimator__C``. A ``random_state`` that is not given,
-    at any depth, is seeded by the run.
+    Labels are those of the classifier's ``predict``, which can differ from the class with the largest score.
+    A parameter whose value is a classifier takes a dotted name, such as ``sklearn.svm.LinearSVC``; the
+    parameters of that classifier have two underscores, such as ``estimator__C``. Each ``random_state`` that
+    is not given, also of nested classifiers, is set from the seed of the run.
     """
 
     version: ClassVar[int] = 1
-    # Parameters are checked by `new_classifier`, not by rules of confml's own.
+    # Parameters are checked by `new_classifier`, not by declarations.
 
     def __init__(self, estimator):
         self.estimator = estimator
 
-    # Parameters and copies are the classifier's: a grid names its parameters, not the wrapper's.
+    # Parameters and copies are those of the classifier, so a grid has the names of its parameters.
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return self.estimator.get_params(deep)
 
     def set_params(self, **params) -> SklearnMethod:
-        """Raises ConfigError for a parameter that the classifier does not have; `fit` checks values."""
+        """Set parameters of the classifier; raise ConfigError for an unknown name. `fit` checks values."""
         _set_params(self.estimator, params)
         return self
 
@@ -64,14 +65,14 @@ class SklearnMethod(Method):
         return f"SklearnMethod({self.estimator!r})"
 
     def fit(self, X, y) -> SklearnMethod:
-        """Fit a copy of the classifier, `estimator_`, to X (m, d), y (m,)."""
+        """Fit a copy of the classifier, ``estimator_``, to X (m, d) with labels y (m,)."""
         check_values(self.estimator)
         fitted = clone(self.estimator).fit(X, y)
         self.estimator_, self.classes_ = fitted, np.asarray(fitted.classes_)
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The classifier's one view of X (n, d)."""
+        """Return the view of the classifier for test examples X (n, d)."""
         check_is_fitted(self)
         fitted, c = self.estimator_, len(self.classes_)
         labels = np.asarray(fitted.predict(X))
@@ -88,13 +89,13 @@ class SklearnMethod(Method):
 
     @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "predict_proba"))
     def predict_proba(self, X) -> np.ndarray:
-        """(n, c) the classifier's own."""
+        """Return the classifier's probabilities (n, c)."""
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
     @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "decision_function"))
     def decision_function(self, X) -> np.ndarray:
-        """(n, c), or (n,) of two classes: the classifier's own."""
+        """Return the classifier's decision values (n, c); with two classes (n,)."""
         check_is_fitted(self)
         return self.estimator_.decision_function(X)
 
@@ -103,28 +104,25 @@ class SklearnMethod(Method):
         return self.estimator_.n_features_in_
 
     def _checked(self, function: str, scores) -> np.ndarray:
-        """Finite float64 scores, a column a class."""
+        """Return the scores as finite float64 numbers with one column per class."""
         scores = np.asarray(scores, dtype=np.float64)
         if scores.ndim == 1:
-            scores = (
-                np.column_stack([-scores / 2, scores / 2]) if len(self.classes_) == 2 else scores[:, None]
-            )
+            scores = two_class_scores(scores) if len(self.classes_) == 2 else scores[:, None]
         wrong = ~np.isfinite(scores).all(axis=1)
         if wrong.any():
             raise ConfmlError(
-                f"{function} of {type(self.estimator).__name__} gives numbers that are not finite for "
+                f"{function} of {type(self.estimator).__name__} returns numbers that are not finite for "
                 f"{wrong.sum()} of {len(scores)} examples"
             )
         return scores
 
 
 def new_classifier(name: str, params: Mapping[str, Any]) -> Any:
-    """A classifier of scikit-learn that is not fitted yet, by dotted name.
+    """Return an unfitted scikit-learn classifier by dotted name.
 
-    Raises ConfigError for a name that is no classifier's, a parameter that it does not have, lacks or cannot
-    have with this value.
+    Raises ConfigError for an unknown name, an unknown or missing parameter, or a value that is not accepted.
     """
-    cls = find_classifier(name)
+    cls: Any = find_classifier(name)
     first = {key: value for key, value in params.items() if "__" not in key}
     known = cls._get_param_names()
     for key in first:
@@ -167,14 +165,14 @@ def check_values(estimator: Any, prefix: str = "") -> None:
 
 
 def view_of(estimator: Any) -> str:
-    """Which view a classifier has, as it is set up."""
+    """Return the name of the view of a classifier with its current parameters."""
     if hasattr(estimator, "predict_proba"):
         return "probability"
     return "margin" if hasattr(estimator, "decision_function") else "vote"
 
 
 def _set_params(estimator: Any, params: Mapping[str, Any]) -> None:
-    """scikit-learn's ``set_params`` with our messages; shorter names first, as values they belong to."""
+    """Call ``set_params`` with confml's errors; outer parameters first, because inner ones belong to them."""
     for key in sorted(params, key=lambda name: name.count("__")):
         known = estimator.get_params()
         if key not in known:
@@ -186,7 +184,7 @@ def _set_params(estimator: Any, params: Mapping[str, Any]) -> None:
 
 
 def _as_value(value: Any) -> Any:
-    """A classifier for its dotted name; everything else as it is."""
+    """Return the classifier of a dotted name; any other value is returned unchanged."""
     if isinstance(value, str) and value.startswith("sklearn."):
         return new_classifier(value, {})
     return value
@@ -201,7 +199,7 @@ def _unknown(owner: str, key: str, known) -> None:
 def _reworded(error: ValueError, estimator: Any, prefix: str) -> ConfigError:
     """Return scikit-learn's "The 'C' parameter of SVC must be a ... Got -1 instead." as a `BadValue`.
 
-    scikit-learn's error has no attributes: the text is all there is.
+    The text is parsed, because scikit-learn's error has no attributes.
     """
     form = re.fullmatch(
         r"The '(\w+)' parameter of \w+ must be (.*)\. Got .* instead\.", str(error), re.DOTALL

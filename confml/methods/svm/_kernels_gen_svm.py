@@ -1,4 +1,4 @@
-"""Compiled loops of `gen_svm`: the loss of all examples and its slopes, in one pass."""
+"""Compiled function of `gen_svm`: the loss of all examples and its gradient in one pass."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from confml._jit import kernel
 
 @kernel
 def loss_and_slopes(Z, codes, U, rho, kappa, p, norms_power, slopes):
-    """Sum over the examples of rho_i (sum_j h^p(q_ij))^(1/p), and its derivative in Z into ``slopes``.
+    """Return the sum over the examples of rho_i (sum_j h^p(q_ij))^(1/p); fill slopes (n, c-1) with dloss/dZ.
 
-    Z (n, c-1): examples in the simplex space; codes (n,): class numbers; U (c, c-1): the corners of the
-    simplex; rho (n,); q_ij = z_i (u_y - u_j) over the classes j other than y = codes[i]; h the Huber hinge
-    with parameter kappa > -1. norms_power: 1 for p = 1, 2 for p = 2, else 0. slopes (n, c-1).
+    Z (n, c-1): examples in the simplex space. codes (n,): class numbers. U (c, c-1): corners of the simplex.
+    rho (n,): example weights. q_ij = z_i (u_y - u_j) for the classes j other than y = codes[i]. h is the
+    Huber hinge with parameter kappa > -1. norms_power: 1 for p = 1, 2 for p = 2, else 0.
     """
     n, k = Z.shape
     c = k + 1
@@ -30,7 +30,7 @@ def loss_and_slopes(Z, codes, U, rho, kappa, p, norms_power, slopes):
             if j == y:
                 continue
             q = own
-            for a in range(max(j - 1, 0), k):  # a corner has no entry before its own number
+            for a in range(max(j - 1, 0), k):  # the first entries of a corner are 0
                 q -= Z[i, a] * U[j, a]
             if q <= -kappa:
                 hinge[j], slope[j] = 1.0 - q - 0.5 * wide, -1.0
@@ -41,7 +41,7 @@ def loss_and_slopes(Z, codes, U, rho, kappa, p, norms_power, slopes):
             slopes[i, a] = 0.0
         if top == 0.0:
             continue
-        # Divided by the largest hinge, which cannot overflow or vanish.
+        # Powers of hinges divided by the largest one neither overflow nor underflow.
         scale = 1.0
         if norms_power == 1:
             norm = 0.0

@@ -1,4 +1,4 @@
-"""Compiled loop of `_newton_svm`: Newton's method for the squared hinge loss."""
+"""Compiled function of `newton_svm`: Newton's method for the squared hinge loss."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from confml._jit import kernel
 
 
 @kernel
-def newton(B, prices, C, w, m, active, S, r, tolerance, most):
-    """Minimise ``|w|^2 / (4 C) + 1/2 sum s max(0, 1 - b w)^2`` from w on; returns the iterations.
+def newton(B, penalties, C, w, m, active, S, r, tolerance, most):
+    """Minimise ``|w|^2 / (4 C) + 1/2 sum s max(0, 1 - b w)^2`` from the start w; return the iterations.
 
-    B (n, D): examples times their target; prices (n,): s. State, all of it changed in place: w (D,); m (n,):
-    B w; active (n,) bool: m < 1; S (D, D): the sum of s b b' over the active rows, its lower half; r (D,):
-    that of s b. Each step goes to the minimum of the parabola of the active rows, or as far along as the
-    objective falls. Ends when that minimum is at most ``tolerance`` times the objective lower.
+    B (n, D): examples times their targets. penalties (n,): s. State, updated in place: w (D,); m (n,), B w;
+    active (n,) bool, m < 1; S (D, D), the sum of s b b' over the active rows (lower triangle); r (D,), the
+    sum of s b. Each step goes to the minimum of the quadratic function of the active rows, with a line
+    search. The loop ends when this minimum is lower than the objective by at most ``tolerance`` times the
+    objective.
     """
     n, D = B.shape
     H = np.empty((D, D))
@@ -35,18 +36,18 @@ def newton(B, prices, C, w, m, active, S, r, tolerance, most):
         for i in range(n):
             lack = 1.0 - m[i]
             if lack > 0.0:
-                value += 0.5 * prices[i] * lack * lack
-                slope -= prices[i] * lack * change[i]
+                value += 0.5 * penalties[i] * lack * lack
+                slope -= penalties[i] * lack * change[i]
             lack -= change[i]
             if lack > 0.0:
-                end -= prices[i] * lack * change[i]
+                end -= penalties[i] * lack * change[i]
         slope += own
         end += own + along
         if -0.5 * slope <= tolerance * value:
             return iteration
         far = 1.0
         if end > 0.0:
-            # The slope along the step is piecewise linear and rising: its root lies between.
+            # The slope along the step is piecewise linear and increasing, so it has one root in between.
             low, high, low_slope, high_slope = 0.0, 1.0, slope, end
             for turn in range(60):
                 far = low - low_slope * (high - low) / (high_slope - low_slope)
@@ -56,7 +57,7 @@ def newton(B, prices, C, w, m, active, S, r, tolerance, most):
                 for i in range(n):
                     lack = 1.0 - m[i] - far * change[i]
                     if lack > 0.0:
-                        here -= prices[i] * lack * change[i]
+                        here -= penalties[i] * lack * change[i]
                 if abs(here) <= -1e-3 * slope:
                     break
                 if here > 0.0:
@@ -70,7 +71,7 @@ def newton(B, prices, C, w, m, active, S, r, tolerance, most):
             now = m[i] < 1.0
             if now != active[i]:
                 active[i] = now
-                sign = prices[i] if now else -prices[i]
+                sign = penalties[i] if now else -penalties[i]
                 for a in range(D):
                     part = sign * B[i, a]
                     if part != 0.0:

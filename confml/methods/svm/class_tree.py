@@ -1,4 +1,4 @@
-"""`ClassTree`: classes parted into two groups, again and again, until each stands alone."""
+"""`ClassTree`: binary tree that divides the classes into two groups until each class is a leaf."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from confml.methods.svm.graph_cuts import CUTS, cut_value
 
 @dataclass(frozen=True, eq=False)
 class ClassTree:
-    """A binary tree with c classes as its leaves and c - 1 inner nodes, numbered from the root.
+    """Binary tree with the c classes as leaves and c - 1 inner nodes; the root is node 0.
 
-    classes: (c,) labels. left, right: (c - 1,) children: the number of a node, or -1 - k for class number k.
-    cut: (c - 1,) what the split of a node costs, by the kind of cut. The left part of a node holds its first
-    class.
+    classes: (c,) labels. left, right: (c - 1,) children of each node: a node number, or -1 - k for class
+    number k. cut: (c - 1,) value of the cut of each node. The first class of a node is on its left side.
     """
 
     classes: np.ndarray
@@ -28,8 +27,10 @@ class ClassTree:
 
     @classmethod
     def of_weights(cls, classes: np.ndarray, weights: np.ndarray, cut: str = "minimum") -> ClassTree:
-        """The tree of recursive cuts of the complete graph over the classes with edge ``weights`` (c, c)."""
-        left, right, costs = [], [], []
+        """Build the tree by recursive cuts of the complete graph on the classes with ``weights`` (c, c)."""
+        left: list[int] = []
+        right: list[int] = []
+        costs: list[float] = []
 
         def grow(members: np.ndarray) -> int:
             if len(members) == 1:
@@ -38,7 +39,8 @@ class ClassTree:
             side = CUTS[cut](part)
             number = len(costs)
             costs.append(float(cut_value(part, side, cut)))
-            left.append(0), right.append(0)
+            left.append(0)
+            right.append(0)
             left[number], right[number] = grow(members[~side]), grow(members[side])
             return number
 
@@ -46,22 +48,22 @@ class ClassTree:
         return cls(classes, np.array(left, np.int64), np.array(right, np.int64), np.array(costs))
 
     def __len__(self) -> int:
-        """Inner nodes."""
+        """Return the number of inner nodes."""
         return len(self.left)
 
     def leaves(self, child: int) -> np.ndarray:
-        """Class numbers below a child (of `left` or `right`), sorted."""
+        """Return the sorted class numbers below a child (an entry of `left` or `right`)."""
         if child < 0:
             return np.array([-1 - child])
         return np.sort(np.concatenate([self.leaves(self.left[child]), self.leaves(self.right[child])]))
 
     def sides(self, node: int) -> tuple[np.ndarray, np.ndarray]:
-        """Class numbers on the left and on the right of a node, each sorted."""
+        """Return the sorted class numbers on the left side and on the right side of a node."""
         return self.leaves(int(self.left[node])), self.leaves(int(self.right[node]))
 
     @property
     def depth(self) -> int:
-        """Machines on the longest way from the root to a class."""
+        """Number of inner nodes on the longest path from the root to a class."""
 
         def below(child: int) -> int:
             return 0 if child < 0 else 1 + max(below(int(self.left[child])), below(int(self.right[child])))
@@ -69,12 +71,14 @@ class ClassTree:
         return below(0) if len(self) else 0
 
     def only(self, classes: np.ndarray) -> ClassTree:
-        """The same tree without the classes that are not among these (sorted labels, all in the tree)."""
+        """Return the tree restricted to these classes (sorted labels, all in the tree)."""
         kept = np.isin(self.classes, classes)
         if kept.all():
             return self
         number = np.cumsum(kept) - 1
-        left, right, costs = [], [], []
+        left: list[int] = []
+        right: list[int] = []
+        costs: list[float] = []
 
         def copy(child: int) -> int | None:
             if child < 0:
@@ -84,8 +88,12 @@ class ClassTree:
                 return copy(int(self.right[child])) if one is None else one
             place = len(costs)
             costs.append(self.cut[child])
-            left.append(0), right.append(0)
-            left[place], right[place] = copy(int(self.left[child])), copy(int(self.right[child]))
+            left.append(0)
+            right.append(0)
+            for children, copied in ((self.left, left), (self.right, right)):
+                one = copy(int(children[child]))
+                assert one is not None  # both sides have a kept class
+                copied[place] = one
             return place
 
         if len(self):
@@ -96,7 +104,7 @@ class ClassTree:
     # ---- other forms
 
     def to_dict(self, child: int | None = None) -> dict[str, Any]:
-        """Plain data: ``{"class": c}`` for a leaf, ``{"classes", "cut", "left", "right"}`` for a node."""
+        """Return plain data: ``{"class": c}`` for a leaf, else the keys classes, cut, left and right."""
         if child is None:
             child = 0 if len(self) else -1
         if child < 0:
@@ -113,7 +121,7 @@ class ClassTree:
         return ClassTreeNode.from_dict(self.to_dict()).to_text()
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """As named arrays; `from_arrays` undoes it."""
+        """Return the tree as named arrays, from which `from_arrays` builds it again."""
         return {"classes": self.classes, "left": self.left, "right": self.right, "cut": self.cut}
 
     @classmethod

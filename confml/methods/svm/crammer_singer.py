@@ -1,4 +1,4 @@
-"""`crammer-singer`: one support vector machine for all classes at once."""
+"""`crammer-singer`: the multiclass support vector machine of Crammer and Singer."""
 
 from __future__ import annotations
 
@@ -9,40 +9,42 @@ import numpy as np
 
 from confml._seeds import derived_generator
 from confml.measures.prediction import Prediction
+from confml.methods.multiclass import decision_values
 from confml.methods.svm.liblinear_nodes import Nodes
 from confml.methods.svm.linear_machines import (
     CLASS_WEIGHT,
     RANDOM_STATE,
     TOLERANCE,
     C,
-    class_prices,
+    class_penalties,
     known_weight,
 )
-from confml.methods.svm.penalty_path import SparseMethod, margin_of
+from confml.methods.svm.penalty_path import SparseMethod
 from confml.plugins.parameters import Parameter
 
 
 class CrammerSinger(SparseMethod):
-    """One linear support vector machine for all classes together, by LIBLINEAR's ``-s 4``.
+    """Linear multiclass support vector machine of Crammer and Singer (LIBLINEAR's ``-s 4``).
 
-    Minimises ``1/2 sum_k |w_k|^2 + C sum_i max_k (0, 1 - (f_y(x_i) - f_k(x_i)))`` over k other than the
-    label y of example i, with a bias for each class that is the weight of a constant attribute. Features
-    are not scaled: put ``min-max`` before this method where their units differ. A fit with a large C takes
-    seconds, with a small one a hundredth of that, and a running fit cannot be interrupted.
+    Minimises ``1/2 sum_k |w_k|^2 + C sum_i max_k (0, 1 - (f_y(x_i) - f_k(x_i)))`` over the classes k other
+    than the label y of example i. The bias of each class is the weight of a constant feature. Features are
+    not scaled: use ``min-max`` before this method if their units differ. A fit takes seconds with a large C
+    and about a hundredth of that with a small C. A running fit cannot be interrupted.
 
-    ``tolerance`` decides how close a fit comes to the minimum. Excess of the objective over that of tolerance
-    1e-5, and test labels that change, worst of C = 2^-8, 2^-2, 1, 16, 256 on iris, wine, vehicle, segment and
-    satimage and of C up to 1 on usps (2000 training rows at most, ``min-max``)::
+    ``tolerance`` is the stopping tolerance of the solver. The table shows the excess of the objective over
+    its value with tolerance 1e-5 and the fraction of test labels that differ, each the largest over
+    C = 2^-8, 2^-2, 1, 16, 256, on iris, wine, vehicle and segment up to C = 256, satimage and usps up to
+    C = 1 (at most 2000 training rows, ``min-max``)::
 
-        tolerance         excess        labels changed     time
+        tolerance         excess        labels changed     relative time
         0.1 (LIBLINEAR)   175 %         6.7 %              1
         0.01               20 %         5.0 %              2
         0.001               1.5 %       1.1 %              4
         0.0001              0.2 %       0.13 %             7
 
-    The default is 0.0001. LIBLINEAR's own 0.1 stands in the configs of the SmartSVM study, as in the paper.
+    The default is 0.0001. The configs of the SmartSVM study use LIBLINEAR's default 0.1, as in the paper.
 
-    View ``margin``: the decision values f_k. Equal ones: the first class in sorted order.
+    View ``margin``: the decision values f_k. Ties go to the first class in sorted order.
 
     Source: Crammer & Singer, JMLR 2 (2001); solver by Keerthi et al., KDD 2008.
     """
@@ -70,29 +72,33 @@ class CrammerSinger(SparseMethod):
         self.random_state = random_state
 
     def fit(self, X, y):
-        """Train on examples X (m, d), an array or a sparse matrix, with labels y (m,)."""
+        """Fit to training examples X (m, d), an array or a sparse matrix, with labels y (m,)."""
         X, codes = self.check_fit_data(X, y)
         c = len(self.classes_)
         if c == 1:
             self.weights_ = np.zeros((1, X.shape[1] + 1))
             return self
         seed = int(np.random.default_rng(self.random_state).integers(2**31))
-        prices = class_prices(known_weight(self.class_weight, X, codes, self.classes_), self.classes_, codes)
+        penalties = class_penalties(
+            known_weight(self.class_weight, X, codes, self.classes_), self.classes_, codes
+        )
         self.weights_ = Nodes(X).crammer_singer(
-            codes, c, float(self.C), float(self.tolerance), seed, prices.tolist()
+            codes, c, float(self.C), float(self.tolerance), seed, penalties.tolist()
         )
         return self
 
-    def _share_seeds(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
-        """Seed without regard to the tolerance: all tolerances take the examples in the same order."""
-        self._seed(derived_generator(rng, {name: point[name] for name in point if name != "tolerance"}))
+    def share_random_states(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
+        """Use the same seed for all tolerances, so that they take the examples in the same order."""
+        self.seed_random_states(
+            derived_generator(rng, {name: point[name] for name in point if name != "tolerance"})
+        )
 
     def decision_function(self, X) -> np.ndarray:
-        """The decision values: (n, c), or (n,) of two classes, positive for the second."""
-        return margin_of(self.confident_predict(X)["margin"])
+        """Return the decision values (n, c); with two classes (n,), positive for the second class."""
+        return decision_values(self.confident_predict(X)["margin"].scores)
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The view ``margin`` of X (n, d)."""
+        """Return the view ``margin`` of test examples X (n, d)."""
         X = self.check_predict_data(X)
         values = np.asarray(X @ self.weights_[:, 1:].T) + self.weights_[:, 0]
         return {"margin": Prediction(self.classes_, values, "margin")}

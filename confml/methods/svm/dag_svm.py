@@ -1,4 +1,4 @@
-"""`dag-svm`: linear support vector machines, one for every pair of classes, that eliminate class by class."""
+"""`dag-svm`: one-vs-one linear support vector machines that eliminate one class at a time."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from confml.methods.svm.linear_machines import LinearMachines
 
 
 class DAGSVM(LinearMachines):
-    """The machines of ``ovo-svm``, asked one after the other: each answer votes one class away.
+    """One-vs-one linear support vector machines in a directed acyclic graph (DAGSVM).
 
-    The first and the last class that are left are compared, in sorted order, and the loser is out, until one
-    is left: c - 1 machines are asked, where ``ovo-svm`` asks c (c - 1) / 2. A decision value of 0 keeps the
-    first. Training is that of ``ovo-svm``.
+    The machine of the first and the last remaining class, in sorted order, eliminates one of the two, until
+    one class remains. A prediction needs c - 1 decision values, ``ovo-svm`` needs c (c - 1) / 2. A decision
+    value of 0 keeps the first class. The machines are those of ``ovo-svm``.
 
-    View ``margin``: 0 for the class that is left, and for any other minus the absolute decision value that
-    voted it away; the largest less the second is then the smallest decision value along the way. metrics:
+    View ``margin``: 0 for the predicted class, and for each other class minus the absolute decision value
+    that eliminated it. The confidence is then the smallest absolute decision value on the path. metrics:
     ``machines``, ``machine_rows`` (training examples of all machines together).
 
     Source: Platt, Cristianini & Shawe-Taylor, Large margin DAGs for multiclass classification, NIPS 12
@@ -42,7 +42,7 @@ class DAGSVM(LinearMachines):
         examples = np.arange(n)
         for _ in range(c - 1):
             decided = values[examples, place[low, high]]
-            second = decided > 0  # the second class of the pair wins, the first is out
+            second = decided > 0  # the first class of the pair is eliminated
             scores[examples, np.where(second, low, high)] = -np.abs(decided)
             low, high = low + second, high - ~second
         return {"margin": Prediction(self.classes_, scores, "margin", self.classes_[low])}

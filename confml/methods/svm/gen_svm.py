@@ -1,4 +1,4 @@
-"""`gen-svm`: one support vector machine for all classes, in a space where each class is a corner."""
+"""`gen-svm`: the generalised multiclass support vector machine of van den Burg and Groenen."""
 
 from __future__ import annotations
 
@@ -14,59 +14,64 @@ from confml.methods.svm._kernels_gen_svm import loss_and_slopes
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
 
-# A path goes down these values of lambda: where a fit starts depends on its own lambda alone.
+# Each path starts with these decreasing values of the ridge, so the start of a fit depends on its ridge only.
 RUNGS = tuple(2.0**power for power in range(18, -19, -6))
-EIGENVALUE_CUT = 1e-8  # smallest eigenvalue of a kernel matrix that is kept, against the largest
+EIGENVALUE_CUT = 1e-8  # smallest eigenvalue of a kernel matrix that is kept, relative to the largest
 
 
 class GenSVM(PenaltyPath):
-    """A multiclass support vector machine that maps examples into a simplex with a corner for each class.
+    """Multiclass support vector machine that maps examples into a simplex with one corner per class (GenSVM).
 
-    An example maps to ``z = W' x + t`` in c - 1 dimensions, and its class is the nearest corner u. With
-    ``q_j = z' (u_y - u_j)`` it minimises ``1/n sum_i rho_i (sum_j h^p(q_ij))^(1/p) + lam tr W'W`` over the
-    classes j other than its own, where h is the Huber hinge: 0 above 1, ``(1 - q)^2 / (2 kappa + 2)`` down to
-    -kappa, and linear below. rho is 1 (``unit``), or n / (n_k c) for the n_k rows of a class (``group``).
-    The objective is convex and smooth and is minimised by L-BFGS, down a fixed ladder of lambda to its own.
-    Attributes are taken as they are: put ``min-max`` ahead where their units differ.
+    An example x is mapped to ``z = W' x + t`` in c - 1 dimensions; the prediction is the class of the nearest
+    corner u. With ``q_ij = z_i' (u_y - u_j)`` for the label y of example i, the objective
+    ``1/n sum_i rho_i (sum_j h^p(q_ij))^(1/p) + ridge tr W'W`` is minimised, where j runs over the other
+    classes and h is the Huber hinge: 0 above 1, ``(1 - q)^2 / (2 kappa + 2)`` down to -kappa, and linear
+    below. rho is 1 (``unit``), or n / (n_k c) for the n_k rows of the class (``group``). The objective is
+    convex and smooth. It is minimised by L-BFGS along a fixed decreasing sequence of ridges. Features are not
+    scaled: use ``min-max`` before this method if their units differ.
 
-    View ``margin``: the products z' u_k, whose largest belongs to the nearest corner; the largest less the
-    second is q. Equal ones: the first class in sorted order. metrics: ``objective``, ``iterations``.
+    View ``margin``: the products z' u_k, which are largest for the nearest corner. Ties go to the first class
+    in sorted order. metrics: ``objective``, ``iterations``.
 
-    ``kernel: rbf`` works on the eigenvectors of the kernel matrix of ``components`` training rows: all of
-    them where there are no more, else drawn at random.
+    ``kernel: rbf`` is exp(-gamma |x - x'|^2), as in scikit-learn; ``bayes-transduction`` and ``kernel-svm``
+    have the width sigma with gamma = 1 / (2 sigma^2). Examples are represented by the eigenvectors of the
+    kernel matrix of ``components`` training rows, drawn at random if there are more rows.
 
     Source: van den Burg & Groenen, GenSVM: a generalized multiclass support vector machine, JMLR 17 (2016).
     """
 
     name: ClassVar[str] = "gen-svm"
     version: ClassVar[int] = 1
-    penalty: ClassVar[str] = "lam"
+    penalty: ClassVar[str] = "ridge"
     views: ClassVar[tuple[str, ...]] = ("margin",)
     metrics: ClassVar[Mapping[str, Metric]] = {
         "objective": Metric("value of the objective function after the fit", None),
         "iterations": Metric("number of iterations of the optimiser", None),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "lam": Number("the weight of the penalty on W (lambda)", low=0, low_open=True),
-        "kappa": Number("where the hinge turns linear: at -kappa", low=-1, low_open=True),
-        "p": Number("the power of the norm over the errors of an example", low=1, high=2),
-        "weights": Choice("of the examples: the same, or the same for each class", options=("unit", "group")),
+        "ridge": Number("weight of the penalty on W (lambda in the paper)", low=0, low_open=True),
+        "kappa": Number("the hinge is linear below -kappa", low=-1, low_open=True),
+        "p": Number("power of the norm over the errors of an example", low=1, high=2),
+        "weights": Choice(
+            "weights of the examples: unit, 1 each; group, the same sum for each class",
+            options=("unit", "group"),
+        ),
         "kernel": Choice("linear, or rbf: exp(-gamma |x - x'|^2)", options=("linear", "rbf")),
         "gamma": AnyOf(
-            "of the kernel; scale: 1 over the number of attributes and their variance",
+            "coefficient of the rbf kernel, 1 / (2 sigma^2); scale: 1 / (number of features * variance of X)",
             of=(Choice("", options=("scale",)), Number("", low=0, low_open=True)),
         ),
-        "components": Integer("training rows that the map of a kernel is made of, at most", low=1),
+        "components": Integer("largest number of training rows in the kernel map", low=1),
         "tolerance": Number("relative decrease of the objective at which L-BFGS stops", low=0),
         "random_state": AnyOf(
-            "the seed of the rows drawn for a kernel; the run's where it is null",
+            "random seed of the rows drawn for the kernel; null: from the seed of the run",
             of=(Integer("", low=0), Nothing("")),
         ),
     }
 
     def __init__(
         self,
-        lam: float = 2.0**-8,
+        ridge: float = 2.0**-8,
         kappa: float = 0.0,
         p: float = 1.0,
         weights: str = "unit",
@@ -76,7 +81,7 @@ class GenSVM(PenaltyPath):
         tolerance: float = 1e-9,
         random_state: int | None = None,
     ):
-        self.lam = lam
+        self.ridge = ridge
         self.kappa = kappa
         self.p = p
         self.weights = weights
@@ -88,8 +93,8 @@ class GenSVM(PenaltyPath):
 
     # ---- fitting
 
-    def _fit_path(self, X, y, lams: Sequence[float], state=None) -> tuple[float, dict[float, float]]:
-        """path_[lam]: coefficients (1 + inputs, c - 1), t in the first row; objective; iterations so far."""
+    def _fit_path(self, X, y, ridges: Sequence[float], state=None) -> tuple[float, dict[float, float]]:
+        """Set path_[ridge]: coefficients (1 + inputs, c - 1), t in the first row; objective; iterations."""
         started = time.thread_time()
         X, codes = self.check_fit_data(X, y)
         c = len(self.classes_)
@@ -99,23 +104,23 @@ class GenSVM(PenaltyPath):
         shared = time.thread_time() - started
         V = np.zeros((problem.inputs.shape[1] + 1, c - 1))
         self.path_, seconds, pending, iterations = {}, {}, 0.0, 0
-        for lam in sorted({*lams, *(rung for rung in RUNGS if rung > min(lams))}, reverse=True):
+        for ridge in sorted({*ridges, *(rung for rung in RUNGS if rung > min(ridges))}, reverse=True):
             started = time.thread_time()
-            solved, objective, steps = problem.minimise(V, float(lam), float(self.tolerance))
+            solved, objective, steps = problem.minimise(V, float(ridge), float(self.tolerance))
             pending += time.thread_time() - started
-            if lam in RUNGS:
+            if ridge in RUNGS:
                 V, iterations = solved, iterations + steps
-            if lam in lams:
-                self.path_[lam] = solved, objective, float(iterations + (0 if lam in RUNGS else steps))
-                seconds[lam], pending = pending, 0.0
+            if ridge in ridges:
+                self.path_[ridge] = solved, objective, float(iterations + (0 if ridge in RUNGS else steps))
+                seconds[ridge], pending = pending, 0.0
         return shared, seconds
 
-    def _take(self, lam: float) -> None:
-        self.coefficients_, self.objective_, self.iterations_ = self.path_[lam]
+    def _take(self, ridge: float) -> None:
+        self.coefficients_, self.objective_, self.iterations_ = self.path_[ridge]
         del self.path_
 
     def _fit_inputs(self, X) -> None:
-        """Learn the map of a kernel: ``landmarks_`` (r, d), ``map_`` (r, inputs), ``gamma_``."""
+        """Fit the kernel map: ``landmarks_`` (r, d), ``map_`` (r, inputs), ``gamma_``."""
         if self.kernel == "linear":
             return
         X = X.toarray() if hasattr(X, "toarray") else X
@@ -137,7 +142,7 @@ class GenSVM(PenaltyPath):
         return np.exp(-self.gamma_ * cdist(X, self.landmarks_, "sqeuclidean"))
 
     def _inputs(self, X):
-        """What the linear machine sees of X (n, d)."""
+        """Return the inputs (n, q) of the linear machine for examples X (n, d)."""
         if self.kernel == "linear":
             return X
         return self._kernel(X.toarray() if hasattr(X, "toarray") else X) @ self.map_
@@ -152,7 +157,7 @@ class GenSVM(PenaltyPath):
     # ---- predicting
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The view ``margin`` of X (n, d)."""
+        """Return the view ``margin`` of test examples X (n, d)."""
         Z = (
             np.asarray(self._inputs(self.check_predict_data(X)) @ self.coefficients_[1:])
             + self.coefficients_[0]
@@ -160,12 +165,12 @@ class GenSVM(PenaltyPath):
         return {"margin": Prediction(self.classes_, Z @ self.corners_.T, "margin")}
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         cls().fit(np.arange(6.0).reshape(3, 2), [0, 1, 2])
 
 
 def simplex(c: int) -> np.ndarray:
-    """(c, c - 1) corners of the regular simplex with edges of length 1 about 0."""
+    """Return the corners (c, c - 1) of the regular simplex with edges of length 1 and centre 0."""
     U = np.zeros((c, c - 1))
     for column in range(1, c):
         U[:column, column - 1] = -1.0 / np.sqrt(2.0 * (column**2 + column))
@@ -174,7 +179,7 @@ def simplex(c: int) -> np.ndarray:
 
 
 class Problem:
-    """The objective on one training set: inputs (n, q), an array or CSR; codes (n,); corners (c, c - 1)."""
+    """Objective on one training set: inputs (n, q), an array or CSR; codes (n,); corners (c, c - 1)."""
 
     def __init__(self, inputs, codes: np.ndarray, corners: np.ndarray, kappa: float, p: float, weights: str):
         self.inputs, self.codes, self.corners = inputs, codes, corners
@@ -185,46 +190,46 @@ class Problem:
         self._power = {1.0: 1, 2.0: 2}.get(self.p, 0)
         self._slopes = np.empty((n, c - 1))
 
-    def objective(self, V: np.ndarray, lam: float) -> tuple[float, np.ndarray]:
-        """The objective at V (1 + q, c - 1), t in its first row, and its gradient."""
+    def objective(self, V: np.ndarray, ridge: float) -> tuple[float, np.ndarray]:
+        """Return the objective at V (1 + q, c - 1), with t in the first row, and its gradient."""
         Z = np.ascontiguousarray(self.inputs @ V[1:]) + V[0]
         loss = loss_and_slopes(
             Z, self.codes, self.corners, self._rho, self.kappa, self.p, self._power, self._slopes
         )
         gradient = np.empty_like(V)
         gradient[0] = self._slopes.sum(axis=0)
-        gradient[1:] = self.inputs.T @ self._slopes + 2.0 * lam * V[1:]
-        return loss + lam * float(np.sum(V[1:] ** 2)), gradient
+        gradient[1:] = self.inputs.T @ self._slopes + 2.0 * ridge * V[1:]
+        return loss + ridge * float(np.sum(V[1:] ** 2)), gradient
 
-    def minimise(self, start: np.ndarray, lam: float, tolerance: float) -> tuple[np.ndarray, float, int]:
-        """(V, objective, iterations) of L-BFGS from a start.
+    def minimise(self, start: np.ndarray, ridge: float, tolerance: float) -> tuple[np.ndarray, float, int]:
+        """Minimise by L-BFGS from a start; return (V, objective, number of iterations).
 
-        W is measured in units in which its penalty is as curved as the loss is at most: a large lambda would
-        otherwise leave t behind.
+        W is scaled so that the curvature of its penalty is at most that of the loss. Without it, t would
+        converge slowly with a large ridge.
         """
         from scipy.optimize import minimize
 
-        if not start.size:  # one class: no dimension, no loss
+        if not start.size:  # one class: no dimensions
             return start, 0.0, 0
         curve = self._curvature()
         units = np.ones((len(start), 1))
-        units[1:] = np.sqrt(curve / (curve + 2.0 * lam))
-        v, value, steps = (start / units).ravel(), self.objective(start, lam)[0], 0
+        units[1:] = np.sqrt(curve / (curve + 2.0 * ridge))
+        v, value, steps = (start / units).ravel(), self.objective(start, ridge)[0], 0
         while True:
             level = max(value, np.finfo(float).tiny)
 
             def scaled(v, level=level):
-                value, gradient = self.objective(v.reshape(start.shape) * units, lam)
+                value, gradient = self.objective(v.reshape(start.shape) * units, ridge)
                 return value / level, (gradient * units).ravel() / level
 
             options = {"maxcor": 20, "maxiter": 20000, "maxfun": 40000, "ftol": tolerance, "gtol": 1e-14}
             found = minimize(scaled, v, jac=True, method="L-BFGS-B", options=options)
             v, value, steps = found.x, float(found.fun) * level, steps + int(found.nit)
-            # scipy's tolerance counts from the start's objective: go on until that is the one reached.
+            # scipy's tolerance is relative to the objective at the start: repeat until the two agree.
             if found.fun > 1.0 - 100 * tolerance or value == 0.0:
                 return v.reshape(start.shape) * units, value, steps
 
     def _curvature(self) -> float:
-        """A bound of the loss's second derivative in W, up to what all lambdas share."""
+        """Return a bound of the second derivative of the loss in W, up to a factor that all ridges share."""
         rows = self.inputs.multiply(self.inputs) if hasattr(self.inputs, "multiply") else self.inputs**2
         return float(np.mean(np.asarray(rows.sum(axis=1)))) / (2.0 * (self.kappa + 1.0)) + 1e-300

@@ -1,25 +1,26 @@
-"""Cuts of a small weighted graph into two parts: minimum (Stoer and Wagner), normalised, balanced."""
+"""Cuts of a small weighted graph into two sides: minimum (Stoer and Wagner), normalised, balanced."""
 
 from __future__ import annotations
 
 import numpy as np
 
-EXHAUSTIVE = 14  # vertices up to which the normalised and the balanced cut look at every bipartition
+EXHAUSTIVE = 14  # largest number of vertices for which all bipartitions are compared
 
 
 def minimum_cut(weights: np.ndarray) -> np.ndarray:
-    """(k,) bool: one side of a cut of least total weight, without vertex 0.
+    """Return the side (k,) bool without vertex 0 of a cut with the smallest total weight.
 
-    weights: (k, k) symmetric, not negative, k >= 2; the diagonal does not count. Stoer and Wagner 1997: in
-    each phase vertices are joined in order of their ties to those that have been, the last one's cut is a
-    candidate, and the last two become one. Among equal cuts the first one found stands.
+    weights: (k, k) symmetric and non-negative, k >= 2; the diagonal is ignored. The algorithm is that of
+    Stoer and Wagner (1997): each phase adds the vertex with the largest total weight to the added ones, the
+    cut of the last vertex is a candidate, and the last two vertices are merged. Ties go to the first cut
+    found.
     """
     k = len(weights)
     merged = np.array(weights, dtype=np.float64)
     np.fill_diagonal(merged, 0.0)
-    sides = np.eye(k, dtype=bool)  # which vertices a vertex stands for
+    sides = np.eye(k, dtype=bool)  # the original vertices of each merged vertex
     alive = list(range(k))
-    best, found = np.inf, None
+    best, found = np.inf, sides[0].copy()
     while len(alive) > 1:
         ties = merged[alive[0]].copy()
         rest, before, last = alive[1:], alive[0], alive[0]
@@ -39,21 +40,24 @@ def minimum_cut(weights: np.ndarray) -> np.ndarray:
 
 
 def normalised_cut(weights: np.ndarray) -> np.ndarray:
-    """(k,) bool: one side of a cut with a small ``cut/vol(A) + cut/vol(B)`` (Shi and Malik 2000).
+    """Return one side (k,) bool of a cut with a small ``cut/vol(A) + cut/vol(B)`` (Shi and Malik 2000).
 
-    vol: the sum of the weights at a side's vertices. The least one for at most `EXHAUSTIVE` vertices, else
-    the best along the second eigenvector, improved by moving single vertices.
+    vol is the sum of the weights at the vertices of a side. The cut is optimal for at most `EXHAUSTIVE`
+    vertices. With more, it is the best cut along the second eigenvector, improved by moving single vertices.
     """
     return _best_cut(weights, "normalised")
 
 
 def balanced_cut(weights: np.ndarray) -> np.ndarray:
-    """(k,) bool: one side of a cut whose edges have a small mean weight, ``cut / (|A| |B|)``; as above."""
+    """Return one side (k,) bool of a cut with a small mean edge weight, ``cut / (|A| |B|)``.
+
+    It is optimal under the same condition as `normalised_cut`.
+    """
     return _best_cut(weights, "balanced")
 
 
 def cut_value(weights: np.ndarray, sides: np.ndarray, kind: str = "minimum") -> np.ndarray:
-    """What a cut of this kind minimises, for each row of ``sides`` (..., k) bool."""
+    """Return the value that a cut of this kind minimises, for each row of ``sides`` (..., k) bool."""
     weights = np.array(weights, dtype=np.float64)
     np.fill_diagonal(weights, 0.0)
     inside = sides.astype(np.float64)

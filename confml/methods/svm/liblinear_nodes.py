@@ -1,4 +1,4 @@
-"""`Nodes`: training examples as LIBLINEAR holds them, made once; pairs, folds, tree nodes point into them."""
+"""`Nodes`: training examples in LIBLINEAR's format, built once and shared by all binary problems."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 
 PRIMAL, DUAL, CRAMMER_SINGER = 2, 1, 4  # LIBLINEAR's -s
 SOLVERS = {"primal": PRIMAL, "dual": DUAL}  # of binary machines: L2-regularised squared hinge loss
-# A warm path climbs these values of C from the lowest: where a fit starts depends on its own C alone.
+# Each warm path starts with these increasing values of C, so the start of a fit depends on its own C only.
 RUNGS = tuple(2.0**power for power in range(-18, 19, 4))
-# Held from the start of the C library's generator, which the whole process has one of, to the end of the fit
-# that draws from it: fits in several threads would otherwise share its numbers.
+# LIBLINEAR draws from the C library's generator, of which a process has one. The lock is held from seeding to
+# the end of the fit, so that fits in several threads do not share its numbers.
 _GENERATOR = threading.Lock()
 
 
 class Nodes:
-    """Examples X (m, d), an array or a scipy CSR matrix, as LIBLINEAR's (attribute number, value) nodes.
+    """Examples X (m, d), an array or a scipy CSR matrix, as LIBLINEAR's (feature number, value) nodes.
 
-    Every example has one more attribute, which is always 1: its weight is the bias (``-B 1``), so that the
-    bias counts in |w|. Zeros are left out where there are many; no result depends on that.
+    Each example has an additional feature 1, whose weight is the bias (``-B 1``). The bias is therefore part
+    of |w|. Zeros are omitted if there are many of them; this does not change the results.
     """
 
     def __init__(self, X):
@@ -35,7 +35,7 @@ class Nodes:
         if not issparse(X) and np.count_nonzero(X) < 0.7 * X.size:
             X = csr_matrix(X)
         if issparse(X):
-            # Room for the bias and the end mark behind the attributes of each example.
+            # Two more nodes per example: the bias and the end mark.
             starts = X.indptr.astype(np.int64) + 2 * np.arange(self.m + 1)
             self._nodes = np.empty(starts[-1], dtype=node)
             places = np.arange(X.nnz) + 2 * np.repeat(np.arange(self.m), np.diff(X.indptr))
@@ -63,16 +63,16 @@ class Nodes:
         solver: int = PRIMAL,
         tolerance: float = 0.001,
         seed: int = 0,
-        prices: tuple[float, float] = (1.0, 1.0),
+        penalties: tuple[float, float] = (1.0, 1.0),
         warm: bool = True,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (len(Cs), d + 1), the bias first, and seconds (len(Cs),) of this thread.
+        """Return weights (len(Cs), d + 1), the bias first, and CPU seconds (len(Cs),) of this thread.
 
         Minimises ``1/2 |w|^2 + C sum s max(0, 1 - t f(x))^2`` over the examples ``rows`` (l,) with targets t
-        (l,), +1 or -1, both of which must occur; s is the first of ``prices`` for +1, the second for -1.
-        tolerance: ``-e``. A warm primal solver starts where the next lower rung of `RUNGS` ended; the dual
-        one always starts anew, and its order of examples comes from ``seed``. What a C gives does not depend
-        on the other ones.
+        (l,), +1 or -1, both of which must occur. penalties: s for the targets +1 and -1. tolerance: ``-e``.
+        A warm primal fit starts from the solution of the next lower value of `RUNGS`. The dual solver always
+        starts from 0 and draws the order of the examples with ``seed``. The result for one C does not depend
+        on the other values.
         """
         sides = np.concatenate([np.flatnonzero(targets > 0), np.flatnonzero(targets <= 0)])
         order, labels = rows[sides], np.ascontiguousarray(targets[sides], dtype=np.float64)
@@ -83,12 +83,12 @@ class Nodes:
         for C in sorted({*map(float, Cs), *rungs}):
             started = time.thread_time()
             drawn = seed if solver == DUAL else None
-            solved = self._train(task, solver, C, tolerance, ([1, -1], prices), start, seed=drawn)
+            solved = self._train(task, solver, C, tolerance, ([1, -1], penalties), start, seed=drawn)
             found[C] = solved, time.thread_time() - started
             if C in rungs:
                 start = np.append(solved[1:], solved[0])
         del keep
-        # Rungs that nobody asked for are part of the next fit's cost.
+        # The time of values of `RUNGS` that are not in Cs counts for the next larger C.
         asked, pending = set(map(float, Cs)), 0.0
         seconds: dict[float, float] = {}
         for C in sorted(found):
@@ -105,21 +105,21 @@ class Nodes:
         C: float,
         tolerance: float,
         seed: int,
-        prices: Sequence[float],
+        penalties: Sequence[float],
     ) -> np.ndarray:
-        """Weights (classes, d + 1), the bias first, of Crammer and Singer's machine by ``-s 4``.
+        """Return weights (classes, d + 1), the bias first, of Crammer and Singer's machine (``-s 4``).
 
-        codes (m,): class numbers from 0, all of which must occur. prices (classes,): factors of C.
+        codes (m,): class numbers from 0, all of which must occur. penalties (classes,): factors of C.
         """
-        order = np.argsort(codes, kind="stable")  # LIBLINEAR numbers classes as they appear
+        order = np.argsort(codes, kind="stable")  # LIBLINEAR numbers classes by first occurrence
         task, keep = self._problem(order, codes[order].astype(np.float64))
-        costs = (range(classes), prices)
+        costs = (range(classes), penalties)
         solved = self._train(task, CRAMMER_SINGER, C, tolerance, costs, None, classes, seed)
         del keep
         return solved
 
     def _problem(self, rows: np.ndarray, labels: np.ndarray):
-        """LIBLINEAR's problem, and the arrays that it points into."""
+        """Return LIBLINEAR's problem and the arrays that it points to."""
         from liblinear.liblinear import feature_node, problem
 
         pointers, labels = np.ascontiguousarray(self._addresses[rows]), np.ascontiguousarray(labels)
@@ -130,14 +130,14 @@ class Nodes:
         return task, (pointers, labels)
 
     def _train(
-        self, task, solver, C, tolerance, prices, start, classes: int = 1, seed: int | None = None
+        self, task, solver, C, tolerance, penalties, start, classes: int = 1, seed: int | None = None
     ) -> np.ndarray:
-        """Weights (d + 1,), or (classes, d + 1), the bias first. seed: of a solver that draws numbers."""
+        """Return weights (d + 1,), or (classes, d + 1), the bias first; seed: of a random solver."""
         from liblinear.liblinear import parameter
 
         options = parameter(f"-s {solver} -q")
         options.C, options.eps = C, tolerance
-        labels, factors = prices
+        labels, factors = penalties
         options.nr_weight = len(labels)
         options.weight_label = (ctypes.c_int * len(labels))(*labels)
         options.weight = (ctypes.c_double * len(labels))(*factors)

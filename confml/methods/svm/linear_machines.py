@@ -1,4 +1,4 @@
-"""`LinearMachines`: what the methods that put several binary linear SVMs together have in common."""
+"""`LinearMachines`: base class of the methods that combine binary linear support vector machines."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from confml.methods.svm.newton_svm import DenseExamples
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
 
-C = Number("the price of an error against the width of the margin", low=0, low_open=True)
+C = Number("penalty of training errors", low=0, low_open=True)
 TOLERANCE = Number(
-    "when the solver stops: LIBLINEAR's -e, which bounds the gradient and not the objective; for newton, the "
+    "stopping tolerance: LIBLINEAR's -e, which bounds the gradient and not the objective; with newton, the "
     "relative excess of the objective over its minimum is at most a thousandth of it",
     low=0,
     low_open=True,
@@ -37,38 +37,39 @@ class ClassWeight(Parameter):
 
     def accepts(self, value: Any) -> bool:
         if isinstance(value, Mapping):
-            return all(_PRICE.accepts(price) for price in value.values())
+            return all(_PENALTY.accepts(penalty) for penalty in value.values())
         return value is None or value in ("balanced", "bayes-error")
 
 
-_PRICE = Number("", low=0, low_open=True)
+_PENALTY = Number("", low=0, low_open=True)
 CLASS_WEIGHT = ClassWeight(
-    "what errors of a class cost, as a factor of C: 1 each, or as given (the mean over the rows of a side of "
-    "several classes), or balanced, so that the sides of every problem weigh the same, or bayes-error: more "
-    "for the classes that are hard to tell from the rest, by estimates on the training part"
+    "factor of C for each class: 1 by default, or the given numbers (the mean over the rows if a side of a "
+    "problem has several classes); balanced: both sides of each problem have the same total weight; "
+    "bayes-error: larger for classes with a large one-vs-rest Bayes error, estimated on the training part"
 )
 RANDOM_STATE = AnyOf(
-    "the seed of the solver's order of examples; the run's where it is null",
+    "random seed of the solver's order of examples; null: from the seed of the run",
     of=(Integer("", low=0), Nothing("")),
 )
 
 
 class LinearMachines(PenaltyPath):
-    """Several binary linear SVMs of LIBLINEAR, and what their decision values say together.
+    """Several binary linear support vector machines whose decision values are combined.
 
-    A subclass cuts the training set into two-class problems (`_problems`), and puts the machines' decision
-    values together (`_views`).
+    A subclass divides the training set into binary problems (`_problems`) and combines the decision values of
+    the machines (`_views`).
 
-    The default tolerance leaves few labels undecided, but a large excess of the objective where C is large
-    and classes are separable. Worst of C = 2^-8, 1 and 256 on iris, wine, vehicle, segment, satimage and usps
-    (2000 rows at most, a third of them for the test), one machine per class, against tolerance 1e-7:
-    ``primal`` at 0.001 changes up to 1.8 % of test labels (usps) and leaves the objective up to 8 % above
-    its minimum, on segment 49 %, on usps at 16 times the minimum. ``dual`` at 0.001 changes up to 1.1 % and
-    leaves up to 7 %; at LIBLINEAR's 0.1, up to 3.2 % and 27 times the minimum.
-    ``newton`` bounds the objective itself: a millionth of its minimum at the default.
+    With the default tolerance few labels differ from those at the minimum, but the objective can be far above
+    its minimum if C is large and the classes are separable. Compared with tolerance 1e-7, the largest
+    differences over C = 2^-8, 1 and 256 on iris, wine, vehicle, segment, satimage and usps (at most 2000
+    rows, a third of them for the test; one-vs-rest) are: ``primal`` at 0.001 changes up to 1.8 % of the test
+    labels (usps), and the objective is up to 8 % above its minimum, on segment 49 %, on usps 16 times the
+    minimum. ``dual`` at 0.001 changes up to 1.1 %, and the objective is up to 7 % above; at LIBLINEAR's
+    default 0.1 it is up to 3.2 % and 27 times the minimum. ``newton`` bounds the objective itself, by default
+    to a millionth of its minimum.
 
-    A fit with the primal or Newton's solver climbs a fixed ladder of values of C
-    up to its own (`Nodes.binary_path`); a whole path of them costs one climb.
+    The primal and the Newton solver follow a fixed increasing sequence of values of C up to their own
+    (`Nodes.binary_path`); a whole path of C needs this sequence once.
     """
 
     penalty: ClassVar[str] = "C"
@@ -79,8 +80,8 @@ class LinearMachines(PenaltyPath):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "C": C,
         "solver": Choice(
-            "LIBLINEAR's primal (-s 2) or dual (-s 1, which ends by -s 2 where 300 passes do not do), or "
-            "newton: confml's own, fastest for up to some hundred attributes",
+            "primal: LIBLINEAR's -s 2; dual: its -s 1, which switches to -s 2 after 300 passes; newton: "
+            "confml's own, the fastest for up to a few hundred features",
             options=(*SOLVERS, "newton"),
         ),
         "tolerance": TOLERANCE,
@@ -102,53 +103,53 @@ class LinearMachines(PenaltyPath):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    # ---- what a subclass says
+    # ---- to implement
 
     @abstractmethod
     def _problems(self, X, codes: np.ndarray, state: Mapping[str, np.ndarray] | None) -> list[BinaryProblem]:
-        """The two-class problems of a training set; may set attributes of the fit."""
+        """Return the binary problems of a training set; may set attributes of the fit."""
 
     @abstractmethod
     def _views(self, values: np.ndarray) -> dict[str, Prediction]:
-        """The views out of decision values (n, machines), positive for a problem's positive side."""
+        """Return the views from the decision values (n, machines), positive for the positive class."""
 
     # ---- fitting
 
     def _fit_path(self, X, y, Cs: Sequence[float], state) -> tuple[float, dict[float, float]]:
-        """path_[C]: weights (machines, d + 1), the bias first."""
+        """Set path_[C]: weights (machines, d + 1), the bias first."""
         started = time.thread_time()
         X, codes = self.check_fit_data(X, y)
         problems = self._problems(X, codes, state)
         Cs = list(dict.fromkeys(Cs))
         weights = np.empty((len(Cs), len(problems), X.shape[1] + 1))
         seconds = np.zeros(len(Cs))
-        train = self._trainer(X) if problems else None
+        train = self._trainer(X)
         seeds = np.random.default_rng(self.random_state).integers(2**31, size=len(problems))
         weight = known_weight(self.class_weight, X, codes, self.classes_)
         shared = time.thread_time() - started
         for place, (problem, seed) in enumerate(zip(problems, seeds, strict=True)):
-            prices = side_prices(problem, codes, self.classes_, weight)
-            weights[:, place], spent = train(problem, Cs, int(seed), prices)
+            penalties = side_penalties(problem, codes, self.classes_, weight)
+            weights[:, place], spent = train(problem, Cs, int(seed), penalties)
             seconds += spent
         self.path_ = dict(zip(Cs, weights, strict=True))
         self.machine_rows_ = sum(len(problem.rows) for problem in problems)
         return shared, dict(zip(Cs, seconds.tolist(), strict=True))
 
     def _trainer(self, X) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
-        """What trains one machine: (problem, Cs, seed, prices) to weights and seconds by C."""
+        """Return the function that fits one machine: (problem, Cs, seed, penalties) -> (weights, seconds)."""
         tolerance = float(self.tolerance)
         if self.solver == "newton":
             examples = DenseExamples(X)
-            return lambda problem, Cs, seed, prices: examples.binary_path(
-                problem.rows, problem.targets, Cs, 1e-3 * tolerance, prices
+            return lambda problem, Cs, seed, penalties: examples.binary_path(
+                problem.rows, problem.targets, Cs, 1e-3 * tolerance, penalties
             )
         nodes, solver = Nodes(X), SOLVERS[self.solver]
-        return lambda problem, Cs, seed, prices: nodes.binary_path(
-            problem.rows, problem.targets, Cs, solver, tolerance, seed, prices
+        return lambda problem, Cs, seed, penalties: nodes.binary_path(
+            problem.rows, problem.targets, Cs, solver, tolerance, seed, penalties
         )
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         cls(solver="newton").fit(np.arange(8.0).reshape(4, 2), [0, 1, 0, 1])
 
     def _take(self, value: float) -> None:
@@ -160,24 +161,24 @@ class LinearMachines(PenaltyPath):
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        """``machines``: binary machines; ``machine_rows``: the training examples of all of them together."""
+        """``machines``, the number of binary machines; ``machine_rows``, their training examples together."""
         return {"machines": float(len(self.weights_)), "machine_rows": float(self.machine_rows_)}
 
-    # ---- predicting
+    # ---- prediction
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The views of X (n, d)."""
+        """Return the views of test examples X (n, d)."""
         return self._views(self._values(self.check_predict_data(X)))
 
     def _values(self, X) -> np.ndarray:
-        """(n, machines) decision values."""
+        """Return the decision values (n, machines)."""
         return np.asarray(X @ self.weights_[:, 1:].T) + self.weights_[:, 0]
 
 
 def known_weight(weight, X, codes: np.ndarray, classes: np.ndarray):
-    """``weight`` as it is, or where it is ``bayes-error`` a number for each class label.
+    """Return ``weight``, or, if it is ``bayes-error``, a number for each class label.
 
-    The numbers grow with the class's Bayes error against the rest, estimated on X (m, d) with class codes
+    The numbers increase with the one-vs-rest Bayes error of the class, estimated on X (m, d) with class codes
     (m,): van den Burg & Hero (2017), section 3; see `confml.bayes_error.selection.class_weights`.
     """
     if weight != "bayes-error":
@@ -189,33 +190,33 @@ def known_weight(weight, X, codes: np.ndarray, classes: np.ndarray):
     return dict(zip(classes.tolist(), numbers.tolist(), strict=True))
 
 
-def class_prices(weight, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """(c,) the factor of C for each class: m / (c m_k) where balanced."""
+def class_penalties(weight, classes: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the factor of C for each class (c,): m / (c m_k) if balanced."""
     if weight == "balanced":
         return len(codes) / (len(classes) * np.bincount(codes, minlength=len(classes)))
     given, known = weight or {}, classes.tolist()
     if given and not any(label in given for label in known):
         raise ConfmlError(
             f"class_weight names none of the classes: it has {_some(given)}, they are {_some(known)}",
-            hint="write the labels as the data have them: numbers without quotes, words as they are",
+            hint="write the labels as in the data: numbers without quotes",
         )
     return np.array([float(given.get(label, 1.0)) for label in known])
 
 
 def _some(labels) -> str:
-    """The first few labels in words."""
+    """Return the first five labels as text."""
     labels = list(map(repr, labels))
     return ", ".join(labels[:5]) + (" ..." if len(labels) > 5 else "")
 
 
-def side_prices(
+def side_penalties(
     problem: BinaryProblem, codes: np.ndarray, classes: np.ndarray, weight
 ) -> tuple[float, float]:
-    """The factors of C for the positive and the negative side of a two-class problem."""
+    """Return the factors of C for the positive and the negative side of a binary problem."""
     if weight is None:
         return 1.0, 1.0
     positive = problem.targets > 0
     if weight == "balanced":
         return 0.5 / float(np.mean(positive)), 0.5 / float(np.mean(~positive))
-    prices = class_prices(weight, classes, codes)[codes[problem.rows]]
-    return float(prices[positive].mean()), float(prices[~positive].mean())
+    penalties = class_penalties(weight, classes, codes)[codes[problem.rows]]
+    return float(penalties[positive].mean()), float(penalties[~positive].mean())

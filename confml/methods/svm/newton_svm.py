@@ -1,4 +1,4 @@
-"""`DenseExamples`: the machines of `_liblinear_nodes`, by Newton's method on few attributes."""
+"""`DenseExamples`: binary linear support vector machines by Newton's method, for few features."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from confml.errors import ConfmlError
 from confml.methods.svm._kernels_newton import newton
 from confml.methods.svm.liblinear_nodes import RUNGS
 
-MOST = 200  # Newton steps for one C
+MOST = 200  # largest number of Newton steps for one C
 
 
 class DenseExamples:
-    """Examples X (m, d), an array or CSR; made for d up to some hundreds, since d x d systems are solved.
+    """Examples X (m, d), an array or CSR, with d up to a few hundred because d x d systems are solved.
 
-    From one C to the next few rows change sides of the margin, and the Hessian changes by these alone.
+    The Hessian is updated by the rows that cross the margin, of which there are few from one C to the next.
     """
 
     def __init__(self, X):
@@ -30,18 +30,19 @@ class DenseExamples:
         targets: np.ndarray,
         Cs: Sequence[float],
         tolerance: float,
-        prices: tuple[float, float] = (1.0, 1.0),
+        penalties: tuple[float, float] = (1.0, 1.0),
     ) -> tuple[np.ndarray, np.ndarray]:
-        """As `Nodes.binary_path`: weights (len(Cs), d + 1), the bias first, and seconds (len(Cs),).
+        """Return weights (len(Cs), d + 1), the bias first, and seconds (len(Cs),), as `Nodes.binary_path`.
 
-        tolerance: how far above its least value the objective may be, as a share of it. Each C starts where
-        the next lower rung ended, the lowest at 0, so that what a C gives does not depend on the others.
-        Raises ConfmlError where values or C are so large that the equations cannot be solved.
+        tolerance: largest relative excess of the objective over its minimum. A fit starts from the solution
+        of the next lower value of `RUNGS`, the lowest one from 0, so the result for one C does not depend on
+        the other values. Raises ConfmlError if the equations cannot be solved because C or values of X are
+        too large.
         """
         started = time.thread_time()
         signs = np.where(targets > 0, 1.0, -1.0)
         B = self._inputs[rows] * signs[:, None]
-        s = np.where(targets > 0, *map(float, prices))
+        s = np.where(targets > 0, *map(float, penalties))
         weighted = B * s[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
             products = weighted.T @ B
@@ -66,13 +67,13 @@ class DenseExamples:
         return np.stack([weights[C] for C in Cs]), np.array([seconds[C] for C in Cs])
 
 
-def _solve(B, prices, C, *state_and_stops) -> None:
-    """`newton`, its failure in words."""
+def _solve(B, penalties, C, *state_and_stops) -> None:
+    """Call `newton`; raise ConfmlError if its equations cannot be solved."""
     try:
-        newton(B, prices, C, *state_and_stops)
+        newton(B, penalties, C, *state_and_stops)
     except np.linalg.LinAlgError:
         largest = float(np.max(np.abs(B)))
         raise ConfmlError(
-            f"solver newton cannot solve its equations for C = {C:g} and attributes up to {largest:.3g}",
-            hint="scale the attributes (steps: [min-max]), lower C, or take solver: primal",
+            f"solver newton cannot solve its equations for C = {C:g} and features up to {largest:.3g}",
+            hint="scale the features (steps: [min-max]), lower C, or use solver: primal",
         ) from None

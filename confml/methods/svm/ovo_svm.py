@@ -1,4 +1,4 @@
-"""`ovo-svm`: linear support vector machines, one for every pair of classes, that vote."""
+"""`ovo-svm`: one-vs-one linear support vector machines."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from confml.methods.svm.linear_machines import LinearMachines
 
 
 class OvOSVM(LinearMachines):
-    """A linear support vector machine for every pair of classes; most votes win.
+    """One-vs-one linear support vector machines: one machine for each pair of classes, combined by voting.
 
     Each machine minimises ``1/2 |w|^2 + C sum max(0, 1 - t f(x))^2``, with a bias that is the weight of a
-    constant attribute. Attributes are taken as they are: put ``min-max`` ahead where their units differ.
+    constant feature. Features are not scaled: use ``min-max`` before this method if their units differ.
 
-    View ``vote``: the share of the c (c - 1) / 2 votes that each class gets. Equal votes: the larger sum of
-    decision values, then the first class in sorted order. View ``margin``: for each class the mean of its
-    decision values against the others, each cut off at -1 and 1, where a machine's margin ends: a machine
-    that knows neither class of an example may be as far off as it likes, and would outweigh those that do.
-    Its labels are those of the largest mean, which need not be those of the votes. Two classes: the one
-    decision value as it is. metrics: ``machines``, ``machine_rows`` (training examples of all machines
-    together).
+    View ``vote``: the fraction of the c (c - 1) / 2 votes for each class. Ties go to the larger sum of
+    decision values, then to the first class in sorted order. View ``margin``: for each class, the mean of its
+    decision values against the other classes, each clipped to [-1, 1], because a machine of two other classes
+    can have a large decision value that means nothing. Its labels are the classes with the largest mean and
+    can differ from those of ``vote``. With two classes the decision value is not clipped. metrics:
+    ``machines``, ``machine_rows`` (training examples of all machines together).
 
-    ``solver: primal`` is LIBLINEAR's ``-s 2``, deterministic and warm along a path of C; ``dual`` its
-    ``-s 1``; ``newton`` comes closer to the minimum and is the fastest of them for few attributes.
+    ``solver: primal`` is LIBLINEAR's ``-s 2``, deterministic, with warm starts along a path of C. ``dual`` is
+    its ``-s 1``. ``newton`` is closer to the minimum and the fastest solver for few features.
 
     Source: Kressel, Pairwise classification and support vector machines (1999); Fan et al., LIBLINEAR, JMLR
     9 (2008).
@@ -55,9 +54,9 @@ class OvOSVM(LinearMachines):
         }
 
     def decision_function(self, X) -> np.ndarray:
-        """(n, c), or (n,) of two classes: votes, and sums of decision values squeezed below half a vote.
+        """Return votes plus sums of decision values scaled to less than half a vote (n, c).
 
-        Its largest column is the label that `predict` gives.
+        With two classes it is the decision value (n,). The largest column is the label of `predict`.
         """
         values = self._values(self.check_predict_data(X))
         c = len(self.classes_)

@@ -1,4 +1,4 @@
-"""`ovr-svm`: linear support vector machines, one for every class against the rest."""
+"""`ovr-svm`: one-vs-rest linear support vector machines."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from confml.methods.svm.linear_machines import LinearMachines
 
 
 class OvRSVM(LinearMachines):
-    """A linear support vector machine for every class against the rest; the largest decision value wins.
+    """One-vs-rest linear support vector machines: one machine per class, the largest decision value wins.
 
     Each machine minimises ``1/2 |w|^2 + C sum max(0, 1 - t f(x))^2``, with a bias that is the weight of a
-    constant attribute. Attributes are taken as they are: put ``min-max`` ahead where their units differ.
+    constant feature. Features are not scaled: use ``min-max`` before this method if their units differ.
 
-    View ``margin``: the decision values; for two classes, which need one machine only, -f/2 and f/2. Equal
-    values: the first class in sorted order. metrics: ``machines``, ``machine_rows`` (training examples of all
-    machines together).
+    View ``margin``: the decision values; with two classes there is one machine, and the columns are -f/2 and
+    f/2. Ties go to the first class in sorted order. metrics: ``machines``, ``machine_rows`` (training
+    examples of all machines together).
 
-    ``solver: primal`` is LIBLINEAR's ``-s 2``, deterministic and warm along a path of C; ``dual`` its
-    ``-s 1``; ``newton`` comes closer to the minimum and is the fastest of them for few attributes.
+    ``solver: primal`` is LIBLINEAR's ``-s 2``, deterministic, with warm starts along a path of C. ``dual`` is
+    its ``-s 1``. ``newton`` is closer to the minimum and the fastest solver for few features.
 
     Source: Vapnik, Statistical Learning Theory (1998); Fan et al., LIBLINEAR, JMLR 9 (2008).
     """

@@ -1,4 +1,4 @@
-"""`PenaltyPath`: methods whose fits along one parameter, the weight of their penalty, share their work."""
+"""`PenaltyPath`: base class of methods that fit a whole path of one penalty parameter in one pass."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from confml._seeds import derived_generator
-from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
+from confml.methods.multiclass import decision_values
 from confml.plugins.parameters import check_parameters
 
 
 class SparseMethod(Method):
-    """A method whose examples may be a scipy sparse matrix."""
+    """A method that accepts scipy sparse matrices."""
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -28,7 +28,7 @@ class SparseMethod(Method):
         return tags
 
     def check_fit_data(self, X, y):
-        """As `Method.check_fit_data`; X may be CSR."""
+        """Check parameters and training data as `Method.check_fit_data`; X may be CSR."""
         check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, accept_sparse="csr"
@@ -43,33 +43,33 @@ class SparseMethod(Method):
 
 
 class PenaltyPath(SparseMethod):
-    """A method with a parameter ``penalty``, along which one pass makes many fits.
+    """A method that fits several values of the parameter named ``penalty`` in one pass.
 
-    A fit has the view ``margin``. What a value of the penalty gives does not depend on the other ones.
+    It has the view ``margin``. The result for one value does not depend on the other values.
     """
 
     penalty: ClassVar[str]
-    _prepare_seconds = 0.0  # of the seconds that all values share, those for `Views.prepare_seconds`
+    _prepare_seconds = 0.0  # the part of the shared seconds that `Views.prepare_seconds` reports
 
     @abstractmethod
     def _fit_path(
         self, X, y, values: Sequence[float], state: Mapping[str, np.ndarray] | None
     ) -> tuple[float, dict[float, float]]:
-        """Set ``path_`` by value of the penalty: seconds that all ``values`` share, and seconds by value.
+        """Set ``path_``, the fits by value; return the seconds that all values share and those of each value.
 
-        state: of `prepare`, for (X, y).
+        state: the result of `prepare` for (X, y).
         """
 
     @abstractmethod
     def _take(self, value: float) -> None:
-        """Be the fit at one value of ``path_``, which goes."""
+        """Set the fitted attributes to the fit at one value, and delete ``path_``."""
 
     @abstractmethod
     def _seed_counts(self) -> bool:
-        """Whether a fit depends on ``random_state``."""
+        """Return whether a fit depends on ``random_state``."""
 
     def fit(self, X, y):
-        """Train on examples X (m, d), an array or a sparse matrix, with labels y (m,)."""
+        """Fit to training examples X (m, d), an array or a sparse matrix, with labels y (m,)."""
         value = getattr(self, self.penalty)
         self._fit_path(X, y, [value], None)
         self._take(value)
@@ -84,7 +84,7 @@ class PenaltyPath(SparseMethod):
         rng: np.random.Generator | None = None,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Iterator[tuple[dict[str, Any], Views]]:
-        """As `Method.evaluate_path`; points that differ in the penalty alone share one path."""
+        """Evaluate a grid as `Method.evaluate_path`; points that differ in the penalty only share a path."""
         methods = []
         for point in grid:
             method = clone(self).set_params(**point)
@@ -118,19 +118,13 @@ class PenaltyPath(SparseMethod):
             )
 
     def _path_key(self) -> str:
-        """What two points must have in common to share a path."""
-        params = self.get_params()  # deep, as the text of an estimator can be cut short
+        """Return a key that is equal for points that can share a path."""
+        params = self.get_params()  # deep, because the text of an estimator can be abbreviated
         del params[self.penalty]
         if not self._seed_counts():
             del params["random_state"]
         return repr(sorted(params.items(), key=lambda item: item[0]))
 
     def decision_function(self, X) -> np.ndarray:
-        """The scores of the view ``margin``: (n, c), or (n,) of two classes, positive for the second."""
-        return margin_of(self.confident_predict(X)["margin"])
-
-
-def margin_of(view: Prediction) -> np.ndarray:
-    """Scores as scikit-learn's ``decision_function`` gives them: (n, c), or (n,) of two classes."""
-    scores = view.scores
-    return scores[:, 1] - scores[:, 0] if len(view.classes) == 2 else scores.copy()
+        """Return the scores of the view ``margin`` (n, c); with two classes (n,), positive for the second."""
+        return decision_values(self.confident_predict(X)["margin"].scores)

@@ -1,4 +1,4 @@
-"""`smart-svm`: a tree of binary classifiers that parts the classes where they are easiest to tell apart."""
+"""`smart-svm`: a tree of binary classifiers built from pairwise Bayes error estimates."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from confml.bayes_error import pairwise_bayes_error
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.details import ClassTreeNode, FitDetails
-from confml.methods.multiclass import BinaryProblem
+from confml.methods.multiclass import BinaryProblem, decision_values
 from confml.methods.svm.class_tree import ClassTree
 from confml.methods.svm.graph_cuts import CUTS
 from confml.methods.svm.linear_machines import LinearMachines
 from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Parameter, ParameterError
 
-LARGE = 40_000  # rows above which ``trees: by-size`` makes do with one spanning tree
+LARGE = 40_000  # number of rows above which ``trees: by-size`` uses one spanning tree
 
 
 class BaseLearner(Parameter):
-    """None, the name of a method (or of a scikit-learn classifier), or a classifier itself."""
+    """None, the name of a method or of a scikit-learn classifier, or a classifier."""
 
     def expected(self) -> str:
         return "null, the name of a method, or a classifier with fit and predict"
@@ -37,7 +37,7 @@ class BaseLearner(Parameter):
                 return method_class(value) is not None
             except ConfmlError:
                 return False
-        # scikit-learn's clone, and with it every grid, needs get_params.
+        # scikit-learn's clone needs get_params, and every grid needs clone.
         parts = ("fit", "predict", "get_params")
         return value is None or (not isinstance(value, type) and all(hasattr(value, one) for one in parts))
 
@@ -53,21 +53,21 @@ class Settings(Parameter):
 
 
 class SmartSVM(LinearMachines):
-    """A tree of linear support vector machines, cut where the classes' Bayes errors are least.
+    """Tree of linear support vector machines, built by minimum cuts of a graph of pairwise Bayes errors.
 
-    The classes are the vertices of a complete graph whose edges weigh the estimated Bayes error of the two
-    classes, from orthogonal minimal spanning trees, with the bias corrected (eq. 7), divided by the smaller
-    prior (eq. 9). A minimum cut parts them into two groups, each group is cut again, and so on; each node of
-    the tree is a binary problem between its two groups, and an example walks down from the root. A decision
-    value of 0 goes left, where the first class is.
+    The classes are the vertices of a complete graph. The weight of an edge is the estimated Bayes error of
+    its two classes, computed from orthogonal minimal spanning trees, corrected for bias (eq. 7) and divided
+    by the smaller prior (eq. 9). A minimum cut divides the classes into two groups, and each group is cut
+    again until each class is a leaf. Each node is a binary problem between its two groups. A prediction
+    follows the tree from the root; a decision value of 0 goes to the left side, which has the first class.
 
-    View ``margin``: 0 for the class where an example ends, and for any other minus the absolute decision
-    value of the node that parts the two; the largest less the second is then the smallest decision value
-    along the way. metrics: ``machines``, ``machine_rows`` (training examples of all nodes together),
-    ``depth``. The tree stands in ``tree_``, the weights in ``bayes_error_``.
+    View ``margin``: 0 for the predicted class, and for each other class minus the absolute decision value of
+    the node that separates the two. The confidence is then the smallest absolute decision value on the path.
+    metrics: ``machines``, ``machine_rows`` (training examples of all nodes together), ``depth``. Fitted
+    attributes: ``tree_``, the tree; ``bayes_error_`` (c, c), the edge weights.
 
-    Any binary classifier may stand at the nodes (``estimator``); C, solver, tolerance and class_weight are
-    those of the linear machine that stands there otherwise.
+    ``estimator`` is a binary classifier to use at the nodes instead of the linear machine, to which C,
+    solver, tolerance and class_weight belong.
 
     Source: van den Burg & Hero, Fast meta-learning for adaptive hierarchical classifier design (2017),
     section 4.
@@ -83,23 +83,24 @@ class SmartSVM(LinearMachines):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **LinearMachines.parameters,
         "trees": AnyOf(
-            "orthogonal spanning trees that the Bayes errors are a mean over; by-size: 3, and 1 for more "
-            f"than {LARGE} training rows (so the paper's two largest sets)",
+            "number of orthogonal spanning trees over which Bayes errors are averaged; by-size: 3, or 1 with "
+            f"more than {LARGE} training rows (the paper's two largest data sets)",
             of=(Integer("", low=1), Choice("", options=("by-size",))),
         ),
         "count": Choice(
-            "edges between two classes: all (the paper's), or nontrivial, one fewer",
+            "edges counted between two classes: all, as in the paper; nontrivial, one fewer",
             options=("all", "nontrivial"),
         ),
         "cut": Choice(
-            "minimum (the paper's), or one for groups of like weight (normalised) or size (balanced)",
+            "minimum, as in the paper; normalised: groups of similar weight; balanced: groups of "
+            "similar size",
             options=tuple(CUTS),
         ),
-        "estimator": BaseLearner("the binary classifier at the nodes; null for a linear SVM"),
-        "estimator_params": Settings("the parameters of an estimator that is given by name"),
+        "estimator": BaseLearner("binary classifier at the nodes; null: a linear support vector machine"),
+        "estimator_params": Settings("parameters of an estimator that is given by name"),
         "share_tree": Flag(
-            "inner cross-validation takes the tree of the whole outer training part, as the paper does: "
-            "faster, and the tree has seen the labels of the rows that it is scored on"
+            "use the tree of the whole outer training part in inner cross-validation, as in the paper; it is "
+            "faster, but the tree depends on the labels of the validation rows"
         ),
     }
 
@@ -127,7 +128,7 @@ class SmartSVM(LinearMachines):
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
-        """Check ``estimator_params`` as parameters of ``estimator``, where that is given by name."""
+        """Check ``estimator_params`` as parameters of ``estimator`` if it is given by name."""
         from confml.methods.registry import check
 
         estimator = params.get("estimator")
@@ -140,7 +141,7 @@ class SmartSVM(LinearMachines):
     # ---- the tree
 
     def prepare(self, X, y, grid: Sequence[Mapping[str, Any]] = ()) -> dict[str, np.ndarray] | None:
-        """The trees of the grid's points, where inner folds are to share them."""
+        """Return the trees of the points of the grid that have ``share_tree``."""
         state: dict[str, np.ndarray] = {}
         for point in grid or [{}]:
             method = clone(self).set_params(**point)
@@ -152,7 +153,7 @@ class SmartSVM(LinearMachines):
         return state or None
 
     def subset_state(self, state: Mapping[str, np.ndarray], rows: np.ndarray) -> dict[str, np.ndarray]:
-        """The trees as they are: whoever asks for ``share_tree`` wants just that."""
+        """Return all trees: ``share_tree`` uses the tree of the whole training part in every fold."""
         return dict(state)
 
     def _tree_key(self) -> str:
@@ -171,13 +172,14 @@ class SmartSVM(LinearMachines):
         self.bayes_error_ = np.full((c, c), np.nan)
         if c > 1:
             X = X.toarray() if hasattr(X, "toarray") else X
-            trees = (1 if len(codes) > LARGE else 3) if self.trees == "by-size" else self.trees
+            by_size = 1 if len(codes) > LARGE else 3
+            trees = by_size if isinstance(self.trees, str) else self.trees
             rates = pairwise_bayes_error(X, codes, trees=trees, count=self.count)
             self.bayes_error_ = np.asarray(rates.estimate)
         self.tree_ = ClassTree.of_weights(self.classes_, self.bayes_error_, self.cut)
 
     def _problems(self, X, codes, state) -> list[BinaryProblem]:
-        """One problem a node; the right side is the positive one."""
+        """Return one problem per node; the right side is the positive class."""
         started = time.thread_time()
         self._grow(X, codes, state)
         self._prepare_seconds = time.thread_time() - started
@@ -210,7 +212,7 @@ class SmartSVM(LinearMachines):
         return self.estimator is not None or super()._seed_counts()
 
     def _learner(self, seed: int):
-        """A binary classifier that is not fitted; one without a seed of its own gets this one."""
+        """Return an unfitted binary classifier; each ``random_state`` that is None is set to ``seed``."""
         from confml.methods.registry import build
 
         if isinstance(self.estimator, str):
@@ -224,10 +226,10 @@ class SmartSVM(LinearMachines):
         ]
         return learner.set_params(**dict.fromkeys(unseeded, seed))
 
-    # ---- predicting
+    # ---- prediction
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The view ``margin`` of X (n, d)."""
+        """Return the view ``margin`` of test examples X (n, d)."""
         if self.estimator is None:
             return super().confident_predict(X, rng)
         X = self.check_predict_data(X)
@@ -237,7 +239,7 @@ class SmartSVM(LinearMachines):
         return self._walk(len(values), lambda node, rows: values[rows, node])
 
     def _walk(self, n: int, decide: Callable[[int, np.ndarray], np.ndarray]) -> dict[str, Prediction]:
-        """Take n examples down the tree; ``decide`` gives the decision values of a node for some of them."""
+        """Return the view of n examples; ``decide`` returns the decision values of a node for some rows."""
         scores, ends = np.zeros((n, len(self.classes_))), np.zeros(n, dtype=np.int64)
         at = [(0, np.arange(n))] if len(self.tree_) and n else []
         while at:
@@ -266,20 +268,19 @@ class SmartSVM(LinearMachines):
 
 
 def node_values(learner, X) -> np.ndarray:
-    """(n,) how far a fitted binary classifier is for its second class; its sign is what it predicts.
+    """Return decision values (n,) of a fitted binary classifier; the sign agrees with its prediction.
 
-    The decision value, or the difference of the two classes' scores (probabilities, votes, p-values), or +-1.
+    The absolute value is that of its decision value, or of the difference of the scores of the two classes
+    (probabilities, votes or p-values), or 1.
     """
     second = np.asarray(learner.predict(X)) == 1
     if hasattr(learner, "decision_function"):
-        size = np.abs(np.asarray(learner.decision_function(X), dtype=np.float64)).reshape(len(second), -1)
-        size = size[:, 0] if size.shape[1] == 1 else np.abs(size[:, 1] - size[:, 0])
+        values = np.asarray(learner.decision_function(X), dtype=np.float64).reshape(len(second), -1)
+        size = np.abs(values[:, 0]) if values.shape[1] == 1 else np.abs(decision_values(values))
     elif hasattr(learner, "confident_predict"):
-        scores = next(iter(learner.confident_predict(X).values())).scores
-        size = np.abs(scores[:, 1] - scores[:, 0])
+        size = np.abs(decision_values(next(iter(learner.confident_predict(X).values())).scores))
     elif hasattr(learner, "predict_proba"):
-        scores = np.asarray(learner.predict_proba(X))
-        size = np.abs(scores[:, 1] - scores[:, 0])
+        size = np.abs(decision_values(np.asarray(learner.predict_proba(X))))
     else:
         size = np.ones(len(second))
     return np.where(second, np.maximum(size, np.finfo(float).tiny), -size)

@@ -206,14 +206,14 @@ class TCMNN(Method):
             view = prediction_of(classes, counts, ks.index(method.k), counted, tau, before)
             yield dict(point), Views({"p-value": view}, *seconds[method.mondrian])
 
-    def test_block(self, train_rows: int, test_rows: int) -> int | None:
+    def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
         """Return the block size for some seconds of work; None if the whole test part takes no longer."""
         if train_rows * test_rows <= _BLOCK_PAIRS:
             return None
         return max(200, _BLOCK_PAIRS // train_rows)
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernels of every engine."""
         rng = np.random.default_rng(0)
         X, codes = rng.random((60, 2)), np.repeat([0, 1], 30)

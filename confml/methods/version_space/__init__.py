@@ -1,4 +1,4 @@
-"""Kernel classifiers whose confidence is the volume of version space, and a kernel support vector machine."""
+"""Kernel classifiers based on the volume of version space, and a kernel support vector machine."""
 
 from confml.methods.version_space.bayes_point_machine import BayesPointMachine
 from confml.methods.version_space.bayes_transduction import BayesTransduction

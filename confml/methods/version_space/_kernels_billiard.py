@@ -1,19 +1,19 @@
-"""Kernels of the billiard in version space: flying through it, and writing down how.
+"""Kernels that compute and record a billiard trajectory in version space.
 
-Walls are the signed training points a_j = y_j phi(x_j) in range coordinates, so that version space is
-{w : |w| = 1, <w, a_j> > 0 for all j}. The ball has a position w and a direction v; F = <w, a_j> and
-V = <v, a_j> are kept beside them, so that a bounce costs a few passes over vectors and no matrix product.
+Walls are the signed training points a_j = y_j phi(x_j) in range coordinates, so version space is
+{w : |w| = 1, <w, a_j> > 0 for all j}. The ball has a position w and a direction v. The products F = <w, a_j>
+and V = <v, a_j> are updated with them: a bounce costs a few passes over vectors and no matrix product.
 
-What happened is written down as *steps*, so that any test example can follow the flight later: one row of
-``steps`` a flight, (alpha, beta, arc, push, d, s), and its wall. At a point with products f = <w, phi>,
-g = <v, phi> a step gives f' = alpha f + beta g, and
+The trajectory is recorded as *steps*, from which its values at any test example can be computed later. Each
+step has one row (alpha, beta, arc, push, d, s) of ``steps`` and the number of the wall that ends it. At a
+point with products f = <w, phi> and g = <v, phi> a step gives f' = alpha f + beta g, and
 
 - on a geodesic g' = -beta f + alpha g (alpha and beta are the cosine and sine of the arc), d = 0, s = 1;
-- on a chord g' = g (the paper's ball keeps its direction when it is put back onto the sphere), d = <w, v>,
-  s = the length of v across w;
+- on a chord g' = g (in the paper, projection onto the sphere does not change the direction), d = <w, v>, and
+  s is the length of the component of v orthogonal to w;
 
-then the bounce g' - push k(x, x_wall) y_wall. ``arc`` is the length flown on the sphere. Where the direction
-is drawn afresh, or rounding errors are cleared away, the step stands under *anchors*: w and v in full.
+then g' - push k(x, x_wall) y_wall for the bounce. ``arc`` is the length on the sphere. An *anchor* holds w
+and v in full at a step where the direction is drawn anew or rounding errors are removed.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ import numpy as np
 
 from confml._jit import kernel
 
-# Smallest distance to a wall: a ball that rounding has put onto or behind a wall bounces off at once.
+# Smallest distance to a wall: a ball that is on or outside a wall after rounding bounces at once.
 _AT_WALL = 1e-100
-# Flights of which one is looked at for the mean square of F.
+# The mean square of F is estimated from every eighth step.
 _EVERY = 8
 
 
 @kernel
-def start_chance(seed):
-    """Seed the generator of compiled code (of this thread; numpy's own is another)."""
+def seed_rng(seed):
+    """Seed the random generator of compiled code, which belongs to the thread and is not NumPy's."""
     np.random.seed(seed)
 
 
@@ -49,7 +49,7 @@ def _normalise(w):
 
 @kernel
 def _make_tangent(w, v):
-    """Take w's part out of v and scale v to length 1, w being of length 1."""
+    """Project v onto the tangent space at w, which has length 1, and scale v to length 1."""
     along = 0.0
     for i in range(w.size):
         along += w[i] * v[i]
@@ -60,7 +60,7 @@ def _make_tangent(w, v):
 
 @kernel
 def draw_direction(w, v, tangent):
-    """An isotropic direction: of the tangent space at w, or of the whole space."""
+    """Draw an isotropic direction v in the tangent space at w, or in the whole space."""
     for i in range(v.size):
         v[i] = np.random.standard_normal()
     if tangent:
@@ -71,17 +71,17 @@ def draw_direction(w, v, tangent):
 
 @kernel
 def draw_arc(refresh):
-    """An exponential arc of mean ``refresh``.
+    """Draw an arc from the exponential distribution with mean ``refresh``.
 
-    Equal arcs would be a trap: in an orthant, which is about what version space is where the kernel matrix
-    is near the identity, every flight is back where it began after an arc of pi.
+    Arcs of equal length could repeat one path: in an orthant, every trajectory returns to its start after an
+    arc of pi, and version space is nearly an orthant if the kernel matrix is near the identity.
     """
     return refresh if refresh == np.inf else -refresh * math.log(1.0 - np.random.random())
 
 
 @kernel
 def _multiply(A, w, out):
-    """out = A w; A is given as its transpose (r, n), so that the inner loop runs along the walls."""
+    """Compute out = A w. A is given as its transpose (r, n), so the inner loop runs over the walls."""
     out[:] = 0.0
     for k in range(w.size):
         factor, row = w[k], A[k]
@@ -98,12 +98,12 @@ def _write_anchor(anchors, count, step, w, v, anchor_step):
 
 @kernel
 def _next_wall(F, V, last, guess, flags, words):
-    """The wall ahead, the cotangent of the arc to it, and a guess at that of the next flight.
+    """Return the next wall, the cotangent of the arc to it, and a guess of the cotangent of the next step.
 
-    It is where cot(arc) = -V / F is largest, a root of F cos + V sin in (0, pi); with no other wall, the last
-    one again after half a circle. Walls whose cotangent exceeds ``guess`` are flagged, many at a time and
-    without dividing, and as a rule only those few are looked at. flags: bytes, n rounded up to a multiple of
-    8; words: the same memory, 8 flags each.
+    The next wall has the largest cot(arc) = -V / F, where the arc is the root of F cos + V sin in (0, pi). If
+    there is no other wall, it is the last wall again, after half a circle. Walls whose cotangent exceeds
+    ``guess`` are flagged in one vectorised pass without divisions; usually only these few are compared.
+    flags: bytes, n rounded up to a multiple of 8. words: the same memory with 8 flags per word.
     """
     n = F.size
     for j in range(n):
@@ -129,23 +129,27 @@ def _next_wall(F, V, last, guess, flags, words):
 
 
 @kernel
-def fly_geodesics(
-    walls, walls_t, gram, squared, bounces, refresh, renew, w, v, F, V, state, flown, steps, hit, anchors,
+def trace_geodesics(
+    walls, walls_t, gram, squared, bounces, refresh, renew, w, v, F, V, state, travelled, steps, hit, anchors,
     anchor_step, centre, squares,
 ):  # fmt: skip
-    """Fly great circles until ``bounces`` bounces are done or a buffer is full: (steps, anchors, bounces).
+    """Follow great circles for ``bounces`` bounces, or until a buffer is full.
 
-    walls (n, r) in range coordinates, walls_t (r, n) the same transposed; gram (n, n) their products;
-    squared (n,) their squared lengths. refresh: mean arc between fresh directions (infinity: never); renew:
-    bounces after which rounding errors are cleared away. State that goes on from call to call: w, v (r,),
-    F, V (n,), state (last wall or -1, bounces since renewal, 1 where an anchor is due), flown (2,) arc since
-    the last fresh direction, and the one until the next. Filled: steps, hit, anchors, anchor_step; centre
-    (r,) += the integral of w along the way, squares (n + 1,) += sums of F^2 by arc, and of the
-    arcs they are taken over.
+    walls (n, r): in range coordinates. walls_t (r, n): their transpose. gram (n, n): their products. squared
+    (n,): their squared lengths. refresh: mean arc between random directions (infinity: never). renew: number
+    of bounces after which rounding errors are removed.
+
+    State, updated between calls: w, v (r,); F, V (n,); state (last wall or -1, bounces since rounding errors
+    were removed, 1 if an anchor must be written); travelled (2,), the arc since the last random direction and
+    the arc between the last and the next one.
+
+    Output: steps, hit, anchors, anchor_step. The integral of w along the trajectory is added to centre (r,),
+    the integrals of F^2 and the length of the arcs that they cover to squares (n + 1,). Return the numbers of
+    steps, anchors and bounces.
     """
     n, r = V.size, w.size
     last, since, due = state[0], state[1], state[2]
-    away, limit = flown[0], flown[1]
+    away, limit = travelled[0], travelled[1]
     flags = np.zeros(-(-n // 8) * 8, np.uint8)
     words, guess = flags.view(np.uint64), 1.0
     step, anchor, done = 0, 0, 0
@@ -166,7 +170,7 @@ def fly_geodesics(
         arc = math.atan2(1.0, best)
         scale = 1.0 / math.sqrt(1.0 + best * best)
         c, s = best * scale, scale
-        if away + arc >= limit:  # the fresh direction is drawn in mid-flight
+        if away + arc >= limit:  # the new direction is drawn before the next wall
             arc = limit - away
             c, s = math.cos(arc), math.sin(arc)
             wall = -1
@@ -203,19 +207,20 @@ def fly_geodesics(
         hit[step] = wall
         step += 1
     state[0], state[1], state[2] = last, since, due
-    flown[0], flown[1] = away, limit
+    travelled[0], travelled[1] = away, limit
     return step, anchor, done
 
 
 @kernel
-def fly_chords(
-    walls, walls_t, gram, squared, bounces, w, v, F, V, state, flown, steps, hit, anchors, anchor_step,
+def trace_chords(
+    walls, walls_t, gram, squared, bounces, w, v, F, V, state, travelled, steps, hit, anchors, anchor_step,
     centre, squares,
 ):  # fmt: skip
-    """Fly as the paper's section 3.2 has it, otherwise as `fly_geodesics`.
+    """Follow chords as in section 3.2 of the paper; arguments and results are those of `trace_geodesics`.
 
-    Straight on to the nearest wall, then back onto the sphere; where no wall lies ahead, a random direction
-    that points away from the last one. Nothing is drawn otherwise. flown (2,) counts such escapes.
+    The ball moves in a straight line to the nearest wall and is then projected onto the sphere. If there is
+    no wall in its direction (an escape), a random direction away from the last wall is drawn; nothing else is
+    random. travelled (2,): the number of escapes.
     """
     n, r = V.size, w.size
     last, due = state[0], state[2]
@@ -244,7 +249,7 @@ def fly_chords(
                 if towards < 0.0:
                     for i in range(r):
                         v[i] = -v[i]
-            flown[0] += 1.0
+            travelled[0] += 1.0
             due = 1
             continue
         d, q = 0.0, 0.0
@@ -261,7 +266,7 @@ def fly_chords(
             squares[j] += arc * (f * f + f * new + new * new)
             F[j] = new
         squares[n] += 3.0 * arc
-        # The way on the sphere is the arc from w towards e = (v - d w) / across_w.
+        # The projection onto the sphere is the arc from w in the direction e = (v - d w) / across_w.
         along, side = math.sin(arc), (1.0 - math.cos(arc)) / max(across_w, _AT_WALL)
         for i in range(r):
             x = w[i]

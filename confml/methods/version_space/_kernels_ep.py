@@ -1,4 +1,4 @@
-"""Kernels of expectation propagation for a Gaussian that is cut off by walls."""
+"""Kernels of expectation propagation for a Gaussian truncated by walls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from confml._jit import kernel
 
 @kernel
 def hazard(z):
-    """phi(z) / Phi(z) of the standard normal distribution, also far in the lower tail."""
+    """Return phi(z) / Phi(z) of the standard normal distribution; accurate in the lower tail."""
     if z > -3.0:
         return math.sqrt(2.0 / math.pi) * math.exp(-0.5 * z * z) / math.erfc(-z / math.sqrt(2.0))
     # Phi(z) / phi(z) as a continued fraction (Abramowitz and Stegun 26.2.14).
@@ -23,12 +23,12 @@ def hazard(z):
 
 @kernel
 def pass_through(levels, covariance, precision, shift, damping):
-    """Update the factors of b walls in turn; returns the largest change of a level in standard deviations.
+    """Update the factors of b walls in turn; return the largest change of a level in standard deviations.
 
-    levels (b,), covariance (b, b): of the walls' levels f = <w, wall> in the posterior. Each wall's factor is
-    held as a Gaussian in f, exp(-precision f^2 / 2 + shift f). It is taken out of the posterior, the
-    truncation [f > 0] is put in, and the factor is set so that mean and variance of f come out the same
-    (damped). All arrays are updated.
+    levels (b,), covariance (b, b): posterior moments of the levels f = <w, wall>. The factor of a wall is a
+    Gaussian in f, exp(-precision f^2 / 2 + shift f). It is removed from the posterior, which gives the cavity
+    distribution; the new factor matches the mean and the variance of the cavity distribution truncated to
+    f > 0 (damped). All arrays are updated.
     """
     b = levels.size
     along = np.empty(b)
@@ -43,7 +43,7 @@ def pass_through(levels, covariance, precision, shift, damping):
         cavity_shift = level / variance - shift[i]
         z = cavity_shift / math.sqrt(cavity)
         h = hazard(z)
-        share = max(1.0 - h * (z + h), 1e-10)  # of the cavity's variance that truncation leaves
+        share = max(1.0 - h * (z + h), 1e-10)  # variance ratio of the truncated cavity
         new_precision = cavity * (1.0 / share - 1.0)
         new_shift = (cavity_shift + math.sqrt(cavity) * h) / share - cavity_shift
         change = damping * (new_precision - precision[i])

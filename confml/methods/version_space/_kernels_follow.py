@@ -1,4 +1,4 @@
-"""Kernels that follow a flight, as `_kernels_billiard` has written it down, at test examples."""
+"""Kernels that evaluate a trajectory recorded by `_kernels_billiard` at test examples."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 from confml._jit import kernel
 
-# Where a smooth function is integrated along a batch: the longest arc that one node stands for, and the
-# least number of nodes. Draws are independent after an arc of about 1, so that this adds next to no error.
+# Quadrature of a smooth function along a batch: largest arc per node and smallest number of nodes. Draws are
+# nearly independent after an arc of 1, so the quadrature error is negligible.
 _NODE_ARC, _LEAST_NODES = 0.05, 32
-_SMALLEST = 1e-100  # in place of 0 in a divisor
+_SMALLEST = 1e-100  # replaces a divisor of 0
 
 
 @kernel
 def _until_crossing(f, g, d, s):
-    """Arc from f = <w, phi> to where it changes sign on the way along g = <v, phi>; minus it if f <= 0."""
+    """Return the arc from w to the sign change of <w, phi>, negated if f <= 0; f = <w, phi>, g = <v, phi>."""
     if f > 0.0:
         return math.atan2(s * f, d * f - g)
     return -math.atan2(-s * f, g - d * f)
@@ -24,14 +24,14 @@ def _until_crossing(f, g, d, s):
 
 @kernel
 def follow_signs(steps, hit, edges, anchor_step, at_w, at_v, chord, signed, plus):
-    """plus (b, m) += the arc of each batch of steps on which <w, phi(x)> > 0.
+    """Add to plus (b, m) the length of each batch of steps on which <w, phi(x)> > 0.
 
-    edges (b + 1,) first steps of the batches; at_w, at_v (anchors, m) products with the anchors; signed
-    (n, m) y_j k(x_j, x). Each arc has one sign change at most, since it is no longer than pi.
+    edges (b + 1,): first steps of the batches. at_w, at_v (anchors, m): products with the anchors. signed
+    (n, m): y_j k(x_j, x). An arc is at most pi long, so it has at most one sign change.
     """
     m = signed.shape[1]
     f, g, new_f, new_g = np.zeros(m), np.zeros(m), np.empty(m), np.empty(m)
-    flags = np.zeros(-(-m // 8) * 8, np.uint8)  # points that change sign, 8 in a word
+    flags = np.zeros(-(-m // 8) * 8, np.uint8)  # points that change sign, 8 per word
     words = flags.view(np.uint64)
     anchor = 0
     for batch in range(edges.size - 1):
@@ -62,10 +62,10 @@ def follow_signs(steps, hit, edges, anchor_step, at_w, at_v, chord, signed, plus
 
 @kernel
 def student_cdf(t, freedom):
-    """P(T < t) of Student's distribution with a whole number of degrees of freedom, to 1e-4 or better.
+    """Return P(T < t) of Student's distribution with an integer number of degrees of freedom, within 1e-4.
 
-    Up to 9 by the finite series (Abramowitz and Stegun 26.7.3 and 26.7.4), above by Wallace's formula, which
-    takes T to a normal variable.
+    Up to 9 degrees of freedom the finite series is used (Abramowitz and Stegun 26.7.3 and 26.7.4), above that
+    Wallace's transformation to a normal variable.
     """
     if freedom > 9:
         factor = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0) * math.sqrt(freedom / 2.0)
@@ -86,10 +86,10 @@ def student_cdf(t, freedom):
 def follow_residuals(
     steps, hit, edges, anchor_step, at_w, at_v, chord, signed, scale, freedom, plus
 ):  # fmt: skip
-    """plus (b, m) += the integral over each batch's arcs of P(T < scale <w, phi(x)>), T Student's.
+    """Add to plus (b, m) the integral of P(T < scale <w, phi(x)>) over each batch, T Student-distributed.
 
-    scale (m,): root of the degrees of freedom over the standard deviation of what lies outside the span of
-    the walls; freedom: their number. The nodes lie in the middles of equal parts of the batch's length.
+    freedom: degrees of freedom of T. scale (m,): sqrt(freedom) divided by the standard deviation of the part
+    of phi(x) outside the span of the walls. The quadrature nodes are the midpoints of equal parts of a batch.
     """
     m = signed.shape[1]
     f, g = np.zeros(m), np.zeros(m)
@@ -129,11 +129,11 @@ def follow_residuals(
 def follow_labels(
     steps, hit, first, stop, anchor_step, at_w, at_v, chord, signed, f, g, words, lengths
 ):  # fmt: skip
-    """Cut the arcs of steps first .. stop at every sign change of m points: (next step, pieces).
+    """Cut the arcs of the steps first .. stop at every sign change of m points; return (next step, pieces).
 
-    Each piece has one labelling: words (p, m / 64 rounded up), bit j set where point j is positive, and its
-    length. It ends early, between two steps, when a step might not fit any more. f, g (m,) go on from call to
-    call.
+    Each piece has one labelling and one length. words (p, ceil(m / 64)): bit j is set if point j is positive.
+    The function returns before ``stop`` if the next step might not fit into the buffers. f, g (m,) are the
+    state between calls.
     """
     m = f.size
     when, which = np.empty(m), np.empty(m, np.int64)

@@ -1,7 +1,8 @@
-"""Kernels of kernel matrices, and of products whose every element is added up in one fixed order.
+"""Compiled functions for kernel matrices and for matrix products with a fixed order of summation.
 
-An element depends on its own row and column alone, bit for bit: what a test example gets does not depend on
-which others stand beside it, as it would with BLAS, whose order of summation depends on the shape.
+Each element depends only on its own row and column, to the last bit, so the prediction of a test example does
+not depend on the other test examples. With BLAS it would, because its order of summation depends on the
+shape.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ LINEAR, POLY, RBF = 0, 1, 2
 
 @kernel
 def squared_distances(X, Z, out):
-    """out (n, m): squared Euclidean distances of X (n, d) and Z (m, d), added in attribute order."""
+    """Fill out (n, m) with squared Euclidean distances of X (n, d) and Z (m, d), summed in feature order."""
     for i in range(X.shape[0]):
         for j in range(Z.shape[0]):
             total = 0.0
@@ -29,7 +30,7 @@ def squared_distances(X, Z, out):
 
 @kernel
 def gram(X, Z, kind, sigma, degree, coef0, out):
-    """out (n, m): k(x, z) of X (n, d) and Z (m, d)."""
+    """Fill out (n, m) with k(x, z) of X (n, d) and Z (m, d)."""
     if kind == RBF:
         squared_distances(X, Z, out)
         scale = -0.5 / (sigma * sigma)
@@ -52,7 +53,7 @@ def gram(X, Z, kind, sigma, degree, coef0, out):
 
 @kernel
 def products(A, B):
-    """A B of A (n, r) and B (r, m), every element added up over r in order."""
+    """Return the product of A (n, r) and B (r, m), with each element summed over r in order."""
     out = np.zeros((A.shape[0], B.shape[1]))
     for i in range(A.shape[0]):
         row = out[i]

@@ -1,4 +1,4 @@
-"""Kernel of the support vector machine without a bias."""
+"""Compiled solver of the support vector machine without a bias."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from confml._jit import kernel
 
 @kernel
 def descend(gram, alpha, gradient, C, tolerance, steps):
-    """Minimise a Q a / 2 - sum(a) over 0 <= a <= C, one coordinate at a time; returns the steps taken.
+    """Minimise a Q a / 2 - sum(a) over 0 <= a <= C by coordinate descent; return the number of steps.
 
-    gram (n, n): Q = y_i y_j k(x_i, x_j), its diagonal above 0. alpha (n,): the start, updated; gradient (n,):
-    Q alpha - 1, updated. Each step takes the coordinate whose exact minimisation gains most; it ends where no
-    gradient violates the optimum's conditions by more than ``tolerance``.
+    gram (n, n): Q = y_i y_j k(x_i, x_j), with a positive diagonal. alpha (n,): start and result. gradient
+    (n,): Q alpha - 1, updated. Each step minimises over the coordinate with the largest decrease. The loop
+    ends when no component violates the optimality conditions by more than ``tolerance``.
     """
     n = alpha.size
     for step in range(steps):

@@ -1,4 +1,4 @@
-"""The Bayes point machine: one perceptron in place of all of version space, its centre of mass."""
+"""`bayes-point-machine`: the kernel perceptron at the centre of mass of version space."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import ClassVar
 import numpy as np
 
 from confml.measures.prediction import Prediction
-from confml.methods.multiclass import decision_scores
-from confml.methods.version_space.perceptrons import Perceptrons
+from confml.methods.multiclass import decision_scores, decision_values
+from confml.methods.version_space.version_space_method import VersionSpaceMethod
 
 
-class BayesPointMachine(Perceptrons):
-    """The centre of mass of version space as a classifier, found by the billiard of ``bayes-transduction``.
+class BayesPointMachine(VersionSpaceMethod):
+    """Kernel perceptron at the centre of mass of version space, estimated by kernel billiard sampling.
 
-    View ``margin``: <w, phi(x)> of the centre w, scaled to length 1; of two classes the columns are -f/2 and
-    f/2, so that the confidence is |f|. More than two: ``ovr`` has each machine's f, ``ovo`` the mean of a
-    class's f against the others. Equal scores: the first class.
+    View ``margin``: the decision value f(x) = <w, phi(x)> of the centre of mass w, scaled to length 1. With
+    two classes the columns are -f/2 and f/2, so the confidence is |f|. With more classes a column is the
+    decision value of the class against the rest (``ovr``), or the mean of its decision values against each
+    other class (``ovo``). Ties go to the first class.
 
-    The flight, its parameters and what is refused are those of ``bayes-transduction``, whose view
-    ``bayes-point`` this is.
+    The sampler, its parameters and its errors are those of ``bayes-transduction``; the view is the view
+    ``bayes-point`` of that method.
 
     Source: Herbrich, Graepel and Campbell, Bayes point machines, Journal of Machine Learning Research 1
     (2001); Rujan, Playing billiard in version space, Neural Computation 9 (1997).
@@ -30,12 +31,11 @@ class BayesPointMachine(Perceptrons):
     views: ClassVar[tuple[str, ...]] = ("margin",)
 
     def decision_function(self, X) -> np.ndarray:
-        """scikit-learn's form of the scores: (m, c), or (m,) of two classes, above 0 for the second one."""
-        scores = self.confident_predict(X)["margin"].scores
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores.copy()
+        """Return the decision values (m, c); with two classes (m,), positive for the second class."""
+        return decision_values(self.confident_predict(X)["margin"].scores)
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The view ``margin`` of X (m, d)."""
+        """Return the view ``margin`` of test examples X (m, d)."""
         X = self.check_predict_data(X)
         values = np.concatenate([self._centre_values(block) for block, _ in self._blocks(X)])
         scores = decision_scores(values, len(self.classes_), self.multiclass)

@@ -1,4 +1,4 @@
-"""`Flight`: what several billiard balls flew in a version space, for any test examples to follow."""
+"""`Trajectory`: a billiard trajectory in version space, from which volumes at test examples are estimated."""
 
 from __future__ import annotations
 
@@ -9,20 +9,25 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import t as student
 
+from confml.measures.chains import initial_monotone_sequence
 from confml.methods.version_space import _kernels_billiard as kernels
 from confml.methods.version_space import _kernels_follow as followers
 from confml.methods.version_space._kernels_gram import products
 from confml.methods.version_space.version_space import VersionSpace
 
-BATCHES = 16  # of each chain: their means tell the standard error
-_ROUNDING = 1e-12  # a share of the flight that is less than this is none
-_RENEW = 1000  # bounces after which rounding errors are cleared away
+BATCHES = 16  # per chain; the standard error is computed from their means
+_ROUNDING = 1e-12  # a fraction of the trajectory below this counts as 0
+_RENEW = 1000  # bounces after which rounding errors are removed
 
 
 @dataclass(frozen=True)
-class Table:
-    """How to play: sampler ``geodesic`` or ``chord``; bounces over all chains; burn_in: their share that
-    each chain flies on top, uncounted; refresh: mean arc between fresh directions, None for never."""
+class BilliardSettings:
+    """Settings of the billiard.
+
+    sampler: ``geodesic`` or ``chord``. bounces: number over all chains. burn_in: number of bounces of the
+    burn-in as a fraction of ``bounces``. refresh: mean arc between random directions, None for never. chains:
+    number of chains.
+    """
 
     sampler: str
     bounces: int
@@ -32,12 +37,13 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
-    """The flight of one ball; see the kernels' module for ``steps``, ``hit`` and anchors.
+class MarkovChain:
+    """The recorded trajectory of one chain.
 
-    edges (b + 2,): first steps of the burn-in and of the batches, and the end. anchors (a, 2, r): w and v.
-    centres (b, r): the integral of w along each batch; arcs (b,): its length. squares (n,): the mean
-    squared distance to each wall.
+    steps, hit, anchors (a, 2, r), anchor_step: see `_kernels_billiard`. edges (b + 2,): first steps of the
+    burn-in and of each batch, and the number of steps. centres (b, r): integral of w along each batch. arcs
+    (b,): length of each batch. squares (n,): mean squared distance to each wall. escapes: number of chords
+    drawn again.
     """
 
     steps: np.ndarray
@@ -50,57 +56,72 @@ class Chain:
     squares: np.ndarray
     escapes: int
 
-    def seen_at(self, coordinates: np.ndarray) -> tuple[np.ndarray, ...]:
-        """What the following kernels need of it, at examples with these coordinates (r, m)."""
+    def products_with_anchors(self, coordinates: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return the first arguments of the kernels in `_kernels_follow` for examples (r, m)."""
         at_w = products(np.ascontiguousarray(self.anchors[:, 0]), coordinates)
         at_v = products(np.ascontiguousarray(self.anchors[:, 1]), coordinates)
         return self.steps, self.hit, self.edges, self.anchor_step, at_w, at_v
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
-    """What share of version space is positive for each of m test examples.
+class VolumeEstimate:
+    """Estimated fraction of version space that predicts the positive class, for m test examples.
 
-    positive (m,); standard_error (m,), 0 where all of the flight agrees; rhat (m,) split R-hat of the chains;
-    ess (m,) the number of independent draws from version space that would tell as much, `Flight.ess` where
-    all of the flight agrees. The last three are None where nothing was sampled.
+    positive (m,): the estimate. standard_error (m,): 0 if the whole trajectory predicts one class. rhat (m,):
+    split R-hat. ess (m,): effective sample size, `Trajectory.ess` if the whole trajectory predicts one class.
+    The last three are NaN if the estimate is not sampled.
     """
 
     positive: np.ndarray
-    standard_error: np.ndarray | None = None
-    rhat: np.ndarray | None = None
-    ess: np.ndarray | None = None
+    standard_error: np.ndarray
+    rhat: np.ndarray
+    ess: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Flight:
-    """Chains in one version space. chord: whether their flights are the paper's chords."""
+class Trajectory:
+    """All chains of one version space. chord: whether they consist of the paper's chords."""
 
     version_space: VersionSpace
-    chains: tuple[Chain, ...]
+    chains: tuple[MarkovChain, ...]
     chord: bool
 
     @property
+    def rank(self) -> int:
+        """Dimension r of the span of the training examples in feature space."""
+        return self.version_space.space.rank
+
+    @property
+    def walls(self) -> np.ndarray:
+        """Walls (n, r) of version space: training examples times their targets, in coordinates of the span."""
+        return self.version_space.walls
+
+    @property
+    def start(self) -> np.ndarray:
+        """Start (r,) of the billiard, inside version space."""
+        return self.version_space.start
+
+    @property
     def bounces(self) -> int:
-        """Counted bounces."""
+        """Number of bounces after burn-in."""
         return sum(int((chain.hit[chain.edges[1] :] >= 0).sum()) for chain in self.chains)
 
     @property
     def arc(self) -> float:
-        """Counted length in radians."""
+        """Length after burn-in, in radians."""
         return float(sum(chain.arcs.sum() for chain in self.chains))
 
     def centre(self) -> np.ndarray:
-        """(r,) the centre of mass of version space, of length 1: the Bayes point."""
+        """Return the Bayes point (r,): the centre of mass of version space, scaled to length 1."""
         if not self.chains:
             return self.version_space.start
-        centre = sum(chain.centres.sum(axis=0) for chain in self.chains)
+        centre = _sum(np.stack([chain.centres.sum(axis=0) for chain in self.chains]))
         return centre / np.linalg.norm(centre)
 
     @cached_property
     def _distances(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(chains, batches, n) integrals of the distance to each wall, (chains, batches) arcs, (n,) its
-        variance within chains."""
+        """Integrals of the distance to each wall (chains, batches, n), arcs (chains, batches), and the
+        variance of each distance within chains (n,)."""
         arcs = np.stack([chain.arcs for chain in self.chains])
         levels = np.stack([chain.centres @ self.version_space.walls_t for chain in self.chains])
         wholes = levels.sum(axis=1) / arcs.sum(axis=1)[:, None]
@@ -109,7 +130,7 @@ class Flight:
 
     @cached_property
     def rhat(self) -> float:
-        """The worst split R-hat of the distances to the walls: do the chains agree as a whole?"""
+        """Largest split R-hat of the distances to the walls."""
         if not self.chains:
             return 1.0
         levels, arcs, within = self._distances
@@ -118,7 +139,7 @@ class Flight:
 
     @cached_property
     def ess(self) -> float:
-        """Independent draws that the flight is worth: the median over the distances to walls."""
+        """Effective sample size: the median over the distances to the walls."""
         if not self.chains:
             return 1.0
         levels, arcs, within = self._distances
@@ -126,11 +147,12 @@ class Flight:
         known = (error > 0) & (within > 0)
         return float(np.median(within[known] / error[known] ** 2)) if known.any() else float(self.bounces)
 
-    def shares(self, kernel_block: np.ndarray, own: np.ndarray | None = None) -> Shares:
-        """Follow the flight at m test examples x: ``kernel_block`` (n, m) holds k(x_i, x).
+    def volumes(self, kernel_block: np.ndarray, own: np.ndarray | None = None) -> VolumeEstimate:
+        """Estimate the fraction of version space that predicts the positive class for m test examples x.
 
-        own (m,): squared length of phi(x), noise included; what of it lies outside the span of the walls
-        makes the sign less certain. None leaves it out of account, as the paper does.
+        kernel_block (n, m): k(x_i, x). own (m,): squared length of phi(x), noise included. The component of
+        phi(x) outside the span of the walls makes its sign uncertain. None: this component is ignored, as in
+        the paper.
         """
         coordinates = self.version_space.space.coordinates(kernel_block)
         outside = None if own is None else np.maximum(own - _sum(coordinates**2), 1e-30)
@@ -140,7 +162,7 @@ class Flight:
         freedom = self.version_space.space.rank
         plus = np.zeros((len(self.chains), BATCHES + 1, signed.shape[1]))
         for chain, total in zip(self.chains, plus, strict=True):
-            recorded = (*chain.seen_at(coordinates), self.chord, signed)
+            recorded = (*chain.products_with_anchors(coordinates), self.chord, signed)
             if outside is None:
                 followers.follow_signs(*recorded, total)
             else:
@@ -151,84 +173,95 @@ class Flight:
             found = replace(found, positive=np.where(kernel_block.any(axis=0), found.positive, 0.5))
         return found
 
-    def _single_point(self, coordinates: np.ndarray, outside: np.ndarray | None) -> Shares:
-        """One dimension: version space is a single point."""
+    def _single_point(self, coordinates: np.ndarray, outside: np.ndarray | None) -> VolumeEstimate:
+        """Return the volumes if version space is a single point (one dimension)."""
         level = _sum(self.version_space.start[:, None] * coordinates)
         if outside is None:
             positive = np.where(level > 0, 1.0, np.where(level < 0, 0.0, 0.5))
         else:
             positive = student(1).cdf(level / np.sqrt(outside))
-        return Shares(positive, np.zeros_like(positive), np.ones_like(positive), np.ones_like(positive))
+        return VolumeEstimate(
+            positive, np.zeros_like(positive), np.ones_like(positive), np.ones_like(positive)
+        )
 
 
-def flight_bytes(bounces: int, burn_in: float) -> float:
-    """About how much memory the flight of one version space takes."""
+def trajectory_bytes(bounces: int, burn_in: float) -> float:
+    """Return the approximate memory of the trajectory of one version space."""
     return 1.05 * bounces * (1.0 + burn_in) * (6 * 8 + 4)
 
 
-def play(version_space: VersionSpace, table: Table, seed: int) -> Flight:
-    """Play billiard from the middle of a version space. The same seed gives the same flight."""
-    chord = table.sampler == "chord"
+def sample(version_space: VersionSpace, settings: BilliardSettings, seed: int) -> Trajectory:
+    """Sample a version space by billiard, starting far from its walls.
+
+    The same seed gives the same trajectory.
+    """
+    chord = settings.sampler == "chord"
     if version_space.space.rank == 1:
-        return Flight(version_space, (), chord)
-    seeds = np.random.SeedSequence(seed).generate_state(table.chains)
-    each = max(-(-table.bounces // (table.chains * BATCHES)), 1)
-    burn_in = int(np.ceil(table.burn_in * each * BATCHES))
-    chains = tuple(_one_chain(version_space, table, int(one), each, burn_in) for one in seeds)
-    return Flight(version_space, chains, chord)
+        return Trajectory(version_space, (), chord)
+    seeds = np.random.SeedSequence(seed).generate_state(settings.chains)
+    each = max(-(-settings.bounces // (settings.chains * BATCHES)), 1)
+    burn_in = int(np.ceil(settings.burn_in * each * BATCHES))
+    chains = tuple(_one_chain(version_space, settings, int(one), each, burn_in) for one in seeds)
+    return Trajectory(version_space, chains, chord)
 
 
-def _one_chain(space: VersionSpace, table: Table, seed: int, each: int, burn_in: int) -> Chain:
-    chord = table.sampler == "chord"
+def _one_chain(
+    space: VersionSpace, settings: BilliardSettings, seed: int, each: int, burn_in: int
+) -> MarkovChain:
+    chord = settings.sampler == "chord"
     walls = space.gram.shape[0]
     w, v = space.start.copy(), np.empty(space.space.rank)
     F, V = np.empty(walls), np.empty(walls)
-    state, flown = np.array([-1, 0, 1]), np.zeros(2)
-    kernels.start_chance(seed)
+    state, travelled = np.array([-1, 0, 1]), np.zeros(2)
+    kernels.seed_rng(seed)
     kernels.draw_direction(w, v, not chord)
-    refresh = np.inf if table.refresh is None else float(table.refresh)
+    refresh = np.inf if settings.refresh is None else float(settings.refresh)
     if not chord:
-        flown[1] = kernels.draw_arc(refresh)
-    own = w, v, F, V, state, flown
+        travelled[1] = kernels.draw_arc(refresh)
+    own = w, v, F, V, state, travelled
     walls_of = space.walls, space.walls_t, space.gram, space.squared
 
-    def fly(bounces: int, *buffers) -> tuple[int, int, int]:
+    def trace(bounces: int, *buffers) -> tuple[int, int, int]:
         if chord:
-            return kernels.fly_chords(*walls_of, bounces, *own, *buffers)
-        return kernels.fly_geodesics(*walls_of, bounces, refresh, _RENEW, *own, *buffers)
+            return kernels.trace_chords(*walls_of, bounces, *own, *buffers)
+        return kernels.trace_geodesics(*walls_of, bounces, refresh, _RENEW, *own, *buffers)
 
-    return _record(fly, [burn_in, *[each] * BATCHES], space.walls.shape, flown if chord else None)
+    return _record(trace, [burn_in, *[each] * BATCHES], space.walls.shape, travelled if chord else None)
 
 
-def _record(fly: Callable[..., tuple[int, int, int]], batches: list[int], shape, escapes) -> Chain:
-    """Fly batch by batch, and keep what is written down. The first batch is the burn-in."""
+def _record(
+    trace: Callable[..., tuple[int, int, int]],
+    batches: list[int],
+    shape: tuple[int, int],
+    escapes: np.ndarray | None,
+) -> MarkovChain:
+    """Record a chain batch by batch; the first batch is the burn-in."""
     walls, rank = shape
-    room = int(1.05 * sum(batches)) + 64
-    steps, hit = np.empty((room, 6)), np.empty(room, np.int32)
+    size = int(1.05 * sum(batches)) + 64
+    steps, hit = np.empty((size, 6)), np.empty(size, np.int32)
     anchors, anchor_step = np.empty((64, 2, rank)), np.empty(64, np.int64)
-    edges, centres, squares, total, moored = [0], [], [], 0, 0
+    edges, centres, squares, n_steps, n_anchors = [0], [], [], 0, 0
     for bounces in batches:
         centre, square = np.zeros(rank), np.zeros(walls + 1)
         while bounces > 0:
-            if total == len(steps):
-                steps, hit = _longer(steps), _longer(hit)
-            if moored == len(anchors):
-                anchors, anchor_step = _longer(anchors), _longer(anchor_step)
-            flown, dropped, done = fly(
-                bounces, steps[total:], hit[total:], anchors[moored:], anchor_step[moored:], centre, square
-            )
-            anchor_step[moored : moored + dropped] += total
-            total, moored, bounces = total + flown, moored + dropped, bounces - done
-        edges.append(total)
+            if n_steps == len(steps):
+                steps, hit = _doubled(steps), _doubled(hit)
+            if n_anchors == len(anchors):
+                anchors, anchor_step = _doubled(anchors), _doubled(anchor_step)
+            free = steps[n_steps:], hit[n_steps:], anchors[n_anchors:], anchor_step[n_anchors:]
+            new_steps, new_anchors, done = trace(bounces, *free, centre, square)
+            anchor_step[n_anchors : n_anchors + new_anchors] += n_steps
+            n_steps, n_anchors, bounces = n_steps + new_steps, n_anchors + new_anchors, bounces - done
+        edges.append(n_steps)
         centres.append(centre)
         squares.append(square)
     arcs = [_in_order(steps[first:stop, 2]) for first, stop in zip(edges, edges[1:], strict=False)]
-    return Chain(
-        steps=steps[:total],
-        hit=hit[:total],
+    return MarkovChain(
+        steps=steps[:n_steps],
+        hit=hit[:n_steps],
         edges=np.array(edges),
-        anchors=anchors[:moored].copy(),
-        anchor_step=anchor_step[:moored].copy(),
+        anchors=anchors[:n_anchors].copy(),
+        anchor_step=anchor_step[:n_anchors].copy(),
         centres=np.array(centres[1:]),
         arcs=np.array(arcs[1:]),
         squares=np.sum(squares[1:], axis=0)[:-1] / np.sum(squares[1:], axis=0)[-1],
@@ -236,18 +269,18 @@ def _record(fly: Callable[..., tuple[int, int, int]], batches: list[int], shape,
     )
 
 
-def _longer(array: np.ndarray) -> np.ndarray:
-    """The array with as much room again behind it."""
+def _doubled(array: np.ndarray) -> np.ndarray:
+    """Return the array extended to twice its length."""
     return np.concatenate([array, np.empty_like(array)])
 
 
-def _summarise(plus: np.ndarray, arcs: np.ndarray, agreed: float) -> Shares:
-    """Shares out of positive arc lengths (chains, batches, m) and all lengths (chains, batches).
+def _summarise(plus: np.ndarray, arcs: np.ndarray, agreed: float) -> VolumeEstimate:
+    """Return the estimate from the positive arc lengths (chains, batches, m) and all (chains, batches).
 
-    R-hat compares the means of half chains with the variance p (1 - p) of a sign along the way, the limit of
-    the usual formula for many draws. agreed: the effective sample size where the error is 0.
+    R-hat compares the means of half chains with the variance p (1 - p) of the sign, the limit of the usual
+    formula for many draws. agreed: effective sample size if the standard error is 0.
     """
-    # Sums over the small axes only: each test example's are added in the same order whatever m is.
+    # Sums run over the small axes only, so their order does not depend on m.
     positive = _sum(_sum(plus)) / _sum(_sum(arcs[:, :, None]))
     error = _standard_error(plus, arcs)
     agreeing = np.abs(positive - 0.5) > 0.5 - _ROUNDING
@@ -259,11 +292,11 @@ def _summarise(plus: np.ndarray, arcs: np.ndarray, agreed: float) -> Shares:
     spread = np.divide(between, within, out=np.where(between > 0, np.inf, 0.0), where=within > 0)
     variance = positive * (1.0 - positive)
     ess = np.divide(variance, error**2, out=np.full_like(error, agreed), where=error > 0)
-    return Shares(positive, error, np.sqrt(1.0 + spread), ess)
+    return VolumeEstimate(positive, error, np.sqrt(1.0 + spread), ess)
 
 
 def _halves(integrals: np.ndarray, arcs: np.ndarray) -> np.ndarray:
-    """(2 chains, m) means over the first and the second half of each chain."""
+    """Return the means (2 chains, m) over the first and the second half of each chain."""
     split = arcs.shape[1] // 2
     return np.concatenate(
         [
@@ -274,40 +307,34 @@ def _halves(integrals: np.ndarray, arcs: np.ndarray) -> np.ndarray:
 
 
 def _standard_error(integrals: np.ndarray, arcs: np.ndarray) -> np.ndarray:
-    """(m,) standard errors of sum(integrals) / sum(arcs), (chains, batches, m) over (chains, batches).
+    """Return the standard errors (m,) of sum(integrals) / sum(arcs).
 
-    That of a ratio of means over batches, times the root of their autocorrelation time: batches that are
-    shorter than the flight's memory are not independent. Autocorrelations are those around the mean of all
-    chains, added up in pairs of lags while the pairs are positive and fall (Geyer's initial monotone
-    sequence; Vehtari et al. 2021, section 3.2), and never make the error smaller.
+    integrals: (chains, batches, m); arcs: (chains, batches). The result is the standard error of a ratio of
+    means over batches, multiplied by the square root of the autocorrelation time of the batches, which are
+    dependent if they are short. Autocorrelations are taken around the mean of all chains and summed by
+    Geyer's initial monotone sequence (Vehtari et al. 2021, section 3.2). The time is at least 1.
     """
     chains, batches = arcs.shape
     total = _sum(_sum(arcs[:, :, None]))
     rest = integrals - _sum(_sum(integrals)) / total * arcs[:, :, None]
     own = _sum(_sum(rest**2))
-    time, least, going = np.zeros_like(own), np.full_like(own, np.inf), own > 0
-    for lag in range(0, batches - 1, 2):
-        pair = np.zeros_like(own)
-        for shift in (lag, lag + 1):
-            products = _sum(_sum(rest[:, : batches - shift] * rest[:, shift:]))
-            pair += products * (batches / (batches - shift))
-        going = going & (pair > 0)
-        if not going.any():
-            break
-        least = np.where(going, np.minimum(least, pair), least)
-        time += np.where(going, 2.0 * least, 0.0)
+    pairs = np.zeros((batches // 2, len(own)))
+    for lag in range(2 * len(pairs)):
+        covariance = _sum(_sum(rest[:, : batches - lag] * rest[:, lag:]))
+        pairs[lag // 2] += covariance * (batches / (batches - lag))
+    time = 2.0 * _sum(initial_monotone_sequence(pairs))
     time = np.divide(time, own, out=np.ones_like(own), where=own > 0) - 1.0
     count = chains * batches
     return np.sqrt(own * np.maximum(time, 1.0) * count / max(count - 1, 1)) / total
 
 
 def _in_order(arcs: np.ndarray) -> float:
-    """The sum, one by one as kernels add: an example that is positive all along has exactly all of it."""
+    """Return the sum in the order of the kernels: an example that is always positive has exactly this arc."""
     return float(np.add.accumulate(arcs)[-1]) if len(arcs) else 0.0
 
 
 def _sum(values: np.ndarray) -> np.ndarray:
-    """Sum over the first axis, one by one."""
+    """Return the sum over the first axis, added one element after the other."""
     out = np.zeros(values.shape[1:])
     for value in values:
         out += value

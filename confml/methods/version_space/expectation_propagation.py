@@ -1,4 +1,4 @@
-"""`GaussianVersionSpace`: a Gaussian in place of the uniform distribution on version space."""
+"""`GaussianVersionSpace`: Gaussian approximation of the uniform distribution on version space."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from sklearn.exceptions import ConvergenceWarning
 
 from confml.methods.version_space._kernels_ep import pass_through
 from confml.methods.version_space._kernels_gram import products
-from confml.methods.version_space.billiard import Shares
+from confml.methods.version_space.billiard import VolumeEstimate
 from confml.methods.version_space.version_space import VersionSpace
 
 _TOLERANCE = 1e-6
 _SWEEPS = 500
-_BLOCK = 128  # walls between two updates of the whole covariance
+_BLOCK = 128  # walls between two updates of the full covariance matrix
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianVersionSpace:
-    """The Gaussian whose moments expectation propagation finds for a version space.
+    """Gaussian approximation of version space by expectation propagation.
 
-    A perceptron's length does not matter for signs, so that the uniform distribution on the part of the
-    sphere may be exchanged for a standard normal one on the cone above it (Minka, A family of algorithms for
-    approximate Bayesian inference, 2001, chapter 5). mean (r,); root (r, r): root @ root.T is the covariance;
-    sweeps: passes over the walls; bounces, arc: none.
+    The sign of a perceptron's output does not depend on its length, so the uniform distribution on version
+    space can be replaced by a standard normal distribution restricted to the cone over it (Minka, A family of
+    algorithms for approximate Bayesian inference, 2001, chapter 5). mean (r,). root (r, r): root @ root.T is
+    the covariance. sweeps: number of passes over the walls.
     """
 
     version_space: VersionSpace
@@ -37,7 +37,7 @@ class GaussianVersionSpace:
 
     @classmethod
     def of(cls, space: VersionSpace) -> GaussianVersionSpace:
-        """Propagate until no level moves by more than 1e-6 standard deviations; warns after 500 passes."""
+        """Iterate until no level changes by more than 1e-6 standard deviations; warn after 500 passes."""
         walls = space.walls / np.sqrt(space.squared)[:, None]
         n, r = walls.shape
         precision, shift = np.zeros(n), np.zeros(n)
@@ -47,15 +47,16 @@ class GaussianVersionSpace:
         while True:
             sweeps += 1
             change = _sweep(walls, mean, covariance, precision, shift, damping)
-            # Anew, so that rounding errors do not add up.
+            # Computed from the factors, so rounding errors do not accumulate.
             factor = scipy.linalg.cholesky(np.eye(r) + (walls.T * precision) @ walls, lower=True)
             mean = scipy.linalg.cho_solve((factor, True), walls.T @ shift)
             if change < _TOLERANCE:
                 break
             if sweeps == _SWEEPS:
                 warnings.warn(
-                    f"expectation propagation has not converged: levels still move by {change:.2g} standard "
-                    "deviations; use sampler: geodesic",
+                    f"expectation propagation has not converged after {_SWEEPS} passes: levels still "
+                    "change by "
+                    f"{change:.2g} standard deviations; use sampler: geodesic",
                     ConvergenceWarning,
                     stacklevel=2,
                 )
@@ -69,11 +70,11 @@ class GaussianVersionSpace:
         return cls(space, mean, root, sweeps)
 
     def centre(self) -> np.ndarray:
-        """(r,) the mean, of length 1: the Bayes point."""
+        """Return the Bayes point (r,): the mean, scaled to length 1."""
         return self.mean / np.linalg.norm(self.mean)
 
-    def shares(self, kernel_block: np.ndarray, own: np.ndarray | None = None) -> Shares:
-        """As `Flight.shares`, without diagnostics."""
+    def volumes(self, kernel_block: np.ndarray, own: np.ndarray | None = None) -> VolumeEstimate:
+        """Return the estimate of `Trajectory.volumes`; its diagnostics are NaN."""
         coordinates = self.version_space.space.coordinates(kernel_block)
         level = products(self.mean[None, :], coordinates)[0]
         spread = products(np.ascontiguousarray(self.root.T), coordinates)
@@ -86,15 +87,16 @@ class GaussianVersionSpace:
                 inside += row * row
             variance += np.maximum(own - inside, 0.0)
         level = np.divide(level, np.sqrt(variance), out=np.zeros_like(level), where=variance > 0)
-        return Shares(ndtr(level))
+        nan = np.full_like(level, np.nan)
+        return VolumeEstimate(ndtr(level), nan, nan, nan)
 
 
 def _sweep(walls, mean, covariance, precision, shift, damping) -> float:
-    """One pass over all walls (n, r), one at a time; returns the largest change of a level in sds.
+    """Update the factors of all walls (n, r); return the largest change of a level in standard deviations.
 
-    mean (r,), covariance (r, r), precision and shift (n,) are updated. What the walls of one block do to each
-    other goes through the covariance of their levels only; the whole one is put right once a block, by
-    products of matrices.
+    mean (r,), covariance (r, r), precision and shift (n,) are updated. Within a block of walls only the
+    covariance of their levels is updated; the full covariance matrix is updated once per block, by matrix
+    products.
     """
     largest = 0.0
     for start in range(0, len(walls), _BLOCK):

@@ -1,4 +1,8 @@
-"""`KernelFunction`: the kernels of the methods that live in a kernel's feature space, and the width sigma."""
+"""`KernelFunction`: the kernels of the methods of this family, and the width sigma.
+
+The Gaussian kernel is exp(-|x - z|^2 / (2 sigma^2)), as in the paper on Bayesian transduction. In
+scikit-learn and in ``gen-svm`` its parameter is gamma = 1 / (2 sigma^2).
+"""
 
 from __future__ import annotations
 
@@ -13,25 +17,33 @@ from confml.plugins.parameters import AnyOf, Choice, Integer, Number, Parameter
 
 KERNELS = {"linear": kernels.LINEAR, "poly": kernels.POLY, "rbf": kernels.RBF}
 
-# The median of distances is taken over at most this many training rows, evenly spread.
+# The median distance is computed from at most this number of evenly spaced training rows.
 _MEDIAN_ROWS = 2000
 
 KERNEL_PARAMETERS: Mapping[str, Parameter] = {
     "kernel": Choice(
-        "rbf: exp(-|x - z|^2 / 2 sigma^2); linear: <x, z>, without a bias; poly: (<x, z> + coef0)^degree",
+        "rbf: exp(-|x - z|^2 / (2 sigma^2)); linear: <x, z>, without a bias; poly: (<x, z> + coef0)^degree",
         ("rbf", "linear", "poly"),
     ),
-    "degree": Integer("degree of the kernel poly", 1, 20),
-    "coef0": Number("what the kernel poly adds to <x, z>", 0.0),
+    "degree": Integer("degree of the poly kernel", 1, 20),
+    "coef0": Number("constant that the poly kernel adds to <x, z>", 0.0),
 }
 SIGMA = Number("", 0.0, low_open=True)
 MEDIAN = Choice("", ("median",))
-WIDTH = AnyOf("width of the kernel rbf; median: the median distance of two training rows", (SIGMA, MEDIAN))
+WIDTH = AnyOf(
+    "width of the rbf kernel, 1 / sqrt(2 gamma) in scikit-learn's terms; median: the median distance between "
+    "two training rows",
+    (SIGMA, MEDIAN),
+)
 
 
 @dataclass(frozen=True)
 class KernelFunction:
-    """k(x, z) of one kind: ``linear``, ``poly`` or ``rbf`` with width sigma."""
+    """Kernel k(x, z) of the kind ``linear``, ``poly`` or ``rbf``.
+
+    sigma: width of ``rbf``, exp(-|x - z|^2 / (2 sigma^2)), so gamma = 1 / (2 sigma^2). degree, coef0: of
+    ``poly``, (<x, z> + coef0)^degree.
+    """
 
     kind: str
     sigma: float = 1.0
@@ -39,21 +51,21 @@ class KernelFunction:
     coef0: float = 1.0
 
     def __call__(self, X, Z) -> np.ndarray:
-        """(n, m) k(x, z) of X (n, d) and Z (m, d); an element depends on its own two rows only.
+        """Return k(x, z) (n, m) of X (n, d) and Z (m, d); each element depends on its own two rows only.
 
-        Raises ConfmlError for numbers that are not finite.
+        Raises ConfmlError if a value is not finite.
         """
         out = np.empty((len(X), len(Z)))
         kernels.gram(X, Z, KERNELS[self.kind], float(self.sigma), int(self.degree), float(self.coef0), out)
         if not np.isfinite(out).all():
             raise ConfmlError(
-                f"the {self.kind} kernel gives numbers that are not finite",
-                hint="scale the attributes (steps: [standardise]), or choose a smaller degree",
+                f"the {self.kind} kernel has values that are not finite",
+                hint="scale the features (steps: [standardise]), or choose a smaller degree",
             )
         return out
 
     def of_itself(self, X) -> np.ndarray:
-        """(n,) k(x, x)."""
+        """Return k(x, x) (n,) of X (n, d)."""
         if self.kind == "rbf":
             return np.ones(len(X))
         squares = np.einsum("ij,ij->i", X, X)
@@ -61,9 +73,9 @@ class KernelFunction:
 
 
 def median_distance(X) -> float:
-    """The median of the distances between two rows of X (n, d), those that are 0 left out.
+    """Return the median of the non-zero distances between two rows of X (n, d).
 
-    Of more than 2000 rows, 2000 evenly spread ones count. 1 where no two rows differ.
+    If there are more than 2000 rows, 2000 evenly spaced ones are used. The result is 1 if all rows are equal.
     """
     if len(X) > _MEDIAN_ROWS:
         X = X[np.arange(_MEDIAN_ROWS) * len(X) // _MEDIAN_ROWS]

@@ -1,4 +1,4 @@
-"""`kernel-svm`: the support vector machine beside which version spaces are judged."""
+"""`kernel-svm`: a support vector machine with the kernels of the version space methods."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
-from confml.methods.multiclass import decision_scores, one_vs_rest
+from confml.methods.multiclass import decision_scores, decision_values, one_vs_rest, two_class_scores
 from confml.methods.version_space._kernels_gram import products
 from confml.methods.version_space._kernels_svm import descend
 from confml.methods.version_space.kernel_functions import (
@@ -29,16 +29,19 @@ _TOLERANCE = 1e-4
 
 
 class KernelSVM(Method):
-    """scikit-learn's SVC with the kernels of ``bayes-transduction``, and the margin |f(x)| as confidence.
+    """Kernel support vector machine (scikit-learn's SVC) with the margin |f(x)| as confidence.
 
-    View ``margin``: of two classes the columns are -f/2 and f/2 of the decision value f, so that the
-    confidence, the largest less the second largest, is |f|, as in the paper on Bayesian transduction. More
-    than two: scikit-learn's one-against-one votes with summed confidences as a tie-break (``ovr`` form),
-    whose largest column is the label. A large C is the hard margin. One class: margin 0 for every example.
+    View ``margin``: with two classes the columns are -f/2 and f/2 of the decision value f, so the confidence
+    (the largest score minus the second largest) is |f|, as in the paper on Bayesian transduction. With more
+    classes the columns are scikit-learn's one-vs-one votes, with summed decision values as tie-break
+    (``decision_function_shape='ovr'``). With one class the margin is 0. A large C gives the hard margin.
 
-    ``bias: false`` is the machine f(x) = <w, phi(x)> of the same perceptrons as ``bayes-transduction`` has,
-    whose hard margin is the centre of the largest ball in version space. Its classes are each set against
-    the rest.
+    ``bias: false`` uses f(x) = <w, phi(x)> without a bias, as the perceptrons of ``bayes-transduction``, and
+    one-vs-rest for more than two classes. The hard-margin solution is then the centre of the largest ball in
+    version space.
+
+    The kernel ``rbf`` is exp(-|x - z|^2 / (2 sigma^2)), so gamma = 1 / (2 sigma^2) in scikit-learn's SVC and
+    in ``gen-svm``.
     """
 
     name: ClassVar[str] = "kernel-svm"
@@ -46,15 +49,15 @@ class KernelSVM(Method):
     views: ClassVar[tuple[str, ...]] = ("margin",)
     metrics: ClassVar[Mapping[str, Metric]] = {
         "support_vectors": Metric("number of support vectors", None),
-        "sigma": Metric("width of the kernel rbf", None),
+        "sigma": Metric("width of the rbf kernel", None),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "kernel": KERNEL_PARAMETERS["kernel"],
         "sigma": WIDTH,
         "degree": KERNEL_PARAMETERS["degree"],
         "coef0": KERNEL_PARAMETERS["coef0"],
-        "bias": Flag("whether f(x) = <w, phi(x)> + b; false: without b"),
-        "C": Number("penalty of training errors; large (1e6) for a hard margin", 0.0, low_open=True),
+        "bias": Flag("whether f(x) = <w, phi(x)> + b has the bias b"),
+        "C": Number("penalty of training errors; 1e6 for a hard margin", 0.0, low_open=True),
     }
 
     def __init__(
@@ -74,10 +77,11 @@ class KernelSVM(Method):
         self.C = C
 
     def fit(self, X, y) -> KernelSVM:
-        """Fit to X (n, d), y (n,)."""
+        """Fit to training examples X (n, d) with labels y (n,)."""
         X, codes = self.check_fit_data(X, y)
         self.sigma_ = median_distance(X) if self.sigma == "median" else float(self.sigma)
-        self.svc_ = self.weights_ = None
+        self.svc_: SVC | None = None
+        self.weights_: np.ndarray | None = None
         if len(self.classes_) > 1 and not self.bias:
             self._fit_without_bias(X, codes)
         elif len(self.classes_) > 1:
@@ -105,12 +109,11 @@ class KernelSVM(Method):
         )
 
     def decision_function(self, X) -> np.ndarray:
-        """scikit-learn's form of the scores: (m, c), or (m,) of two classes, above 0 for the second one."""
-        scores = self.confident_predict(X)["margin"].scores
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores.copy()
+        """Return the decision values (m, c); with two classes (m,), positive for the second class."""
+        return decision_values(self.confident_predict(X)["margin"].scores)
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """The view ``margin`` of X (m, d)."""
+        """Return the view ``margin`` of test examples X (m, d)."""
         X = self.check_predict_data(X)
         if self.weights_ is not None:
             values = products(np.ascontiguousarray(self.kernel_(X, self.X_)), self.weights_)
@@ -120,12 +123,12 @@ class KernelSVM(Method):
             return {"margin": Prediction(self.classes_, np.zeros((len(X), 1)), "margin")}
         scores = self.svc_.decision_function(X)
         if scores.ndim == 1:
-            scores = np.column_stack([-scores / 2, scores / 2])
+            scores = two_class_scores(scores)
         return {"margin": Prediction(self.classes_, scores, "margin")}
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        """``support_vectors`` and, for the kernel rbf, ``sigma``."""
+        """``support_vectors`` and, with the rbf kernel, ``sigma``."""
         if not hasattr(self, "sigma_"):
             return {}
         sigma = {"sigma": self.sigma_} if self.kernel == "rbf" else {}
@@ -134,22 +137,23 @@ class KernelSVM(Method):
         return sigma | {"support_vectors": 0.0 if self.svc_ is None else float(len(self.svc_.support_))}
 
     @classmethod
-    def warm(cls) -> None:
+    def compile_kernels(cls) -> None:
         """Compile the kernels, by running them once on a few rows."""
         X, y = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
         cls(bias=False).fit(X, y).confident_predict(X)
 
 
 def machine_without_bias(gram: np.ndarray, targets: np.ndarray, C: float) -> np.ndarray:
-    """(n,) weights alpha >= 0 of f(x) = sum_i alpha_i y_i k(x_i, x), out of k(x_i, x_j) (n, n).
+    """Return the weights alpha (n,) >= 0 of f(x) = sum_i alpha_i y_i k(x_i, x); gram (n, n): k(x_i, x_j).
 
-    The hard margin's by non-negative least squares, where there is one and none of its weights exceeds C;
-    otherwise by coordinate descent, to 1e-4 of the margin. Warns where that takes too long.
+    The hard-margin solution is computed by non-negative least squares and used if it exists and no weight
+    exceeds C. Otherwise coordinate descent is used, with a tolerance of 1e-4 of the margin. Warns if it does
+    not converge.
     """
     signed = targets[:, None] * gram * targets
     own = np.diag(signed).copy()
     if (own <= 0).any():
-        signed[own <= 0, own <= 0] = 1.0  # phi(x) = 0: at C, whatever the others are
+        signed[own <= 0, own <= 0] = 1.0  # phi(x) = 0: its weight is C
     alpha = hard_margin(gram, targets)
     if alpha is None or alpha.max() > C:
         alpha = np.zeros(len(targets))
@@ -157,7 +161,7 @@ def machine_without_bias(gram: np.ndarray, targets: np.ndarray, C: float) -> np.
         limit = 100_000 + 1000 * len(targets)
         if descend(signed, alpha, gradient, C, _TOLERANCE, limit) == limit:
             warnings.warn(
-                f"the machine without bias has not converged at C = {C:g}; choose a smaller C",
+                f"kernel-svm without bias has not converged with C = {C:g}; choose a smaller C",
                 ConvergenceWarning,
                 stacklevel=4,
             )
@@ -165,7 +169,7 @@ def machine_without_bias(gram: np.ndarray, targets: np.ndarray, C: float) -> np.
 
 
 def hard_margin(gram: np.ndarray, targets: np.ndarray) -> np.ndarray | None:
-    """(n,) the weights of the hard margin without bias, or None where the rows are not separable."""
+    """Return the weights (n,) of the hard margin without bias; None if the rows are not separable."""
     if (np.diag(gram) <= 0).any():
         return None
     points = RangeSpace.of(gram, 0.0).points * targets[:, None]

@@ -1,9 +1,8 @@
-"""`VersionSpace`: the kernel perceptrons that make no training error, in coordinates of the kernel's range.
+"""`VersionSpace`: the kernel perceptrons without training error, in coordinates of the kernel's range.
 
-The vectors phi(x_i), or (phi(x_i), sqrt(lambda) e_i) of the soft version, span a space of as many dimensions
-as their Gram matrix K = U Lambda U^T has eigenvalues above rounding. In it they have the coordinates
-K U Lambda^-1/2 = U Lambda^1/2; coefficients of the vectors themselves would grow without bound where K is
-singular.
+The vectors phi(x_i), or (phi(x_i), sqrt(ridge) e_i) with a ridge, span a space whose dimension is the number
+of non-zero eigenvalues of their Gram matrix K = U Lambda U^T. In this space their coordinates are
+K U Lambda^-1/2 = U Lambda^1/2. Coefficients of the vectors themselves would be unbounded if K is singular.
 """
 
 from __future__ import annotations
@@ -21,23 +20,23 @@ from scipy.optimize import nnls
 from confml.errors import ConfmlError
 from confml.methods.version_space._kernels_gram import products
 
-# Eigenvalues below this share of the largest one are rounding errors of K.
+# Eigenvalues below this fraction of the largest one are rounding errors of K.
 _RANK_SHARE = 1e-13
-# The start must be this far from every wall (as the sine of an angle); 1e-10 is a few hundred times rounding.
+# Smallest distance of the start to a wall, as the sine of an angle: a few hundred times the rounding error.
 _LEAST_MARGIN = 1e-10
-# From this number of walls on, a point with equal distances to all of them will do as a start, if it is this
-# far from them: it comes with the coordinates, and the hard margin takes seconds.
+# With more walls than this, the start is a point with equal distances to all walls if they are at least this
+# large: it costs one product, while the hard margin takes seconds.
 _MANY_WALLS, _AMPLE_MARGIN = 1000, 1e-4
-# Say how much memory is needed from this number of bytes on.
+# Memory in bytes from which a warning is given.
 _WORTH_SAYING = 1e9
 
 
 @dataclass(frozen=True, eq=False)
 class RangeSpace:
-    """Coordinates of training points X (n, d) of one kernel matrix.
+    """Coordinates of training points X (n, d) in the range of one kernel matrix.
 
-    basis (n, r): k(x, X) @ basis are the coordinates of any x. points (n, r): those of the training points,
-    with lambda. gram (n, n): K + lambda I.
+    basis (n, r): k(x, X) @ basis are the coordinates of an example x. points (n, r): coordinates of the
+    training points, with the ridge. gram (n, n): K + ridge I.
     """
 
     basis: np.ndarray
@@ -49,10 +48,10 @@ class RangeSpace:
         return self.basis.shape[1]
 
     @classmethod
-    def of(cls, gram: np.ndarray, lam: float) -> RangeSpace:
-        """The range of K (n, n) with ``lam`` added to its diagonal."""
+    def of(cls, gram: np.ndarray, ridge: float) -> RangeSpace:
+        """Return the range of K (n, n) with ``ridge`` added to its diagonal."""
         gram = gram.copy()
-        gram[np.diag_indices_from(gram)] += lam
+        gram[np.diag_indices_from(gram)] += ridge
         values, vectors = scipy.linalg.eigh(gram)
         kept = values > max(values[-1], 0.0) * _RANK_SHARE * max(1.0, len(gram) / 100)
         roots = np.sqrt(values[kept])
@@ -60,24 +59,24 @@ class RangeSpace:
         return cls(np.ascontiguousarray(vectors / roots), np.ascontiguousarray(vectors * roots), gram)
 
     def coordinates(self, kernel_block: np.ndarray) -> np.ndarray:
-        """(r, m) coordinates of m examples x out of k(x_i, x) (n, m): each example's by itself."""
+        """Return the coordinates (r, m) of m examples x from k(x_i, x) (n, m), independent of each other."""
         return products(np.ascontiguousarray(self.basis.T), np.ascontiguousarray(kernel_block))
 
-    def rows(self, rows: np.ndarray, lam: float) -> RangeSpace:
+    def rows(self, rows: np.ndarray, ridge: float) -> RangeSpace:
         """The range of some of the training points alone."""
         part = self.gram[np.ix_(rows, rows)]
-        part[np.diag_indices_from(part)] -= lam
-        return RangeSpace.of(part, lam)
+        part[np.diag_indices_from(part)] -= ridge
+        return RangeSpace.of(part, ridge)
 
 
 @dataclass(frozen=True, eq=False)
 class VersionSpace:
-    """{w : |w| = 1, <w, a_j> > 0} of walls a_j = y_j phi(x_j).
+    """Version space {w : |w| = 1, <w, a_j> > 0} of the walls a_j = y_j phi(x_j).
 
-    targets (n,) the y_j, +1. or -1.; walls (n, r) the a_j, walls_t (r, n) the same as columns; gram (n, n)
-    and squared (n,) their products and squared lengths; start (r,) a point well inside, of length 1: the
-    hard-margin machine's, of more than 1000 walls one with equal distances to all if it is far enough inside;
-    margin: its least distance to a wall, as a sine.
+    targets (n,): y_j, +1. or -1. walls (n, r): a_j. walls_t (r, n): their transpose. gram (n, n), squared
+    (n,): their products and squared lengths. start (r,): an interior point of length 1, the hard-margin
+    solution; with more than 1000 walls, a point with equal distances to all walls if these are large enough.
+    margin: smallest distance of the start to a wall, as a sine.
     """
 
     space: RangeSpace
@@ -91,11 +90,11 @@ class VersionSpace:
 
     @classmethod
     def of(cls, space: RangeSpace, targets: np.ndarray) -> VersionSpace | None:
-        """The version space of these targets; None where there is none."""
+        """Return the version space of these targets; None if it is empty."""
         walls = targets[:, None] * space.points
         squared = np.diag(space.gram).copy()
         if (squared <= 0).any():
-            return None  # phi(x) = 0 is on neither side
+            return None  # phi(x) = 0 is on neither side of any perceptron
         lengths = np.sqrt(squared)
         start, margin = None, 0.0
         if len(walls) > _MANY_WALLS:
@@ -109,10 +108,10 @@ class VersionSpace:
 
 
 def _inside(walls: np.ndarray) -> tuple[np.ndarray | None, float]:
-    """The point of the unit sphere whose least distance to the walls (n, r), of length 1, is largest.
+    """Return the point of the unit sphere with the largest minimum distance to walls (n, r) of length 1.
 
-    It is the hard-margin support vector machine without bias. Where that is not found, a point with equal
-    distances serves, if there is one.
+    It is the hard-margin support vector machine without bias. If it is not found, a point with equal
+    distances to all walls is returned if there is one.
     """
     ones = np.ones(len(walls))
     weights = least_norm_weights(walls)
@@ -125,7 +124,10 @@ def _inside(walls: np.ndarray) -> tuple[np.ndarray | None, float]:
 def _unit(
     point: np.ndarray, walls: np.ndarray, lengths: np.ndarray, least: float
 ) -> tuple[np.ndarray | None, float]:
-    """A point (r,) at length 1, and its least distance to walls (n, r) of lengths (n,); None if too near."""
+    """Return a point (r,) scaled to length 1 and its smallest distance to walls (n, r) of lengths (n,).
+
+    The point is None if the distance is not larger than ``least``.
+    """
     length = np.linalg.norm(point)
     if not length > 0:
         return None, 0.0
@@ -135,10 +137,10 @@ def _unit(
 
 
 def least_norm_weights(walls: np.ndarray) -> np.ndarray | None:
-    """(n,) weights >= 0 whose sum of walls (n, r) points to the least |x| with walls @ x >= 1.
+    """Return weights (n,) >= 0 whose sum of walls has the direction of the smallest x with walls @ x >= 1.
 
-    By non-negative least squares (Lawson and Hanson, Solving Least Squares Problems, chapter 23); nothing in
-    them tells whether there is such an x. None where it does not converge.
+    walls: (n, r). Computed by non-negative least squares (Lawson and Hanson, Solving Least Squares Problems,
+    chapter 23); the caller checks that such an x exists. None if it does not converge.
     """
     n, r = walls.shape
     try:
@@ -147,31 +149,31 @@ def least_norm_weights(walls: np.ndarray) -> np.ndarray | None:
         return None
 
 
-def state_memory(rows: Sequence[int], working: int, kept: int, flight: float = 0.0) -> None:
-    """Say how much memory a fit takes, where it is much, before it is taken.
+def state_memory(rows: Sequence[int], working: int, kept: int, trajectory: float = 0.0) -> None:
+    """Warn before a fit that needs much memory.
 
-    rows: training rows of each machine; working, kept: matrices of the largest machine's size that are there
-    at once while it is fitted, and that each further machine keeps of its own; flight: bytes that one flight
-    takes. Raises ConfmlError where more is needed than is free.
+    rows: training rows of each binary problem. working: number of matrices of the largest problem's size in
+    memory during its fit. kept: number of matrices that each problem keeps. trajectory: bytes of one
+    trajectory. Raises ConfmlError if the fit needs more memory than is free.
     """
     largest, squares = max(rows), [float(n) ** 2 for n in rows]
     matrices = 8.0 * ((working - kept) * max(squares) + kept * sum(squares))
-    flights = flight * len(rows)
-    if matrices + flights < _WORTH_SAYING:
+    trajectories = trajectory * len(rows)
+    if matrices + trajectories < _WORTH_SAYING:
         return
-    if matrices > flights:
-        what, of = f"{largest} training rows", f"{_gigabytes(matrices)} for kernel matrices"
-        cure = (
-            "train on fewer rows (a smaller training part), on a machine with more memory, or with "
-            "multiclass: ovo where there are many classes"
+    if matrices > trajectories:
+        subject, need = f"{largest} training rows", f"{_gigabytes(matrices)} for kernel matrices"
+        remedy = (
+            "train on fewer rows (a smaller training part), use a machine with more memory, or set "
+            "multiclass: ovo if there are many classes"
         )
     else:
-        what, of = "so many bounces", f"{_gigabytes(flights)} to write the flight down"
-        cure = "lower n_bounces"
+        subject, need = "so many bounces", f"{_gigabytes(trajectories)} to store the trajectory"
+        remedy = "lower n_bounces"
     free = _free_memory()
-    if matrices + flights > free:
-        raise ConfmlError(f"{what} need about {of}, and {_gigabytes(free)} are free", hint=cure)
-    warnings.warn(f"{what} need about {of}", UserWarning, stacklevel=3)
+    if matrices + trajectories > free:
+        raise ConfmlError(f"{subject} need about {need}, and {_gigabytes(free)} are free", hint=remedy)
+    warnings.warn(f"{subject} need about {need}", UserWarning, stacklevel=3)
 
 
 def _gigabytes(size: float) -> str:
@@ -179,9 +181,9 @@ def _gigabytes(size: float) -> str:
 
 
 def _free_memory() -> float:
-    """Bytes that could be had, infinity where that cannot be told."""
+    """Return the available memory in bytes, infinity if it is unknown."""
     try:
-        for line in Path("/proc/meminfo").read_text().splitlines():  # page caches give way to programs
+        for line in Path("/proc/meminfo").read_text().splitlines():  # counts page caches as available
             if line.startswith("MemAvailable:"):
                 return 1024.0 * float(line.split()[1])
         return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

@@ -81,7 +81,7 @@ def draw(subject: Subject):
 def fitted_plane(subject: Subject, variant: Variant, data, folder: Path, places: int) -> Plane:
     """Fit a variant on its first split as the run did, and predict a grid of ``places`` by ``places``."""
     parts, point, rng = first_split(subject, variant, data, folder)
-    X, labels = parts.given
+    X, labels = parts.untransformed
     low, high = X.min(axis=0), X.max(axis=0)
     margin = np.where(high > low, 0.04 * (high - low), 0.5)
     x, y = (np.linspace(low[i] - margin[i], high[i] + margin[i], places) for i in (0, 1))

@@ -35,14 +35,14 @@ def data_at_hand(subject: Subject) -> Iterator[tuple]:
 
 
 def first_split(subject: Subject, variant: Variant, data, folder: Path):
-    """Return the input of a variant's fit on its first split: (`Parts`, parameters, seeded generator)."""
-    from confml.runner.parts import Parts
+    """Return the input of a variant's fit on its first split: (`SplitData`, parameters, seeded generator)."""
     from confml.runner.plan import steps_for
+    from confml.runner.split_data import SplitData
     from confml.runner.splits import outer_splits
-    from confml.runner.tasks import Setting
+    from confml.runner.tasks import TaskContext
 
     config, cell = subject.results.config, variant.cells[0]
-    setting = Setting(
+    context = TaskContext(
         run_folder=folder,
         work_folder=folder,
         data_folder=folder,
@@ -56,7 +56,7 @@ def first_split(subject: Subject, variant: Variant, data, folder: Path):
     )
     tuning = subject.results.results[cell.key].tuning
     point: dict[str, Any] = dict(tuning["chosen"]) if tuning else dict(cell.params)
-    parts = Parts.outer(setting, [point])
+    parts = SplitData.outer(context, [point])
     (point,) = parts.with_nominal_columns([point])
-    rng: np.random.Generator = setting.generator("path", None)
+    rng: np.random.Generator = context.generator("path", None)
     return parts, point, rng

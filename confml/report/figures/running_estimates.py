@@ -76,7 +76,7 @@ def draw(subject: Subject):
             raise NotApplicable("it needs two features and two classes")
         names, classes = data.attributes, data.classes
         parts, _, _ = first_split(subject, variant, data, folder)
-        X, labels = parts.given
+        X, labels = parts.untransformed
         treated = np.ascontiguousarray(parts.transform(points))
         train_X, train_y = np.array(parts.X), np.array(parts.y)
     settings = {"samples": int(subject.option("draws", 70_000)), "thin": 7, "chains": CHAINS}

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confml.methods.version_space import BayesTransduction
 from confml.methods.version_space.joint_labelling import JointLabelling
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject
@@ -40,7 +41,7 @@ class Toy(NamedTuple):
     steps; W (m, d): the working set. positive (m,): P of the second class; joint: all labellings.
     """
 
-    method: object
+    method: BayesTransduction
     classes: np.ndarray
     names: tuple[str, ...]
     X: np.ndarray
@@ -66,6 +67,7 @@ def _fitted(subject: Subject, points: int) -> Toy:
             raise NotApplicable(f"it has {len(data.classes)} classes, not 2")
         parts, point, rng = first_split(subject, found[0], data, folder)
         method = parts.method(point)
+        assert isinstance(method, BayesTransduction)  # the variants found above
         method.seed_random_states(derived_generator(rng, point))
         method.fit(parts.X, parts.y)
         W = parts.X_test[:points]
@@ -90,22 +92,22 @@ class Sphere:
         method = toy.method
         linear = method.kernel == "linear" or (method.kernel == "poly" and method.degree == 1)
         offset = 0.0 if method.kernel == "linear" else math.sqrt(method.coef0)
-        if toy.X.shape[1] != 2 or not linear or offset == 0.0 or method.lam:
+        if toy.X.shape[1] != 2 or not linear or offset == 0.0 or method.ridge:
             raise NotApplicable(
-                "it shows lines in a plane: two features, kernel: poly, degree: 1, coef0 above 0, lam: 0"
+                "it shows lines in a plane: two features, kernel: poly, degree: 1, coef0 above 0, ridge: 0"
             )
-        flight = method.machines_[0].found
-        if not flight.chains or flight.version_space.space.rank != 3:
-            raise NotApplicable("the training examples are on a line")
+        (trajectory,) = method.trajectories_
+        if not trajectory.chains or trajectory.rank != 3:
+            raise NotApplicable("the training examples lie on a line")
         examples = np.column_stack([toy.X, np.full(len(toy.X), offset)])
         self.walls = toy.targets[:, None] * examples
         self.offset = offset
         self.working = np.column_stack([toy.W, np.full(len(toy.W), offset)])
         # From coordinates of the kernel's range to (w1, w2, b): both give the same products with all walls.
-        back = np.linalg.lstsq(flight.version_space.walls, self.walls, rcond=None)[0]
-        self.centre = flight.centre() @ back
-        self.svm = flight.version_space.start @ back
-        self.way = self._way(flight.chains[0], back)
+        back = np.linalg.lstsq(trajectory.walls, self.walls, rcond=None)[0]
+        self.centre = trajectory.centre() @ back
+        self.svm = trajectory.start @ back
+        self.way = self._way(trajectory.chains[0], back)
         axis = np.eye(3)[np.argmin(np.abs(self.centre))]
         first = np.cross(self.centre, axis)
         self.axes = np.stack(
@@ -113,18 +115,18 @@ class Sphere:
         )
 
     def _way(self, chain, back: np.ndarray) -> list[np.ndarray]:
-        """(20, 3) perceptrons along each of the first flights."""
+        """(20, 3) perceptrons along each of the first arcs."""
         w, v = chain.anchors[0] @ back
-        flights = []
+        arcs = []
         for step in range(min(_FLIGHTS, len(chain.steps))):
             for anchor in np.flatnonzero(chain.anchor_step == step):
                 w, v = chain.anchors[anchor] @ back
             alpha, beta, arc, push = chain.steps[step, :4]
             angles = np.linspace(0.0, arc, 20)[:, None]
-            flights.append(np.cos(angles) * w + np.sin(angles) * v)
+            arcs.append(np.cos(angles) * w + np.sin(angles) * v)
             w, v = alpha * w + beta * v, alpha * v - beta * w
             v = v - push * self.walls[max(chain.hit[step], 0)]
-        return flights
+        return arcs
 
     def place(self, w: np.ndarray) -> np.ndarray:
         """(n, 2) Lambert's azimuthal equal-area projection of w (n, 3)."""
@@ -132,7 +134,7 @@ class Sphere:
         return scale[:, None] * (w @ self.axes.T)
 
     def outline(self, places: int = 720) -> np.ndarray:
-        """(places, 3) the border of version space, as the flights in all directions from the centre end."""
+        """(places, 3) the border of version space, as the arcs in all directions from the centre end."""
         angles = np.linspace(0, 2 * math.pi, places)
         ways = np.column_stack([np.cos(angles), np.sin(angles)]) @ self.axes
         cot = (-(ways @ self.walls.T) / (self.walls @ self.centre)).max(axis=1)
@@ -234,9 +236,9 @@ def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> dict:
             far = seen[np.argmax((seen**2).sum(axis=1))]
             axes.annotate(name, far, fontsize=7, fontweight="bold", ha="center", va="center", zorder=5,
                           bbox=_PAPER)  # fmt: skip
-    for flight in sphere.way:
-        (handles["the ball's first flights"],) = axes.plot(
-            *sphere.place(flight).T, color="#009E73", linewidth=0.6
+    for trajectory in sphere.way:
+        (handles["first arcs of the trajectory"],) = axes.plot(
+            *sphere.place(trajectory).T, color="#009E73", linewidth=0.6
         )
     inside = sphere.inside()
     signs = inside @ sphere.working.T > 0

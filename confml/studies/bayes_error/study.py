@@ -132,7 +132,7 @@ def study(
     check_request(request, data)
     train, test = _parts(data, request)
     fill, about = _filled(data, train, request)
-    X, y, treat = _scaled(fill(data.X[train]), data.y[train], request, about)
+    X, y, transform = _scaled(fill(data.X[train]), data.y[train], request, about)
     rng = stable_generator("bayes-error", request.seed, data.checksum)
     warnings = list(data.notes)
     # in random order, so that a file sorted by class does not decide ties
@@ -184,10 +184,12 @@ def study(
         more["selection"] = _select(used, labels, groups, names, request, rng, say, about)
     if request.transforms:
         raw, taken = fill(data.X[train][kept]), more.get("selection")
-        more["ranked"] = _rank(raw, labels, request, taken, groups, treat, say)
+        more["ranked"] = _rank(raw, labels, request, taken, groups, transform, say)
     if request.classifier is not None:
         say(f"{request.classifier}: {len(train)} training rows, {len(test)} test rows")
-        more["test"] = _tried(data, request, classes, X, y, treat(fill(data.X[test])), data.y[test], warnings)
+        more["test"] = _tried(
+            data, request, classes, X, y, transform(fill(data.X[test])), data.y[test], warnings
+        )
     return Study(
         name=data.name,
         request=request,
@@ -250,7 +252,7 @@ def _parts(data: DataSet, request: Request) -> tuple[np.ndarray, np.ndarray]:
         return rows, every[:0]
     if data.train_rows is not None and data.test_rows is not None:
         return data.train_rows, data.test_rows
-    from confml.config.schema import Protocol
+    from confml.config.protocol import Protocol
     from confml.runner.splits import Split, split_rows
 
     protocol = Protocol(kind="holdout", test_size=request.test_size)
@@ -320,22 +322,22 @@ def _select(used, labels, groups, names, request: Request, rng, say, about: list
     )
 
 
-def _rank(raw, labels, request: Request, selection, groups, treat, say) -> list[RankedTransform]:
+def _rank(raw, labels, request: Request, selection, groups, transform, say) -> list[RankedTransform]:
     """Rank scalings, principal components of the scaled columns, and the selected features."""
-    scaled = treat(raw)
+    scaled = transform(raw)
     d = min(scaled.shape)
     components = request.components or [c for c in COMPONENTS if c < d]
     given = "as-is" if request.scale == "none" else request.scale
     transforms = dict(scaling_transforms(raw))
     if given not in transforms:
-        transforms[given] = treat
+        transforms[given] = transform
     for name, project in pca_transforms(scaled, components).items():
-        transforms[name] = lambda rows, project=project: project(treat(rows))
+        transforms[name] = lambda rows, project=project: project(transform(rows))
     if selection is not None:
         most = len(selection.attributes)
         for size in [*(c for c in COMPONENTS if c < most), most]:
             columns = [j for attribute in selection.attributes[:size] for j in groups[attribute]]
-            transforms[f"select-{size}"] = lambda rows, columns=columns: treat(rows)[:, columns]
+            transforms[f"select-{size}"] = lambda rows, columns=columns: transform(rows)[:, columns]
     say(f"transforms: {', '.join(transforms)}")
     return rank_transforms(
         raw,

@@ -1,4 +1,4 @@
-"""One large cell cut into blocks of test examples, which workers share: the same bytes as in one piece."""
+"""One large cell cut into chunks of test examples, which workers share: the same bytes as in one piece."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def files_of(folder):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_blocks_give_the_same_bytes(tmp_path, monkeypatch, jobs):
+def test_chunks_give_the_same_bytes(tmp_path, monkeypatch, jobs):
     from confml.runner import graph
 
     path = tmp_path / "large.yaml"
@@ -44,11 +44,11 @@ def test_blocks_give_the_same_bytes(tmp_path, monkeypatch, jobs):
         ran = CliRunner().invoke(cli, given)
         assert ran.exit_code == 0, ran.output
         kinds = [task.kind for task in made]
-        blocks = [task.block for task in made if task.block]
+        chunks = [task.chunk for task in made if task.chunk]
         if name == "whole":
-            assert "join" not in kinds and not blocks
+            assert "join" not in kinds and not chunks
         else:
-            assert sorted({block[:2] for block in blocks}) == [(0, 250), (250, 500), (500, 700)]
+            assert sorted({chunk[:2] for chunk in chunks}) == [(0, 250), (250, 500), (500, 700)]
             assert kinds.count("join") >= 2 and "prepare" in kinds
     whole, cut = files_of(tmp_path / "whole"), files_of(tmp_path / "cut")
     assert len(whole) == 5 and whole == cut

@@ -1,0 +1,122 @@
+"""`DatasetSpec`: an entry of ``datasets`` in a config."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field
+
+from confml.config.lists import NameList
+from confml.config.part import Part
+from confml.config.values import Name, Separator, Switch, Words, one_of, wrong
+from confml.data.text_table import table_name
+
+
+def folder_name(text: str) -> str:
+    """Return a valid name of a folder made from any text."""
+    return re.sub(r"[^\w.+-]+", "-", text).lstrip("._+-").rstrip(".")[:100] or "unnamed"
+
+
+def _path(path: Any) -> str:
+    if not isinstance(path, str) or not path.strip() or "\0" in path:
+        raise wrong("the path of a file")
+    return path
+
+
+FilePath = Annotated[str, BeforeValidator(_path)]
+
+
+class DatasetSpec(Part):
+    """One data set: a card of `confml data list` by its name, your own CSV file, or generated data."""
+
+    short = "name"
+    rest = "params"
+
+    name: Name = Field(
+        description="Name in the results; also the name of the card unless card, csv or generate is given."
+    )
+    card: Words | None = Field(None, description="The card, if its name is different.", examples=["usps"])
+    csv: FilePath | None = Field(
+        None,
+        description="A table file: CSV (also .gz, .bz2, .zst), .parquet or .xlsx; relative paths count "
+        "from the config's folder.",
+        examples=["mine.csv"],
+    )
+    test: FilePath | None = Field(None, description="A table file with the test part.", examples=["new.csv"])
+    label: Words | None = Field(None, description="Column of the file with the class.", examples=["y"])
+    id: NameList | None = Field(
+        None, description="Columns that identify a row; they are not features.", examples=[["customer"]]
+    )
+    ignore: NameList | None = Field(None, description="Columns to leave out.", examples=[["id"]])
+    nominal: NameList | None = Field(
+        None,
+        description="Columns of categories; columns that are not numeric always are.",
+        examples=[["colour"]],
+    )
+    groups: Words | None = Field(
+        None,
+        description="Column of groups; the rows of a group stay in one part of a split.",
+        examples=["site"],
+    )
+    missing: Annotated[str, one_of("error", "drop", "mean")] | None = Field(
+        None,
+        description="Treatment of missing values: error (default), drop the row, or the feature's mean.",
+        examples=["drop"],
+    )
+    separator: Separator | None = Field(
+        None, description="Separator between columns of the CSV file.", examples=[";"]
+    )
+    encoding: Words | None = Field(None, description="Encoding of the CSV file.", examples=["latin-1"])
+    decimal: Annotated[str, one_of(".", ",")] | None = Field(
+        None, description="Decimal sign of the CSV file."
+    )
+    drop_first: Switch | None = Field(
+        None, description="Code nominal columns with one column fewer than categories."
+    )
+    generate: Words | None = Field(
+        None, description="Generator of synthetic data.", examples=["five-gaussians"]
+    )
+    params: dict[str, Any] = Field(
+        {}, description="Parameters of the generator whose names are also keys of a data set."
+    )
+
+    CSV_KEYS: ClassVar[tuple[str, ...]] = (
+        "test",
+        "label",
+        "id",
+        "ignore",
+        "nominal",
+        "groups",
+        "missing",
+        "separator",
+        "encoding",
+        "decimal",
+        "drop_first",
+    )
+
+    @classmethod
+    def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        if values.get("generate") is None:  # unknown keys are errors, not parameters
+            own = cls._own()
+            values = {key: value for key, value in values.items() if key not in own or value is not None}
+        else:
+            values = super()._collect(values)
+        if values.get("name") is None:
+            if isinstance(values.get("csv"), str):
+                values["name"] = folder_name(table_name(values["csv"]))
+            else:
+                name = next((values[key] for key in ("generate", "card") if values.get(key)), None)
+                if name is not None:
+                    values["name"] = name
+        return values
+
+    @property
+    def kind(self) -> str:
+        """``csv``, ``generate`` or ``card``."""
+        return next((kind for kind in ("csv", "generate") if getattr(self, kind) is not None), "card")
+
+    def spec(self) -> dict[str, Any]:
+        """Return the specification for `confml.data.load`."""
+        return self.as_dict()

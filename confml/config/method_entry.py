@@ -1,0 +1,127 @@
+"""`MethodEntry`: an entry of ``methods`` in a config, with its conformal settings and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from confml.config import grids
+from confml.config.lists import Grid
+from confml.config.part import Part, underscored
+from confml.config.values import Between, Count, Duration, Folds, Memory, Share, Switch, Whole, Words, one_of
+
+SELECT_BY = ("accuracy", "error", "ari")
+
+
+class ConformalSpec(Part):
+    """Settings of conformal prediction; `confml describe conformal` has the defaults."""
+
+    short = "kind"
+
+    kind: Annotated[str, one_of("split", "cross")] = Field(
+        "split",
+        description="split: calibrate on a part of the training set; cross: on each of its folds in turn.",
+    )
+    nonconformity: Annotated[str, one_of("lac", "aps", "raps", "margin", "knn-ratio")] | None = Field(
+        None,
+        description="Nonconformity score; by default lac if there are probabilities, else margin.",
+        examples=["aps"],
+    )
+    calibration: Between | None = Field(
+        None,
+        description="Fraction of examples in the calibration part, for split (default 0.3).",
+    )
+    folds: Folds | None = Field(None, description="Number of folds, for cross (default 5).")
+    mondrian: Switch | None = Field(
+        None, description="Label-conditional p-values, which are valid for each class (default false)."
+    )
+    smoothed: Switch | None = Field(None, description="Break ties between scores at random (default false).")
+    randomised: Switch | None = Field(
+        None,
+        description="Count a random fraction of the label's probability, for aps and raps (default true).",
+    )
+    penalty: Share | None = Field(None, description="Penalty per rank after k-reg, for raps (default 0.01).")
+    k_reg: Whole | None = Field(None, description="Number of ranks without a penalty, for raps (default 1).")
+    k: Count | None = Field(None, description="Number of neighbours, for knn-ratio (default 1).")
+
+    def as_params(self) -> dict[str, Any]:
+        """Return the given settings as parameters of the method: ``conformal``, ``conformal__folds``."""
+        given = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
+        others = {f"conformal__{name}": value for name, value in given.items() if value is not None}
+        return {"conformal": self.kind, **others}
+
+
+class LimitsSpec(Part):
+    """The time and memory that one task of a method may take; they do not change results."""
+
+    timeout: Duration | None = Field(
+        None, description="Wall time of one task: seconds, or 90s, 10min, 2h.", examples=["10min"]
+    )
+    memory: Memory | None = Field(
+        None, description="Memory that one task may take on top of its worker's.", examples=["4GB"]
+    )
+
+
+class MethodEntry(Part):
+    """A method by name; its parameters are fixed, swept (each value is reported) or tuned (one is chosen)."""
+
+    short = "name"
+    rest = "params"
+
+    name: Words = Field(
+        description="A method of `confml methods`, or a scikit-learn classifier by its dotted name.",
+        examples=["tcm-nn", "sklearn.ensemble.RandomForestClassifier"],
+    )
+    params: dict[str, Any] = Field({}, description="Parameters whose names are also keys of a method.")
+    sweep: dict[str, Grid] = Field(
+        {}, description="Grids of values, each reported as a variant.", examples=[{"k": [1, 3, 5]}]
+    )
+    tune: dict[str, Grid] = Field(
+        {},
+        description="Grids that inner cross-validation chooses from.",
+        examples=[{"C": {"log2": [-18, 18, 2]}}],
+    )
+    select_by: Annotated[str, one_of(*SELECT_BY)] = Field(
+        "accuracy", description="Metric that tuning optimises."
+    )
+    conformal: ConformalSpec | None = Field(
+        None,
+        description="Conformal prediction with this method; a single word is the kind.",
+        examples=["split", {"kind": "cross", "nonconformity": "aps"}],
+    )
+    label: Words | None = Field(None, description="Name in tables and figures.", examples=["1-NN"])
+    limits: LimitsSpec | None = Field(
+        None,
+        description="Limits of one task; a task that exceeds one becomes a failure. They have priority over "
+        "--timeout and --memory.",
+        examples=[{"timeout": "10min", "memory": "4GB"}],
+    )
+
+    @classmethod
+    def _collect(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        values = super()._collect(values)
+        for key in ("sweep", "tune"):
+            if isinstance(values.get(key), Mapping):
+                values[key] = {underscored(name): grid for name, grid in values[key].items()}
+        return values
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The parameters that all variants share, including the conformal settings."""
+        return {**self.params, **(self.conformal.as_params() if self.conformal else {})}
+
+    def variants(self) -> list[dict[str, Any]]:
+        """Return the combinations of swept values, in order; one empty dict without sweep."""
+        return grids.product(self.sweep)
+
+    def tune_grid(self) -> list[dict[str, Any]]:
+        """Return the combinations of values to choose from; one empty dict without tune."""
+        return grids.product(self.tune)
+
+    def as_dict(self) -> dict[str, Any]:
+        plain = super().as_dict()
+        if not self.tune:
+            plain.pop("select-by")
+        return plain

@@ -1,0 +1,63 @@
+"""`Protocol`: how a config divides data sets into training and test parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from confml.config.lists import LabelList
+from confml.config.part import Part, hyphenated
+from confml.config.values import Between, Count, Folds, Switch, Whole, one_of
+
+PROTOCOLS = {
+    "fixed-split": "the training and test part of the provider",
+    "holdout": "random divisions into a training part and a test part of size test-size, repeats times",
+    "k-fold": "division into folds parts, each the test part once; repeats times",
+    "online": "one example after another, each predicted from all before it and then learnt (tcm-nn)",
+}
+
+
+class Protocol(Part):
+    """How data sets are divided into training and test parts."""
+
+    short = "kind"
+
+    kind: Annotated[str, one_of(*PROTOCOLS)] = Field(
+        description="; ".join(f"{kind}: {about}" for kind, about in PROTOCOLS.items()), examples=["k-fold"]
+    )
+    repeats: Count = Field(
+        1, description="Number of random divisions (holdout), rounds of folds (k-fold) or orders (online)."
+    )
+    test_size: Between = Field(0.2, description="Fraction of rows in the test part, for holdout.")
+    folds: Folds = Field(10, description="Number of folds, for k-fold.")
+    inner_folds: Folds = Field(10, description="Number of folds of a training part, for tuning.")
+    stratify: Switch = Field(True, description="Keep the proportions of the classes in every part.")
+    absent: LabelList = Field(
+        (),
+        description="Classes that are removed from training parts and kept in test parts.",
+        examples=[["9"]],
+    )
+    order: Annotated[str, one_of("given", "shuffled")] = Field(
+        "given",
+        description="For online: rows in the given order, training part first, or shuffled by the seed.",
+    )
+    start: Whole = Field(
+        0, description="Number of examples that are learnt before the first prediction, for online."
+    )
+
+    ONLY_FOR: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "repeats": ("holdout", "k-fold", "online"),
+        "test_size": ("holdout",),
+        "folds": ("k-fold",),
+        "inner_folds": ("fixed-split", "holdout", "k-fold"),
+        "stratify": ("fixed-split", "holdout", "k-fold"),
+        "absent": ("fixed-split", "holdout", "k-fold"),
+        "order": ("online",),
+        "start": ("online",),
+    }
+
+    def as_dict(self) -> dict[str, Any]:
+        idle = {hyphenated(key) for key, kinds in self.ONLY_FOR.items() if self.kind not in kinds}
+        return {key: value for key, value in super().as_dict().items() if key not in idle}

@@ -1,0 +1,341 @@
+"""`VersionSpaceMethod`: base class of the methods that sample version spaces."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from confml.errors import ConfmlError
+from confml.measures.metrics import Metric
+from confml.methods.base import Method
+from confml.methods.multiclass import PROBLEMS, BinaryProblem
+from confml.methods.version_space.billiard import BilliardSettings, Trajectory, sample, trajectory_bytes
+from confml.methods.version_space.expectation_propagation import GaussianVersionSpace
+from confml.methods.version_space.kernel_functions import (
+    KERNEL_PARAMETERS,
+    MEDIAN,
+    SIGMA,
+    KernelFunction,
+    median_distance,
+)
+from confml.methods.version_space.version_space import RangeSpace, VersionSpace, state_memory
+from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
+
+FOUR_PI = 4 * math.pi
+# Largest number of halvings of the median distance with sigma: auto.
+_HALVINGS = 12
+# A larger R-hat or a smaller effective sample size than this is reported by a warning.
+_WORST_RHAT, _LEAST_ESS = 1.5, 20.0
+WARM_ROWS = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
+_TEST_BLOCK = 256  # test examples per block: their state fits into the processor's cache
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """One binary problem and the estimate of its version space."""
+
+    problem: BinaryProblem
+    found: Trajectory | GaussianVersionSpace
+
+
+class VersionSpaceMethod(Method):
+    """Fit of a uniform distribution on version space, the kernel perceptrons without training error.
+
+    Fitted attributes: ``kernel_`` (`KernelFunction`), ``X_`` (n, d), ``machines_`` (a tuple of `Machine`).
+    """
+
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "sigma": Metric("width of the rbf kernel", None),
+        "margin": Metric("smallest margin of the version spaces of the binary problems", None),
+        "rank": Metric("largest rank of the Gram matrices of the binary problems", None),
+        "sweeps": Metric("number of sweeps of expectation propagation", None),
+        "bounces": Metric("number of bounces of all chains", None),
+        "arc": Metric("length of all trajectories in radians", None),
+        "escapes": Metric("number of chords drawn again because no wall was ahead", None),
+        "rhat": Metric("largest split R-hat: 1 where chains agree", "lower"),
+        "ess": Metric("smallest effective sample size of the chains", "higher"),
+    }
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "kernel": KERNEL_PARAMETERS["kernel"],
+        "sigma": AnyOf(
+            "width of the rbf kernel, 1 / sqrt(2 gamma) in scikit-learn's terms; median: the median distance "
+            "between two training rows; auto: the median, halved until the training rows are separable",
+            (SIGMA, MEDIAN, Choice("", ("auto",))),
+        ),
+        "degree": KERNEL_PARAMETERS["degree"],
+        "coef0": KERNEL_PARAMETERS["coef0"],
+        "ridge": Number(
+            "constant added to the diagonal of the kernel matrix; above 0 allows training errors", 0.0
+        ),
+        "sampler": Choice(
+            "geodesic: billiard on great circles; chord: the paper's billiard (biased in few "
+            "dimensions, mixes "
+            "slowly); ep: expectation propagation, fast and deterministic, with an error of p of 0.01 on "
+            "average and 0.1 at most",
+            ("geodesic", "chord", "ep"),
+        ),
+        "n_bounces": Integer("number of bounces of all chains together", 1),
+        "burn_in": Number("number of bounces of the burn-in as a fraction of n_bounces", 0.0, 10.0),
+        "refresh": AnyOf(
+            "mean arc in radians between random directions of the geodesic sampler; null: never",
+            (Number("", 0.1), Nothing("")),
+        ),
+        "chains": Integer("number of chains", 1, 1000),
+        "multiclass": Choice(
+            "reduction of more than two classes: ovr, one-vs-rest; ovo, one-vs-one", ("ovr", "ovo")
+        ),
+        "random_state": AnyOf(
+            "random seed of the billiard; null: a new seed for each fit",
+            (Integer("", 0, 2**32 - 1), Nothing("")),
+        ),
+    }
+
+    def __init__(
+        self,
+        kernel: str = "rbf",
+        sigma: float | str = "auto",
+        degree: int = 2,
+        coef0: float = 1.0,
+        ridge: float = 0.0,
+        sampler: str = "geodesic",
+        n_bounces: int = 100_000,
+        burn_in: float = 0.1,
+        refresh: float | None = FOUR_PI,
+        chains: int = 4,
+        multiclass: str = "ovr",
+        random_state: int | None = None,
+    ):
+        self.kernel = kernel
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.ridge = ridge
+        self.sampler = sampler
+        self.n_bounces = n_bounces
+        self.burn_in = burn_in
+        self.refresh = refresh
+        self.chains = chains
+        self.multiclass = multiclass
+        self.random_state = random_state
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "machines_")
+
+    # ---- fitting
+
+    def fit(self, X, y) -> Self:
+        """Sample the version space of training examples X (n, d) with labels y (n,).
+
+        Raises ConfmlError if there is one class only, if the kernel cannot separate the rows, if version
+        space is empty, or if the memory is too small.
+        """
+        X, codes = self.check_fit_data(X, y)
+        classes = len(self.classes_)
+        if classes < 2:
+            raise ConfmlError(
+                f"{self.name} needs at least two classes, and the training set has one class "
+                f"({self.classes_[0]})",
+                hint="use a larger training part, or stratify: true",
+            )
+        problems = PROBLEMS[self.multiclass](codes, classes)
+        # Numbers of matrices as measured. With one-vs-one each problem has its own coordinates.
+        state_memory(
+            [len(problem.rows) for problem in problems],
+            working=13 if self.sampler == "ep" else 8,
+            kept=6 if self.multiclass == "ovo" else 3,
+            trajectory=0.0 if self.sampler == "ep" else trajectory_bytes(self.n_bounces, self.burn_in),
+        )
+        self.X_ = X
+        self.kernel_, spaces = self._version_spaces(X, codes, problems)
+        seeds = check_random_state(self.random_state).randint(2**31, size=len(problems))
+        settings = BilliardSettings(self.sampler, self.n_bounces, self.burn_in, self.refresh, self.chains)
+        self.machines_ = tuple(
+            Machine(
+                problem,
+                GaussianVersionSpace.of(space)
+                if self.sampler == "ep"
+                else sample(space, settings, int(seed)),
+            )
+            for problem, space, seed in zip(problems, spaces, seeds, strict=True)
+        )
+        if self.sampler == "geodesic":
+            self._warn_if_not_converged()
+        return self
+
+    def _warn_if_not_converged(self) -> None:
+        metrics = self.fit_metrics_
+        if metrics["bounces"] and (metrics["rhat"] > _WORST_RHAT or metrics["ess"] < _LEAST_ESS):
+            warnings.warn(
+                f"{self.name}: the chains have not converged (largest split R-hat of the distances to "
+                "the walls "
+                f"{metrics['rhat']:.1f}, effective sample size {metrics['ess']:.0f}): raise n_bounces above "
+                f"{self.n_bounces}, or use sampler: ep",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _version_spaces(
+        self, X: np.ndarray, codes: np.ndarray, problems: list[BinaryProblem]
+    ) -> tuple[KernelFunction, list[VersionSpace]]:
+        """Return the kernel and the version space of each problem."""
+        if self.ridge == 0:
+            _check_contradictions(X, codes, self.classes_)
+        middle = median_distance(X) if self.kernel == "rbf" else 1.0
+        sigma = float(self.sigma) if not isinstance(self.sigma, str) else middle
+        halvings = _HALVINGS if self.sigma == "auto" and self.kernel == "rbf" and self.ridge == 0 else 0
+        for halving in range(halvings + 1):
+            kernel = KernelFunction(self.kernel, sigma / 2**halving, self.degree, self.coef0)
+            gram = kernel(X, X)
+            _check_gram(kernel, gram, middle, self.ridge, bool((X == X[0]).all()))
+            spaces = self._try_all(gram, problems)
+            if spaces is not None:
+                return kernel, spaces
+        raise self._no_version_space(kernel, middle)
+
+    def _try_all(self, gram: np.ndarray, problems: list[BinaryProblem]) -> list[VersionSpace] | None:
+        """Return the version spaces of all problems, or None if one of them is empty."""
+        whole: RangeSpace | None = None
+        spaces = []
+        for problem in problems:
+            if len(problem.rows) < len(gram):
+                space = RangeSpace.of(gram[np.ix_(problem.rows, problem.rows)], self.ridge)
+            else:
+                space = whole = whole or RangeSpace.of(gram, self.ridge)
+            found = VersionSpace.of(space, problem.targets)
+            if found is None:
+                return None
+            spaces.append(found)
+        return spaces
+
+    def _no_version_space(self, kernel: KernelFunction, middle: float) -> ConfmlError:
+        allow = "allow training errors with ridge above 0 (0.1 is a usual value)"
+        if self.ridge > 0:
+            allow = f"raise ridge: {self.ridge:g} is below the rounding error of the kernel (0.1 is usual)"
+        if kernel.kind == "rbf":
+            return ConfmlError(
+                f"version space is empty: with sigma = {kernel.sigma:g} no kernel perceptron classifies all "
+                "training rows correctly, within rounding errors",
+                hint=f"choose a smaller sigma (the median distance between two training rows is "
+                f"{middle:.4g}), or {allow}",
+            )
+        return ConfmlError(
+            f"version space is empty: no perceptron of the {kernel.kind} kernel classifies all training rows "
+            "correctly",
+            hint=f"{allow}, or use kernel: rbf"
+            + (" (linear has no bias: poly with degree 1 has one)" if kernel.kind == "linear" else ""),
+        )
+
+    # ---- prediction
+
+    def _blocks(self, X: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Iterate over k(x_i, x) (n, m) and k(x, x) (m,) of blocks of test examples."""
+        for start in range(0, max(len(X), 1), _TEST_BLOCK):
+            block = X[start : start + _TEST_BLOCK]
+            yield self.kernel_(self.X_, block), self.kernel_.of_itself(block)
+
+    def _centre_values(self, kernel_block: np.ndarray) -> np.ndarray:
+        """Return <w, phi(x)> (m, machines) of the centres of mass w, scaled to length 1."""
+        columns = []
+        for problem, found in ((machine.problem, machine.found) for machine in self.machines_):
+            coordinates = found.version_space.space.coordinates(kernel_block[problem.rows])
+            value = np.zeros(kernel_block.shape[1])
+            for weight, row in zip(found.centre(), coordinates, strict=True):
+                value += weight * row
+            columns.append(value)
+        return np.column_stack(columns)
+
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        """Metrics of the fit over all binary problems.
+
+        ``sigma`` (rbf kernel only), the smallest ``margin`` and the largest ``rank``; ``bounces``, ``arc`` in
+        radians, ``escapes`` (sampler chord only), the largest ``rhat`` and the smallest ``ess`` of the
+        billiard, or the ``sweeps`` of expectation propagation.
+        """
+        if not hasattr(self, "machines_"):
+            return {}
+        spaces = [machine.found.version_space for machine in self.machines_]
+        metrics = {"sigma": float(self.kernel_.sigma)} if self.kernel == "rbf" else {}
+        metrics["margin"] = float(min(one.margin for one in spaces))
+        metrics["rank"] = float(max(one.space.rank for one in spaces))
+        if self.sampler == "ep":
+            gaussians = (machine.found for machine in self.machines_)
+            return metrics | {
+                "sweeps": float(sum(one.sweeps for one in gaussians if isinstance(one, GaussianVersionSpace)))
+            }
+        sampled = self.trajectories_
+        metrics["bounces"] = float(sum(one.bounces for one in sampled))
+        metrics["arc"] = float(sum(one.arc for one in sampled))
+        if self.sampler == "chord":
+            metrics["escapes"] = float(sum(chain.escapes for one in sampled for chain in one.chains))
+        return metrics | {"rhat": max(one.rhat for one in sampled), "ess": min(one.ess for one in sampled)}
+
+    @property
+    def trajectories_(self) -> list[Trajectory]:
+        """The trajectory of each binary problem; none for expectation propagation."""
+        found = (machine.found for machine in self.machines_)
+        return [one for one in found if isinstance(one, Trajectory)]
+
+    @classmethod
+    def compile_kernels(cls) -> None:
+        """Compile the kernels, by running them once on a few rows."""
+        X, y = WARM_ROWS
+        for sampler, ridge in (("geodesic", 0.0), ("chord", 0.0), ("ep", 0.1)):
+            method = cls(n_bounces=200, random_state=0, sampler=sampler, ridge=ridge)
+            method.fit(X, y).confident_predict(X)
+
+
+def _check_contradictions(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
+    """Raise ConfmlError if identical rows have different classes."""
+    _, place = np.unique(X, axis=0, return_inverse=True)
+    place = place.ravel()
+    order = np.lexsort((codes, place))
+    wrong = np.flatnonzero((place[order][1:] == place[order][:-1]) & (codes[order][1:] != codes[order][:-1]))
+    if len(wrong):
+        one, other = sorted(order[wrong[0] : wrong[0] + 2])
+        raise ConfmlError(
+            f"version space is empty: training rows {one} and {other} are identical and have different "
+            f"classes, {classes[codes[one]]} and {classes[codes[other]]} (training rows are counted from 0; "
+            f"{len(wrong)} such pairs)",
+            hint="allow training errors with ridge above 0 (0.1 is a usual value), or remove such rows",
+        )
+
+
+def _check_gram(
+    kernel: KernelFunction, gram: np.ndarray, middle: float, ridge: float, identical: bool
+) -> None:
+    """Raise ConfmlError if a kernel matrix (n, n) has no information about the classes.
+
+    identical: whether all training rows are equal. This is allowed with ridge > 0; the probabilities then
+    depend on the number of rows per class.
+    """
+    own = np.diag(gram)
+    if not (own + ridge > 0).all():
+        row = int(np.argmin(own + ridge))
+        raise ConfmlError(
+            f"training row {row} (counted from 0) has length 0 in the feature space of the {kernel.kind} "
+            "kernel: every perceptron has the decision value 0 for it",
+            hint="use kernel: poly with degree 1 and coef0 1, which adds a bias, or kernel: rbf",
+        )
+    if kernel.kind != "rbf" or len(gram) < 2:
+        return
+    median = f"(the median distance between two training rows is {middle:.4g})"
+    others = gram - np.diag(own)
+    if others.max() < np.finfo(float).eps:
+        raise ConfmlError(
+            f"sigma = {kernel.sigma:g} is too small: the kernel matrix is the identity",
+            hint=f"choose a larger sigma {median}, or sigma: median",
+        )
+    if gram.min() > 1.0 - 100 * np.finfo(float).eps and not (identical and ridge > 0):
+        raise ConfmlError(
+            f"sigma = {kernel.sigma:g} is too large: the kernel matrix has rank one",
+            hint=f"choose a smaller sigma {median}, or sigma: median; if all rows are equal, use other "
+            "features",
+        )
