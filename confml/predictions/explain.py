@@ -43,7 +43,7 @@ class Explainer:
         self._X, self._transform, self._coded, kept, self._names = model.scaled
         if len(model.parts.y) and len(np.unique(model.parts.y)) < 2:
             raise ConfigError("an explanation needs two classes in the training rows")
-        self._y = np.asarray(model.parts.given[1])[kept] if model.is_conformal else model.parts.y
+        self._y = np.asarray(model.parts.untransformed[1])[kept] if model.is_conformal else model.parts.y
         self._lines = _line_texts(model, model.rows[kept])
         self._model = model
 

@@ -220,7 +220,7 @@ class Model:
             left = [name for name in names if name not in dropped]
             known = left if len(left) == self.parts.X.shape[1] else None
             return self.parts.X, self.parts.transform, coded, self.parts.kept, known
-        X, y = self.parts.given
+        X, y = self.parts.untransformed
         coded = np.zeros(X.shape[1], dtype=bool)
         if self.parts.takes_codes:
             coded[: len(self.data.nominal)] = self.data.nominal
