@@ -43,8 +43,8 @@ def apply_noise(
         together from another row, so that a row still has one category. Every other column is a feature.
 
     Labels: exactly ``n * labels`` rows, rounded half up, get a class drawn uniformly from the other classes
-    of ``y``. Features: exactly ``n * attributes`` values of each feature, rounded half up, are replaced by the
-    value of another row, drawn uniformly (which may be equal).
+    of ``y``. Features: exactly ``n * attributes`` values of each feature, rounded half up, are replaced by
+    the value of another row, drawn uniformly (which may be equal).
 
     Raises ConfmlError for an unknown key, a wrong value, or label noise with a single class.
     """
