@@ -12,7 +12,8 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.config import Config
-from confml.config.schema import DatasetSpec, MethodEntry
+from confml.config.dataset_spec import DatasetSpec
+from confml.config.method_entry import MethodEntry
 from confml.data import load
 from confml.data.dataset import DataSet
 from confml.data.new_rows import NewRows, RowCoder
