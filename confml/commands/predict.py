@@ -89,7 +89,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     confml predict --train loans.csv --label default new.csv --missing mean
     zcat new.csv.gz | confml predict loans.yaml - --level 0.05 --explain 3
     """
-    from confml.predictions import Choice, Model, Output, Summary, predict_new
+    from confml.predictions import LEVELS, Choice, Model, Output, Summary, predict_new
 
     new = _new_file(files, options["train"])
     config = _config(files, options)
@@ -105,7 +105,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     model = Model(config, choice, None, tell)
     for note in model.data.notes:
         tell(f"note: {note}")
-    output = Output(options["levels"] or model.levels, options["no_empty"], options["explain"] or 0)
+    output = Output(options["levels"] or model.levels or LEVELS, options["no_empty"], options["explain"] or 0)
     summary = Summary(model, output.levels)
     with _destination(options["out"]) as file:
         for number, batch in enumerate(

@@ -140,8 +140,9 @@ class Component:
 
 _ROUND = ((0.03, 0.0), (0.0, 0.03))
 
-# The first four are Ripley's (1994): two isotropic Gaussians per class with variance 0.03. The fifth,
-# with correlated features, was added here. Both classes have probability 1/2, equal for their Gaussians.
+# The first four are Ripley's (1994): two isotropic Gaussians per class with variance 0.03. The fifth, with
+# correlated features, was added here. Both classes have probability 1/2, divided equally among
+# their Gaussians.
 FIVE_GAUSSIANS: tuple[Component, ...] = (
     Component(1, 1 / 6, (-0.7, 0.3), _ROUND),
     Component(1, 1 / 6, (0.3, 0.3), _ROUND),

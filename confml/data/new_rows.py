@@ -36,10 +36,10 @@ class NewRows:
 
 @dataclass
 class UnknownCategory:
-    """Categories of one column that no training row has: some of them, the number of rows, the first line."""
+    """Categories of one column that no training row has: some of them, number of rows, place of the first."""
 
     rows: int = 0
-    line: int = 0
+    place: str = ""
     texts: set[str] = field(default_factory=set)
 
 
@@ -152,7 +152,9 @@ class RowCoder:
         column = np.array([codes.get(text, np.nan if is_missing(text) else -1.0) for text in texts])
         unseen = np.flatnonzero(column == -1.0)
         if len(unseen):
-            found = self.unknown.setdefault(name, UnknownCategory(line=table.lines[unseen[0]]))
+            found = self.unknown.setdefault(
+                name, UnknownCategory(place=f"{table.unit} {table.lines[unseen[0]]}")
+            )
             found.rows += len(unseen)
             for row in unseen.tolist():
                 if len(found.texts) == _KEPT_CATEGORIES:
@@ -164,7 +166,7 @@ class RowCoder:
         """Sentences on the categories that no training row has."""
         return [
             f"column '{short(name, 60)}' has categories that no training row has: "
-            f"{quoted(sorted(found.texts))} ({counted(found.rows, 'row')}, the first on line {found.line}); "
+            f"{quoted(sorted(found.texts))} ({counted(found.rows, 'row')}, the first on {found.place}); "
             f"they count as none of the known ones, which are {quoted(self._known(name))}"
             for name, found in self.unknown.items()
         ]

@@ -103,9 +103,29 @@ def predict(
     for sentence in filter(None, told):
         say(sentence)
     found = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+    if isinstance(train, pd.DataFrame):
+        found = _with_own_labels(found, train[label])
     if isinstance(new, pd.DataFrame):
         found.index = new.index
     return found
+
+
+def _with_own_labels(answers: pd.DataFrame, given: pd.Series) -> pd.DataFrame:
+    """The answers with labels as the training DataFrame has them, such as True in place of its text."""
+    from confml.data.frame_table import cell_text
+
+    own = {cell_text(value): value for value in given.drop_duplicates().tolist()}
+    if all(isinstance(value, str | int) and not isinstance(value, bool) for value in own.values()):
+        return answers
+    for name in answers.columns:
+        if name in ("prediction", "runner_up", "label"):
+            answers[name] = [own.get(str(value), value) for value in answers[name].tolist()]
+        elif name.startswith("region@"):
+            answers[name] = [
+                tuple(own.get(str(value), value) for value in labels) if isinstance(labels, tuple) else labels
+                for labels in answers[name].tolist()
+            ]
+    return answers
 
 
 def predict_new(

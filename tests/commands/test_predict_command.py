@@ -374,6 +374,22 @@ def test_data_frames_in_and_out(files, wine):
     )
 
 
+def test_labels_of_data_frames_keep_their_type():
+    frame = datasets.load_breast_cancer(as_frame=True).frame[::3].copy()
+    frame["target"] = frame["target"].astype(bool)
+    frame["mean texture"] = pd.cut(frame["mean texture"], 3, labels=["low", "mid", "high"])
+    train, new = frame[:100].copy(), frame[100:].copy()
+    new["mean texture"] = new["mean texture"].astype(object)
+    new.iloc[0, new.columns.get_loc("mean texture")] = None
+    answers = confml.predict(train, new, label="target", missing="drop", explain=1)
+    assert answers["prediction"].tolist()[1:] == [bool(one) for one in answers["prediction"][1:]]
+    assert {type(value) for value in answers["prediction"][1:]} == {bool}
+    assert {label for labels in answers["region@0.1"][1:] for label in labels} == {False, True}
+    assert answers.iloc[0][["prediction", "region@0.1", "p[True]"]].isna().all()
+    assert answers["label"].tolist() == new["target"].tolist()
+    assert confml.predict(train, new[:0], label="target").empty
+
+
 @pytest.mark.parametrize("name", ["wine", "breast_cancer", "iris", "digits"])
 @pytest.mark.parametrize(
     ("method", "params", "conformal"),

@@ -134,6 +134,6 @@ def test_many_unknown_categories_are_counted_and_few_are_kept(tmp_path):
     for part in chunks(text, rows=30):
         rows = coder.code(part)
         assert (rows.table[:, 0] == -1).all() and (rows.X[:, :2] == 0).all()
-    assert coder.unknown["job"].rows == 100 and coder.unknown["job"].line == 2
+    assert coder.unknown["job"].rows == 100 and coder.unknown["job"].place == "line 2"
     assert len(coder.unknown["job"].texts) == 20
     assert "(100 rows, the first on line 2)" in coder.unknown_notes()[0]
