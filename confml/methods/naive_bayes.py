@@ -46,7 +46,7 @@ class NaiveBayes(Method):
     """
 
     name: ClassVar[str] = "naive-bayes"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     views: ClassVar[tuple[str, ...]] = ("probability",)
     takes_nominal: ClassVar[bool] = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
