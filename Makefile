@@ -211,10 +211,17 @@ validity: $(VENV)/installed
 	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/validity $(if $(ONLY),--only $(ONLY)) $(if $(DRAWS),--draws $(DRAWS)) \
 	  $(if $(JOBS),--jobs $(JOBS))
 
-# Mutated configs, CSV files, cards and archives, which must be read or give an error message: make fuzz MINUTES=5.
+# Mutants of configs, CSV files, cards, archives, manifests and stored records. Each must be read, computed again, or
+# refused with an error message: make fuzz MINUTES=5.
 MINUTES ?= 5
 fuzz: $(VENV)/installed-dev
 	@$(VENV)/bin/python tests/fuzz $(MINUTES)
+
+# Kill a small run with two workers at random times, resume it, and compare all CSV files: make kill-trial TRIALS=20.
+TRIALS ?= 20
+.PHONY: kill-trial
+kill-trial: $(VENV)/installed-dev
+	@$(VENV)/bin/python tests/fuzz/kill_trial.py $(TRIALS)
 
 lint: $(VENV)/installed-dev
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy

@@ -25,6 +25,9 @@ from confml.measures.prediction import Prediction
 from confml.methods.details import FitDetails
 from confml.plugins.parameters import Parameter, check_parameters
 
+# Squares of larger values overflow in linear solvers, which then return zero weights or do not end.
+LARGEST_VALUE = 1e100
+
 
 class Views(dict[str, Prediction]):
     """Predictions of one fit by the name of the view, with the time and the findings of the fit.
@@ -237,11 +240,52 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         """
         check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        return X, np.ascontiguousarray(codes, dtype=np.int64)
+        self.classes_, codes = class_codes(y)
+        return X, codes
 
     def check_predict_data(self, X) -> np.ndarray:
         """Check that the method is fitted; return the test data (n, d) as C-ordered float64."""
         check_is_fitted(self)
         return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+
+
+def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted class labels (c,) of y (m,), and the class numbers (m,) from 0.
+
+    Raises ConfmlError for labels of types that cannot be sorted together, such as text and numbers.
+    """
+    try:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:
+        kinds = ", ".join(sorted({type(label).__name__ for label in y}))
+        raise ConfmlError(
+            f"the labels y must be of one type, got {kinds}", hint="convert them, for example y.astype(str)"
+        ) from None
+    return classes, np.ascontiguousarray(codes, dtype=np.int64)
+
+
+def check_largest(X, name: str) -> None:
+    """Raise ConfmlError where training examples X (m, d), an array or sparse, exceed `LARGEST_VALUE`."""
+    values = X.data if hasattr(X, "toarray") else X
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    if largest > LARGEST_VALUE:
+        raise ConfmlError(
+            f"{name} accepts values up to {LARGEST_VALUE:g}, and the training part has {largest:.3g}",
+            hint="scale the features first, for example with the step 'min-max'",
+        )
+
+
+def finite_scores(scores: np.ndarray, name: str) -> np.ndarray:
+    """Return the scores (n, c) of the method ``name``; raise ConfmlError unless all are finite.
+
+    Finite test examples have scores that are not finite where products of large values overflow.
+    """
+    bad = ~np.isfinite(scores).all(axis=1)
+    if bad.any():
+        raise ConfmlError(
+            f"{name}: values are too large for double precision, so that {bad.sum()} of {len(bad)} examples "
+            "have scores that are not finite",
+            hint="scale the features first, for example with the step 'min-max'",
+        )
+    return scores

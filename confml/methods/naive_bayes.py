@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.methods.nominal import NOMINAL, nominal_mask
 from confml.plugins.parameters import AnyOf, Choice, Integer, Number, Parameter
 
+LARGEST_VALUE = 1e150  # squares of larger values, or of values below its inverse, leave double precision
 _BLOCK = 4_000_000  # differences between test values and kernel centres at a time
 
 
@@ -45,7 +46,7 @@ class NaiveBayes(Method):
     """
 
     name: ClassVar[str] = "naive-bayes"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     views: ClassVar[tuple[str, ...]] = ("probability",)
     takes_nominal: ClassVar[bool] = True
     parameters: ClassVar[Mapping[str, Parameter]] = {
@@ -84,7 +85,11 @@ class NaiveBayes(Method):
         X, codes = self.check_fit_data(X, y)
         self.class_counts_ = np.bincount(codes, minlength=len(self.classes_))
         nominal = nominal_mask(self.nominal, X.shape[1])
-        self.densities_ = [self._density(X[:, i], codes, nominal[i]) for i in range(X.shape[1])]
+        self._factors = np.where(nominal, 1.0, _safe_factors(X))
+        X = X * self._factors
+        self.densities_ = [
+            self._density(X[:, i], codes, nominal[i], self._factors[i]) for i in range(X.shape[1])
+        ]
         return self
 
     def predict_proba(self, X) -> np.ndarray:
@@ -93,7 +98,8 @@ class NaiveBayes(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """The view ``probability`` of X (n, d)."""
-        X = self.check_predict_data(X)
+        with np.errstate(over="ignore"):  # so far away that the density is 0
+            X = self.check_predict_data(X) * self._factors
         prior = np.log(self.class_counts_ / self.class_counts_.sum())
         total = np.repeat(prior[None, :], len(X), axis=0)
         for values, density in zip(X.T, self.densities_, strict=True):
@@ -102,6 +108,9 @@ class NaiveBayes(Method):
         none = np.isneginf(total).all(axis=1)
         total[none] = prior
         scores = np.exp(total - logsumexp(total, axis=1, keepdims=True))
+        # Rounding of logarithms of 1e6 and more: the scores would not sum to 1.
+        rounded = np.abs(scores.sum(axis=1) - 1) > 1e-5
+        scores[rounded] = softmax(total[rounded], axis=1)
         labels = self.classes_[np.argmax(total, axis=1)]
         return {"probability": Prediction(self.classes_, scores, "probability", labels)}
 
@@ -110,7 +119,7 @@ class NaiveBayes(Method):
         block = max(500, 100_000_000 // train_rows)
         return block if self.numeric == "bells" and block < test_rows else None
 
-    def _density(self, values: np.ndarray, codes: np.ndarray, nominal: bool):
+    def _density(self, values: np.ndarray, codes: np.ndarray, nominal: bool, factor: float):
         if nominal:
             return CategoryProbabilities(values, codes, self.class_counts_, self.m, self.prior)
         whole = _sd(values)
@@ -121,7 +130,8 @@ class NaiveBayes(Method):
         of_class = [values[codes == one] for one in range(len(self.class_counts_))]
         if self.numeric == "gaussian":
             return Gaussians(of_class, whole)
-        return KernelDensity(of_class, whole, self.bandwidth)
+        bandwidth = self.bandwidth if isinstance(self.bandwidth, str) else self.bandwidth * factor
+        return KernelDensity(of_class, whole, bandwidth)
 
 
 class CategoryProbabilities:
@@ -209,6 +219,18 @@ def _log_estimates(
     with np.errstate(divide="ignore"):
         found = np.log(m_estimate(counts, class_counts, m, before[:, None]))
     return np.where(np.isneginf(found).all(axis=1, keepdims=True), 0.0, found)
+
+
+def _safe_factors(X: np.ndarray) -> np.ndarray:
+    """Return a factor (d,) for each column of X (m, d), which keeps squares in the range of double precision.
+
+    It is 1, or a power of two where all values of the column are very small or one is very large. A factor
+    changes the densities of all classes alike.
+    """
+    largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    outside = (largest > 0) & ((largest > LARGEST_VALUE) | (largest < 1 / LARGEST_VALUE))
+    exponents = np.where(outside, np.frexp(largest)[1], 0)
+    return np.ldexp(1.0, np.clip(-exponents, -1000, 1000))
 
 
 def _log_gaussian(standardised: np.ndarray, width) -> np.ndarray:

@@ -15,11 +15,10 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
+from confml.runner.cell_document import is_cell_document
 from confml.runner.plan import Cell
 from confml.runner.store import Store
 
-# A stored cell without one of these has an older format and is computed again.
-DOCUMENT_FIELDS = {"cell", "train_rows", "train_class_counts", "fit_seconds", "predict_seconds", "tuning"}
 ABOUT_FIELDS = {"fit_seconds", "predict_seconds", "fit_metrics", "views"}
 CELL_ARRAYS = ("truth", "rows", "dropped_rows")
 VIEW_ARRAYS = ("classes", "scores", "labels")
@@ -100,6 +99,8 @@ class CellResult:
             if record is None:
                 return None
             document, arrays = record
+            if not is_cell_document(document):
+                return None
             return cls(
                 cell=cell,
                 truth=arrays["truth"],
@@ -124,7 +125,7 @@ class CellResult:
         """
         try:
             record = store.read_intact("cells", cell.key)
-            if record is None or record[1] is None or not DOCUMENT_FIELDS <= record[0].keys():
+            if record is None or record[1] is None or not is_cell_document(record[0]):
                 return False
             with np.load(io.BytesIO(record[1]), allow_pickle=False) as stored:
                 about = json.loads(str(stored["about"]))
@@ -132,7 +133,7 @@ class CellResult:
                 return ABOUT_FIELDS <= about.keys() and set(stored.files) >= {*CELL_ARRAYS, *views}
         except ConfmlError:
             raise
-        except BROKEN:
+        except Exception:  # zipfile and zlib raise errors of many types
             return False
 
 

@@ -1,8 +1,10 @@
 """`Store`: records of results in the folder of a run, each complete or absent.
 
-A record is a JSON document and, for most kinds, an ``.npz`` file of arrays. The arrays are written first, and
-each file is written under a temporary name and renamed, so a record exists if its JSON file exists. Several
-processes and machines may write into one folder at once. The store does not depend on the content of records.
+A record is a JSON document and, for most kinds, an ``.npz`` file of arrays. The document contains the SHA-256
+of the arrays (``arrays``) and of itself (``sha256``); a record that differs from them is computed again. The
+arrays are written first, and each file is written under a temporary name and renamed, so a record exists if its JSON
+file exists. Several processes and machines may write into one folder at once. The store does not depend on
+the content of records.
 """
 
 from __future__ import annotations
@@ -62,7 +64,8 @@ class Store:
         if arrays is not None:
             np.savez_compressed(buffer, allow_pickle=False, **arrays)
             digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
-        text = json.dumps({**document, "arrays": digest}, indent=1) + "\n"
+        document = {**document, "arrays": digest}
+        text = json.dumps({**document, "sha256": _digest_of(document)}, indent=1) + "\n"
         with guarded(self.folder):
             # The folder itself is not created again: if it was removed, a new one would lack earlier results.
             (self.folder / kind).mkdir(exist_ok=True)
@@ -78,8 +81,11 @@ class Store:
         document, content = found
         arrays: dict[str, np.ndarray] = {}
         if content is not None:
-            with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-                arrays = {name: stored[name] for name in stored.files}
+            try:
+                with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+                    arrays = {name: stored[name] for name in stored.files}
+            except Exception:  # zipfile and zlib raise errors of many types
+                return None
         return document, arrays
 
     def is_intact(self, kind: str, key: str) -> bool:
@@ -94,11 +100,14 @@ class Store:
                 if text is None:
                     return None
                 document = json.loads(text)
+                written = document.pop("sha256", None)  # older versions wrote none
+                if written is not None and written != _digest_of(document):
+                    return None
                 digest = document["arrays"]
                 if digest is None:
                     return document, None
                 content = self._bytes(kind, key, "npz")
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             if isinstance(error, ConfmlError):
                 raise
             return None
@@ -118,6 +127,12 @@ class Store:
         with guarded(self.folder):
             for ending in ("json", "npz"):
                 self.path(kind, key, ending).unlink(missing_ok=True)
+
+
+def _digest_of(document: Mapping) -> str:
+    """SHA-256 of a document without its own digest, as it is read back from JSON."""
+    plain = json.loads(json.dumps(document))
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 def write_atomically(path: Path, content: bytes) -> None:

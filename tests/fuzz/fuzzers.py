@@ -1,8 +1,8 @@
 """Mutation fuzzers: each feeds mutants of its corpus to a reader, which reads them or raises a ConfmlError.
 
 A fuzzer is a class with a ``name``, the folder of its corpus under ``corpus/``, and ``feed(data, folder)``.
-To add one, for the store or the manifest say: write the class, add it to `FUZZERS` and put a few valid files
-into its corpus. Files named ``crash-*`` in a corpus are mutants that once raised another error.
+To add one: write the class, add it to `FUZZERS` and put a few valid files into its corpus. Files named
+``crash-*`` in a corpus are mutants that once raised another error.
 """
 
 from __future__ import annotations
@@ -11,10 +11,14 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+from fuzz.json_mutants import mutate_text
+from fuzz.run_fuzzers import Manifest, Store
+
 from confml.errors import ConfmlError
 
 CORPUS = Path(__file__).parent / "corpus"
 MOST = 20_000  # bytes of a mutant
+JSON = ("manifest", "store")  # half of the mutants of these corpora are JSON again
 _WORDS = (
     b"", b"\0", b"\xff", b"\xef\xbb\xbf", b"\n", b"\r", b",", b";", b"\t", b'"', b"'", b"{", b"}", b"[", b"]",
     b":", b"- ", b"*a", b"&a ", b"!!", b"<<", b"~", b"null", b"nan", b"inf", b"-1", b"0", b"1e999", b"9" * 30,
@@ -31,7 +35,8 @@ def mutants(name: str, seed: int) -> Iterator[tuple[str, bytes]]:
     rng = random.Random(f"{name} {seed}")
     while True:
         origin, data = rng.choice(whole)
-        yield origin, _mutant(data, rng, [content for _, content in whole])
+        mutant = mutate_text(data, rng) if name in JSON and rng.random() < 0.5 else None
+        yield origin, mutant or _mutant(data, rng, [content for _, content in whole])
 
 
 def _mutant(data: bytes, rng: random.Random, others: list[bytes]) -> bytes:
@@ -142,7 +147,7 @@ class Config:
         load_config(str(path))
 
 
-FUZZERS = {fuzzer.name: fuzzer for fuzzer in (Config(), Csv(), Card(), Archive())}
+FUZZERS = {fuzzer.name: fuzzer for fuzzer in (Config(), Csv(), Card(), Archive(), Manifest(), Store())}
 
 
 def check_message(error: ConfmlError) -> None:

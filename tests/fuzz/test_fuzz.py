@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 from fuzz.fuzzers import CORPUS, FUZZERS, feed, mutants
 
-SHARE = {"config": 40, "csv": 400, "card": 150, "archive": 150}
+SHARE = {"config": 40, "csv": 400, "card": 150, "archive": 150, "manifest": 40, "store": 80}
 
 
 @pytest.mark.parametrize("name", FUZZERS)
@@ -26,7 +26,7 @@ def test_every_mutant_is_read_or_refused_in_words(name, tmp_path, monkeypatch):
 def test_every_corpus_has_valid_files(tmp_path, monkeypatch):
     """A corpus that is refused as a whole would test only the first check."""
     monkeypatch.setenv("CONFML_CACHE", str(tmp_path / "cache"))
-    for name in ("config", "csv", "card"):
+    for name in ("config", "csv", "card", "manifest", "store"):
         for path in (CORPUS / name).iterdir():
             if not path.name.startswith("crash-"):
                 FUZZERS[name].feed(path.read_bytes(), tmp_path)

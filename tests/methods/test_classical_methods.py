@@ -213,14 +213,21 @@ def test_a_prior_as_frequent_as_in_the_training_set():
     np.testing.assert_allclose(shares, np.column_stack([neg, pos]) / (neg + pos)[:, None])
 
 
-def test_values_too_close_to_tell_apart_tell_nothing():
-    X = np.array([[1e-200, 0.0], [2e-200, 1.0], [1e-200, 5.0], [3e-200, 6.0]])
-    y = [0, 0, 1, 1]
-    for numeric in ("gaussian", "bells", "bins"):
-        shares = NaiveBayes(numeric=numeric).fit(X, y).predict_proba(X)
-        np.testing.assert_array_equal(
-            shares, NaiveBayes(numeric=numeric).fit(X[:, 1:], y).predict_proba(X[:, 1:])
-        )
+@pytest.mark.parametrize("power", [-1020, -660, 600, 1020])
+def test_naive_bayes_does_not_depend_on_the_scale_of_a_feature(power):
+    """Squares of such values leave the range of double precision."""
+    X = np.array([[1.0, 0.0], [2.0, 1.0], [1.0, 5.0], [3.0, 6.0]])
+    scaled, y = np.ldexp(X, [power, 0]), [0, 0, 1, 1]
+    for numeric, width in (("gaussian", 1.0), ("bells", "normal-reference"), ("bells", 0.5), ("bins", 1.0)):
+        expected = NaiveBayes(numeric=numeric, bandwidth=width).fit(X, y).predict_proba(X)
+        # The bandwidth holds for all features, in their units.
+        one = NaiveBayes(numeric=numeric, bandwidth=width).fit(X[:, :1], y).predict_proba(X[:, :1])
+        same = width if isinstance(width, str) else np.ldexp(width, power)
+        bayes = NaiveBayes(numeric=numeric, bandwidth=same).fit(scaled[:, :1], y)
+        np.testing.assert_allclose(bayes.predict_proba(scaled[:, :1]), one, rtol=1e-9)
+        if numeric != "bells" or isinstance(width, str):
+            both = NaiveBayes(numeric=numeric).fit(scaled, y).predict_proba(scaled)
+            np.testing.assert_allclose(both, expected, rtol=1e-9)
 
 
 def test_without_an_m_estimate_nothing_known_leaves_the_prior():

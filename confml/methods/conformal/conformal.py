@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from confml._seeds import derived_generator
 from confml.errors import ConfmlError
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction, argmax_with_tie_break
-from confml.methods.base import Method
+from confml.methods.base import Method, class_codes
 from confml.methods.conformal.parts import (
     calibration_groups,
     calibration_rows,
@@ -149,8 +148,7 @@ class Conformal(Method):
         """Fit the classifier and calibrate. X: (m, d) finite numbers; y, groups: (m,)."""
         self._check_settings()
         X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite=self._finite)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = class_codes(y)
         groups = self._group_numbers(self.groups if groups is None else groups, len(y))
         rng = self._generator("fit")
         calibration_parts = self._calibration_parts(codes, groups, rng)

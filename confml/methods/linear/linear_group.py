@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method
+from confml.methods.base import Method, finite_scores
 from confml.methods.multiclass import decision_values, two_class_scores
 
 
@@ -77,7 +77,8 @@ class LinearGroup(Method):
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``margin`` of test examples X (n, d)."""
         X = self.check_predict_data(X)
-        return {"margin": Prediction(self.classes_, self._scores(self._inputs(X)), "margin")}
+        scores = finite_scores(self._scores(self._inputs(X)), self.name)
+        return {"margin": Prediction(self.classes_, scores, "margin")}
 
     def _scores(self, inputs: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:
@@ -97,9 +98,14 @@ class Boxed:
 
     def __init__(self, X: np.ndarray):
         low, high = X.min(axis=0), X.max(axis=0)
+        # The range of values near both ends of double precision overflows: such features are halved first.
+        self.factor = np.where(high / 2 - low / 2 > np.finfo(float).max / 2, 0.5, 1.0)
+        low, high = self.factor * low, self.factor * high
         inside = (low >= 0) & (high <= 1)
         self.low = np.where(inside, 0.0, low)
         self.range = np.where(inside, 1.0, high - self.low)
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
-        return np.divide(X - self.low, self.range, out=np.zeros_like(X), where=self.range > 0)
+        with np.errstate(over="ignore"):  # `finite_scores` refuses test examples that are too far away
+            moved = self.factor * X - self.low
+            return np.divide(moved, self.range, out=np.zeros_like(X), where=self.range > 0)

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from confml.measures.metrics import Metric
+from confml.methods.base import check_largest
 from confml.methods.linear.linear_group import Learnt, LinearGroup
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
@@ -69,6 +70,9 @@ class LinearSVM(LinearGroup):
             "training_error": self.training_error_,
             "weight_norm": float(np.linalg.norm(self.weights_[:, 1:])),
         }
+
+    def _fit_inputs(self, X: np.ndarray) -> None:
+        check_largest(X, self.name)
 
     def _learn(self, X: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> Learnt:
         rows, signs = np.arange(len(X)), np.where(targets > 0, 1.0, -1.0)

@@ -9,6 +9,7 @@ import numpy as np
 
 from confml._seeds import derived_generator
 from confml.measures.prediction import Prediction
+from confml.methods.base import finite_scores
 from confml.methods.multiclass import decision_values
 from confml.methods.svm.liblinear_nodes import Nodes
 from confml.methods.svm.linear_machines import (
@@ -100,5 +101,7 @@ class CrammerSinger(SparseMethod):
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``margin`` of test examples X (n, d)."""
         X = self.check_predict_data(X)
-        values = np.asarray(X @ self.weights_[:, 1:].T) + self.weights_[:, 0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = np.asarray(X @ self.weights_[:, 1:].T) + self.weights_[:, 0]
+        values = finite_scores(values, self.name)
         return {"margin": Prediction(self.classes_, values, "margin")}

@@ -10,6 +10,7 @@ import numpy as np
 
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
+from confml.methods.base import finite_scores
 from confml.methods.svm._kernels_gen_svm import loss_and_slopes
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
@@ -158,11 +159,11 @@ class GenSVM(PenaltyPath):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``margin`` of test examples X (n, d)."""
-        Z = (
-            np.asarray(self._inputs(self.check_predict_data(X)) @ self.coefficients_[1:])
-            + self.coefficients_[0]
-        )
-        return {"margin": Prediction(self.classes_, Z @ self.corners_.T, "margin")}
+        X = self.check_predict_data(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = np.asarray(self._inputs(X) @ self.coefficients_[1:]) + self.coefficients_[0]
+            scores = finite_scores(Z @ self.corners_.T, self.name)
+        return {"margin": Prediction(self.classes_, scores, "margin")}
 
     @classmethod
     def compile_kernels(cls) -> None:

@@ -14,6 +14,7 @@ from confml.bayes_error.selection import class_weights
 from confml.errors import ConfmlError
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
+from confml.methods.base import finite_scores
 from confml.methods.multiclass import BinaryProblem
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes
 from confml.methods.svm.newton_svm import DenseExamples
@@ -172,7 +173,9 @@ class LinearMachines(PenaltyPath):
 
     def _values(self, X) -> np.ndarray:
         """Return the decision values (n, machines)."""
-        return np.asarray(X @ self.weights_[:, 1:].T) + self.weights_[:, 0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = np.asarray(X @ self.weights_[:, 1:].T) + self.weights_[:, 0]
+        return finite_scores(values, self.name)
 
 
 def known_weight(weight, X, codes: np.ndarray, classes: np.ndarray):

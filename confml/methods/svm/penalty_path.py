@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from confml._seeds import derived_generator
-from confml.methods.base import Method, Views
+from confml.methods.base import Method, Views, check_largest, class_codes
 from confml.methods.multiclass import decision_values
 from confml.plugins.parameters import check_parameters
 
@@ -28,14 +27,17 @@ class SparseMethod(Method):
         return tags
 
     def check_fit_data(self, X, y):
-        """Check parameters and training data as `Method.check_fit_data`; X may be CSR."""
+        """Check parameters and training data as `Method.check_fit_data`; X may be CSR.
+
+        Raises ConfmlError for values above 1e100.
+        """
         check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, accept_sparse="csr"
         )
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        return X, np.ascontiguousarray(codes, dtype=np.int64)
+        self.classes_, codes = class_codes(y)
+        check_largest(X, self.name)
+        return X, codes
 
     def check_predict_data(self, X):
         check_is_fitted(self)

@@ -76,6 +76,7 @@ def median_distance(X) -> float:
     """Return the median of the non-zero distances between two rows of X (n, d).
 
     If there are more than 2000 rows, 2000 evenly spaced ones are used. The result is 1 if all rows are equal.
+    Raises ConfmlError if rows differ and the squares of their distances leave the range of double precision.
     """
     if len(X) > _MEDIAN_ROWS:
         X = X[np.arange(_MEDIAN_ROWS) * len(X) // _MEDIAN_ROWS]
@@ -84,4 +85,10 @@ def median_distance(X) -> float:
     squares = squares[np.triu_indices(len(X), 1)]
     squares = squares[squares > 0]
     median = float(np.sqrt(np.median(squares))) if len(squares) else 1.0
-    return median if np.isfinite(median) and median > 0 else 1.0
+    if not np.isfinite(median) or not len(squares) and len(X) and bool((X != X[0]).any()):
+        raise ConfmlError(
+            "the distances of the training rows are too "
+            f"{'large' if len(squares) else 'small'} for double precision",
+            hint="scale the features first, for example with the step 'min-max'",
+        )
+    return median

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method
+from confml.methods.base import Method, finite_scores
 from confml.methods.multiclass import decision_scores, decision_values, one_vs_rest, two_class_scores
 from confml.methods.version_space._kernels_gram import products
 from confml.methods.version_space._kernels_svm import descend
@@ -124,7 +124,7 @@ class KernelSVM(Method):
         scores = self.svc_.decision_function(X)
         if scores.ndim == 1:
             scores = two_class_scores(scores)
-        return {"margin": Prediction(self.classes_, scores, "margin")}
+        return {"margin": Prediction(self.classes_, finite_scores(scores, self.name), "margin")}
 
     @property
     def fit_metrics_(self) -> dict[str, float]:

@@ -1,0 +1,104 @@
+"""Fuzzers of the files of a run: a command on a damaged folder works, or says what is damaged."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+from pathlib import Path
+
+from fuzz import stored_run
+
+
+class Manifest:
+    """``manifest.json`` of a run, which is shown, reported and resumed."""
+
+    name = "manifest"
+
+    def feed(self, data: bytes, folder: Path) -> None:
+        run = stored_run.copy_to(folder)
+        (run / "manifest.json").write_bytes(data)
+        for command in ("status", "report"):
+            check_command(command, run)
+        # Resuming writes the manifest anew: no cell is lost.
+        stored_run.resume(run)
+        assert stored_run.metrics(run) == stored_run.expected_metrics()
+
+
+class Store:
+    """A record in the folder of a run: a document or the arrays of a cell, an inner fold, a failure.
+
+    Every other mutant gets the digests of a valid record, as a record of another version has them.
+    """
+
+    name = "store"
+
+    def feed(self, data: bytes, folder: Path) -> None:
+        run = stored_run.copy_to(folder)
+        signed = len(data) % 2 == 1
+        kind = _kind_of(data)
+        cell = sorted((run / "cells").glob("*.json"))[0]
+        if kind == "arrays":
+            cell.with_suffix(".npz").write_bytes(data)
+            if signed:
+                document = json.loads(cell.read_bytes())
+                document["arrays"] = hashlib.sha256(data).hexdigest()
+                cell.write_bytes(_unsigned(document))
+        else:
+            path = cell
+            if kind == "inner":
+                path = sorted((run / "inner").glob("*.json"))[0]
+                for tuned in (run / "cells").iterdir():
+                    tuned.unlink()
+            elif kind == "failures":
+                path = run / "failures" / cell.name
+                path.parent.mkdir()
+                cell.unlink()
+            path.write_bytes(_signed(data, cell) if signed else data)
+        for command in ("status", "report"):
+            check_command(command, run)
+        state = stored_run.resume(run)
+        assert kind == "failures" or not state.left and not state.failed
+        check_command("report", run)
+        if kind in ("arrays", "cells") and not signed and b'"sha256"' in cell.read_bytes():
+            assert stored_run.metrics(run) == stored_run.expected_metrics(), "a damaged record was used"
+
+
+def check_command(command: str, run: Path) -> None:
+    """Assert that a command on a run's folder ends with a documented exit code and without a traceback."""
+    from confml import cli
+
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
+        try:
+            cli.main([command, str(run), *(["--quiet"] if command == "report" else [])])
+        except SystemExit as ended:
+            code = ended.code
+    assert code in (0, 1, 2, 3) and "Traceback" not in text.getvalue(), f"{command}: {code} {text.getvalue()}"
+
+
+def _kind_of(data: bytes) -> str:
+    if not data.lstrip().startswith(b"{"):
+        return "arrays"
+    if b'"fold"' in data:
+        return "inner"
+    return "failures" if b'"traceback"' in data else "cells"
+
+
+def _signed(data: bytes, cell: Path) -> bytes:
+    """A document with the digest of the arrays of a cell, and without one of its own."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return data
+    if not isinstance(document, dict):
+        return data
+    if isinstance(document.get("arrays"), str):
+        document["arrays"] = hashlib.sha256(cell.with_suffix(".npz").read_bytes()).hexdigest()
+    return _unsigned(document)
+
+
+def _unsigned(document: dict) -> bytes:
+    document.pop("sha256", None)
+    return json.dumps(document, indent=1).encode()

@@ -1,0 +1,27 @@
+"""Two kills of a small run; `make kill-trial` has more."""
+
+from __future__ import annotations
+
+import pytest
+from fuzz.kill_trial import Finding, KillTrial
+
+SMALL = """\
+name: killed
+datasets: [{generate: five-gaussians, n: 60, test-n: 20}]
+methods:
+  - {name: knn, tune: {k: [1, 3]}}
+  - {name: sklearn.ensemble.RandomForestClassifier, n_estimators: 20, sweep: {max_depth: [1, 2]}}
+protocol: {kind: holdout, test-size: 0.3, repeats: 2, inner-folds: 2}
+figures: []
+seed: 3
+"""
+
+
+def test_a_run_that_is_killed_twice_gives_the_same_bytes(tmp_path):
+    trial = KillTrial(tmp_path, seed=1, config=SMALL)
+    assert "metrics.csv" in trial.expected
+    trial.until(2)
+    assert trial.kills == 2
+    (tmp_path / "run-1" / "metrics.csv").write_text("")
+    with pytest.raises(Finding, match="other bytes in .'metrics.csv'."):
+        trial.compare("run-1")

@@ -1,0 +1,335 @@
+"""Every method on every kind of bad data: a right answer or a clear error, never NaN, a hang or a traceback.
+
+A kind of bad data is a function that returns a training set and test examples. An answer must pass the
+checks of the runner, and must be right where the classes are far apart. An error is a ValueError (as every
+ConfmlError) with a sentence.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import functools
+import signal
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.linear_model import LogisticRegression
+
+from confml.measures.prediction import Prediction
+from confml.methods import registry
+from confml.methods.base import Views
+from confml.methods.conformal import Conformal
+from confml.methods.sklearn.sklearn_method import SklearnMethod
+from confml.runner.check_views import check_views
+
+OWN = registry.methods.own
+# Few draws: this file is not about how good an estimate is.
+CHEAP = {
+    "bayes-knn": {"burn_in": 10, "samples": 20, "thin": 1, "chains": 1},
+    "bayes-point-machine": {"n_bounces": 200, "chains": 2},
+    "bayes-transduction": {"n_bounces": 200, "chains": 2},
+    "perceptron": {"epochs": 50},
+    "winnow": {"epochs": 50},
+    "polynomial": {"epochs": 50, "learner": "perceptron"},
+}
+# Parameters under which a method computes with the data in another way.
+VARIANTS = {
+    "gen-svm rbf": ("gen-svm", {"kernel": "rbf"}),
+    "kernel-svm poly": ("kernel-svm", {"kernel": "poly", "degree": 3}),
+    "knn, nominal": ("knn", {"nominal": [0]}),
+    "linear-svm, dual": ("ovr-svm", {"solver": "dual"}),
+    "linear-svm, newton": ("ovo-svm", {"solver": "newton"}),
+    "naive-bayes, bins": ("naive-bayes", {"numeric": "bins"}),
+    "naive-bayes, kernels": ("naive-bayes", {"numeric": "bells"}),
+    "naive-bayes, nominal": ("naive-bayes", {"nominal": [0, 1]}),
+    "polynomial, linear-svm": ("polynomial", {"learner": "linear-svm", "order": 3, "epochs": None}),
+    "expectation propagation": ("bayes-point-machine", {"sampler": "ep", "lam": 0.1}),
+    "tcm-nn within classes": ("tcm-nn", {"mondrian": True}),
+    "tcm-svm linear": ("tcm-svm", {"kernel": "linear"}),
+}
+WRAPPED = {
+    "split conformal": lambda: Conformal(OWN["knn"](), random_state=0),
+    "cross conformal": lambda: Conformal(OWN["naive-bayes"](), "cross", folds=2, random_state=0),
+    "scikit-learn": lambda: SklearnMethod(LogisticRegression()),
+}
+NAMES = [*OWN, *VARIANTS, *WRAPPED]
+SECONDS = 60  # of processor time, for one fit and prediction of some 20 rows
+
+
+def new(name, **params):
+    """A method with few draws, a fixed seed, and those of ``params`` that it has."""
+    if name in WRAPPED:
+        return WRAPPED[name]()
+    name, changed = VARIANTS.get(name, (name, {}))
+    known = OWN[name].parameters
+    given = CHEAP.get(name, {}) | {"random_state": 0} | params | changed
+    return OWN[name](**{key: value for key, value in given.items() if key in known})
+
+
+# ---- kinds of bad data
+
+
+def far_apart(rows=18, d=2, scale=1.0):
+    """Three classes far apart, in turn, and three test examples, one of each class."""
+    rng = np.random.default_rng(0)
+    y = np.arange(rows) % 3
+    centres = np.zeros((3, d))
+    centres[:, :2] = [[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0]]
+    X = centres[y] + 0.2 / d * rng.uniform(-1, 1, (rows, d))
+    X_test = centres.copy()
+    X_test[:, :2] += 0.05
+    return X * scale, y, X_test * scale
+
+
+def with_value(value, part="train"):
+    def case():
+        X, y, X_test = far_apart()
+        (X if part == "train" else X_test)[1, 1] = value
+        return X, y, X_test
+
+    return case
+
+
+def scaled(scale):
+    return lambda: far_apart(scale=scale)
+
+
+def with_column(column):
+    """One more feature, which is the same number for all rows, or one for each sort of row."""
+
+    def case():
+        X, y, X_test = far_apart()
+        values = np.broadcast_to(np.asarray(column, dtype=float), 2)
+        more = values[np.arange(len(X)) % 2]
+        return np.column_stack([X, more]), y, np.column_stack([X_test, more[: len(X_test)]])
+
+    return case
+
+
+def changed(change):
+    """`far_apart` after ``change(X, y, X_test)``."""
+    return lambda: change(*far_apart())
+
+
+def one_value_apart(X, y, X_test):
+    X = np.full_like(X, 0.3)
+    X[0, 0] = np.nextafter(0.3, 1)
+    return X, y, X_test
+
+
+def strided(X, y, X_test):
+    return np.repeat(X, 2, axis=0)[::2], np.repeat(y, 2)[::2], np.repeat(X_test, 2, axis=1)[:, ::2]
+
+
+def read_only(X, y, X_test):
+    for array in (X, y, X_test):
+        array.flags.writeable = False
+    return X, y, X_test
+
+
+def objects(X, y, X_test):
+    X = X.astype(object)
+    X[0, 0] = {"a": 1}
+    return X, y, X_test
+
+
+def words(X, y, X_test):
+    X = X.astype(object)
+    X[0, 0] = "blue"
+    return X, y, X_test
+
+
+LABELS = {
+    "words": ["zebra", "ant", "bee"],
+    "unicode": ["\u00fcber", "\u732b", "\U0001f600"],
+    "empty text": ["", " ", "a"],
+    "whole floats": [0.0, 1.0, 2.0],
+    "fractions": [0.5, 1.25, 2.75],
+    "negative": [-7, -1, -300],
+    "64 bits": [2**62, -(2**62), 0],
+    "truth": [True, False, True],
+    "objects": np.array(["a", "b", "c"], dtype=object),
+    "none": np.array(["a", None, "c"], dtype=object),
+    "mixed": np.array(["a", 1, 2.5], dtype=object),
+    "nan": [np.nan, 1.0, 2.0],
+    "inf": [np.inf, 1.0, 2.0],
+    "complex": [1j, 1.0, 2.0],
+    "dates": np.array(["2020-01-01", "2021-01-01", "2022-01-01"], dtype="datetime64[D]"),
+}
+
+
+def labelled(name):
+    return changed(lambda X, y, X_test: (X, np.asarray(LABELS[name])[y], X_test))
+
+
+CASES = {
+    "nothing wrong": far_apart,
+    # numbers
+    "NaN": with_value(np.nan),
+    "inf": with_value(np.inf),
+    "-inf": with_value(-np.inf),
+    "NaN in the test part": with_value(np.nan, "test"),
+    "inf in the test part": with_value(np.inf, "test"),
+    "one huge value": with_value(1e300),
+    "one huge value in the test part": with_value(1e300, "test"),
+    "largest number": with_value(np.finfo(float).max),
+    **{
+        f"scale {scale:g}": scaled(scale)
+        for scale in (1e100, 1e153, 1e154, 1e160, 1e300, 1e-100, 1e-154, 1e-160, 1e-300, 1e-320)
+    },
+    "both ends of the range": with_column([-1.7e308, 1.7e308]),
+    "a huge column": with_column(1e200),
+    "mixed scales": with_column([1e-200, 1e200]),
+    "far from 0": changed(lambda X, y, X_test: (X + 1e15, y, X_test + 1e15)),
+    "test examples far away": changed(lambda X, y, X_test: (X, y, X_test * 1e160)),
+    "all constant": changed(lambda X, y, X_test: (np.full_like(X, 0.3), y, np.full_like(X_test, 0.3))),
+    "all zero": changed(lambda X, y, X_test: (0 * X, y, 0 * X_test)),
+    "one value apart": changed(one_value_apart),
+    "one constant column": with_column(5.0),
+    # rows and classes
+    "one row": changed(lambda X, y, X_test: (X[:1], y[:1], X_test)),
+    "two rows": changed(lambda X, y, X_test: (X[:2], y[:2], X_test)),
+    "one row of each class": changed(lambda X, y, X_test: (X[:3], y[:3], X_test)),
+    "one class": changed(lambda X, y, X_test: (X, 0 * y, X_test)),
+    "a class of one row": changed(lambda X, y, X_test: (X[:-4], np.r_[y[:-5] % 2, 2], X_test)),
+    "every row a class": changed(lambda X, y, X_test: (X, np.arange(len(X)), X_test)),
+    "all rows the same": changed(lambda X, y, X_test: (np.repeat(X[:1], 9, 0), np.zeros(9, int), X_test)),
+    "duplicates": changed(lambda X, y, X_test: (np.tile(X[:6], (3, 1)), np.tile(y[:6], 3), X[:3])),
+    "contradictory duplicates": changed(
+        lambda X, y, X_test: (np.tile(X[:6], (3, 1)), np.r_[y[:6], y[:6], (y[:6] + 1) % 3], X_test)
+    ),
+    "no rows": changed(lambda X, y, X_test: (X[:0], y[:0], X_test)),
+    "no test rows": changed(lambda X, y, X_test: (X, y, X_test[:0])),
+    "k above the rows": far_apart,
+    # shapes
+    "one feature": changed(lambda X, y, X_test: (X[:, :1], y, X_test[:, :1])),
+    "no features": changed(lambda X, y, X_test: (X[:, :0], y, X_test[:, :0])),
+    "more features than rows": lambda: far_apart(d=40),
+    "2000 features": lambda: far_apart(rows=6, d=2000),
+    "1-d X": changed(lambda X, y, X_test: (X[:, 0], y, X_test)),
+    "3-d X": changed(lambda X, y, X_test: (X[:, :, None], y, X_test)),
+    "1-d test part": changed(lambda X, y, X_test: (X, y, X_test[0])),
+    "a scalar": changed(lambda X, y, X_test: (1.0, y, X_test)),
+    "fewer labels": changed(lambda X, y, X_test: (X, y[:-1], X_test)),
+    "more labels": changed(lambda X, y, X_test: (X, np.r_[y, 0], X_test)),
+    "2-d labels": changed(lambda X, y, X_test: (X, np.column_stack([y, y]), X_test)),
+    "labels in a column": changed(lambda X, y, X_test: (X, y[:, None], X_test)),
+    "no labels": changed(lambda X, y, X_test: (X, None, X_test)),
+    "test rows with one feature more": changed(lambda X, y, X_test: (X, y, np.c_[X_test, X_test])),
+    "test rows with one feature less": changed(lambda X, y, X_test: (X, y, X_test[:, :1])),
+    "rows of different lengths": changed(lambda X, y, X_test: ([[1.0], [1.0, 2.0]], [0, 1], X_test)),
+    # types
+    "integers": changed(lambda X, y, X_test: ((9 * X).astype(int), y, (9 * X_test).astype(int))),
+    "small integers": changed(
+        lambda X, y, X_test: ((9 * X).astype(np.int8), y, (9 * X_test).astype(np.int8))
+    ),
+    "bool": changed(lambda X, y, X_test: (X > 0, y, X_test > 0)),
+    "float32": changed(lambda X, y, X_test: (X.astype("f4"), y, X_test.astype("f4"))),
+    "float16": changed(lambda X, y, X_test: (X.astype("f2"), y, X_test.astype("f2"))),
+    "complex": changed(lambda X, y, X_test: (X + 1j, y, X_test)),
+    "big endian": changed(lambda X, y, X_test: (X.astype(">f8"), y.astype(">i8"), X_test.astype(">f8"))),
+    "Fortran order": changed(lambda X, y, X_test: (np.asfortranarray(X), y, np.asfortranarray(X_test))),
+    "not contiguous": changed(strided),
+    "read only": changed(read_only),
+    "lists": changed(lambda X, y, X_test: (X.tolist(), y.tolist(), X_test.tolist())),
+    "data frames": changed(lambda X, y, X_test: (pd.DataFrame(X), pd.Series(y), pd.DataFrame(X_test))),
+    "numbers as objects": changed(lambda X, y, X_test: (X.astype(object), y, X_test.astype(object))),
+    "numbers as text": changed(lambda X, y, X_test: (X.astype(str), y, X_test.astype(str))),
+    "a word": changed(words),
+    "an object": changed(objects),
+    "sparse": changed(lambda X, y, X_test: (scipy.sparse.csr_array(X), y, scipy.sparse.csr_array(X_test))),
+    "sparse columns": changed(
+        lambda X, y, X_test: (scipy.sparse.csc_matrix(X), y, scipy.sparse.coo_matrix(X_test))
+    ),
+    **{f"labels: {name}": labelled(name) for name in LABELS},
+}
+
+# Data that say nothing else than `far_apart` does: whoever takes them must find the three classes.
+SAME = (
+    "nothing wrong", "one constant column", "float32", "big endian",
+    "Fortran order", "not contiguous", "read only", "lists", "data frames", "numbers as objects",
+)  # fmt: skip
+# The same for data on another scale, where a penalty or a width has no fixed scale of its own.
+SCALES = tuple(case for case in CASES if case.startswith("scale 1e") and "-" not in case)
+SMALL_SCALES = tuple(case for case in CASES if case.startswith("scale") and "-" in case)
+SCALE_FREE = (
+    "bayes-knn", "bayes-point-machine", "bayes-transduction", "knn", "naive-bayes", "naive-bayes, bins",
+    "naive-bayes, kernels", "perceptron", "split conformal", "cross conformal", "tcm-nn",
+    "tcm-nn within classes", "weighted-knn", "winnow",
+)  # fmt: skip
+# Columns of real numbers as codes of categories, and a classifier of scikit-learn: any valid answer is right.
+OTHER = ("knn, nominal", "naive-bayes, nominal", "scikit-learn")
+# Their cost grows with a power of the number of features.
+FEW_FEATURES = ("linear-svm, newton", "polynomial, linear-svm")
+# scikit-learn's checks of data raise a TypeError for these, and its estimator checks expect that.
+TYPES = ("sparse", "sparse columns", "an object")
+
+
+@functools.cache
+def compiled(name):
+    """Compile the kernels of a method, which the limit does not count."""
+    X, y, X_test = far_apart()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        new(name).fit(X, y).confident_predict(X_test)
+
+
+@pytest.fixture(autouse=True)
+def limit(name):
+    """Stop a test that needs too much processor time; a compiled loop, with the whole process."""
+    compiled(name)
+
+    def stop(*_):
+        raise AssertionError(f"no end after {SECONDS} s of processor time")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    faulthandler.dump_traceback_later(30 * SECONDS, exit=True)
+    yield
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, before)
+    faulthandler.cancel_dump_traceback_later()
+
+
+def answer(name, case):
+    """The views (or the error that refuses the data), the fitted method (or None), and the test examples."""
+    X, y, X_test = CASES[case]()
+    params = {"k above the rows": {"k": 500, "k_max": 500}, "2000 features": {"order": 1}}.get(case, {})
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            method = new(name, **params).fit(X, y)
+            return method.confident_predict(X_test, np.random.default_rng(0)), method, X_test
+    except (ValueError, TypeError) as error:
+        return error, None, X_test
+
+
+def numbered(views):
+    """The views with the numbers of the classes as labels: the runner has no objects and dates as labels."""
+    for name, view in views.items():
+        codes = np.searchsorted(view.classes, view.labels)
+        assert np.array_equal(view.classes[codes], view.labels)
+        yield name, Prediction(np.arange(len(view.classes)), view.scores, view.kind, codes, view.extra)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_right_answer_or_a_clear_error(name, case):
+    if name in FEW_FEATURES and case == "2000 features":
+        case = "more features than rows"
+    views, method, X_test = answer(name, case)
+    if isinstance(views, Exception):
+        assert isinstance(views, ValueError) or case in TYPES or name == "scikit-learn", repr(views)
+        assert len(str(views)) > 20 and " " in str(views), "an error says what is wrong"
+        assert case not in SAME, f"refused: {views}"
+        return
+    rows = X_test.shape[0] if hasattr(X_test, "shape") else len(X_test)
+    assert np.array_equal(method.classes_, np.unique(CASES[case]()[1]))
+    check_views(Views(numbered(views)), name, rows, np.arange(len(method.classes_)))
+    for view in views.values():
+        assert not np.isnan(view.confidence).any()
+    if name not in OTHER and (case in SAME + SCALES or (case in SMALL_SCALES and name in SCALE_FREE)):
+        assert next(iter(views.values())).labels.tolist() == [0, 1, 2]
