@@ -2,9 +2,9 @@
 
 A record is a JSON document and, for most kinds, an ``.npz`` file of arrays. The document contains the SHA-256
 of the arrays (``arrays``) and of itself (``sha256``); a record that differs from them is computed again. The
-arrays are written first, and each file is written under a temporary name and renamed, so a record exists if its JSON
-file exists. Several processes and machines may write into one folder at once. The store does not depend on
-the content of records.
+arrays are written first, and each file is written under a temporary name and renamed, so a record exists if
+its JSON file exists. Several processes and machines may write into one folder at once. The store does not
+depend on the content of records.
 """
 
 from __future__ import annotations
