@@ -22,11 +22,11 @@ from confml.measures.selection import best_point, inner_score
 from confml.methods.base import Method
 from confml.methods.conformal.settings import INNER, KEY, TUNE
 from confml.methods.registry import check, method_class
-from confml.runner.parts import Parts
 from confml.runner.plan import steps_for
-from confml.runner.run import warm_kernels
+from confml.runner.run import compile_all_kernels
+from confml.runner.split_data import SplitData
 from confml.runner.splits import Split, inner_folds
-from confml.runner.tasks import Setting
+from confml.runner.tasks import TaskContext
 from confml.steps.registry import build_pipeline, step_class
 
 _PLACE = Split("fixed-split")  # the training rows are no random part: all draws have this identity
@@ -73,7 +73,7 @@ class Model:
         steps = steps_for(config, self.data)
         if missing == "mean" and not any(name == "impute-mean" for name, _ in steps):
             steps = (("impute-mean", {}), *steps)
-        self.setting = Setting(
+        self.context = TaskContext(
             run_folder=Path(),
             work_folder=Path(),
             data_folder=Path(),
@@ -86,7 +86,7 @@ class Model:
             method=entry.name,
             select_by=entry.select_by,
         )
-        warm_kernels([method_class(entry.name), *(step_class(name) for name, _ in steps)], say)
+        compile_all_kernels([method_class(entry.name), *(step_class(name) for name, _ in steps)], say)
         if grid and KEY in params:
             protocol = config.protocol
             inner = {
@@ -97,7 +97,7 @@ class Model:
             params = {**params, TUNE: grid, INNER: inner}
         elif grid:
             params = self._tuned([{**params, **point} for point in grid], say)
-        self.parts = Parts(self.setting, self.data, self.rows, self.rows[:0], grid=[params])
+        self.split = SplitData(self.context, self.data, self.rows, self.rows[:0], grid=[params])
         self.params = {name: value for name, value in params.items() if name not in (TUNE, INNER)}
         self.method = self._fitted(params)
         self.view = self._chosen_view(choice.view)
@@ -115,20 +115,20 @@ class Model:
 
     def _tuned(self, grid: Sequence[Mapping[str, Any]], say: Callable[[str], None]) -> dict[str, Any]:
         """The point of a grid that inner cross-validation on the training rows chooses."""
-        setting, seed = self.setting, self.config.seed
+        context, seed = self.context, self.config.seed
         scores: list[list[float]] = [[] for _ in grid]
         folds = inner_folds(self.data, self.rows, self.config.protocol, _PLACE, seed)
         for number, (train, test) in enumerate(folds):
-            parts = Parts(setting, self.data, train, test, self.rows, grid)
-            told = parts.with_nominal_columns(grid)
-            path = parts.method(told[0]).evaluate_path(
-                parts.X, parts.y, parts.X_test, told, setting.generator("inner", number)
+            split = SplitData(context, self.data, train, test, self.rows, grid)
+            points = split.with_nominal_columns(grid)
+            path = split.method(points[0]).evaluate_path(
+                split.X, split.y, split.X_test, points, context.generator("inner", number)
             )
             for at, (_, views) in enumerate(path):
                 first = next(iter(views.values()))
                 labels = np.asarray(first.labels)
-                scores[at].append(inner_score(labels, parts.y_test, setting.select_by))
-        chosen, _ = best_point(grid, scores, setting.select_by)
+                scores[at].append(inner_score(labels, split.y_test, context.select_by))
+        chosen, _ = best_point(grid, scores, context.select_by)
         if chosen is None:
             raise ConfigError(f"no point of the tune grid of {self.name} could be evaluated")
         best = dict(grid[chosen])
@@ -137,17 +137,17 @@ class Model:
         return best
 
     def _fitted(self, params: Mapping[str, Any]) -> Method:
-        point = self.parts.with_nominal_columns([params])[0]
-        method = self.parts.method(point)
+        point = self.split.with_nominal_columns([params])[0]
+        method = self.split.method(point)
         method.seed_random_states(self._generator("fit", point))
-        return method.fit(self.parts.X, self.parts.y)
+        return method.fit(self.split.X, self.split.y)
 
     def _generator(self, *purpose: Any) -> np.random.Generator:
         return stable_generator("predict", self.config.seed, self.data.checksum, self.name, *purpose)
 
     def _chosen_view(self, view: str | None) -> str:
         """The name of the view; its form without rows is kept for files that have none."""
-        views = self.method.confident_predict(self.parts.X[:1], self._generator("form"))
+        views = self.method.confident_predict(self.split.X[:1], self._generator("form"))
         if view is not None and view not in views:
             raise ConfigError(f"{self.name} has no view '{view}'", hint=did_you_mean(view, list(views)))
         chosen = view or next((name for name, one in views.items() if one.has_regions), next(iter(views)))
@@ -168,10 +168,10 @@ class Model:
 
     def features(self, rows: NewRows) -> np.ndarray:
         """(k, d) the complete ones of new rows, as the method takes them."""
-        X = rows.table if self.parts.takes_codes else rows.X
+        X = rows.table if self.split.takes_codes else rows.X
         if self.coder.missing != "mean":
             X = X[rows.complete]
-        return self.parts.transform(X) if len(X) else np.empty((0, self.parts.X.shape[1]))
+        return self.split.transform(X) if len(X) else np.empty((0, self.split.X.shape[1]))
 
     def is_predicted(self, rows: NewRows) -> np.ndarray:
         """(n,) bool, which of new rows have a prediction: all, or those without missing values."""
@@ -191,7 +191,7 @@ class Model:
     @cached_property
     def counted_rows(self) -> int:
         """Number of examples that p-values are counted among, the new one not included."""
-        return int(self.method.fit_metrics_.get("calibration_rows", len(self.parts.y)))
+        return int(self.method.fit_metrics_.get("calibration_rows", len(self.split.y)))
 
     @cached_property
     def class_counts(self) -> dict[Any, int]:
@@ -199,7 +199,7 @@ class Model:
         own = self.method.fit_details_.calibration_rows
         if own is not None:
             return dict(own)
-        labels, counts = np.unique(self.parts.y, return_counts=True)
+        labels, counts = np.unique(self.split.y, return_counts=True)
         return dict(zip(labels.tolist(), counts.tolist(), strict=True))
 
     @cached_property
@@ -212,19 +212,19 @@ class Model:
         kept training rows, and the names of the columns, None where the steps make new ones.
         """
         data = self.data
-        names = data.table_attributes if self.parts.takes_codes else data.attributes
+        names = data.table_attributes if self.split.takes_codes else data.attributes
         if not self.is_conformal:
-            coded = np.zeros(self.parts.X.shape[1], dtype=bool)
-            coded[self.parts.with_nominal_columns([{}])[0].get("nominal", [])] = True
-            dropped = set(self.parts.dropped_attributes)
+            coded = np.zeros(self.split.X.shape[1], dtype=bool)
+            coded[self.split.with_nominal_columns([{}])[0].get("nominal", [])] = True
+            dropped = set(self.split.dropped_attributes)
             left = [name for name in names if name not in dropped]
-            known = left if len(left) == self.parts.X.shape[1] else None
-            return self.parts.X, self.parts.transform, coded, self.parts.kept, known
-        X, y = self.parts.given
+            known = left if len(left) == self.split.X.shape[1] else None
+            return self.split.X, self.split.transform, coded, self.split.kept, known
+        X, y = self.split.untransformed
         coded = np.zeros(X.shape[1], dtype=bool)
-        if self.parts.takes_codes:
+        if self.split.takes_codes:
             coded[: len(self.data.nominal)] = self.data.nominal
-        steps = build_pipeline(self.setting.steps)
+        steps = build_pipeline(self.context.steps)
         X, _, kept = steps.fit_training(X, y, self._generator("steps"), coded)
         columns = steps.columns_
         known = None if columns is None else [names[column] for column in columns.tolist()]

@@ -109,7 +109,7 @@ class Summary:
 
     def _promise(self) -> str:
         model = self.model
-        head = f"{model.name}{self._params()}, fitted to {_count(len(model.parts.y))} of {model.data.name}"
+        head = f"{model.name}{self._params()}, fitted to {_count(len(model.split.y))} of {model.data.name}"
         if len(model.rows) < len(model.data):
             head += " (its training part)"
         if self.kind == "margin":
@@ -146,9 +146,9 @@ class Summary:
     def _breaks(self) -> str | None:
         """The reason why the promise does not hold, None where it does."""
         model = self.model
-        if model.setting.noise:
+        if model.context.noise:
             return "the config adds noise to the training rows"
-        kinds = {name: step_class(name) for name, _ in model.setting.steps}
+        kinds = {name: step_class(name) for name, _ in model.context.steps}
         biased = [name for name, kind in kinds.items() if kind.breaks_exchangeability]
         if model.is_conformal or not biased:
             return None
@@ -160,10 +160,10 @@ class Summary:
         model = self.model
         broken = self._breaks()
         if broken is not None:
-            more = "" if model.setting.noise else " (a method with --conformal split keeps the promise)"
+            more = "" if model.context.noise else " (a method with --conformal split keeps the promise)"
             return f" That does not hold here: {broken}{more}."
         text = ""
-        learnt = [name for name, _ in model.setting.steps if step_class(name).learns]
+        learnt = [name for name, _ in model.context.steps if step_class(name).learns]
         if learnt and not model.is_conformal:
             text = (
                 f" The bound is approximate here, because {' and '.join(learnt)} "
