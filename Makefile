@@ -1,7 +1,7 @@
-# confml: the two commands of a new user, then what developers and readers of the papers need.
+# confml: commands for new users first, then for readers of the papers and developers.
 #
 #   make run     make an environment, install, and run configs/quickstart.yaml
-#   make test    make what they need and run the tests
+#   make test    install the packages for development, and run the tests
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -20,14 +20,14 @@ test: $(VENV)/installed-dev
 
 # ---- tables of the papers, on the real data (confml data fetch, or CONFML_DATA)
 
-# Proedrou et al. 2002, tables 1 to 3: TCM-NN and 1-NN computed, the literature's columns quoted.
+# Proedrou et al. 2002, tables 1 to 3: TCM-NN and 1-NN are computed, the other columns are quoted.
 table-tcm-nn: $(VENV)/installed
 	@for name in usps satellite shuttle segment; do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
 	@$(CONFML) report $(addprefix results/,usps satellite shuttle segment) --out results/reference/tcm-nn \
 	  --table tcm-nn-table1 --table tcm-nn-table2 --table tcm-nn-table3
 
 # van den Burg & Hero 2017, tables 1 to 4 and figure 7. SCALE=small: sets under 6,000 rows, shorter grids: 19 minutes on
-# 2 cores; SCALE=full: everything, for a cluster (configs/smartsvm.yaml says what it costs).
+# 2 cores; SCALE=full: everything, for a cluster (configs/smartsvm.yaml states the hours).
 SCALE ?= small
 STUDY := smartsvm$(if $(filter small,$(SCALE)),-small)
 .PHONY: table-smartsvm
@@ -39,11 +39,11 @@ table-smartsvm: $(VENV)/installed
 	  --table smartsvm-table4-seconds-per-configuration
 	@cp results/$(STUDY)/tables/ranks-* results/reference/smartsvm/$(SCALE)/tables
 
-# Krzanowski et al. 2006, tables 1 to 3: the three models of Bayesian k-NN, some 10 minutes. SCALE=full gives the
-# adaptive model the paper's 10,000 + 70,000 steps on 20 splits: hours (vehicle alone about two on 2 cores).
+# Krzanowski et al. 2006, tables 1 to 3: the three models of Bayesian k-NN, about 10 minutes. SCALE=full runs the
+# adaptive model with the paper's 10,000 + 70,000 steps on 20 splits: hours (about two for vehicle on 2 cores).
 BAYES_KNN := $(if $(filter full,$(SCALE)),results/bayes-knn-full,results/bayes-knn)
 LONG_CHAINS := --set methods.0.burn_in=10000 --set methods.0.samples=1000 --set methods.0.thin=70
-# $(call bayes_knn,FOLDER,OPTIONS): both configs on data sets that are divided alike.
+# $(call bayes_knn,FOLDER,OPTIONS): both configs on data sets with the same split.
 define bayes_knn
 	@$(RUN) configs/bayes-knn.yaml --quiet --out $(BAYES_KNN)/$(1) $(2)
 	@$(RUN) configs/bayes-knn-adaptive.yaml --quiet --out $(BAYES_KNN)/$(1)-adaptive $(2) \
@@ -62,8 +62,8 @@ table-bayes-knn: runs-bayes-knn
 	@$(CONFML) report $(BAYES_KNN)/* --out results/reference/$(notdir $(BAYES_KNN)) \
 	  $(foreach number,1 2 3,--table bayesian-knn-table$(number))
 
-# Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes), and
-# the numbers that the paper states about it beside ours.
+# Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes), and a
+# comparison with the numbers in the paper.
 .PHONY: figure-transduction figure-version-space
 figure-transduction: $(VENV)/installed
 	@for name in thyroid heart; do $(RUN) configs/transduction-$$name.yaml --quiet || exit $$?; done
@@ -71,7 +71,7 @@ figure-transduction: $(VENV)/installed
 	  --table transduction-figure2
 	@ls results/transduction-*/figures/*.png
 
-# The same, figure 1: data space and version space of a toy set, and the labellings of a working set (no data).
+# The same, figure 1: data space and version space of a toy set, and the labellings of a working set (synthetic data).
 figure-version-space: $(VENV)/installed
 	@$(RUN) configs/version-space.yaml
 	@ls results/version-space/figures/*.png
@@ -82,11 +82,11 @@ figure-version-space: $(VENV)/installed
 figure-tcm-1: $(VENV)/installed
 	@$(RUN) configs/tcm-nn-figure1.yaml
 
-# The same, figure 2: regions with the true label against confidence level; 50 test images, and all of them.
+# The same, figure 2: coverage against confidence level, for 50 test images and for all.
 figure-tcm-2: $(VENV)/installed
 	@$(RUN) configs/tcm-nn-figure2.yaml
 
-# Krzanowski et al. 2006, figures 1 to 4: what chains settle to, and accuracy-rejection curves.
+# Krzanowski et al. 2006, figures 1 to 4: running estimates of chains, and accuracy-rejection curves.
 .PHONY: figure-bayes-knn
 figure-bayes-knn: runs-bayes-knn
 	@$(RUN) configs/bayes-knn-figure1.yaml --quiet
@@ -94,8 +94,8 @@ figure-bayes-knn: runs-bayes-knn
 	@ls results/bayes-knn-figure1/figures/*.png
 
 # van den Burg & Hero 2017, figures 1 to 4: bias and variance of the estimated Bayes error where it is known; heat maps
-# of MNIST (training part; most of the minutes) and optdigits beside a classifier's errors; krkopt's classes against the
-# test errors of GenSVM.
+# of MNIST (training part; takes most of the time) and optdigits with the errors of a classifier; classes of krkopt
+# against the test errors of GenSVM.
 BAYES_ERROR := results/figure-bayes-error
 .PHONY: figure-bayes-error
 figure-bayes-error: $(VENV)/installed
@@ -107,20 +107,20 @@ figure-bayes-error: $(VENV)/installed
 	@$(CONFML) bayes-error krkopt-smartsvm --classifier gen-svm --quiet --out $(BAYES_ERROR)/figure-4
 	@ls $(BAYES_ERROR)/*/figures/*.png
 
-# Proedrou et al., section 3: credibility of test images whose digits training has not (a minute).
+# Proedrou et al., section 3: credibility of test images of absent classes (a minute).
 .PHONY: figure-absent-class
 figure-absent-class: $(VENV)/installed
 	@$(RUN) configs/absent-class.yaml
 	@ls results/absent-class/figures/*.png
 
-# USPS, split conformal prediction around other classifiers beside TCM-NN: validity and efficiency (a minute).
+# USPS, split conformal prediction with several classifiers, and TCM-NN: validity and efficiency (a minute).
 .PHONY: figure-inductive
 figure-inductive: $(VENV)/installed
 	@$(RUN) configs/usps-inductive.yaml
 	@ls results/usps-inductive/figures/*.png
 
-# USPS one example after another: errors at each level over time, and martingales against exchangeability, as
-# given, beginning with the test part, and shuffled (two minutes).
+# USPS one example after another: errors at each level over time, and martingales against exchangeability, in the
+# given order, from the test part on, and shuffled (two minutes).
 .PHONY: figure-online
 figure-online: $(VENV)/installed
 	@$(RUN) configs/usps-online.yaml --quiet
@@ -130,13 +130,13 @@ figure-online: $(VENV)/installed
 	@$(CONFML) report results/usps-online results/usps-online-shuffled --figures --out results/figure-online
 	@ls results/usps-online*/figures/*.png
 
-# Proedrou et al., section 1: 90 % confidence by a wrong prior, and by conformal prediction (a minute, no data).
+# Proedrou et al., section 1: 90 % confidence with a wrong prior and with conformal prediction (a minute, synthetic).
 .PHONY: figure-wrong-prior
 figure-wrong-prior: $(VENV)/installed
 	@$(RUN) configs/wrong-prior.yaml
 	@ls results/wrong-prior/figures/*.png
 
-# ---- Kubat, An Introduction to Machine Learning, chapters 2 to 4: the computer assignments and more
+# ---- Kubat, An Introduction to Machine Learning, chapters 2 to 4: computer assignments and more
 
 # Runs configs/classical once for each value of a key: $(call vary,CONFIG,KEYS,VALUES,FOLDER,MORE OPTIONS).
 define vary
@@ -151,7 +151,7 @@ endef
 CLEANED  := --set 'steps=[{tomek-links: {repeat: true}}]'
 SELECTED := --set 'steps=[min-max, select-attributes]'
 
-# About a hundred small runs, some ten minutes; flare, ionosphere and others of the first two need their data.
+# About a hundred small runs, about ten minutes; some need data sets, such as flare and ionosphere.
 .PHONY: figure-classical figure-classical-noise figure-classical-linear figure-classical-more
 figure-classical: figure-classical-noise figure-classical-linear figure-classical-more
 	@for name in one-nn naive-bayes not-separable; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
@@ -200,18 +200,18 @@ figure-classical-more: $(VENV)/installed
 
 # ---- for developers
 
-# Every benchmark beside what it is measured against, one thread: make bench, make bench ONLY=usps_k1.
+# Every benchmark with its baseline, on one thread: make bench, make bench ONLY=usps_k1.
 bench: $(VENV)/installed-bench
 	@$(VENV)/bin/python tests/bench $(if $(ONLY),--only $(ONLY))
 
-# Simulated error rate of every p-value, probability and certificate beside what is promised (some minutes on 2 cores):
+# Simulated and guaranteed error rates of every p-value, probability and certificate (some minutes on 2 cores):
 # make validity, make validity DRAWS=500, make validity ONLY=martingales.
 .PHONY: validity
 validity: $(VENV)/installed
 	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/validity $(if $(ONLY),--only $(ONLY)) $(if $(DRAWS),--draws $(DRAWS)) \
 	  $(if $(JOBS),--jobs $(JOBS))
 
-# Mutants of configs, CSV files, cards and archives, which must be read or refused in words: make fuzz MINUTES=5.
+# Mutated configs, CSV files, cards and archives, which must be read or give an error message: make fuzz MINUTES=5.
 MINUTES ?= 5
 fuzz: $(VENV)/installed-dev
 	@$(VENV)/bin/python tests/fuzz $(MINUTES)
@@ -219,7 +219,7 @@ fuzz: $(VENV)/installed-dev
 lint: $(VENV)/installed-dev
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
 
-# Share of the package's lines that the tests run (compiled kernels left out).
+# Percentage of lines that the tests execute, without compiled kernels.
 .PHONY: coverage
 coverage: $(VENV)/installed-dev
 	@$(VENV)/bin/python -m coverage run -m pytest $(PYTEST)

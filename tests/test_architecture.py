@@ -163,9 +163,9 @@ def test_these_know_no_learning(name):
 
 # A config passes through these modules; each may import those before it.
 CONFIG_STAGES = [
-    {"part", "grids"},
-    {"values", "draft", "find"},
-    {"read", "overrides"},
+    {"part", "grids", "limits", "values", "find", "suggestion"},
+    {"lists", "draft"},
+    {"dataset_spec", "method_entry", "protocol", "read", "overrides"},
     {"schema"},
     {"explain", "editor_schema"},
     {"validate"},

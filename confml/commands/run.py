@@ -78,8 +78,8 @@ def run(
     A task is one fit with its predictions, or all swept values of a method that computes them together.
     limits: {timeout: 10min, memory: 4GB} of a method in the config has priority over --timeout and --memory.
 
-    Exit code 1 if some cells failed: the others are reported, and failures.csv has the errors. Ctrl-C, SIGTERM and
-    SIGHUP stop the run with exit code 130; finished cells are kept.
+    Exit code 1 if some cells failed: the others are reported, and failures.csv has the errors. Ctrl-C,
+    SIGTERM and SIGHUP stop the run with exit code 130; finished cells are kept.
     """
     settings = load(config, overrides)
     folder = folder_of(settings, out)
@@ -119,9 +119,7 @@ def run(
                 write_report(results, folder)
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
-            say(
-                f"confml: interrupted; finished cells are kept in {folder}: run the same command again to go on"
-            )
+            say(f"confml: interrupted; finished cells are in {folder}: run the same command again to go on")
         return 130
     if as_json:
         print_json(results)

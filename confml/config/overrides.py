@@ -1,7 +1,7 @@
 """``--set KEY=VALUE``: override values of a config on the command line.
 
-The key is a dotted path; entries of lists are identified by their number from 0 or by their name. The value is
-YAML: ``protocol.repeats=5``, ``methods.0.k=3``, ``methods.tcm-nn.k=3``, ``levels=[0.01, 0.1]``.
+The key is a dotted path; entries of lists are identified by their number from 0 or by their name. The value
+is YAML: ``protocol.repeats=5``, ``methods.0.k=3``, ``methods.tcm-nn.k=3``, ``levels=[0.01, 0.1]``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Cards: descriptions of data sets in YAML files of ``datasets/``, and their schema.
 
-A card gives the sources of the files of a data set, their format, and the expected counts. A variant is a card
-with ``base: <card>``, which inherits all keys of the other card that it does not set.
+A card gives the sources of the files of a data set, their format, and the expected counts. A variant is a
+card with ``base: <card>``, which inherits all keys of the other card that it does not set.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class CardFile(_Strict):
 
 
 class Delimited(_Strict):
-    """Text with one row per line; with ``header`` the first line after ``skip-lines`` has the column names."""
+    """Text with one row per line; with ``header`` the line after ``skip-lines`` has the column names."""
 
     kind: Literal["delimited"]
     separator: Literal["blanks", "comma", "semicolon"]
@@ -155,8 +155,8 @@ class Card(_Strict):
     ordinal: columns of ordered categories, coded as 1, 2, ...
     coding: coding of nominal columns in X: ``dummy`` (one 0/1 column per category that occurs),
     ``dummy-drop-first`` (one fewer) or ``integer`` (index among the sorted categories, from 0).
-    drop_classes: classes whose rows are dropped. merge: new label <- old labels. label_as_attribute: name of a
-    feature that repeats the label, which reproduces an error of a published study.
+    drop_classes: classes whose rows are dropped. merge: new label <- old labels. label_as_attribute: name of
+    a feature that repeats the label, which reproduces an error of a published study.
     train_first: number of rows, from the first, of the training part; the others are the test part.
     """
 

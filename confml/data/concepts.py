@@ -1,8 +1,8 @@
 """Synthetic concepts without noise: a rule on the features determines the class, so the Bayes error is 0.
 
 Kubat, An Introduction to Machine Learning (2015), computer assignments of chapters 3 and 4. A generator
-with ``irrelevant`` appends that many features of the same kind that are independent of the class. They have their
-own random stream, so the other features do not depend on them.
+with ``irrelevant`` appends that many features of the same kind that are independent of the class. They have
+their own random stream, so the other features do not depend on them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def counted_probability(X: np.ndarray, irrelevant: int = 0) -> np.ndarray:
 def half_cube(
     n: int, rng: np.random.Generator, d: int = 3, threshold: float = 1.0, irrelevant: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return n points, uniform in the unit cube of d dimensions: ``pos`` if the sum of their features exceeds ``threshold``.
+    """Return n points, uniform in the unit cube of d dimensions: ``pos`` if their sum exceeds ``threshold``.
 
     Assignment 7 of chapter 4 with the threshold 1; a sign is missing in its expression, which is read as
     -1 + x1 + x2 + x3.
@@ -78,7 +78,7 @@ def arcs(
 
 
 def arcs_probability(X: np.ndarray, classes: int = 4, irrelevant: int = 0) -> np.ndarray:
-    """Return (n, classes) true probabilities: 0 or 1; a point off the circle belongs to the arc in its direction."""
+    """Return (n, classes) true probabilities: 0 or 1; points off the circle by their direction."""
     x, y = np.asarray(X)[:, 0] - 0.5, np.asarray(X)[:, 1] - 0.5
     arc = np.floor(np.arctan2(y, x) / (2 * np.pi) % 1 * classes).astype(np.int64)
     return np.eye(classes)[np.minimum(arc, classes - 1)]
@@ -104,8 +104,8 @@ def six_examples_probability(X: np.ndarray) -> np.ndarray:
 def coin_tosses(n: int, rng: np.random.Generator, d: int = 10) -> tuple[np.ndarray, np.ndarray]:
     """Return n points of d standard normal features with random classes 1 and 2.
 
-    For the capacity of linear classifiers (section 4.6): fewer than 2 d points can nearly always be separated by
-    a hyperplane.
+    For the capacity of linear classifiers (section 4.6): fewer than 2 d points can nearly always be separated
+    by a hyperplane.
     """
     return rng.standard_normal((n, d)), rng.integers(1, 3, size=n)
 

@@ -1,7 +1,7 @@
 """Download the files of data sets into the cache.
 
-A file is written under a temporary name, checked, unpacked if necessary, checked again and renamed. Partial and
-wrong files are not kept, and several processes may download the same files at once.
+A file is written under a temporary name, checked, unpacked if necessary, checked again and renamed. Partial
+and wrong files are not kept, and several processes may download the same files at once.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def fetch_files(
 ) -> Iterator[Fetched]:
     """Download the files that are not on this machine and yield the outcome of each, in order.
 
-    say: called with lines of progress. attempts, pause: number of attempts and seconds between them. A file that
-    cannot be downloaded has the state ``failed``; no exception is raised.
+    say: called with lines of progress. attempts, pause: number of attempts and seconds between them. A file
+    that cannot be downloaded has the state ``failed``; no exception is raised.
     """
     with ExitStack() as stack:
         transfers: _Transfers | None = None
@@ -181,7 +181,7 @@ class _Transfers:
         import requests
 
         try:
-            # More than the expected size is received, so that the error can give the checksum of a wrong file.
+            # A larger size is received, so that the error can give the checksum of a wrong file.
             most = _LARGEST if expected_bytes is None else 2 * expected_bytes + (1 << 20)
             problem = self._receive(address, target, most)
             if problem is not None:

@@ -1,7 +1,7 @@
 """Synthetic data sets whose true distribution is known, with a random seed and their Bayes error.
 
-Every example is drawn independently: first its class, then its features. ``bayes_probability`` returns the true
-probability of each class at a point; ``bayes_error`` is the lowest error of any classifier.
+Every example is drawn independently: first its class, then its features. ``bayes_probability`` returns the
+true probability of each class at a point; ``bayes_error`` is the lowest error of any classifier.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class Generator:
 
 
 def load_generated(spec: Mapping[str, Any]) -> DataSet:
-    """Return the data set of ``{"name": ..., "generate": GENERATOR, "n": ..., "test-n": ..., "seed": ..., ...}``.
+    """Return the data set of ``{"name": ..., "generate": GENERATOR, "n": ..., "test-n": ..., ...}``.
 
-    ``test-n`` adds a test part with its own random stream, so the training part does not depend on it. Hyphens
-    and underscores in keys are equivalent. Raises ConfigError for an unknown generator or parameter, DataError
-    if all training examples have the same class.
+    ``test-n`` adds a test part with its own random stream, so the training part does not depend on it.
+    Hyphens and underscores in keys are equivalent. Raises ConfigError for an unknown generator or parameter,
+    DataError if all training examples have the same class.
     """
     generator, given = _checked(spec)
     name, seed = str(spec["generate"]), given.pop("seed", 1)
@@ -140,8 +140,9 @@ class Component:
 
 _ROUND = ((0.03, 0.0), (0.0, 0.03))
 
-# The first four are Ripley's (1994): two isotropic Gaussians per class with variance 0.03. The fifth, with a full
-# covariance, was added here. Both classes have probability 1/2, divided equally among their Gaussians.
+# The first four are Ripley's (1994): two isotropic Gaussians per class with variance 0.03. The fifth, with
+# correlated features, was added here. Both classes have probability 1/2, divided equally among
+# their Gaussians.
 FIVE_GAUSSIANS: tuple[Component, ...] = (
     Component(1, 1 / 6, (-0.7, 0.3), _ROUND),
     Component(1, 1 / 6, (0.3, 0.3), _ROUND),
@@ -167,7 +168,7 @@ def five_gaussians_probability(X: np.ndarray) -> np.ndarray:
 
 
 def ripley_probability(X: np.ndarray) -> np.ndarray:
-    """Return (n, 2) true probabilities of classes 0 and 1 of Ripley's set (1994): four isotropic Gaussians."""
+    """Return (n, 2) true probabilities of classes 0 and 1 of Ripley's set (1994): 4 isotropic Gaussians."""
     X = np.asarray(X, dtype=np.float64)
     densities = [component.density(X) / component.weight for component in FIVE_GAUSSIANS[:4]]
     return _normalised(np.column_stack([densities[0] + densities[1], densities[2] + densities[3]]))
@@ -182,8 +183,8 @@ def _normalised(joint: np.ndarray) -> np.ndarray:
 def five_gaussians_bayes_error(step: float = 0.0025) -> float:
     """Return the integral of the smaller of the two joint densities, by the trapezoid rule: 0.098595.
 
-    The region is [-1.4, 1.5] x [-0.4, 1.8]; class 2, which has the smaller density far out, has a probability of
-    less than 1e-8 outside it. The integrand has a kink where the classes are equally likely, so the error
+    The region is [-1.4, 1.5] x [-0.4, 1.8]; class 2, which has the smaller density far out, has probability
+    below 1e-8 outside it. The integrand has a kink where the classes are equally likely, so the error
     decreases with the square of the step; it is 2e-7 at 0.0025.
     """
     axis = np.arange(-0.4, 1.8 + step / 2, step)
@@ -346,7 +347,7 @@ GENERATORS: Mapping[str, Generator] = {
         bayes_error=lambda classes=4, irrelevant=0: 0.0,
     ),
     "six-examples": Generator(
-        about="draws from six examples of four boolean features that are not linearly separable (Bayes error 0)",
+        about="six examples of four boolean features that are not linearly separable (Bayes error 0)",
         parameters={},
         classes=("neg", "pos"),
         make=concepts.six_examples,

@@ -2,7 +2,8 @@
 
 The three kinds are those of Kubat, An Introduction to Machine Learning, sections 3.1 and 3.3 and the
 computer assignments of chapters 3 and 4. Each has its own random stream, so that adding irrelevant features
-does not change the labels that get noise. With one seed, the rows noised at 5 % are among those noised at 10 %.
+does not change the labels that get noise. With one seed, the rows noised at 5 % are among those noised at
+10 %.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ def apply_noise(
     nominal: groups of columns that code one nominal feature (see `nominal_columns`); their values are taken
         together from another row, so that a row still has one category. Every other column is a feature.
 
-    Labels: exactly ``n * labels`` rows, rounded half up, get a class drawn uniformly from the other classes of
-    ``y``. Features: exactly ``n * attributes`` values of each feature, rounded half up, are replaced by the value
-    of another row, drawn uniformly (which may be equal).
+    Labels: exactly ``n * labels`` rows, rounded half up, get a class drawn uniformly from the other classes
+    of ``y``. Features: exactly ``n * attributes`` values of each feature, rounded half up, are replaced by
+    the value of another row, drawn uniformly (which may be equal).
 
     Raises ConfmlError for an unknown key, a wrong value, or label noise with a single class.
     """

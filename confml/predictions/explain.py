@@ -41,16 +41,16 @@ class Explainer:
     def __init__(self, model: Model, count: int):
         self.count = count
         self._X, self._transform, self._coded, kept, self._names = model.scaled
-        if len(model.split.y) and len(np.unique(model.split.y)) < 2:
+        if len(model.parts.y) and len(np.unique(model.parts.y)) < 2:
             raise ConfigError("an explanation needs two classes in the training rows")
-        self._y = np.asarray(model.split.untransformed[1])[kept] if model.is_conformal else model.split.y
+        self._y = np.asarray(model.parts.untransformed[1])[kept] if model.is_conformal else model.parts.y
         self._lines = _line_texts(model, model.rows[kept])
         self._model = model
 
     def explain(self, rows: NewRows, prediction: Prediction) -> Explanation:
         """The nearest training rows of those of ``rows`` that have a prediction."""
         model = self._model
-        X = (rows.table if model.split.takes_codes else rows.X)[model.is_predicted(rows)]
+        X = (rows.table if model.parts.takes_codes else rows.X)[model.is_predicted(rows)]
         X = self._transform(X) if len(X) else X
         scores = np.array(prediction.scores)
         at = np.arange(len(scores))

@@ -12,7 +12,8 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.config import Config
-from confml.config.schema import DatasetSpec, MethodEntry
+from confml.config.dataset_spec import DatasetSpec
+from confml.config.method_entry import MethodEntry
 from confml.data import load
 from confml.data.dataset import DataSet
 from confml.data.new_rows import NewRows, RowCoder
@@ -97,7 +98,7 @@ class Model:
             params = {**params, TUNE: grid, INNER: inner}
         elif grid:
             params = self._tuned([{**params, **point} for point in grid], say)
-        self.split = SplitData(self.context, self.data, self.rows, self.rows[:0], grid=[params])
+        self.parts = SplitData(self.context, self.data, self.rows, self.rows[:0], grid=[params])
         self.params = {name: value for name, value in params.items() if name not in (TUNE, INNER)}
         self.method = self._fitted(params)
         self.view = self._chosen_view(choice.view)
@@ -119,15 +120,15 @@ class Model:
         scores: list[list[float]] = [[] for _ in grid]
         folds = inner_folds(self.data, self.rows, self.config.protocol, _PLACE, seed)
         for number, (train, test) in enumerate(folds):
-            split = SplitData(context, self.data, train, test, self.rows, grid)
-            points = split.with_nominal_columns(grid)
-            path = split.method(points[0]).evaluate_path(
-                split.X, split.y, split.X_test, points, context.generator("inner", number)
+            parts = SplitData(context, self.data, train, test, self.rows, grid)
+            told = parts.with_nominal_columns(grid)
+            path = parts.method(told[0]).evaluate_path(
+                parts.X, parts.y, parts.X_test, told, context.generator("inner", number)
             )
             for at, (_, views) in enumerate(path):
                 first = next(iter(views.values()))
                 labels = np.asarray(first.labels)
-                scores[at].append(inner_score(labels, split.y_test, context.select_by))
+                scores[at].append(inner_score(labels, parts.y_test, context.select_by))
         chosen, _ = best_point(grid, scores, context.select_by)
         if chosen is None:
             raise ConfigError(f"no point of the tune grid of {self.name} could be evaluated")
@@ -137,17 +138,17 @@ class Model:
         return best
 
     def _fitted(self, params: Mapping[str, Any]) -> Method:
-        point = self.split.with_nominal_columns([params])[0]
-        method = self.split.method(point)
+        point = self.parts.with_nominal_columns([params])[0]
+        method = self.parts.method(point)
         method.seed_random_states(self._generator("fit", point))
-        return method.fit(self.split.X, self.split.y)
+        return method.fit(self.parts.X, self.parts.y)
 
     def _generator(self, *purpose: Any) -> np.random.Generator:
         return stable_generator("predict", self.config.seed, self.data.checksum, self.name, *purpose)
 
     def _chosen_view(self, view: str | None) -> str:
         """The name of the view; its form without rows is kept for files that have none."""
-        views = self.method.confident_predict(self.split.X[:1], self._generator("form"))
+        views = self.method.confident_predict(self.parts.X[:1], self._generator("form"))
         if view is not None and view not in views:
             raise ConfigError(f"{self.name} has no view '{view}'", hint=did_you_mean(view, list(views)))
         chosen = view or next((name for name, one in views.items() if one.has_regions), next(iter(views)))
@@ -168,10 +169,10 @@ class Model:
 
     def features(self, rows: NewRows) -> np.ndarray:
         """(k, d) the complete ones of new rows, as the method takes them."""
-        X = rows.table if self.split.takes_codes else rows.X
+        X = rows.table if self.parts.takes_codes else rows.X
         if self.coder.missing != "mean":
             X = X[rows.complete]
-        return self.split.transform(X) if len(X) else np.empty((0, self.split.X.shape[1]))
+        return self.parts.transform(X) if len(X) else np.empty((0, self.parts.X.shape[1]))
 
     def is_predicted(self, rows: NewRows) -> np.ndarray:
         """(n,) bool, which of new rows have a prediction: all, or those without missing values."""
@@ -191,7 +192,7 @@ class Model:
     @cached_property
     def counted_rows(self) -> int:
         """Number of examples that p-values are counted among, the new one not included."""
-        return int(self.method.fit_metrics_.get("calibration_rows", len(self.split.y)))
+        return int(self.method.fit_metrics_.get("calibration_rows", len(self.parts.y)))
 
     @cached_property
     def class_counts(self) -> dict[Any, int]:
@@ -199,7 +200,7 @@ class Model:
         own = self.method.fit_details_.calibration_rows
         if own is not None:
             return dict(own)
-        labels, counts = np.unique(self.split.y, return_counts=True)
+        labels, counts = np.unique(self.parts.y, return_counts=True)
         return dict(zip(labels.tolist(), counts.tolist(), strict=True))
 
     @cached_property
@@ -212,17 +213,17 @@ class Model:
         kept training rows, and the names of the columns, None where the steps make new ones.
         """
         data = self.data
-        names = data.table_attributes if self.split.takes_codes else data.attributes
+        names = data.table_attributes if self.parts.takes_codes else data.attributes
         if not self.is_conformal:
-            coded = np.zeros(self.split.X.shape[1], dtype=bool)
-            coded[self.split.with_nominal_columns([{}])[0].get("nominal", [])] = True
-            dropped = set(self.split.dropped_attributes)
+            coded = np.zeros(self.parts.X.shape[1], dtype=bool)
+            coded[self.parts.with_nominal_columns([{}])[0].get("nominal", [])] = True
+            dropped = set(self.parts.dropped_attributes)
             left = [name for name in names if name not in dropped]
-            known = left if len(left) == self.split.X.shape[1] else None
-            return self.split.X, self.split.transform, coded, self.split.kept, known
-        X, y = self.split.untransformed
+            known = left if len(left) == self.parts.X.shape[1] else None
+            return self.parts.X, self.parts.transform, coded, self.parts.kept, known
+        X, y = self.parts.untransformed
         coded = np.zeros(X.shape[1], dtype=bool)
-        if self.split.takes_codes:
+        if self.parts.takes_codes:
             coded[: len(self.data.nominal)] = self.data.nominal
         steps = build_pipeline(self.context.steps)
         X, _, kept = steps.fit_training(X, y, self._generator("steps"), coded)

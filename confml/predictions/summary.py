@@ -109,7 +109,7 @@ class Summary:
 
     def _promise(self) -> str:
         model = self.model
-        head = f"{model.name}{self._params()}, fitted to {_count(len(model.split.y))} of {model.data.name}"
+        head = f"{model.name}{self._params()}, fitted to {_count(len(model.parts.y))} of {model.data.name}"
         if len(model.rows) < len(model.data):
             head += " (its training part)"
         if self.kind == "margin":

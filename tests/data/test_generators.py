@@ -178,5 +178,5 @@ def test_a_wrong_spec_is_said(spec, said):
 
 
 def test_one_class_only_is_an_error():
-    with pytest.raises(DataError, match="all 5 examples came out as class 1; raise n"):
+    with pytest.raises(DataError, match="all 5 examples are of class 1; raise n"):
         load_generated({"name": "made", "generate": "two-gaussians", "n": 5, "prior": 1e-9})

@@ -93,7 +93,7 @@ class Trajectory:
 
     @property
     def walls(self) -> np.ndarray:
-        """Walls (n, r) of version space: training examples times their targets, in coordinates of the span."""
+        """Walls (n, r) of version space: training examples times their targets, in the span's coordinates."""
         return self.version_space.walls
 
     @property
