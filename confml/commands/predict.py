@@ -92,6 +92,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     from confml.predictions import LEVELS, Choice, Model, Output, Summary, predict_new
 
     new = _new_file(files, options["train"])
+    _check_exists(new)
     config = _config(files, options)
     choice = Choice(
         dataset=options["dataset"],
@@ -137,6 +138,14 @@ def _new_file(files: tuple[str, ...], train: str | None) -> str:
             "without a config: confml predict --train FILE --label COLUMN NEW"
         )
     raise click.UsageError(f"two arguments are expected, CONFIG and NEW; got {len(files)}")
+
+
+def _check_exists(new: str) -> None:
+    """Raise DataError, before anything is fitted, if there is no file of new rows."""
+    from confml.data.text_table import file_error
+
+    if new != "-" and not Path(new).exists():
+        raise file_error(Path(new), FileNotFoundError())
 
 
 def _config(files: tuple[str, ...], options: dict[str, Any]) -> Any:
