@@ -1,5 +1,6 @@
 """The store: records are whole or absent."""
 
+import hashlib
 import json
 import os
 
@@ -73,3 +74,28 @@ def test_documents_are_plain_json(tmp_path):
     store = Store(tmp_path)
     store.write("cells", "k", {"label": "é"})
     assert json.loads(store.path("cells", "k").read_text(encoding="utf-8"))["label"] == "é"
+
+
+def test_a_changed_document_counts_as_not_done(tmp_path):
+    """A flipped digit leaves valid JSON, and the arrays as they are."""
+    store = Store(tmp_path)
+    store.write("cells", "k", {"train_rows": 48, "labels": {1: 0.1}}, {"a": np.arange(3)})
+    path = store.path("cells", "k")
+    text = path.read_text()
+    assert store.read("cells", "k")[0]["train_rows"] == 48
+    path.write_text(text.replace("48", "49"))
+    assert store.read("cells", "k") is None and not store.sound("cells", "k")
+    document = json.loads(text.replace("48", "49"))
+    del document["sha256"]  # older versions wrote none
+    path.write_text(json.dumps(document))
+    assert store.read("cells", "k")[0]["train_rows"] == 49
+
+
+def test_arrays_that_cannot_be_read_count_as_not_done(tmp_path):
+    """The digest fits, and the file is no archive."""
+    store = Store(tmp_path)
+    store.write("cells", "k", {}, {"a": np.arange(3)})
+    store.path("cells", "k", "npz").write_bytes(b"PK\x03\x04 no archive")
+    document = {"arrays": hashlib.sha256(b"PK\x03\x04 no archive").hexdigest()}
+    store.path("cells", "k").write_text(json.dumps(document))
+    assert store.read("cells", "k") is None
