@@ -115,7 +115,7 @@ def test_label_sets_and_frames():
     assert frame.loc["x", "region@0.05"] == ("a", "c") and frame.loc["y", "credibility"] == 0.03
     margins = confml.Prediction(np.array([0, 1]), np.array([[-1.0, 1.0]]), "margin")
     assert list(margins.to_frame().columns) == ["prediction", "confidence", "margin[0]", "margin[1]"]
-    with pytest.raises(ValueError, match="no regions"):
+    with pytest.raises(ValueError, match="no prediction regions"):
         margins.to_frame([0.05])
 
 
