@@ -49,7 +49,7 @@ OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
 )
 @click.option("--conformal", type=click.Choice(["split", "cross"]), help="Make the method conformal.")
 @click.option(
-    "--per-class", is_flag=True, help="Label-conditional p-values: the promise holds for each class."
+    "--per-class", is_flag=True, help="Label-conditional p-values: the guarantee holds for each class."
 )
 @click.option("--view", metavar="NAME", help="View of the method.  [default: the first one with regions]")
 @click.option(
@@ -82,7 +82,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     (if there is one), prediction, confidence, credibility, p[class] or prob[class], and for each level
     region@0.05 (labels joined by |) and reason@0.05 (certain, ambiguous or atypical). --explain adds the
     runner-up, lines and distances of the nearest training rows, and features@predicted, the features in which
-    a row differs most from the nearest one of the predicted class. stderr says what is promised.
+    a row differs most from the nearest one of the predicted class. The guarantee is printed on stderr.
 
     \b
     confml predict loans.yaml new.csv --method tcm-nn --out regions.csv

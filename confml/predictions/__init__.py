@@ -51,7 +51,7 @@ def predict(
     view: name of the view, by default the first one with regions.
     no_empty: an empty region becomes the label of the largest p-value. explain: number of nearest training
     rows of the predicted and of the runner-up class to list. seed: random seed.
-    say: called with each message: notes on the data, what is promised, and scores.
+    say: called with each message: notes on the data, the guarantee, and scores.
 
     Returns one row per new row, in its order, with the index of ``new``: ``line`` (of the file, or the number
     of the row from 1), the identifiers, ``label`` where ``new`` has it, ``prediction``, ``confidence``,

@@ -19,7 +19,7 @@ SMALL = 0.05  # probability from which new rows are said not to look exchangeabl
 
 
 class Summary:
-    """What was promised for new rows, and what they look like.
+    """The guarantee for new rows, and a check of their exchangeability.
 
     rows, predicted: numbers of new rows, and of those with a prediction. reasons: for each level, the number
     of rows per reason. known: number of new rows with the features of a training row.
@@ -64,8 +64,8 @@ class Summary:
     # ---- sentences
 
     def sentences(self) -> list[str]:
-        """The promise, the smallest p-value, what is not promised, exchangeability; then scores."""
-        found = [self._promise(), *self._exchangeable()]
+        """The guarantee and its limits, the smallest p-value, exchangeability; then scores."""
+        found = [self._guarantee(), *self._exchangeable()]
         return [sentence for sentence in found if sentence]
 
     def score(self) -> str | None:
@@ -107,7 +107,7 @@ class Summary:
     def _shown(self) -> tuple[float, ...]:
         return self.levels if self.kind and self.kind != "margin" else ()
 
-    def _promise(self) -> str:
+    def _guarantee(self) -> str:
         model = self.model
         head = f"{model.name}{self._params()}, fitted to {_count(len(model.parts.y))} of {model.data.name}"
         if len(model.rows) < len(model.data):
@@ -115,12 +115,12 @@ class Summary:
         if self.kind == "margin":
             return (
                 f"{head}. The scores are margins: they have no regions and no probability of an error is "
-                "promised (--conformal split makes the method conformal)."
+                "guaranteed (--conformal split makes the method conformal)."
             )
         if self.kind != "p-value":
             return (
                 f"{head}. A region is the smallest set of labels whose estimated probability is at least "
-                "1 - level: no coverage is promised (--conformal split makes the method conformal)."
+                "1 - level: no coverage is guaranteed (--conformal split makes the method conformal)."
             )
         return " ".join([head + ".", self._coverage(), self._limits(), self._smallest()])
 
@@ -137,14 +137,14 @@ class Summary:
             if bound > 0:
                 least.append(f"{_digits(100 * bound)} % at level {level!r}")
         if not least:
-            return f"If {rows}, no coverage is promised at these levels."
+            return f"If {rows}, no coverage is guaranteed at these levels."
         per = " of each class" if model.is_label_conditional else ""
         text = f"If {rows}, a region holds the true label{per} with probability at least {', '.join(least)}."
         text += self._step_words()
         return text
 
     def _breaks(self) -> str | None:
-        """The reason why the promise does not hold, None where it does."""
+        """The reason why the guarantee does not hold, None where it does."""
         model = self.model
         if model.context.noise:
             return "the config adds noise to the training rows"
@@ -156,11 +156,11 @@ class Summary:
         return f"{' and '.join(biased)} {verb} training rows more ordinary than new rows"
 
     def _step_words(self) -> str:
-        """Whether steps and groups allow the promise."""
+        """Sentences on steps and groups that weaken the guarantee."""
         model = self.model
         broken = self._breaks()
         if broken is not None:
-            more = "" if model.context.noise else " (a method with --conformal split keeps the promise)"
+            more = "" if model.context.noise else " (a method with --conformal split keeps the guarantee)"
             return f" That does not hold here: {broken}{more}."
         text = ""
         learnt = [name for name, _ in model.context.steps if step_class(name).learns]
@@ -189,9 +189,9 @@ class Summary:
     def _limits(self) -> str:
         single = "a single row"
         if not self.model.is_label_conditional:
-            single += ", for a single class (--per-class promises that)"
+            single += ", for a single class (--per-class guarantees that)"
         return (
-            f"This is an average over training sets and new rows: nothing is promised for {single} or for "
+            f"This is an average over training sets and new rows. It is not guaranteed for {single} or for "
             "rows of another kind than the training rows."
         )
 
@@ -226,12 +226,12 @@ class Summary:
         if self._breaks() is not None or bound >= 1:
             return [text + "."]
         if atypical <= bound * n:
-            return [f"{text}, as exchangeability allows: this is no evidence against it."]
+            return [f"{text}, which is consistent with exchangeable rows."]
         p, how = self._probability(atypical, n, level, counted, bound)
         verdict = (
-            "the new rows do not look exchangeable with the training rows; the promise may not hold for them"
+            "the new rows do not look exchangeable with the training rows; the guarantee may not hold for them"
             if p <= SMALL
-            else "this is no evidence against exchangeability"
+            else "this is consistent with exchangeable rows"
         )
         return [
             f"{text}; if the rows are exchangeable, the expected share is at most {_digits(100 * bound)} %, "

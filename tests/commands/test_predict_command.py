@@ -71,7 +71,7 @@ def test_answers_are_those_of_the_method(files, wine):
     errors = np.mean(expected.labels != new["target"])
     assert f"labels of 58 rows: error rate {100 * errors:.3g} %" in told
     assert "fitted to 120 rows of wine" in told and "at least 99 % at level 0.01, 95 % at level 0.05" in told
-    assert "smallest possible p-value is 1/121" in told and "nothing is promised for a single row" in told
+    assert "smallest possible p-value is 1/121" in told and "not guaranteed for a single row" in told
 
 
 def test_columns_are_matched_by_name_in_any_order(files, wine):
@@ -199,7 +199,7 @@ def test_no_empty_regions_and_label_conditional_p_values(files, wine):
 
 def test_other_methods_promise_no_more_than_they_keep(files):
     rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--param", "k=5")
-    assert "prob[1]" in rows[0] and rows[0]["credibility"] == "" and "no coverage is promised" in told
+    assert "prob[1]" in rows[0] and rows[0]["credibility"] == "" and "no coverage is guaranteed" in told
     rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "linear-svm")
     assert "margin[1]" in rows[0] and "region@0.05" not in rows[0] and "they have no regions" in told
     rows, told = run(*WITHOUT_CONFIG, "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
@@ -263,9 +263,9 @@ def test_a_promise_that_does_not_hold_is_taken_back(files):
     (files / "cleaned.yaml").write_text(text)
     _, told = run("cleaned.yaml", "new.csv", "--method", "one")
     assert "That does not hold here: tomek-links makes training rows more ordinary than new rows" in told
-    assert "exchangeability allows" not in told
+    assert "consistent with exchangeable rows" not in told
     _, told = run("cleaned.yaml", "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split")
-    assert "does not hold" not in told and "exchangeability allows" in told
+    assert "does not hold" not in told and "consistent with exchangeable rows" in told
     noisy = ("--set", "noise.labels=0.1")
     _, told = run(
         "cleaned.yaml", "new.csv", "--method", "knn", "--param", "k=5", "--conformal", "split", *noisy
@@ -323,7 +323,7 @@ def test_rows_of_another_kind_are_noticed(files):
     assert "is at most 0.011 (Markov's inequality): the new rows do not look exchangeable" in told
     assert "level 0.005 cannot exclude any label" in told
     _, told = run(*without_config, "new.csv", "--method", "knn", "--conformal", "split")
-    assert "0 of 20 rows (0 %) are atypical" in told and "this is no evidence against it" in told
+    assert "0 of 20 rows (0 %) are atypical" in told and "consistent with exchangeable rows" in told
     _, told = run(*without_config, "train.csv")
     assert "120 of 120 rows have the features of a training row" in told
 
