@@ -229,7 +229,7 @@ class Summary:
             return [f"{text}, which is consistent with exchangeable rows."]
         p, how = self._probability(atypical, n, level, counted, bound)
         verdict = (
-            "the new rows do not look exchangeable with the training rows; the guarantee may not hold for them"
+            "the new rows do not look exchangeable with the training rows; the guarantee may not hold"
             if p <= SMALL
             else "this is consistent with exchangeable rows"
         )
