@@ -16,7 +16,7 @@ run: $(VENV)/installed
 	@$(RUN) configs/quickstart.yaml
 
 test: $(VENV)/installed-dev
-	@$(VENV)/bin/python -m pytest -n auto --dist loadfile $(PYTEST)
+	@$(VENV)/bin/python -m pytest -n auto --dist worksteal $(PYTEST)
 
 # ---- tables of the papers, on the real data (confml data fetch, or CONFML_DATA)
 

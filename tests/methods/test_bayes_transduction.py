@@ -801,7 +801,7 @@ def test_an_example_that_the_kernel_does_not_relate_to_training_is_for_no_class(
 ):
     X = np.random.default_rng(0).normal(size=(12, 2))
     method = BayesTransduction(
-        kernel=kernel, sigma=1.0, lam=0.5, sampler=sampler, multiclass=way, n_bounces=2000, random_state=0
+        kernel=kernel, sigma=1.0, ridge=0.5, sampler=sampler, multiclass=way, n_bounces=2000, random_state=0
     ).fit(X, np.arange(12) % classes)
     scores = method.predict_proba(np.array([[x, x], [1.0, 2.0]]))
     assert scores[0] == pytest.approx(1 / classes)

@@ -84,7 +84,7 @@ def test_a_changed_document_counts_as_not_done(tmp_path):
     text = path.read_text()
     assert store.read("cells", "k")[0]["train_rows"] == 48
     path.write_text(text.replace("48", "49"))
-    assert store.read("cells", "k") is None and not store.sound("cells", "k")
+    assert store.read("cells", "k") is None and not store.is_intact("cells", "k")
     document = json.loads(text.replace("48", "49"))
     del document["sha256"]  # older versions wrote none
     path.write_text(json.dumps(document))
