@@ -1,6 +1,8 @@
 """`confml run` as users run it: the same bytes however it is run, nothing lost, failures told."""
 
+import contextlib
 import csv
+import io
 import json
 import os
 import signal
@@ -8,8 +10,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from confml.cli import main
 
 CONFIG = """\
 name: small
@@ -48,6 +53,18 @@ def run(config, out, *more, code=0):
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return done
+
+
+def quick(config, out, *more, code=0):
+    """`run` in this process, for tests whose subject is not the workers."""
+    errors = io.StringIO()
+    arguments = ["run", config, "--out", out, "--engine", "serial", *more]
+    with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
+        with pytest.raises(SystemExit) as ended:
+            main(list(map(str, arguments)))
+    assert ended.value.code == code, errors.getvalue()
+    assert "Traceback" not in errors.getvalue()
+    return SimpleNamespace(stderr=errors.getvalue())
 
 
 def tables(out):
@@ -101,10 +118,10 @@ def test_two_jobs_give_the_same_bytes(reference, tmp_path):
 
 
 def test_order_and_company_of_methods_do_not_matter(reference, tmp_path):
-    run(write_config(tmp_path, METHODS[::-1]), tmp_path / "turned", "--jobs", "1")
+    quick(write_config(tmp_path, METHODS[::-1]), tmp_path / "turned")
     turned = sorted(map(str, metrics(tmp_path / "turned")))
     assert turned == sorted(map(str, metrics(reference)))
-    run(write_config(tmp_path, [METHODS[2]]), tmp_path / "alone", "--jobs", "1")
+    quick(write_config(tmp_path, [METHODS[2]]), tmp_path / "alone")
     alone = [row for row in metrics(reference) if row["method"].startswith("sklearn")]
     assert metrics(tmp_path / "alone") == alone
 
@@ -112,7 +129,7 @@ def test_order_and_company_of_methods_do_not_matter(reference, tmp_path):
 def test_a_swept_value_gives_what_the_fixed_one_gives(reference, tmp_path):
     """A cell does not know which other values stand beside it: chance does not depend on the sweep."""
     fixed = "  - {name: sklearn.ensemble.RandomForestClassifier, n_estimators: 5, max_depth: 3}"
-    run(write_config(tmp_path, [fixed]), tmp_path / "out", "--jobs", "1")
+    quick(write_config(tmp_path, [fixed]), tmp_path / "out")
     swept = [row for row in metrics(reference) if "max_depth=3" in row["params"]]
     assert metrics(tmp_path / "out") == swept
 
@@ -181,9 +198,9 @@ def keep_times(out):
 
 def test_more_repeats_keep_the_finished_cells(tmp_path):
     config = write_config(tmp_path, METHODS[:1])
-    run(config, tmp_path / "out", "--jobs", "1")
+    quick(config, tmp_path / "out")
     first, rows = keep_times(tmp_path / "out"), metrics(tmp_path / "out")
-    run(config, tmp_path / "out", "--jobs", "1", "--set", "protocol.repeats=3")
+    quick(config, tmp_path / "out", "--set", "protocol.repeats=3")
     assert first.items() <= keep_times(tmp_path / "out").items()
     assert len(keep_times(tmp_path / "out")) == len(first) * 3 // 2
     assert [row for row in metrics(tmp_path / "out") if row["split"] != "r2"] == rows
@@ -191,9 +208,9 @@ def test_more_repeats_keep_the_finished_cells(tmp_path):
 
 def test_other_levels_recompute_nothing(tmp_path):
     config = write_config(tmp_path, METHODS[:1])
-    run(config, tmp_path / "out", "--jobs", "1")
+    quick(config, tmp_path / "out")
     first = keep_times(tmp_path / "out")
-    run(config, tmp_path / "out", "--jobs", "1", "--set", "levels=[0.1]")
+    quick(config, tmp_path / "out", "--set", "levels=[0.1]")
     assert keep_times(tmp_path / "out") == first
     assert {row["level"] for row in metrics(tmp_path / "out") if row["metric"] == "coverage"} == {"0.1"}
 
@@ -229,9 +246,9 @@ def test_a_failing_cell_harms_no_other(tmp_path):
     assert all("n_neighbors" in row["error"] for row in failures)
     assert {row["params"] for row in metrics(tmp_path / "out")} == {"k=1", "n_neighbors=3"}
 
-    again = run(config, tmp_path / "out", "--jobs", "1", code=1)
+    again = quick(config, tmp_path / "out", code=1)
     assert "4 failed (--retry-failed tries again)" in again.stderr
-    retried = run(config, tmp_path / "out", "--jobs", "1", "--retry-failed", code=1)
+    retried = quick(config, tmp_path / "out", "--retry-failed", code=1)
     assert "4 cells to compute" in retried.stderr
 
     shown = confml("status", tmp_path / "out", "--json")
@@ -242,7 +259,7 @@ def test_a_failing_cell_harms_no_other(tmp_path):
 
 def test_a_damaged_cell_is_computed_again(reference, tmp_path):
     config = write_config(tmp_path, METHODS[:1])
-    run(config, tmp_path / "out", "--jobs", "1")
+    quick(config, tmp_path / "out")
     whole = tables(tmp_path / "out")
     first, second = sorted((tmp_path / "out" / "cells").glob("*.npz"))[:2]
     first.write_bytes(first.read_bytes()[:100])
@@ -255,8 +272,7 @@ def test_a_damaged_cell_is_computed_again(reference, tmp_path):
 def test_shards_make_the_whole(reference, tmp_path):
     config = write_config(tmp_path)
     for shard in ("1/3", "3/3", "2/3"):
-        done = confml("run", config, "--out", tmp_path / "out", "--jobs", "1", "--shard", shard)
-        assert done.returncode == 0, done.stderr
+        quick(config, tmp_path / "out", "--shard", shard)
     assert tables(tmp_path / "out") == tables(reference)
 
 
@@ -264,7 +280,7 @@ def test_the_same_cell_has_the_same_arrays_whatever_its_time(tmp_path):
     """Or two runs that store it at once could leave the arrays of one beside the digest of the other."""
     config, found = write_config(tmp_path, METHODS[:2]), []
     for name in ("a", "b"):
-        run(config, tmp_path / name, "--jobs", "1")
+        quick(config, tmp_path / name)
         cells = tmp_path / name / "cells"
         found.append({path.name: path.read_bytes() for path in sorted(cells.glob("*.npz"))})
         assert all("fit_seconds" in path.read_text() for path in cells.glob("*.json"))
@@ -324,7 +340,7 @@ def test_data_sets_of_equal_contents_stay_apart(tmp_path):
     text = CONFIG.replace(
         "  - {generate: five-gaussians, n: 80, test-n: 40}", "  - {name: same, card: wine-sklearn}"
     )
-    run(write_config(tmp_path, METHODS[:2], text), tmp_path / "out", "--jobs", "1")
+    quick(write_config(tmp_path, METHODS[:2], text), tmp_path / "out")
     rows = {name: [] for name in ("wine-sklearn", "same")}
     for row in metrics(tmp_path / "out"):
         rows[row.pop("dataset")].append(row)
@@ -336,7 +352,7 @@ def test_warnings_of_libraries_are_told_once(tmp_path):
     config = write_config(tmp_path, [slow])
     done = run(config, tmp_path / "out", "--jobs", "2")
     assert done.stderr.count("ConvergenceWarning") == 1 and "warning in" in done.stderr
-    again = run(config, tmp_path / "quiet", "--jobs", "1", "--quiet")
+    again = quick(config, tmp_path / "quiet", "--quiet")
     assert again.stderr == ""
 
 
