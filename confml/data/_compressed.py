@@ -23,8 +23,7 @@ BROKEN = (
     zlib.error,
     lzma.LZMAError,
     zipfile.BadZipFile,
-    NotImplementedError,
-    RuntimeError,
+    RuntimeError,  # a compression method that zipfile does not have is one of these
     KeyError,
     ValueError,
     IndexError,

@@ -22,6 +22,7 @@ import numpy as np
 
 from confml.measures import Metric, Prediction
 from confml.methods.base import Method
+from confml.methods.multiclass import decision_values
 from confml.plugins.parameters import Integer, Parameter
 
 
@@ -67,8 +68,7 @@ class NearestMean(Method):
 
     def decision_function(self, X) -> np.ndarray:
         """Return scores as scikit-learn does: (n, c), or (n,) for two classes, positive for the second."""
-        scores = self.confident_predict(X)["margin"].scores
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores.copy()
+        return decision_values(self.confident_predict(X)["margin"].scores)
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``margin`` of X (n, d). ``predict`` returns the labels of the first view."""

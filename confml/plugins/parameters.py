@@ -28,7 +28,7 @@ class ParameterError(ConfigError):
     owner: the method, step, generator or figure, as messages name it, such as ``method 'knn'``.
     parameter: its name; a parameter inside the value of another one is ``outer.inner``.
     value: the value that was given, None where there is none.
-    expected: the values that it accepts, in words that follow "must be"; None where that does not apply.
+    expected: text of the accepted values, which follows "must be"; None where that does not apply.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Parameter(ABC):
 
     @abstractmethod
     def expected(self) -> str:
-        """Return the accepted values in words that follow "must be"."""
+        """Return a text of the accepted values, which follows "must be"."""
 
     @abstractmethod
     def accepts(self, value: Any) -> bool:

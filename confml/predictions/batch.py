@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """What a prediction of new rows contains beyond labels and scores.
+    """Options of the output of predictions for new rows.
 
     levels: significance levels of the regions. no_empty: an empty region becomes the label of the largest
     p-value; its reason stays ``atypical``. explain: number of nearest training rows per class, 0 for none.

@@ -22,9 +22,9 @@ LANES = 64  # maxima kept side by side, a few vector registers full
 
 @kernel
 def mark_space(n):
-    """Space for n marks of one byte, and a view of it in words of eight marks.
+    """Return an array of n one-byte marks, and a view of it as 64-bit integers of eight marks each.
 
-    A whole row is marked in vector registers; words without marks are then skipped.
+    A whole row is marked in vector registers; integers without marks are then skipped.
     """
     hits = np.zeros((n + 7) // 8 * 8, np.uint8)
     return hits, hits.view(np.uint64)

@@ -60,8 +60,8 @@ def notes_of(results: RunResults) -> list[str]:
     for name, rows in fewest.items():
         notes += [f"{name}: {note}" for note in smallest_p_notes(levels, rows)]
     for name, counts in by_class.items():
-        words = smallest_p_notes(levels, class_counts=counts)
-        notes += [f"{name}, label-conditional p-values: {note}" for note in words]
+        unreachable = smallest_p_notes(levels, class_counts=counts)
+        notes += [f"{name}, label-conditional p-values: {note}" for note in unreachable]
     return [*notes, *_chain_notes(results)]
 
 
