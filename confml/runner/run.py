@@ -93,7 +93,7 @@ def run(
         manifest = new_manifest(
             whole,
             jobs=jobs,
-            engine=type(worker_engine).__name__.removesuffix("Engine").lower(),
+            engine=worker_engine.name,
             shard=f"{shard[0]}/{shard[1]}" if shard else None,
         )
         write_manifest(store.folder, manifest)
@@ -112,8 +112,8 @@ def check_limits(config: Config, limits: Limits, engine: Engine) -> None:
     wanted = [limits, *(limits_of(entry) for entry in config.methods)]
     if any(wanted) and not engine.has_limits:
         raise ConfmlError(
-            "limits of time and memory need the engine loky, whose worker processes can be stopped",
-            hint="leave out --timeout, --memory and limits:, or use --engine loky",
+            "limits of time and memory need the engine processes, whose worker processes can be stopped",
+            hint="leave out --timeout, --memory and limits:, or use --engine processes",
         )
     if any(one.memory for one in wanted) and not limits_memory():
         raise ConfmlError("limits of memory need Linux", hint="leave out --memory and limits: memory")
@@ -131,9 +131,10 @@ def _compute(
 ) -> None:
     steps = sorted({step["name"] for job in plan.jobs for step in job.identity["steps"]})
     methods = sorted({job.entry.name for job in plan.jobs})
-    engine.start(run_task, len(state.left))  # workers import modules while the kernels are compiled
+    classes: list[type[Method] | type[Step]] = [*map(step_class, steps), *map(method_class, methods)]
+    engine.start(_modules(classes), len(state.left))  # they are imported while the kernels are compiled
     try:
-        compile_all_kernels([*map(step_class, steps), *map(method_class, methods)], say)
+        compile_all_kernels(classes, say)
         workspace = Workspace.make(store.folder)
     except BaseException:
         engine.stop()
@@ -175,6 +176,15 @@ def _compute(
     finally:
         engine.stop()
         workspace.remove()
+
+
+def _modules(classes: Iterable[type]) -> list[str]:
+    """Return the modules that workers import before their first task: those of confml and scikit-learn.
+
+    Modules of other packages are imported by the task that needs them, which fails alone if they cannot be.
+    """
+    names = [run_task.__module__, *(kind.__module__ for kind in classes)]
+    return [name for name in dict.fromkeys(names) if name.partition(".")[0] in ("confml", "sklearn")]
 
 
 def _checked(task: Task, outcome: Outcome | BaseException, folder: Path) -> Outcome:
