@@ -115,7 +115,7 @@ def run(
                 say=(lambda text: None) if quiet else say,
             )
             with guarded(folder):
-                results = open_run(folder)
+                results = open_run(folder, known=state.done)
                 write_report(results, folder)
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
