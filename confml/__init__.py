@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from confml.methods.tcm_nn import TCMNN as TCMNN
     from confml.methods.tcm_nn import OnlineTCMNN as OnlineTCMNN
     from confml.methods.tcm_svm import TCMSVM as TCMSVM
+    from confml.methods.venn_abers import VennAbers as VennAbers
     from confml.methods.version_space import BayesPointMachine as BayesPointMachine
     from confml.methods.version_space import BayesTransduction as BayesTransduction
     from confml.methods.version_space import KernelSVM as KernelSVM
@@ -54,6 +55,7 @@ _HOMES = {
     "confml.methods.svm": ("CrammerSinger", "DAGSVM", "GenSVM", "OvOSVM", "OvRSVM", "SmartSVM"),
     "confml.methods.tcm_nn": ("TCMNN", "OnlineTCMNN"),
     "confml.methods.tcm_svm": ("TCMSVM",),
+    "confml.methods.venn_abers": ("VennAbers",),
     "confml.methods.version_space": ("BayesPointMachine", "BayesTransduction", "KernelSVM"),
     "confml.predictions": ("predict",),
     "confml.runs": ("Run", "load_run", "run"),

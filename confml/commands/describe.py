@@ -21,7 +21,7 @@ def describe(name: str, only: str | None, as_json: bool) -> None:
     """Describe a name of a config or report.
 
     NAME is a method, a step, a view, a protocol, a metric, a figure, a published table, or a section of the
-    report or one of its files. 'conformal' is the conformal wrapper of any classifier. A name with several
+    report or one of its files. 'conformal' and 'venn' are wrappers of any classifier. A name with several
     meanings is described once for each; with --json it is then a list.
 
     \b

@@ -36,4 +36,5 @@ def methods(as_json: bool) -> None:
         click.echo(f"  {name}  cannot be used: {error}")
     click.echo("Scikit-learn classifiers are named as sklearn.ensemble.RandomForestClassifier.")
     click.echo("'conformal: split' or 'conformal: cross' gives any classifier p-values (see conformal).")
+    click.echo("'venn: inductive' or 'venn: cross' gives it probabilities with bounds (see venn).")
     click.echo("confml describe NAME shows the documentation of a name; try: confml describe conformal")

@@ -53,6 +53,30 @@ class ConformalSpec(Part):
         return {"conformal": self.kind, **others}
 
 
+class VennSpec(Part):
+    """Settings of Venn-Abers prediction; `confml describe venn` has the defaults."""
+
+    short = "kind"
+
+    kind: Annotated[str, one_of("inductive", "cross")] = Field(
+        "inductive",
+        description="inductive: calibrate on a part of the training set; cross: on each fold in turn.",
+    )
+    calibration: Between | None = Field(
+        None,
+        description="Fraction of examples in the calibration part, for inductive (default 0.3).",
+    )
+    folds: Folds | None = Field(None, description="Number of folds, for cross (default 5).")
+
+    def as_params(self) -> dict[str, Any]:
+        """Return the given settings as parameters of the method: ``venn``, ``venn__folds``."""
+        given = {"calibration": self.calibration, "folds": self.folds}
+        return {
+            "venn": self.kind,
+            **{f"venn__{name}": value for name, value in given.items() if value is not None},
+        }
+
+
 class LimitsSpec(Part):
     """The time and memory that one task of a method may take; they do not change results."""
 
@@ -91,6 +115,11 @@ class MethodEntry(Part):
         description="Conformal prediction with this method; a single word is the kind.",
         examples=["split", {"kind": "cross", "nonconformity": "aps"}],
     )
+    venn: VennSpec | None = Field(
+        None,
+        description="Venn-Abers prediction with this method; a single word is the kind.",
+        examples=["inductive", {"kind": "cross", "folds": 5}],
+    )
     label: Words | None = Field(None, description="Name in tables and figures.", examples=["1-NN"])
     limits: LimitsSpec | None = Field(
         None,
@@ -109,8 +138,17 @@ class MethodEntry(Part):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The parameters that all variants share, including the conformal settings."""
-        return {**self.params, **(self.conformal.as_params() if self.conformal else {})}
+        """The parameters that all variants share, including the settings of ``conformal`` or ``venn``."""
+        params = dict(self.params)
+        for spec in self.wrappers.values():
+            params |= spec.as_params()
+        return params
+
+    @property
+    def wrappers(self) -> dict[str, ConformalSpec | VennSpec]:
+        """The settings of ``conformal`` and ``venn``, where they are given; a method can have one of them."""
+        given = {"conformal": self.conformal, "venn": self.venn}
+        return {key: spec for key, spec in given.items() if spec is not None}
 
     def variants(self) -> list[dict[str, Any]]:
         """Return the combinations of swept values, in order; one empty dict without sweep."""

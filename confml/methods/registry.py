@@ -10,11 +10,15 @@ import sklearn
 
 from confml.errors import ConfigError, ConfmlError
 from confml.methods.base import Method
-from confml.methods.conformal import conformal
-from confml.methods.conformal.settings import KEY, PARAMETERS, check_settings, settings_of
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
 from confml.methods.sklearn.sklearn_method import SklearnMethod, new_classifier, view_of
-from confml.plugins.parameters import Parameter
+from confml.methods.wrappers import (
+    WRAPPERS,
+    check_settings,
+    split_settings,
+    wrapped,
+    wrapper_of,
+)
 from confml.plugins.registry import PluginRegistry, required_parameters
 
 methods = PluginRegistry[Method]("method", "confml.methods", Method, "confml.methods")
@@ -50,9 +54,9 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
     """Raise ConfigError unless the method is known and can be built with exactly these parameters.
 
     A mistake in a parameter raises a `confml.plugins.parameters.ParameterError`. Every method also accepts
-    ``conformal`` and the settings that begin with ``conformal__``.
+    the settings of one wrapper: ``conformal`` and ``conformal__...``, or ``venn`` and ``venn__...``.
     """
-    settings, params = settings_of(params or {})
+    settings, params = split_settings(params or {})
     if method_class(name) is SklearnMethod:
         views = [view_of(new_classifier(name, params))]
     else:
@@ -65,24 +69,24 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
 def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
     """Return a new method that is not fitted. Raises the errors of `check`."""
     check(name, params)
-    settings, params = settings_of(params or {})
+    settings, params = split_settings(params or {})
     if method_class(name) is SklearnMethod:
         method = SklearnMethod(new_classifier(name, params))
     else:
         method = method_class(name)(**params)
-    return conformal.make(method, settings) if settings else method
+    return wrapped(method, settings) if settings else method
 
 
 def version_of(name: str, params: Mapping[str, Any] | None = None) -> int | str:
     """Return the version of a method, which changes whenever its results may change.
 
-    For scikit-learn's classifiers it contains the version of scikit-learn; with ``conformal`` in ``params``
-    it also contains the version of that.
+    For scikit-learn's classifiers it contains the version of scikit-learn; with ``conformal`` or ``venn`` in
+    ``params`` it also contains the version of that.
     """
     cls = method_class(name)
     version = f"{cls.version}, scikit-learn {sklearn.__version__}" if cls is SklearnMethod else cls.version
-    settings, _ = settings_of(params or {})
-    return f"{version}, conformal {conformal.Conformal.version}" if settings else version
+    key = wrapper_of(params or {})
+    return f"{version}, {key} {WRAPPERS[key].cls.version}" if key else version
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -90,10 +94,10 @@ def describe(name: str) -> dict[str, Any]:
 
     Keys: name, summary (one line), text, source (``confml``, or another package with its version), version,
     views (with default parameters), parameters (each with name, about, expected and, where there is one,
-    default). The name ``conformal`` describes the settings that make any classifier conformal.
+    default). The names ``conformal`` and ``venn`` describe the settings that every method accepts.
     """
-    if name == KEY:
-        return conformal.describe()
+    if name in WRAPPERS:
+        return WRAPPERS[name].cls.description()
     cls = method_class(name)
     if cls is not SklearnMethod:
         return methods.describe(name) | {"views": views_of(cls)}
@@ -111,11 +115,6 @@ def describe(name: str) -> dict[str, Any]:
         "views": [] if needs else [view_of(classifier())],
         "parameters": describe_parameters(classifier),
     }
-
-
-def conformal_parameters() -> Mapping[str, Parameter]:
-    """Return the parameters that make any method conformal: ``conformal``, ``conformal__folds`` and so on."""
-    return PARAMETERS
 
 
 def views_of(cls: type[Method]) -> list[str]:
