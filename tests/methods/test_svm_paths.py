@@ -94,7 +94,7 @@ def test_class_weights_multiply_the_cost_of_the_class():
 
 def test_a_point_of_a_path_is_the_fit_alone():
     X, y = clouds(rows=80)
-    grid = [{"C": C} for C in (3.0, RUNGS[4], 2.0**17, 2.0**20)]
+    grid = [{"C": C} for C in (3.0, RUNGS[0] / 8, RUNGS[0], RUNGS[4], 2.0**17, 2.0**20)]
     model = CrammerSinger(solver="path")
     path = [views for _, views in model.evaluate_path(X, y, X, grid)]
     back = [views for _, views in model.evaluate_path(X, y, X, grid[::-1])][::-1]

@@ -67,13 +67,14 @@ def crammer_singer_path(
     check_size(c * D, "dual")
     costs = np.ascontiguousarray(penalties, dtype=np.float64)[codes]
     asked = set(map(float, Cs))
-    state = _start(rows, codes, costs, c, D, min(RUNGS[0], *asked))
+    state = _start(rows, codes, costs, c, D, RUNGS[0])
     found: dict[float, Solution] = {}
     seconds: dict[float, float] = {}
     pending = time.thread_time() - started
     for C in sorted(asked | {rung for rung in RUNGS if rung < max(asked)}):
         started = time.thread_time()
-        solved, gap, objective = _solve(rows, codes, costs, state, C, relative, keep=C in RUNGS)
+        before = state if C >= RUNGS[0] else _start(rows, codes, costs, c, D, C)
+        solved, gap, objective = _solve(rows, codes, costs, before, C, relative, keep=C in RUNGS)
         if C in RUNGS:
             state = solved
         pending += time.thread_time() - started

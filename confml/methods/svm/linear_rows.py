@@ -24,7 +24,8 @@ def linear_rows(X) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         X = X.toarray()
     if not issparse(X) and np.count_nonzero(X) >= DENSE * X.size:
         none = np.empty(0, dtype=np.int64)
-        return np.hstack([np.ones((len(X), 1)), X]), np.zeros(1, dtype=np.int64), none, np.empty(0)
+        inputs = np.ascontiguousarray(np.hstack([np.ones((len(X), 1)), X]))
+        return inputs, np.zeros(1, dtype=np.int64), none, np.empty(0)
     rows = csr_matrix(hstack([np.ones((X.shape[0], 1)), csr_matrix(X)], format="csr"))
     rows.sum_duplicates()
     rows.sort_indices()
