@@ -174,10 +174,10 @@ class CrammerSinger(PenaltyPath):
         with np.errstate(over="ignore", invalid="ignore"):
             values = np.asarray(X @ self.weights_[:, 1:].T) + self.weights_[:, 0]
         values = finite_scores(values, self.name)
-        labels = None
         if self.solver == "path":
             labels = labels_with_ties(values, self.classes_, self.class_counts_)
-        return {"margin": Prediction(self.classes_, values, "margin", labels)}
+            return {"margin": Prediction(self.classes_, values, "margin", labels)}
+        return {"margin": Prediction(self.classes_, values, "margin")}
 
     @classmethod
     def compile_kernels(cls) -> None:

@@ -45,7 +45,7 @@ class _State(NamedTuple):
     steps: int
 
     def copy(self) -> _State:
-        return _State(*(part.copy() for part in self[:4]), *self[4:])
+        return self._replace(W=self.W.copy(), P=self.P.copy(), support=self.support.copy(), G=self.G.copy())
 
 
 def crammer_singer_path(

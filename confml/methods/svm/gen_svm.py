@@ -134,7 +134,8 @@ class GenSVM(PenaltyPath):
             if ridge in RUNGS:
                 V, iterations = solved, iterations + steps
             if ridge in ridges:
-                self.path_[ridge] = solved, objective, float(iterations + (0 if ridge in RUNGS else steps))
+                total = float(iterations + (0 if ridge in RUNGS else steps))
+                self.path_[ridge] = Solution(solved, objective, total)
                 seconds[ridge], pending = pending, 0.0
         return shared, seconds
 
@@ -185,10 +186,10 @@ class GenSVM(PenaltyPath):
         with np.errstate(over="ignore", invalid="ignore"):
             Z = np.asarray(self._inputs(X) @ self.coefficients_[1:]) + self.coefficients_[0]
             scores = finite_scores(Z @ self.corners_.T, self.name)
-        labels = None
         if self.solver == "path":
             labels = labels_with_ties(scores, self.classes_, self.class_counts_)
-        return {"margin": Prediction(self.classes_, scores, "margin", labels)}
+            return {"margin": Prediction(self.classes_, scores, "margin", labels)}
+        return {"margin": Prediction(self.classes_, scores, "margin")}
 
     @classmethod
     def compile_kernels(cls) -> None:
