@@ -19,6 +19,7 @@ from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
 from confml.runner.graph import Schedule, make_tasks
 from confml.runner.manifest import check_folder, new_manifest, notes_on, write_manifest
+from confml.runner.origins import RowOrigins, origins_key
 from confml.runner.plan import Cell, Plan, load_datasets, make_plan
 from confml.runner.progress import Progress
 from confml.runner.provenance import now
@@ -96,6 +97,9 @@ def run(
             engine=type(worker_engine).__name__.removesuffix("Engine").lower(),
             shard=f"{shard[0]}/{shard[1]}" if shard else None,
         )
+        for data in datasets.values():
+            if (key := origins_key(data)) is not None:
+                RowOrigins.of(data).write(store, key)
         write_manifest(store.folder, manifest)
         if state.done or state.failed:
             kept = f"{len(state.done)} of {len(plan.cells)} cells are done already"

@@ -40,6 +40,7 @@ def notes_of(results: RunResults) -> list[str]:
         notes.append(f"{done} of {planned} cells are done{failed}: the numbers are of those")
     for name, info in sorted(results.datasets.items()):
         notes += [f"{name}: {note}" for note in info.notes]
+    notes += _origin_notes(results)
     fewest: dict[str, int] = {}
     by_class: dict[str, dict] = {}
     for result in results.finished():
@@ -63,6 +64,16 @@ def notes_of(results: RunResults) -> list[str]:
         unreachable = smallest_p_notes(levels, class_counts=counts)
         notes += [f"{name}, label-conditional p-values: {note}" for note in unreachable]
     return [*notes, *_chain_notes(results)]
+
+
+def _origin_notes(results: RunResults) -> list[str]:
+    """Return a note for each table file whose lines an older version of confml did not store."""
+    return [
+        f"{spec.name}: regions/ has no lines of the file, because the run was started by an older version of "
+        "confml; run its config again, which keeps the finished cells"
+        for spec in getattr(results.config, "datasets", ())
+        if spec.csv is not None and spec.name in results.datasets and spec.name not in results.origins
+    ]
 
 
 def _chain_notes(results: RunResults) -> list[str]:
