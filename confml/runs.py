@@ -195,7 +195,9 @@ def run(
     """
     from joblib import cpu_count
 
+    from confml.config.warnings import unsilenced
     from confml.report import write_report
+    from confml.report.warnings import result_warnings
     from confml.runner.run import run as compute
 
     settings = load_settings(config, overrides)
@@ -212,6 +214,8 @@ def run(
     )
     finished = Run(folder)
     write_report(finished._results, folder)
+    for warning in unsilenced(result_warnings(finished._results), settings.silence):
+        say(f"warning: {warning.text}")
     return finished
 
 

@@ -23,7 +23,7 @@ from confml.report.write import write_items
 from confml.runner.results import CellResult
 
 BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
-DECIDES_NOTHING = ("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed")
+DECIDES_NOTHING = ("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed", "silence")
 
 
 def merged_runs(runs: Sequence[Path | str]) -> RunResults:

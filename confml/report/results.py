@@ -14,6 +14,7 @@ from confml.report.summaries import MetricRow, SummaryRow, metric_rows, summaris
 
 if TYPE_CHECKING:
     from confml.config import Config
+    from confml.config.warnings import Warned
     from confml.runner.origins import RowOrigins
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
@@ -53,7 +54,7 @@ class RunResults:
     """The planned cells of a run in the order of the config, and the results of the finished ones.
 
     results: results by cell key, read when they are used. datasets: by name. origins: lines and identifiers
-    of the rows of those data sets that have some.
+    of the rows of those data sets that have some. warnings: those of the start of the run.
     """
 
     config: Config
@@ -62,6 +63,7 @@ class RunResults:
     failures: Sequence[Failure] = ()
     datasets: Mapping[str, DatasetInfo] = field(default_factory=dict)
     origins: Mapping[str, RowOrigins] = field(default_factory=dict)
+    warnings: Sequence[Warned] = ()
 
     def finished(self) -> Iterator[CellResult]:
         """Yield finished cells in the order of the CSV files, which does not depend on the config."""

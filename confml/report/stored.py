@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from confml.config import restore_config
+from confml.config.warnings import Warned
 from confml.errors import ConfmlError, printable
 from confml.report.results import DatasetInfo, Failure, RunResults
 from confml.runner.manifest import manifest_cells, read_manifest
@@ -77,5 +78,6 @@ def open_run(folder: Path | str) -> RunResults:
         results=StoredResults(store, [cell for cell in cells if cell.key in state.done]),
         failures=failures,
         datasets=datasets,
+        warnings=tuple(Warned(**warning) for warning in manifest.get("warnings", ())),
         origins={name: origins for name, origins in found.items() if origins is not None},
     )

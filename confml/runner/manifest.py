@@ -131,6 +131,12 @@ def _check_manifest(manifest: Any) -> None:
         key = info.get("origins")
         _expect(key is None or _is_key(key), f"{place}.origins", "32 hexadecimal digits", key)
         _expect(all(isinstance(note, str) for note in info.get("notes", ())), f"{place}.notes", "texts", info)
+    warnings = manifest.get("warnings", [])  # older versions stored none
+    _expect(isinstance(warnings, list), "warnings", "a list", warnings)
+    for number, warning in enumerate(warnings):
+        place = f"warnings[{number}]"
+        _expect(isinstance(warning, dict) and warning.keys() == _WARNING_FIELDS, place, "a warning", warning)
+        _expect(all(isinstance(text, str) for text in warning.values()), place, "texts", warning)
     names = [info["name"] for info in manifest["datasets"]]
     _expect(len(set(names)) == len(names), "datasets", "of different names", names)
     keys = set()
@@ -146,6 +152,7 @@ def _check_manifest(manifest: Any) -> None:
         keys.add(key)
 
 
+_WARNING_FIELDS = {"code", "sentence", "remedy", "dataset"}
 _FIELDS: dict[str, tuple[type, ...]] = {
     "format": (int,),
     "name": (str,),

@@ -12,6 +12,7 @@ from pathlib import Path
 from confml._cache import cache_folder
 from confml.config import Config
 from confml.config.limits import NO_LIMITS, Limits, limits_of
+from confml.config.warnings import unsilenced
 from confml.errors import ConfmlError
 from confml.methods.base import Method
 from confml.methods.registry import method_class
@@ -27,6 +28,7 @@ from confml.runner.results import CellResult
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, Task, run_task
 from confml.runner.tuning import is_inner_complete
+from confml.runner.warnings import run_warnings
 from confml.runner.workers import limits_memory
 from confml.runner.workspace import Workspace
 from confml.steps.base import Step
@@ -87,6 +89,9 @@ def run(
     for data in datasets.values():
         for note in notes_on(data):
             say(f"{data.name}: {note}")
+    warnings = run_warnings(whole)
+    for warning in unsilenced(warnings, config.silence):
+        say(f"warning: {warning.text}")
     plan = whole.shard(*shard) if shard else whole
     store.make()
     with guarded(store.folder):
@@ -97,6 +102,7 @@ def run(
             engine=type(worker_engine).__name__.removesuffix("Engine").lower(),
             shard=f"{shard[0]}/{shard[1]}" if shard else None,
         )
+        manifest["warnings"] = [warning.as_dict() for warning in warnings]
         for data in datasets.values():
             if (key := origins_key(data)) is not None:
                 RowOrigins.of(data).write(store, key)

@@ -102,6 +102,6 @@ def _class_rows(counts: dict[tuple[Any, Any], int]) -> Iterator[tuple]:
     for (label, predicted), count in counts.items():
         matrix[place[label], place[predicted]] = count
     all_splits = Confusion(np.array(labels), matrix)
-    columns = (all_splits.rows, all_splits.predicted, all_splits.correct)
-    columns += (all_splits.precision, all_splits.recall, all_splits.f1)
+    columns = [all_splits.rows, all_splits.predicted, all_splits.correct]
+    columns += [all_splits.precision, all_splits.recall, all_splits.f1]
     yield from zip(labels, *(column.tolist() for column in columns), strict=True)
