@@ -80,8 +80,9 @@ class Run:
         dataset, method, view: names to select; all by default. A method's name selects all of its variants.
 
         Columns: ``dataset``, ``method``, ``params``, ``split``, ``view``, ``row`` (number of the row in the
-        loaded part), ``label``, then those of `confml.Prediction.to_frame` with a region, a tuple of labels,
-        for each significance level of the config. Raises ConfmlError for a name that the run does not have.
+        loaded part), ``line`` and the identifiers where the data set has them (as in ``regions/``),
+        ``label``, then those of `confml.Prediction.to_frame` with a region, a tuple of labels, for each
+        significance level of the config. Raises ConfmlError for a name that the run does not have.
         """
         import pandas as pd
 
@@ -99,6 +100,12 @@ class Run:
                     levels = self._results.config.levels if prediction.has_regions else ()
                     frame = prediction.to_frame(levels)
                     frame.insert(0, "label", result.truth)
+                    origins = self._results.origins.get(cell.dataset)
+                    if origins is not None:
+                        taken = [*_KEYS, *map(str, frame.columns)]
+                        own = origins.columns(result.rows, cell.split, taken)
+                        for place, (column, values) in enumerate(own.items()):
+                            frame.insert(place, column, values)
                     frame.insert(0, "row", result.rows)
                     keys = (cell.dataset, cell.method, cell.variant, cell.split, name)
                     for place, (column, value) in enumerate(zip(_KEYS, keys, strict=True)):
@@ -188,7 +195,9 @@ def run(
     """
     from joblib import cpu_count
 
+    from confml.config.warnings import unsilenced
     from confml.report import write_report
+    from confml.report.warnings import result_warnings
     from confml.runner.run import run as compute
 
     settings = load_settings(config, overrides)
@@ -205,6 +214,8 @@ def run(
     )
     finished = Run(folder)
     write_report(finished._results, folder)
+    for warning in unsilenced(result_warnings(finished._results), settings.silence):
+        say(f"warning: {warning.text}")
     return finished
 
 

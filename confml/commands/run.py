@@ -87,8 +87,10 @@ def run(
     import joblib
 
     from confml.config.limits import parse_limits
+    from confml.config.warnings import unsilenced
     from confml.errors import ConfmlError
     from confml.report import open_run, print_json, print_run, write_report
+    from confml.report.warnings import result_warnings
     from confml.runner.environment import guarded
     from confml.runner.progress import progress_for
     from confml.runner.run import parse_shard
@@ -117,6 +119,9 @@ def run(
             with guarded(folder):
                 results = open_run(folder, known=state.done)
                 write_report(results, folder)
+        if not quiet:
+            for warning in unsilenced(result_warnings(results), settings.silence):
+                say(f"warning: {warning.text}")
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
             say(f"confml: interrupted; finished cells are in {folder}: run the same command again to go on")

@@ -131,6 +131,7 @@ def describe_view(name: str) -> Entry:
 def known_types() -> dict[str, Described]:
     """Return everything that can be described, by type."""
     from confml.config.protocol import PROTOCOLS
+    from confml.config.warnings import WARNINGS
     from confml.methods.conformal.conformal import KEY
     from confml.methods.registry import describe as describe_method
     from confml.methods.registry import methods
@@ -147,6 +148,7 @@ def known_types() -> dict[str, Described]:
         "figure": Described(known_figures, describe_figure),
         "section": Described(_section_names, describe_section),
         "table": Described(known_tables, describe_table),
+        "warning": Described(lambda: WARNINGS, lambda name: {"name": name, "about": WARNINGS[name]}),
     }
 
 

@@ -14,6 +14,8 @@ from confml.report.summaries import MetricRow, SummaryRow, metric_rows, summaris
 
 if TYPE_CHECKING:
     from confml.config import Config
+    from confml.config.warnings import Warned
+    from confml.runner.origins import RowOrigins
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
 
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 class DatasetInfo:
     """Numbers of a data set. train_rows, test_rows: sizes of the provider's parts, None without parts.
 
-    smallest_class, largest_class: rows of the smallest and the largest class.
+    smallest_class, largest_class: rows of the smallest and the largest class. origins: key of the stored
+    lines and identifiers of its rows.
     """
 
     name: str
@@ -35,6 +38,7 @@ class DatasetInfo:
     checksum: str = ""
     smallest_class: int | None = None
     largest_class: int | None = None
+    origins: str | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ class Failure:
 class RunResults:
     """The planned cells of a run in the order of the config, and the results of the finished ones.
 
-    results: results by cell key, read when they are used. datasets: by name.
+    results: results by cell key, read when they are used. datasets: by name. origins: lines and identifiers
+    of the rows of those data sets that have some. warnings: those of the start of the run.
     """
 
     config: Config
@@ -57,6 +62,8 @@ class RunResults:
     results: Mapping[str, CellResult]
     failures: Sequence[Failure] = ()
     datasets: Mapping[str, DatasetInfo] = field(default_factory=dict)
+    origins: Mapping[str, RowOrigins] = field(default_factory=dict)
+    warnings: Sequence[Warned] = ()
 
     def finished(self) -> Iterator[CellResult]:
         """Yield finished cells in the order of the CSV files, which does not depend on the config."""

@@ -67,11 +67,16 @@ class Job:
 
 @dataclass(frozen=True)
 class Plan:
-    """A config with its data sets; ``jobs`` and ``cells`` are in the order of the config."""
+    """A config with its data sets; ``jobs`` and ``cells`` are in the order of the config.
+
+    smallest_training: for each data set the training rows per class of the split with the fewest training
+    rows.
+    """
 
     config: Config
     datasets: Mapping[str, DataSet]
     jobs: tuple[Job, ...] = field(default=())
+    smallest_training: Mapping[str, Mapping[Any, int]] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -80,7 +85,7 @@ class Plan:
     def shard(self, index: int, count: int) -> Plan:
         """Return part ``index`` of ``count`` (from 1), selected by the keys of the jobs."""
         mine = tuple(job for job in self.jobs if int(job.cells[0].key[:8], 16) % count == index - 1)
-        return Plan(self.config, self.datasets, mine)
+        return Plan(self.config, self.datasets, mine, self.smallest_training)
 
 
 def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
@@ -91,6 +96,7 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
     protocol = config.protocol
     problems: dict[str, ConfigError] = {}
     jobs = []
+    smallest: dict[str, dict[Any, int]] = {}
     for data in datasets.values():
         for split in outer_splits(protocol):
             try:
@@ -109,10 +115,13 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
                 empty = ConfigError(f"data set '{data.name}', split {split.name}: an empty part")
                 problems.setdefault(str(empty), empty)
                 break
+            if len(train) < sum(smallest.get(data.name, {0: len(data) + 1}).values()):
+                labels, counts = np.unique(data.y[train], return_counts=True)
+                smallest[data.name] = dict(zip(labels.tolist(), counts.tolist(), strict=True))
             jobs += [_job(config, data, split, entry) for entry in config.methods]
     if problems:
         raise ConfigErrors(list(problems.values()))
-    return Plan(config, datasets, tuple(jobs))
+    return Plan(config, datasets, tuple(jobs), smallest)
 
 
 def load_datasets(config: Config) -> dict[str, DataSet]:
