@@ -174,6 +174,7 @@ def run(
     scheduler: str | None = None,
     retry_failed: bool = False,
     shard: tuple[int, int] | None = None,
+    allow_import: Sequence[str] | str = (),
     say: Callable[[str], None] = lambda text: None,
 ) -> Run:
     """Execute a config as ``confml run`` does, write its reports, and return the `Run`.
@@ -181,31 +182,34 @@ def run(
     config: path of a YAML file, name of a bundled config, or the config itself as a mapping. out: the run's
     folder, ``results/<name>`` by default. overrides: as ``--set``, a mapping from dotted keys to values or
     ``KEY=VALUE`` texts. jobs: worker processes, all cores by default. engine, scheduler, retry_failed, shard
-    (part, parts): as the options of the command. say: called with each message.
+    (part, parts): as the options of the command. allow_import: packages, besides scikit-learn, whose classes
+    the config may name, such as ``["xgboost"]``. say: called with each message.
 
     Finished cells of the folder are not computed again. Failed cells do not raise; they are in
     `Run.failures`. Raises ConfigErrors, with all errors of the config, or DataError before computing.
     """
     from joblib import cpu_count
 
+    from confml.plugins.imports import allow_imports
     from confml.report import write_report
     from confml.runner.run import run as compute
 
-    settings = load_settings(config, overrides)
-    folder = Path("results") / settings.name if out is None else Path(out)
-    compute(
-        settings,
-        folder,
-        jobs=jobs or cpu_count(),
-        engine=engine,
-        scheduler=scheduler,
-        retry_failed=retry_failed,
-        shard=shard,
-        say=say,
-    )
-    finished = Run(folder)
-    write_report(finished._results, folder)
-    return finished
+    with allow_imports(allow_import):
+        settings = load_settings(config, overrides)
+        folder = Path("results") / settings.name if out is None else Path(out)
+        compute(
+            settings,
+            folder,
+            jobs=jobs or cpu_count(),
+            engine=engine,
+            scheduler=scheduler,
+            retry_failed=retry_failed,
+            shard=shard,
+            say=say,
+        )
+        finished = Run(folder)
+        write_report(finished._results, folder)
+        return finished
 
 
 def load_settings(

@@ -28,7 +28,7 @@ from confml.runner.run import compile_all_kernels
 from confml.runner.split_data import SplitData
 from confml.runner.splits import Split, inner_folds
 from confml.runner.tasks import TaskContext
-from confml.steps.registry import build_pipeline, step_class
+from confml.steps.registry import build_pipeline, imputes, step_class
 
 _PLACE = Split("fixed-split")  # the training rows are no random part: all draws have this identity
 
@@ -72,7 +72,7 @@ class Model:
         self.coder = RowCoder(self.data, _label(spec), _unused(spec), missing, spec.decimal or ".")
         self.rows = self._training_rows()
         steps = steps_for(config, self.data)
-        if missing == "mean" and not any(name == "impute-mean" for name, _ in steps):
+        if missing == "mean" and not any(imputes(name) for name, _ in steps):
             steps = (("impute-mean", {}), *steps)
         self.context = TaskContext(
             run_folder=Path(),

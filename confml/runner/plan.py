@@ -17,7 +17,7 @@ from confml.errors import ConfigError, ConfigErrors, ConfmlError
 from confml.methods.registry import version_of
 from confml.plugins.parameters import parameters_text
 from confml.runner.splits import Split, inner_folds, outer_splits, split_identity, split_rows
-from confml.steps.registry import version_of_step
+from confml.steps.registry import imputes, version_of_step
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def load_datasets(config: Config) -> dict[str, DataSet]:
 def steps_for(config: Config, data: DataSet) -> tuple[tuple[str, dict], ...]:
     """Return the steps of the config; with missing values, imputation is added as the first step."""
     listed = tuple((step.name, dict(step.params)) for step in config.steps)
-    if np.isnan(data.X).any() and not any(name == "impute-mean" for name, _ in listed):
+    if np.isnan(data.X).any() and not any(imputes(name) for name, _ in listed):
         return (("impute-mean", {}), *listed)
     return listed
 
@@ -147,11 +147,11 @@ def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
         "seed": config.seed,
         "noise": config.noise_values and {**config.noise_values, "version": NOISE_VERSION},
         "steps": [
-            {"name": name, "version": version_of_step(name), "params": params}
+            {"name": name, "version": version_of_step(name, params), "params": params}
             for name, params in steps_for(config, data)
         ],
         "method": entry.name,
-        "version": version_of(entry.name, entry.given),
+        "version": version_of(entry.name, entry.given, [*entry.sweep.values(), *entry.tune.values()]),
     }
     if entry.tune:
         identity["tune"] = entry.tune_grid()

@@ -7,11 +7,12 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from confml.errors import ConfmlError
 from confml.measures.regions import smallest_p_notes
 from confml.methods.details import ChainSummary
 from confml.methods.registry import known_methods, views_of
 from confml.report.sections.base import Item, Note, Section
-from confml.steps.registry import known_steps
+from confml.steps.registry import step_class
 
 if TYPE_CHECKING:
     from confml.config import Config
@@ -91,12 +92,7 @@ def step_notes(config: Config) -> list[str]:
     Methods with ``conformal`` are not concerned: their steps learn from the examples that the classifier is
     fitted to, not from the calibration part.
     """
-    steps = known_steps()
-    names = [
-        step.name
-        for step in getattr(config, "steps", ())
-        if step.name in steps and steps[step.name].breaks_exchangeability
-    ]
+    names = [step.name for step in getattr(config, "steps", ()) if _breaks_exchangeability(step.name)]
     methods = known_methods()
     affected = dict.fromkeys(
         entry.name
@@ -111,6 +107,14 @@ def step_notes(config: Config) -> list[str]:
         f"{' and '.join(affected)} are too small, and regions err more often than their level; "
         "use a method with conformal: split, whose calibration part is not changed by steps"
     ]
+
+
+def _breaks_exchangeability(step: str) -> bool:
+    """Return whether a step does, or may do if it cannot be imported here."""
+    try:
+        return step_class(step).breaks_exchangeability
+    except ConfmlError:
+        return "." in step
 
 
 def _is_label_conditional(params: Mapping) -> bool:
