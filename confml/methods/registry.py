@@ -60,8 +60,23 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
     else:
         methods.check(name, params)
         views = views_of(method_class(name))
+        if settings and method_class(name).takes_rows:
+            _check_calibration_on_all(name, settings)
     if settings:
         check_settings(name, settings, views)
+
+
+def _check_calibration_on_all(name: str, settings: Mapping[str, Any]) -> None:
+    """Raise ConfigError for settings that need features or a fit, which predictions of a file do not have."""
+    if settings.get(KEY, "split") != "split":
+        raise ConfigError(f"{name} is not fitted, so there are no folds", hint="use conformal: split")
+    if f"{KEY}__calibration" in settings:
+        raise ConfigError(
+            f"{name} is calibrated on the whole training part, because nothing is fitted",
+            hint="remove calibration",
+        )
+    if settings.get(f"{KEY}__nonconformity") == "knn-ratio":
+        raise ConfigError(f"knn-ratio needs features, and {name} has none", hint="use nonconformity: lac")
 
 
 def build(name: str, params: Mapping[str, Any] | None = None) -> Method:

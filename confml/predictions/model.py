@@ -65,6 +65,11 @@ class Model:
             raise ConfigError(
                 "noise.irrelevant adds features that new rows do not have", hint="--set noise.irrelevant=0"
             )
+        if method_class(entry.name).takes_rows:
+            raise ConfigError(
+                f"{entry.name} has no predictions for new rows",
+                hint="choose another method with --method, or add the rows to the data set for confml run",
+            )
         params, grid = _parameters(entry, choice)
         self.config, self.levels, self.name = config, config.levels, entry.name
         self.data = load(spec.spec()) if data is None else data

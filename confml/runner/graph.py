@@ -50,6 +50,7 @@ def make_tasks(
             select_by=job.entry.select_by,
             limits=limits_of(job.entry).over(limits),
             permission=import_permission(),
+            files=job.files,
         )
         train, test = split_rows(data, config.protocol, job.split, config.seed)
         if job.entry.tune and not job.entry.conformal:

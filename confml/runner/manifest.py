@@ -15,6 +15,7 @@ import numpy as np
 from confml.config import Config
 from confml.errors import ConfmlError, printable
 from confml.methods.registry import packages_of
+from confml.runner.external_files import checksums
 from confml.runner.plan import Cell, Plan, cells_from
 from confml.runner.provenance import now, provenance
 from confml.runner.store import write_atomically
@@ -66,11 +67,14 @@ def new_manifest(plan: Plan, *, jobs: int, engine: str, shard: str | None) -> di
 
 
 def _provenance(config: Config) -> dict:
-    """Return software and machine, with the packages of the methods and steps that have dotted names."""
+    """Return software and machine, with the packages of dotted names and the SHA-256 of external files."""
     about = provenance()
     for entry in config.methods:
         values = [*entry.given.values(), *entry.sweep.values(), *entry.tune.values()]
         about["packages"] |= packages_of(entry.name, values)
+    files = checksums(config)
+    if files:
+        about["files"] = files
     for step in config.steps:
         about["packages"] |= packages_of(step.name, step.params.values())
     return about

@@ -16,6 +16,7 @@ from confml.data.noise import VERSION as NOISE_VERSION
 from confml.errors import ConfigError, ConfigErrors, ConfmlError
 from confml.methods.registry import version_of
 from confml.plugins.parameters import parameters_text
+from confml.runner.external_files import ExternalFile, check_file_names, external_files, shown_params
 from confml.runner.splits import Split, inner_folds, outer_splits, split_identity, split_rows
 from confml.steps.registry import imputes, version_of_step
 
@@ -63,6 +64,7 @@ class Job:
     split: Split
     cells: tuple[Cell, ...]
     identity: Mapping[str, Any]  # values that all its cells share, hashed into the keys of inner folds
+    files: tuple[ExternalFile, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,11 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
     Raises ConfigErrors if the protocol does not fit the data.
     """
     protocol = config.protocol
+    check_file_names(config)
     problems: dict[str, ConfigError] = {}
     jobs = []
     for data in datasets.values():
+        files: list[tuple[ExternalFile, ...]] = []
         for split in outer_splits(protocol):
             try:
                 if protocol.kind == "online" and len(steps_for(config, data)) > len(config.steps):
@@ -109,7 +113,12 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
                 empty = ConfigError(f"data set '{data.name}', split {split.name}: an empty part")
                 problems.setdefault(str(empty), empty)
                 break
-            jobs += [_job(config, data, split, entry) for entry in config.methods]
+            if not files:  # read once: it checks every split
+                splits = outer_splits(protocol)
+                files = [external_files(config, data, entry, splits) for entry in config.methods]
+            jobs += [
+                _job(config, data, split, entry, files[number]) for number, entry in enumerate(config.methods)
+            ]
     if problems:
         raise ConfigErrors(list(problems.values()))
     return Plan(config, datasets, tuple(jobs))
@@ -140,7 +149,7 @@ def steps_for(config: Config, data: DataSet) -> tuple[tuple[str, dict], ...]:
     return listed
 
 
-def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
+def _job(config: Config, data: DataSet, split: Split, entry, files: tuple[ExternalFile, ...]) -> Job:
     identity = {
         "data": data.checksum,
         "split": split_identity(config.protocol, split),
@@ -158,6 +167,8 @@ def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
         identity["inner-folds"] = config.protocol.inner_folds
         identity["inner-stratify"] = config.protocol.stratify
         identity["select-by"] = entry.select_by
+    if files:
+        identity["files"] = {file.name: file.digest for file in files}
     cells = tuple(
         Cell(
             key=stable_hash("cell", data.name, identity, params)[:32],
@@ -166,9 +177,9 @@ def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
             params=params,
             split=split.name,
         )
-        for params in ({**entry.given, **variant} for variant in entry.variants())
+        for params in (shown_params(entry, {**entry.given, **variant}) for variant in entry.variants())
     )
-    return Job(data.name, entry, split, cells, identity)
+    return Job(data.name, entry, split, cells, identity, files)
 
 
 def cells_from(documents: Sequence[Mapping]) -> list[Cell]:

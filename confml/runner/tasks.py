@@ -27,6 +27,7 @@ from confml.methods.registry import build
 from confml.plugins.imports import NO_PERMISSION, ImportPermission, permission_in_force
 from confml.runner.check_views import check_chunks, check_points, check_views
 from confml.runner.environment import EnvironmentFault, fault_of
+from confml.runner.external_files import ExternalFile
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult, join_chunks, views_from_arrays, views_to_arrays
 from confml.runner.split_data import SplitData
@@ -59,6 +60,7 @@ class TaskContext:
     select_by: str = "accuracy"
     limits: Limits = NO_LIMITS
     permission: ImportPermission = NO_PERMISSION
+    files: tuple[ExternalFile, ...] = ()
 
     def generator(self, *purpose: Any) -> np.random.Generator:
         """Return the random generator of this data, split and method for one purpose."""

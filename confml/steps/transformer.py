@@ -161,7 +161,7 @@ def _step_of(name: str, found: Any) -> type[TransformerStep]:
 
 
 def _selects_by_labels(transformer: Any) -> bool:
-    """Return whether it is a feature selector that scores features by the labels, which its tags do not say."""
+    """Return whether it is a feature selector that uses the labels, which its tags do not say."""
     from sklearn.feature_selection import SelectorMixin, VarianceThreshold
 
     return isinstance(transformer, SelectorMixin) and not isinstance(transformer, VarianceThreshold)

@@ -150,7 +150,7 @@ def test_names_that_are_no_classifiers(own, tmp_path, name, message):
         (
             SKLEARN_PIPELINE,
             {"steps": [["a", "sklearn.svm.SCV"]]},
-            "'sklearn.svm.SCV'; did you mean 'sklearn.svm.SVC'",
+            "'sklearn.svm.SCV'; did you mean 'sklearn.svm.S",
         ),
         (
             SKLEARN_PIPELINE,
