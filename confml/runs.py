@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confml.errors import ConfmlError, did_you_mean
+from confml.plugins.imports import with_allowed_imports
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,6 +165,7 @@ def load_run(folder: Path | str) -> Run:
     return Run(folder)
 
 
+@with_allowed_imports
 def run(
     config: str | Path | Mapping[str, Any],
     *,
@@ -190,26 +192,24 @@ def run(
     """
     from joblib import cpu_count
 
-    from confml.plugins.imports import allow_imports
     from confml.report import write_report
     from confml.runner.run import run as compute
 
-    with allow_imports(allow_import):
-        settings = load_settings(config, overrides)
-        folder = Path("results") / settings.name if out is None else Path(out)
-        compute(
-            settings,
-            folder,
-            jobs=jobs or cpu_count(),
-            engine=engine,
-            scheduler=scheduler,
-            retry_failed=retry_failed,
-            shard=shard,
-            say=say,
-        )
-        finished = Run(folder)
-        write_report(finished._results, folder)
-        return finished
+    settings = load_settings(config, overrides)
+    folder = Path("results") / settings.name if out is None else Path(out)
+    compute(
+        settings,
+        folder,
+        jobs=jobs or cpu_count(),
+        engine=engine,
+        scheduler=scheduler,
+        retry_failed=retry_failed,
+        shard=shard,
+        say=say,
+    )
+    finished = Run(folder)
+    write_report(finished._results, folder)
+    return finished
 
 
 def load_settings(

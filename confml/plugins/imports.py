@@ -15,14 +15,15 @@ import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from confml.errors import ConfigError, did_you_mean
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 OWN = ("sklearn", "confml")  # packages that need no permission
 
 
@@ -67,6 +68,17 @@ def allow_imports(packages: Sequence[str] | str) -> Iterator[None]:
     folder = os.getcwd() if names else before.folder
     with permission_in_force(ImportPermission((*before.packages, *names), folder)):
         yield
+
+
+def with_allowed_imports(function: Function) -> Function:
+    """Decorate a function with a keyword ``allow_import``: these packages are permitted while it runs."""
+
+    @functools.wraps(function)
+    def permitted(*args: Any, **kwargs: Any) -> Any:
+        with allow_imports(kwargs.get("allow_import", ())):
+            return function(*args, **kwargs)
+
+    return cast(Function, permitted)
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ import pytest
 from reference import own_module
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -291,6 +292,10 @@ def test_conformal_of_any_estimator(own, iris, tmp_path, monkeypatch):
     view = Conformal(Probable(), random_state=1).fit(X, y).confident_predict(X_test)["p-value"]
     assert view.classes.tolist() == ["one", "three", "two"]
     assert isinstance(Conformal(SVC()).fit(X, y).score(X, y), float)
+    assert (cross_val_score(Conformal(Probable(), random_state=1), X, y, cv=3) > 0.8).all()
+    grid = {"estimator__sharpness": [1e-3, 5.0], "nonconformity": ["lac", "aps"]}
+    search = GridSearchCV(clone(Conformal(Probable(), random_state=1)), grid, cv=3).fit(X, y)
+    assert search.best_params_["estimator__sharpness"] == 5.0 and search.score(X, y) > 0.8
 
 
 # ---- versions and descriptions
