@@ -162,7 +162,7 @@ def _rows_by_key(
     """Return the row of the data set for each value of the key columns."""
     rows = np.arange(len(data))
     name = keys[-1]
-    of_parts = data.train_rows is not None and data.test_rows is not None
+    of_parts = data.test_rows is not None
     by_number = name in ("line", "row") and name not in data.id_columns
     if by_number and fixed_split and "part" not in keys and data.test_rows is not None:
         rows = np.asarray(data.test_rows)
@@ -174,7 +174,7 @@ def _rows_by_key(
         numbers = data.part_row(rows) if fixed_split or "part" in keys else rows
         values = [(str(number),) for number in numbers.tolist()]
     if "part" in keys:
-        is_test = np.isin(rows, data.test_rows) if of_parts else np.zeros(len(rows), dtype=bool)
+        is_test = np.isin(rows, [] if data.test_rows is None else data.test_rows)
         values = [("test" if test else "train", *key) for key, test in zip(values, is_test, strict=True)]
     known: dict[tuple[str, ...], int] = {}
     for key, row in zip(values, rows.tolist(), strict=True):

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confml.errors import ConfigError, did_you_mean
-from confml.plugins.imports import is_dotted_name
+from confml.plugins.imports import import_permission, is_dotted_name
 from confml.plugins.parameters import Parameter
 from confml.report.declared import declared_metrics, describe_metric
 
@@ -159,13 +159,21 @@ def describe_all(name: str, only: str | None = None) -> list[Entry]:
     """
     types = {one: described for one, described in known_types().items() if only in (None, one)}
     found = [one for one, described in types.items() if name in list(described.names())]
-    if not found and (is_dotted_name(name) or (name.isidentifier() and not name.islower())):
+    names = dict.fromkeys(chain.from_iterable(described.names() for described in types.values()))
+    close = did_you_mean(name, names, list_all=False)
+    if not found and _is_class_name(name, known=close is not None):
         found = _types_of_class(name, list(types))
     if not found:
-        names = dict.fromkeys(chain.from_iterable(described.names() for described in types.values()))
-        hint = did_you_mean(name, names, list_all=False) or "confml methods lists methods and steps"
+        hint = close or "confml methods lists methods and steps"
         raise ConfigError(f"unknown {only or 'name'} '{name}'", hint=hint)
     return [{"type": one, **types[one].describe(name)} for one in found]
+
+
+def _is_class_name(name: str, known: bool) -> bool:
+    """Return whether a name is that of a class. known: whether it is similar to another name."""
+    if is_dotted_name(name):
+        return name.startswith("sklearn.") or import_permission().permits(name) or not known
+    return name.isidentifier() and not name.islower()
 
 
 def _types_of_class(name: str, types: list[str]) -> list[str]:
@@ -173,7 +181,7 @@ def _types_of_class(name: str, types: list[str]) -> list[str]:
     from confml.methods.registry import method_class
     from confml.steps.registry import step_class
 
-    found = []
+    found: list[str] = []
     for one, find in (("method", method_class), ("step", step_class)):
         if one in types:
             try:
@@ -181,7 +189,9 @@ def _types_of_class(name: str, types: list[str]) -> list[str]:
             except ConfigError:
                 continue
             found.append(one)
-    return found or [one for one in ("method", "step") if one in types][:1]
+    if not found:
+        found = [one for one in types if one in ("method", "step")][:1]
+    return found
 
 
 def _views_of_methods() -> dict[str, list[str]]:

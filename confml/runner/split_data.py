@@ -77,7 +77,7 @@ class SplitData:
         """
         method = build(self.context.method, point)
         if self._takes_rows:
-            of_file = getattr(method, "estimator", method)  # the one inside a conformal method
+            of_file: Any = getattr(method, "estimator", method)  # the one inside a conformal method
             of_file.use_table(self._table(point), self.context.split.repeat, self.context.split.fold)
             return method
         if self._steps_in_method and self.data.groups is not None:

@@ -144,7 +144,7 @@ def _step_of(name: str, found: Any) -> type[TransformerStep]:
     """Return a subclass for one transformer, with the properties that its tags state."""
     learns, uses_labels = True, True
     if not inspect.isclass(found) or not required_parameters(found):
-        transformer = found() if inspect.isclass(found) else found
+        transformer: Any = found() if inspect.isclass(found) else found
         try:
             tags = transformer.__sklearn_tags__()
             learns, uses_labels = (

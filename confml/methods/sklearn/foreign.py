@@ -84,9 +84,13 @@ def use_one_thread(estimator: Any) -> None:
             one.set_params(**{names[0]: 1})
 
 
-@functools.cache
-def known_parameters(cls: type) -> tuple[frozenset[str], bool]:
+def known_parameters(cls: Any) -> tuple[frozenset[str], bool]:
     """Return the parameters of a class, and whether its constructor accepts any other keyword."""
+    return _known_parameters(cls)
+
+
+@functools.cache
+def _known_parameters(cls: Any) -> tuple[frozenset[str], bool]:
     signature = inspect.signature(cls).parameters.values()
     named = {one.name for one in signature if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)}
     is_open = any(one.kind is one.VAR_KEYWORD for one in signature)
