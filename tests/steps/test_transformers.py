@@ -14,7 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
 import confml
-from confml.config import make_config
+from confml.config import make_config, restore_config
 from confml.errors import ConfigError, ConfmlError
 from confml.plugins.imports import allow_imports
 from confml.report.described import describe_all
@@ -111,6 +111,9 @@ def test_properties():
     (note,) = step_notes(make_config({**config, "steps": [SELECT]}))
     assert note.startswith(f"{SELECT} makes training examples conform better")
     assert step_notes(make_config({**config, "steps": [SCALER]})) == []
+    (note,) = step_notes(restore_config({"name": "n", **config, "steps": ["own_module.Doubled"]}))
+    assert note.startswith("step own_module.Doubled is not imported here, so it is not known")
+    assert note.endswith("; add --allow-import own_module to find out")
 
 
 @pytest.mark.parametrize(

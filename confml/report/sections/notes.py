@@ -99,10 +99,11 @@ def step_notes(config: Config) -> list[str]:
         for entry in config.methods
         if entry.name in methods and views_of(methods[entry.name]) == ["p-value"]
     )
+    unknown = _unknown_steps(config) if affected else []
     if not names or not affected:
-        return []
+        return unknown
     what = "makes" if len(names) == 1 else "make"
-    return [
+    return unknown + [
         f"{' and '.join(names)} {what} training examples conform better than test examples: p-values of "
         f"{' and '.join(affected)} are too small, and regions err more often than their level; "
         "use a method with conformal: split, whose calibration part is not changed by steps"
@@ -110,11 +111,26 @@ def step_notes(config: Config) -> list[str]:
 
 
 def _breaks_exchangeability(step: str) -> bool:
-    """Return whether a step does, or may do if it cannot be imported here."""
+    """Return whether a step makes training examples conform better; False if it cannot be imported here."""
     try:
         return step_class(step).breaks_exchangeability
     except ConfmlError:
-        return "." in step
+        return False
+
+
+def _unknown_steps(config: Config) -> list[str]:
+    """Return a note on each step whose import is not allowed here."""
+    notes = []
+    for step in getattr(config, "steps", ()):
+        try:
+            step_class(step.name)
+        except ConfmlError:
+            package = step.name.partition(".")[0]
+            notes.append(
+                f"step {step.name} is not imported here, so it is not known if it makes p-values too small; "
+                f"add --allow-import {package} to find out"
+            )
+    return notes
 
 
 def _is_label_conditional(params: Mapping) -> bool:
