@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confml.errors import ConfmlError, did_you_mean
+from confml.plugins.imports import with_allowed_imports
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -171,6 +172,7 @@ def load_run(folder: Path | str) -> Run:
     return Run(folder)
 
 
+@with_allowed_imports
 def run(
     config: str | Path | Mapping[str, Any],
     *,
@@ -181,6 +183,7 @@ def run(
     scheduler: str | None = None,
     retry_failed: bool = False,
     shard: tuple[int, int] | None = None,
+    allow_import: Sequence[str] | str = (),
     say: Callable[[str], None] = lambda text: None,
 ) -> Run:
     """Execute a config as ``confml run`` does, write its reports, and return the `Run`.
@@ -188,7 +191,8 @@ def run(
     config: path of a YAML file, name of a bundled config, or the config itself as a mapping. out: the run's
     folder, ``results/<name>`` by default. overrides: as ``--set``, a mapping from dotted keys to values or
     ``KEY=VALUE`` texts. jobs: worker processes, all cores by default. engine, scheduler, retry_failed, shard
-    (part, parts): as the options of the command. say: called with each message.
+    (part, parts): as the options of the command. allow_import: packages, besides scikit-learn, whose classes
+    the config may name, such as ``["xgboost"]``. say: called with each message.
 
     Finished cells of the folder are not computed again. Failed cells do not raise; they are in
     `Run.failures`. Raises ConfigErrors, with all errors of the config, or DataError before computing.

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from confml.commands.options import json_option
+from confml.commands.options import allow_import_option, json_option
 
 TYPES = ("method", "step", "view", "protocol", "metric", "figure", "section", "table", "warning")
 
@@ -16,6 +16,7 @@ TYPES = ("method", "step", "view", "protocol", "metric", "figure", "section", "t
 @click.command()
 @click.argument("name", metavar="[NAME]", required=False)
 @click.option("--type", "only", type=click.Choice(TYPES), help="Select among things with the same name.")
+@allow_import_option
 @json_option
 def describe(name: str | None, only: str | None, as_json: bool) -> None:
     """Describe a name of a config or report.
@@ -28,6 +29,7 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
     \b
     confml describe tcm-nn
     confml describe sklearn.ensemble.RandomForestClassifier
+    confml describe xgboost.XGBClassifier --allow-import xgboost
     confml describe fuzziness
     confml describe class-coverage.csv
     confml describe ranks --type figure
@@ -125,7 +127,7 @@ def _parameter_line(parameter: Mapping[str, Any], needs_default: bool) -> str:
     texts = [parameter.get("about"), parameter.get("expected")]
     text = "; ".join(one for one in texts if one)
     if needs_default and not parameter.get("expected"):
-        text = f"{text}; see scikit-learn" if text else "see scikit-learn"
+        text = f"{text}; see its documentation" if text else "see its documentation"
     default = " [required]" if needs_default else ""
     if "default" in parameter:
         default = f" [default: {value_text(parameter['default'])}]"

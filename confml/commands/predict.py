@@ -13,6 +13,7 @@ import click
 
 from confml.commands.options import (
     TABLE_KEYS,
+    allow_import_option,
     parameters,
     quiet_option,
     say,
@@ -34,6 +35,7 @@ OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
 )
 @click.option("--dataset", metavar="NAME", help="The data set of CONFIG.  [default: the only one]")
 @set_option
+@allow_import_option
 @click.option(
     "--method",
     metavar="NAME",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import click
 
 from confml.commands.options import (
+    allow_import_option,
     config_argument,
     folder_of,
     json_option,
@@ -24,6 +25,7 @@ from confml.commands.options import (
 @config_argument
 @out_option
 @set_option
+@allow_import_option
 @click.option(
     "--jobs", "-j", type=int, default=None, help="Number of parallel tasks.  [default: number of cores]"
 )

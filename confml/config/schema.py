@@ -29,7 +29,11 @@ class StepSpec(Part):
     rest = "params"
     one_key = True
 
-    name: Words = Field(description="The step.", examples=["row-standardise"])
+    name: Words = Field(
+        description="A step of `confml methods`, or a transformer with scikit-learn's interface by its "
+        "dotted name.",
+        examples=["row-standardise", "sklearn.decomposition.PCA"],
+    )
     params: dict[str, Any] = Field(
         {}, description="Parameters of the step whose names are also keys of a step."
     )

@@ -99,11 +99,13 @@ class RunResults:
 
     def short_label(self, method: str, params: Mapping[str, Any]) -> str:
         """Return the config's label for a method variant, or its name and parameters."""
+        from confml.runner.external_files import shown_params
+
         for entry in self.config.methods:
             label = getattr(entry, "label", None)
             if label and entry.name == method:
                 for swept in entry.variants():
-                    if {**entry.given, **swept} == dict(params):
+                    if shown_params(entry, {**entry.given, **swept}) == dict(params):
                         return " ".join([label, *(_said(name, swept[name]) for name in swept)])
         name = method.rpartition(".")[2] if method.startswith("sklearn.") else method
         return " ".join([name, *(_said(name, value) for name, value in params.items())])

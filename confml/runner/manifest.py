@@ -14,6 +14,8 @@ import numpy as np
 
 from confml.config import Config
 from confml.errors import ConfmlError, printable
+from confml.methods.registry import packages_of
+from confml.runner.external_files import checksums
 from confml.runner.origins import origins_key
 from confml.runner.plan import Cell, Plan, cells_from
 from confml.runner.provenance import now, provenance
@@ -61,9 +63,23 @@ def new_manifest(plan: Plan, *, jobs: int, engine: str, shard: str | None) -> di
         "seed": plan.config.seed,
         "config": plan.config.as_dict(),
         "datasets": [dataset_info(data) for data in plan.datasets.values()],
-        "provenance": provenance(),
+        "provenance": _provenance(plan.config),
         "cells": [cell.as_dict() for cell in plan.cells],
     }
+
+
+def _provenance(config: Config) -> dict:
+    """Return software and machine, with the packages of dotted names and the SHA-256 of external files."""
+    about = provenance()
+    for entry in config.methods:
+        values = [*entry.given.values(), *entry.sweep.values(), *entry.tune.values()]
+        about["packages"] |= packages_of(entry.name, values)
+    files = checksums(config)
+    if files:
+        about["files"] = files
+    for step in config.steps:
+        about["packages"] |= packages_of(step.name, step.params.values())
+    return about
 
 
 def write_manifest(folder: Path, manifest: Mapping) -> None:

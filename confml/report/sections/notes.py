@@ -7,11 +7,12 @@ import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from confml.errors import ConfmlError
 from confml.methods.details import ChainSummary
 from confml.methods.registry import known_methods, views_of
 from confml.report.sections.base import Item, Note, Section
 from confml.report.warnings import all_warnings
-from confml.steps.registry import known_steps
+from confml.steps.registry import step_class
 
 if TYPE_CHECKING:
     from confml.config import Config
@@ -87,23 +88,42 @@ def step_notes(config: Config) -> list[str]:
     Methods with ``conformal`` are not concerned: their steps learn from the examples that the classifier is
     fitted to, not from the calibration part.
     """
-    steps = known_steps()
-    names = [
-        step.name
-        for step in getattr(config, "steps", ())
-        if step.name in steps and steps[step.name].breaks_exchangeability
-    ]
+    names = [step.name for step in getattr(config, "steps", ()) if _breaks_exchangeability(step.name)]
     methods = known_methods()
     affected = dict.fromkeys(
         entry.name
         for entry in config.methods
         if entry.name in methods and views_of(methods[entry.name]) == ["p-value"]
     )
+    unknown = _unknown_steps(config) if affected else []
     if not names or not affected:
-        return []
+        return unknown
     what = "makes" if len(names) == 1 else "make"
-    return [
+    return unknown + [
         f"{' and '.join(names)} {what} training examples conform better than test examples: p-values of "
         f"{' and '.join(affected)} are too small, and regions err more often than their level; "
         "use a method with conformal: split, whose calibration part is not changed by steps"
     ]
+
+
+def _breaks_exchangeability(step: str) -> bool:
+    """Return whether a step makes training examples conform better; False if it cannot be imported here."""
+    try:
+        return step_class(step).breaks_exchangeability
+    except ConfmlError:
+        return False
+
+
+def _unknown_steps(config: Config) -> list[str]:
+    """Return a note on each step whose import is not allowed here."""
+    notes = []
+    for step in getattr(config, "steps", ()):
+        try:
+            step_class(step.name)
+        except ConfmlError:
+            package = step.name.partition(".")[0]
+            notes.append(
+                f"step {step.name} is not imported here, so it is not known if it makes p-values too small; "
+                f"add --allow-import {package} to find out"
+            )
+    return notes
