@@ -18,6 +18,7 @@ from confml.errors import ConfmlError, did_you_mean
 from confml.measures import known_metrics
 from confml.measures.comparison import CurveDifference, corrected_t, curve_difference
 from confml.measures.rejection import RejectionCurve, curve_of, sureness
+from confml.report.captions import figure_file_name
 from confml.report.files import safe_name, write_csv
 from confml.report.results import RunResults
 from confml.report.stored import open_run
@@ -256,8 +257,12 @@ def write_comparison(
     for dataset in dict.fromkeys(pair.dataset for pair, _ in curves):
         own = [(pair, found) for pair, found in curves if pair.dataset == dataset]
         with style():
-            paths += save(_draw(dataset, own), folder / "figures" / safe_name(f"curve-difference-{dataset}"))
+            paths += save(_draw(dataset, own), folder / "figures" / _stem(f"curve-difference-{dataset}"))
     return paths
+
+
+def _stem(text: str) -> str:
+    return figure_file_name(safe_name(text))
 
 
 def _draw(dataset: str, curves: Sequence[tuple[Pair, CurveDifference]]):

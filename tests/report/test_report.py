@@ -497,7 +497,7 @@ def figures_run(figures, methods=None, names=("d",)):
 def test_figures_are_drawn_of_every_data_set(tmp_path):
     write_report(figures_run([figure("regions-by-level")], names=("d", "e, f")), tmp_path)
     stems = {f"regions-by-level-{stem}" for stem in ("d", safe_name("e, f"))}
-    assert {path.stem for path in (tmp_path / "figures").iterdir()} == stems
+    assert {path.stem for path in (tmp_path / "figures").glob("*.*g")} == stems
 
 
 def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path):
@@ -505,11 +505,16 @@ def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path):
     write_report(figures_run(ALL_FIGURES), tmp_path / "two")
     one, two = contents(tmp_path / "one" / "figures"), contents(tmp_path / "two" / "figures")
     assert one == two
-    assert len(one) == len(ALL_FIGURES) * 2  # SVG and PNG
+    index = one.pop("index.md").decode()
+    assert len(one) == len(ALL_FIGURES) * 3  # SVG, PNG and PDF
+    starts = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}
     for name, content in one.items():
         assert len(content) > 3000, name
-        assert content.startswith(b"<?xml" if name.endswith(".svg") else b"\x89PNG")
-        assert b"<dc:date>" not in content and b"/home/" not in content
+        assert content.startswith(starts[Path(name).suffix])
+        assert b"<dc:date>" not in content and b"CreationDate" not in content and b"/home/" not in content
+        assert re.fullmatch("[A-Za-z0-9_-]+[.](svg|png|pdf)", name)
+        if name.endswith(".svg"):
+            assert b"<text" in content and f"]({name})" in index  # text as text
     assert (tmp_path / "one" / "notes.txt").read_text() == ""
 
 
@@ -527,7 +532,7 @@ def test_figures_do_not_follow_the_users_settings(tmp_path):
     run = figures_run([figure("coverage-by-level")])
     write_report(run, tmp_path / "plain")
     with matplotlib.rc_context(
-        {"font.size": 30, "axes.grid": True, "savefig.dpi": 10, "svg.fonttype": "none"}
+        {"font.size": 30, "axes.grid": True, "savefig.dpi": 10, "svg.fonttype": "path"}
     ):
         write_report(run, tmp_path / "other")
     assert contents(tmp_path / "plain") == contents(tmp_path / "other")
@@ -554,7 +559,7 @@ def test_the_same_figure_with_other_options_stands_beside_it(tmp_path):
     figures = [figure("coverage-by-level"), figure("coverage-by-level", max_level=0.2)]
     write_report(figures_run(figures), tmp_path)
     names = sorted(path.name for path in (tmp_path / "figures").glob("*-d.svg"))
-    assert names == ["coverage-by-level-d.svg", "coverage-by-level_max_level=0.2-d.svg"]
+    assert names == ["coverage-by-level-d.svg", "coverage-by-level_max_level-0-2-d.svg"]
 
 
 @pytest.mark.parametrize(

@@ -50,14 +50,16 @@ class Document:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A figure: ``path`` without an ending, a function that draws it with matplotlib, and its caption.
+    """A figure: ``path`` without an ending, a function that draws it with matplotlib, title and caption.
 
-    The function raises `NotApplicable` where there is nothing to show.
+    The function raises `NotApplicable` where there is nothing to show. title: figure and data set, as in
+    "validity of usps". caption: sentences on content, data set, protocol, number of splits and bands.
     """
 
     path: str
     draw: Callable[[], Any]
-    caption: str
+    title: str
+    caption: str = ""
 
 
 @dataclass(frozen=True)
