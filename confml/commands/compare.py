@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import json_option
+from confml.commands.options import json_option, quiet_option, say
 
 
 @click.command()
@@ -20,7 +20,15 @@ from confml.commands.options import json_option
     help="Write tables and figures there.",
 )
 @json_option
-def compare(runs: tuple[Path, ...], against: str | None, view: str | None, out: Path | None, as_json: bool):
+@quiet_option
+def compare(
+    runs: tuple[Path, ...],
+    against: str | None,
+    view: str | None,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Compare methods on the same splits.
 
     With one run, its methods are compared with one of them; with two runs, equal methods are compared.
@@ -48,9 +56,10 @@ def compare(runs: tuple[Path, ...], against: str | None, view: str | None, out: 
             {key: None if value != value else value for key, value in row._asdict().items()} for row in rows
         ]
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
-    else:
+    elif not quiet:
         headings, table = comparison_table(rows)
         print_table(headings, table, title="First minus second, means over splits", right=5)
     if out is not None:
         for path in write_comparison(rows, curves, out):
-            click.echo(f"wrote {path}", err=True)
+            if not quiet:
+                say(f"wrote {path}")

@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
+from confml.commands.completion import complete_described
 from confml.commands.options import json_option
 
 TYPES = ("method", "step", "view", "protocol", "metric", "figure", "section", "table")
 
 
 @click.command()
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME", shell_complete=complete_described)
 @click.option("--type", "only", type=click.Choice(TYPES), help="Select among things with the same name.")
 @json_option
 def describe(name: str, only: str | None, as_json: bool) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import Folder, json_option, quiet_option
+from confml.commands.options import Folder, all_option, json_option, quiet_option
 
 
 @click.command()
@@ -26,6 +26,7 @@ from confml.commands.options import Folder, json_option, quiet_option
 @click.option("--log", is_flag=True, help="Use a logarithmic axis for KEY.")
 @click.option("--log-metric", is_flag=True, help="Use a logarithmic axis for the metric.")
 @json_option
+@all_option
 @quiet_option
 def report(
     runs: tuple[Path, ...],
@@ -38,6 +39,7 @@ def report(
     log: bool,
     log_metric: bool,
     as_json: bool,
+    everything: bool,
     quiet: bool,
 ) -> None:
     """Rebuild tables and figures of a run.
@@ -104,4 +106,4 @@ def report(
     if as_json:
         print_json(results)
     elif not quiet:
-        print_run(results, runs[0])
+        print_run(results, runs[0], everything=everything)

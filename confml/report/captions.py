@@ -33,7 +33,7 @@ def setting_text(results: RunResults, dataset: str | None = None) -> str:
     """Return data set, protocol and number of splits as sentences. dataset: None for all of them."""
     cells = [cell for cell in results.cells if cell.key in results.results]
     if dataset is None:
-        names = list(dict.fromkeys(cell.dataset for cell in cells))
+        names = sorted({cell.dataset for cell in cells})
         where = f"Data set{'s' * (len(names) > 1)}: {', '.join(names)}."
     else:
         cells = [cell for cell in cells if cell.dataset == dataset]

@@ -35,7 +35,7 @@ def test_captions_name_data_set_protocol_and_splits():
     captions = {picture.title: picture.caption for picture in pictures(run)}
     setting = "Protocol: 2 random holdouts, test part 0.2, stratified; 2 splits."
     assert captions["coverage-by-level of satimage"].endswith(f"Data set: satimage. {setting}")
-    both = "Data sets: satimage, odd, data. "
+    both = "Data sets: odd, data, satimage. "
     assert both + setting in captions["ranks of all data sets"]
     assert setting_text(run, "satimage") in captions["coverage-by-level of satimage"]
 

@@ -74,12 +74,17 @@ Item = Table | Columns | Document | Picture | Note
 
 @dataclass(frozen=True, eq=False)
 class PrintedTable:
-    """A table for the console. right: columns from this one on are numbers, aligned to the right."""
+    """A table for the console.
+
+    right: columns from this one on are numbers, aligned to the right. keys: number of columns that identify a
+    row; by default those before the first number.
+    """
 
     title: str
     headings: Sequence[str]
     rows: Sequence[Sequence[Any]]
     right: int | None = None
+    keys: int | None = None
 
 
 class Section(ABC):
