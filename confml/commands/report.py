@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import Folder, all_option, json_option, quiet_option
+from confml.commands.options import Folder, all_option, json_option, quiet_option, say
 
 
 @click.command()
@@ -92,7 +92,11 @@ def report(
         for name in tables:
             if name not in known_tables():
                 raise ConfmlError(f"unknown table '{name}'", hint=did_you_mean(name, known_tables()))
-        paths, _ = write_items(combined_tables(tables, runs), out)
+        paths, missing = write_items(combined_tables(tables, runs), out)
+        if not paths:
+            raise ConfmlError("; ".join(missing), hint="confml describe NAME shows what a table needs")
+        for note in missing:
+            say(f"note: {note}")
         if not quiet:
             for path in paths:
                 if path.suffix == ".md":
