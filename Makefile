@@ -137,6 +137,16 @@ figure-wrong-prior: $(VENV)/installed  ## a wrong prior and conformal prediction
 	@$(RUN) configs/wrong-prior.yaml
 	@ls results/wrong-prior/figures/*.png
 
+# Every kind of figure on data that need no download, with captions, in results/gallery/README.md (some minutes).
+GALLERY := $(notdir $(basename $(wildcard configs/gallery/*.yaml)))
+.PHONY: gallery
+gallery: $(VENV)/installed  ## every kind of figure with its caption, in results/gallery/README.md
+	@for name in $(GALLERY); do $(RUN) configs/gallery/$$name.yaml --out results/gallery/$$name --quiet || exit $$?; done
+	@$(CONFML) compare results/gallery/regions --against 'tcm-nn k=1' --quiet --out results/gallery/compared
+	@for name in $(GALLERY) compared; do \
+	  sed "s|](|]($$name/figures/|; s|^# .*|# $$name|" results/gallery/$$name/figures/index.md; done > results/gallery/README.md
+	@echo results/gallery/README.md
+
 # ---- Kubat, An Introduction to Machine Learning, chapters 2 to 4: computer assignments and more
 
 # Runs configs/classical once for each value of a key: $(call vary,CONFIG,KEYS,VALUES,FOLDER,MORE OPTIONS).

@@ -7,6 +7,7 @@ signed-rank test (`confml.measures.signed_rank`).
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -23,9 +24,15 @@ from confml.measures.signed_rank import signed_rank
 from confml.report.captions import figure_file_name
 from confml.report.files import remove_earlier, safe_name, write_csv
 from confml.report.results import RunResults
+from confml.report.sections.base import Picture
 from confml.report.stored import open_run
+from confml.report.write import write_items
 from confml.runner.results import CellResult
 
+CAPTION = (
+    "Difference of sure incorrect predictions, first minus second, at each rejection rate (unsure), mean "
+    "over the splits; below 0 the first is better. Band: corrected 95 % interval at each rate. Data set:"
+)
 RATES = np.arange(50) / 50  # rejection rates of curves' differences
 Splits = dict[str, CellResult]
 
@@ -306,8 +313,6 @@ def write_comparison(
 
     With tests over several data sets also ``signed-rank.csv``.
     """
-    from confml.report.figures.style import save, style
-
     header = ("dataset", "view", "first", "second", "rejection_rate", "difference", "low", "high")
     points = [
         (*pair[:4], *map(float, values))
@@ -321,11 +326,16 @@ def write_comparison(
     if tests:
         paths.append(write_csv(folder / "signed-rank.csv", SignedRankRow._fields, tests))
     remove_earlier(folder, ["signed-rank.csv"], paths)
+    pictures = []
     for dataset in dict.fromkeys(pair.dataset for pair, _ in curves):
         own = [(pair, found) for pair, found in curves if pair.dataset == dataset]
-        with style():
-            paths += save(_draw(dataset, own), folder / "figures" / _stem(f"curve-difference-{dataset}"))
-    return paths
+        path = f"figures/{_stem(f'curve-difference-{dataset}')}"
+        draw = functools.partial(_draw, dataset, own)
+        splits = max(len(pair.results) for pair, _ in own)
+        caption = f"{CAPTION} {dataset}, {splits} splits."
+        pictures.append(Picture(path, draw, f"curve-difference of {dataset}", caption))
+    drawn, _ = write_items(pictures, folder)
+    return [*paths, *drawn]
 
 
 def _stem(text: str) -> str:

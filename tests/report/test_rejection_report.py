@@ -254,7 +254,7 @@ def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
         known = ~np.isnan(found.difference)
         assert known.all() == (pair.view != "envelope")
     paths = module.write_comparison(rows, curves, tmp_path)
-    assert {path.suffix for path in paths} == {".csv", ".svg", ".png", ".pdf"}
+    assert {path.suffix for path in paths} == {".csv", ".svg", ".png", ".pdf", ".md"}
     with pytest.raises(ConfmlError, match="called 'standrad'"):
         module.compare(["run"], against="standrad")
     with pytest.raises(ConfmlError, match="called 'standrad'.*did you mean 'standard'"):

@@ -53,5 +53,7 @@ FIGURE = Figure(
     name="chain-traces",
     about="traces of Markov chains by method, of the first split, with R-hat and effective sample size",
     draw=draw,
+    caption="Traces of the Markov chains of the first split, one colour per chain, with R-hat and the "
+    "effective sample size (ESS).",
     options={"panels": Integer("largest number of methods; default 6", low=1)},
 )

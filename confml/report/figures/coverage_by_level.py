@@ -91,8 +91,11 @@ def draw(subject: Subject):
     (diagonal,) = axes.plot(x[[0, -1]], x[[0, -1]], color=BLACK, linewidth=0.6)
     handles, labels = [diagonal, band], ["exact validity", band_text(n, counted)]
     for (label, (errors, _)), line in zip(curves.items(), lines_of(len(curves)), strict=True):
-        handles += axes.plot(x, turned(errors), **(line | {"marker": ""}))
-        labels.append(label)
+        variant = subject.variants[label]
+        conformal = all(prediction.kind == "p-value" for prediction, _, _ in subject.predictions(variant))
+        look = {"marker": "", "linestyle": "-" if conformal else ":", "linewidth": 1.2 if conformal else 1.0}
+        handles += axes.plot(x, turned(errors), **(line | look))
+        labels.append(label if conformal else f"{label} (no p-values)")
     axes.set_xlim(x.min(), x.max())
     axes.set_ylim(x.min(), x.max())
     axes.set_xlabel("confidence level (%)" if right else "significance level (%)")
@@ -118,6 +121,9 @@ FIGURE = Figure(
     "where no method has p-values; exact for split conformal prediction, while TCM-NN with k = 1 leaves it "
     "in 6 to 11 % of the splits)",
     draw=draw,
+    caption="Fraction of regions without (or with) the true label against the level, mean over the splits. "
+    "Solid lines: views with p-values, which are valid if the examples are exchangeable; dotted lines: other "
+    "views, without a guarantee. Grey band: 95 % band of valid p-values on one split.",
     options={
         "max_level": Number("largest significance level shown", low=0, high=1, low_open=True),
         "confidence": Flag(

@@ -139,6 +139,8 @@ FIGURE = Figure(
     about="reject and envelope estimates at three points along chains of Bayesian k-NN, and exact values; "
     "fits again, so it needs the data",
     draw=draw,
+    caption="Top left: training part and three points. Other panels: reject and envelope estimates of the "
+    "probability of the second class at each point along four chains, and the exact value.",
     refits=True,
     options={
         "points": Places("three points of the plane, before any step"),

@@ -69,6 +69,11 @@ def new_figure(width: float = COLUMN, height: float = 2.6):
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def panel_columns(count: int) -> int:
+    """Return the number of columns of ``count`` panels: two for 2 and 4 panels, at most three."""
+    return 2 if count in (2, 4) else min(count, 3)
+
+
 def lines_of(count: int) -> list[dict[str, Any]]:
     """Return colour, dashes and marker of each of ``count`` lines; up to 28 are different."""
     colours = [BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK]
