@@ -78,7 +78,8 @@ class Subject:
     def some_of(self, named: Mapping[str, Any], limit: int) -> tuple[dict[str, Any], str]:
         """Return at most ``limit`` entries of a mapping by variant, and a title with their number.
 
-        If there are more, each method has its share, taken evenly from its variants in order.
+        If there are more, each method has its share, taken evenly from its variants in order, and the first
+        of the others fill the rest.
         """
         if len(named) <= limit:
             return dict(named), self.dataset
@@ -90,6 +91,7 @@ class Subject:
         for names in list(methods.values())[:limit]:
             count = min(share, len(names))
             kept |= {names[place * (len(names) - 1) // max(count - 1, 1)] for place in range(count)}
+        kept |= set([name for name in named if name not in kept][: max(limit - len(kept), 0)])
         title = f"{self.dataset} ({len(kept)} of {len(named)} variants)"
         return {name: value for name, value in named.items() if name in kept}, title
 

@@ -18,7 +18,7 @@ from confml.report.figures.style import (
     panel_columns,
 )
 
-PANELS = 9
+PANELS = 12
 CLASSES = 6  # absent classes with a line each
 
 

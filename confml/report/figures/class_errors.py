@@ -24,7 +24,7 @@ def class_errors(subject: Subject, variant: Variant) -> dict[str, tuple[float, f
 
 def draw(subject: Subject):
     found = {label: class_errors(subject, variant) for label, variant in subject.variants.items()}
-    shown, title = subject.some_of(found, int(subject.option("panels", 9)))
+    shown, title = subject.some_of(found, int(subject.option("panels", 12)))
     if not shown:
         raise NotApplicable("no cell is finished")
     classes = len(next(iter(shown.values())))
@@ -59,5 +59,5 @@ FIGURE = Figure(
     about="false positives and false negatives of each class on the test examples, means over the splits",
     draw=draw,
     caption="False positives and false negatives of each class on the test examples, means over the splits.",
-    options={"panels": Integer("largest number of variants; default 9", low=1)},
+    options={"panels": Integer("largest number of variants; default 12", low=1)},
 )

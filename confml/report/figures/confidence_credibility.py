@@ -27,7 +27,7 @@ def draw(subject: Subject):
     clouds = {label: cloud for label, cloud in clouds.items() if len(cloud)}
     if not clouds:
         raise NotApplicable("no method has p-values, and only p-values have a credibility")
-    shown, title = subject.some_of(clouds, int(subject.option("panels", 9)))
+    shown, title = subject.some_of(clouds, int(subject.option("panels", 12)))
     columns = panel_columns(len(shown))
     rows = -(-len(shown) // columns)
     figure = new_figure(COLUMN if columns == 1 else PAGE, 0.35 + 2.2 * rows)
@@ -70,5 +70,5 @@ FIGURE = Figure(
     draw=draw,
     caption="Confidence (1 minus the second largest p-value) against credibility (the largest p-value), one "
     "mark per test example of all splits: dots for correct predictions, circles for wrong ones.",
-    options={"panels": Integer("largest number of variants; default 9", low=1)},
+    options={"panels": Integer("largest number of variants; default 12", low=1)},
 )

@@ -25,7 +25,7 @@ from confml.report.figures.style import (
 )
 
 STEPS = 200
-PANELS = 9
+PANELS = 12
 CLASSES = 6  # lines that are distinguishable in a small panel
 
 
@@ -124,12 +124,12 @@ def draw(subject: Subject):
             "95 % band of one split, all classes (exact only for split conformal)": band,
             "all classes": line,
         } | handles
-        if top < 1:
-            _draw_inset(axes, whole, class_errors(subject, variant, whole)[None][0], top)
         distance = distance_text(subject.values(variant, "ks_statistic"))
         axes.set_title(f"{name}\n{distance}", loc="left", fontsize=7)
         axes.set_xlim(0, 100 * top)
         axes.set_ylim(0, 100 * top)
+        if top < 1:
+            _draw_inset(axes, whole, class_errors(subject, variant, whole)[None][0], top)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
     labels = {label for one in panels.values() for label in one if label is not None}
@@ -149,9 +149,18 @@ def zoom(levels: Sequence[float]) -> float:
     return min(1.0, 2 * max(map(float, levels))) if levels else 1.0
 
 
+def _free_corner(axes, top: float) -> tuple[float, float, float, float]:
+    """Return the place of the inset: the upper left or the lower right corner, where fewer lines pass."""
+    x, y = np.concatenate([line.get_xydata() for line in axes.lines]).T / (100 * top)
+    upper_left = np.count_nonzero((x < 0.42) & (y > 0.58) & (y <= 1))
+    lower_right = np.count_nonzero((x > 0.58) & (y < 0.42))
+    return (0.07, 0.63, 0.3, 0.3) if upper_left <= lower_right else (0.66, 0.07, 0.3, 0.3)
+
+
 def _draw_inset(axes, levels: np.ndarray, errors: np.ndarray, top: float) -> None:
     """Draw the error of all classes over all levels, with the part that the panel shows as a square."""
-    inset = axes.inset_axes((0.07, 0.63, 0.32, 0.32))
+    inset = axes.inset_axes(_free_corner(axes, top))
+    inset.patch.set_alpha(0.85)
     inset.plot([0, 1], [0, 1], color=BLACK, linewidth=0.4)
     inset.plot(levels, errors, color=BLACK, linewidth=1.0)
     inset.plot([0, top, top], [top, top, 0], color=GREY, linewidth=0.6)
