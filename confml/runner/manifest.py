@@ -16,7 +16,7 @@ from confml.config import Config
 from confml.errors import ConfmlError, printable
 from confml.runner.plan import Cell, Plan, cells_from
 from confml.runner.provenance import now, provenance
-from confml.runner.store import write_atomically
+from confml.runner.store import Store, write_atomically
 
 FORMAT = 1
 
@@ -258,7 +258,7 @@ def check_same_run(folder: Path, config: Config, cells: Sequence[Cell]) -> None:
     except ConfmlError:
         return
     stored = {cell.key for cell in manifest_cells(manifest)}
-    finished = any((folder / "cells").glob("*"))
+    finished = bool(Store(folder).keys("cells"))
     if not stored or not finished or stored & {cell.key for cell in cells}:
         return
     ours = json.loads(json.dumps(config.as_dict()))  # as the manifest has them

@@ -42,7 +42,7 @@ def draw(subject: Subject):
                 f"R-hat {chains.rhat[name]:.3f}, ESS {chains.ess[name]:.0f}", loc="right", fontsize=6
             )
             if column == 0:
-                axes.set_title(f"{label}, split {split}", loc="left", fontsize=7)
+                axes.set_title(f"{label}, split {split}\n", loc="left", fontsize=7)
             if row + 1 == len(shown):
                 axes.set_xlabel("kept draw")
     figure.suptitle(f"{subject.dataset}: one colour per chain", x=0.01, ha="left", fontsize=8)
