@@ -45,8 +45,14 @@ def print_run(
     if everything:
         for section in sections:
             for table in section.printed():
-                options = {"title": table.title, "right": table.right, "keys": table.keys}
-                print_table(table.headings, table.rows, **options, stream=stream)
+                print_table(
+                    table.headings,
+                    table.rows,
+                    title=table.title,
+                    right=table.right,
+                    keys=table.keys,
+                    stream=stream,
+                )
     notes = folder / "notes.txt"
     for note in notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else notes_of(results):
         lines.append(f"note: {note}")
@@ -60,8 +66,7 @@ def _folded(line: str, width: int | None) -> list[str]:
     """Return a line in parts of at most ``width`` characters, broken at blanks; paths are not broken."""
     if width is None or len(line) <= width:
         return [line]
-    options = {"break_long_words": False, "break_on_hyphens": False}
-    return textwrap.wrap(line, width, subsequent_indent="  ", **options)
+    return textwrap.wrap(line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def print_short_table(results: RunResults, stream: IO[str]) -> list[str]:
