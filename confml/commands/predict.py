@@ -14,6 +14,7 @@ import click
 from confml.commands.completion import complete_config, complete_dataset, complete_method
 from confml.commands.options import (
     TABLE_KEYS,
+    allow_import_option,
     parameters,
     quiet_option,
     say,
@@ -40,6 +41,7 @@ OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
     help="The data set of CONFIG.  [default: the only one]",
 )
 @set_option
+@allow_import_option
 @click.option(
     "--method",
     metavar="NAME",

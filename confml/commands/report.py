@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import Folder, all_option, json_option, quiet_option, say
+from confml.commands.options import Folder, all_option, allow_import_option, json_option, quiet_option, say
 
 
 @click.command()
@@ -25,6 +25,7 @@ from confml.commands.options import Folder, all_option, json_option, quiet_optio
 )
 @click.option("--log", is_flag=True, help="Use a logarithmic axis for KEY.")
 @click.option("--log-metric", is_flag=True, help="Use a logarithmic axis for the metric.")
+@allow_import_option
 @json_option
 @all_option
 @quiet_option
