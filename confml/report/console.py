@@ -55,7 +55,7 @@ def print_run(
                 )
     notes = folder / "notes.txt"
     for note in notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else notes_of(results):
-        lines.append(f"note: {note}")
+        lines.append(note if note.startswith("warning: ") else f"note: {note}")
     lines += list_files(sections, folder) if everything else list_outputs(folder)
     width = width_of(stream)
     wrapped = (part for line in lines for part in _folded(line, width))

@@ -126,3 +126,8 @@ def test_an_encoding_without_a_character_gets_ascii(report):
     assert text.isascii() and "+/-" in text
     assert carried("5 ± 1 é 𝛼", "ascii") == "5 +/- 1 \\u00e9 \\ud835\\udefc"
     assert carried("5 ± 1 é", "latin-1") == "5 ± 1 é" and carried("±", "utf-8") == "±"
+
+
+def test_warnings_are_printed_as_warnings(report):
+    text = printed(report)
+    assert "\nwarning: satimage: 18 rows" in text and "note: warning" not in text
