@@ -120,7 +120,7 @@ class Run:
     def table(self) -> pd.DataFrame:
         """Return the result table that ``confml run`` prints: one row per data set, method and view."""
         frame = self._printed_table()
-        repeated = list(frame.columns[:4])  # an empty cell continues the row above
+        repeated = ["data set", "method", "view", "error"]  # an empty cell continues the row above
         frame[repeated] = frame[repeated].replace("", None).ffill()
         return frame
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from confml.commands.completion import complete_dataset, complete_method
 from confml.commands.options import (
     allow_import_option,
     json_option,
@@ -32,7 +33,7 @@ PARTNERS = {
 
 
 @click.command("bayes-error")
-@click.argument("dataset", metavar="DATASET|FILE")
+@click.argument("dataset", metavar="DATASET|FILE", shell_complete=complete_dataset)
 @table_options
 @click.option(
     "--part", type=click.Choice(["all", "train", "test"]), default="all", show_default=True,
@@ -87,8 +88,9 @@ PARTNERS = {
     help="Criterion of selections and transforms: mean or worst estimate of the pairs.",
 )  # fmt: skip
 @click.option(
-    "--classifier", metavar="METHOD", help="Compare the estimates with the test errors of a method."
-)
+    "--classifier", metavar="METHOD", shell_complete=complete_method,
+    help="Compare the estimates with the test errors of a method.",
+)  # fmt: skip
 @click.option(
     "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of METHOD; may be repeated."
 )

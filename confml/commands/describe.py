@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
+from confml.commands.completion import complete_described
 from confml.commands.options import allow_import_option, json_option
 
 TYPES = ("method", "step", "view", "protocol", "metric", "figure", "section", "table", "warning")
 
 
 @click.command()
-@click.argument("name", metavar="[NAME]", required=False)
+@click.argument("name", metavar="[NAME]", required=False, shell_complete=complete_described)
 @click.option("--type", "only", type=click.Choice(TYPES), help="Select among things with the same name.")
 @allow_import_option
 @json_option

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from confml.commands.completion import complete_config
 from confml.errors import printable
 
 
@@ -117,7 +118,7 @@ def _parameter(text: str) -> tuple[str, Any]:
     return name.replace("-", "_"), words.get(value, value)
 
 
-config_argument = click.argument("config", metavar="CONFIG")
+config_argument = click.argument("config", metavar="CONFIG", shell_complete=complete_config)
 set_option = click.option(
     "--set",
     "overrides",
@@ -151,6 +152,7 @@ allow_import_option = click.option(
     "package executes its code.  [default: scikit-learn alone]",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+all_option = click.option("--all", "everything", is_flag=True, help="Print all tables and the list of files.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print no progress and no tables.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
@@ -33,8 +34,11 @@ def plan(config, out, overrides, as_json) -> None:
     confml plan quickstart --json
     """
     settings = load(config, overrides)
-    folder = folder_of(settings, out)
+    show_plan(settings, folder_of(settings, out), as_json)
 
+
+def show_plan(settings, folder: Path, as_json: bool) -> None:
+    """Print the cells of a config and the state of its folder."""
     from confml.report.console import print_table
     from confml.report.sections.notes import step_notes
     from confml.runner.plan import load_datasets, make_plan

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import click
 
 from confml.commands.options import (
+    all_option,
     allow_import_option,
     config_argument,
     folder_of,
@@ -19,6 +20,7 @@ from confml.commands.options import (
     say,
     set_option,
 )
+from confml.commands.plan import show_plan
 
 
 @click.command()
@@ -48,7 +50,10 @@ from confml.commands.options import (
 )
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds another run or other files.")
+@click.option("--dry-run", is_flag=True, help="Show the cells without computing, as confml plan does.")
+@click.option("--verbose", "-v", is_flag=True, help="Print a line per finished task, and all tables.")
 @json_option
+@all_option
 @quiet_option
 def run(
     config,
@@ -63,7 +68,10 @@ def run(
     memory,
     fail_fast,
     force,
+    dry_run,
+    verbose,
     as_json,
+    everything,
     quiet,
 ) -> int:
     """Run a config and write its reports.
@@ -85,6 +93,9 @@ def run(
     """
     settings = load(config, overrides)
     folder = folder_of(settings, out)
+    if dry_run:
+        show_plan(settings, folder, as_json)
+        return 0
 
     import joblib
 
@@ -115,7 +126,7 @@ def run(
                 limits=limits,
                 fail_fast=fail_fast,
                 force=force,
-                progress=progress_for(quiet),
+                progress=progress_for(quiet, verbose),
                 say=(lambda text: None) if quiet else say,
             )
             with guarded(folder):
@@ -131,7 +142,7 @@ def run(
     if as_json:
         print_json(results)
     elif not quiet:
-        print_run(results, folder)
+        print_run(results, folder, everything=everything or verbose)
     if state.failed:
         noun = "cell" if len(state.failed) == 1 else "cells"
         say(f"confml: {len(state.failed)} {noun} failed; see {folder / 'failures.csv'}")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from confml.errors import ConfmlError, did_you_mean
+from confml.report.captions import figure_file_name
 from confml.report.figures import pictures
 from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import save, style
@@ -69,12 +70,12 @@ def plot_across_runs(
     generated data. With ``bayes-error`` the figure also shows the Bayes error e and 2 e (1 - e), the largest
     limit of the error of 1-NN for two classes (Cover and Hart 1967). Each line is one data set and method
     variant; runs that differ only in ``seed`` are joined, with the mean over all their splits. methods:
-    labels of the method variants to show; all by default. Writes ``figures/<metric>-against-<key>.{svg,png}``
-    and ``.csv``.
+    labels of the method variants to show; all by default. Writes ``figures/<metric>-against-<key>`` as
+    SVG, PNG, PDF and CSV.
     """
     opened = [open_run(run) for run in runs]
     curves = combined_curves(opened, key, metric, methods)
-    stem = safe_name(f"{metric}-against-{key}")
+    stem = figure_file_name(safe_name(f"{metric}-against-{key}"))
     with style():
         figure = draw_curves(
             curves,

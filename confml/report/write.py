@@ -51,7 +51,11 @@ def _items(results: RunResults, folder: Path) -> Iterator[Item]:
 
 
 def _written(items: Iterable[Item], folder: Path, notes: list[str]) -> Iterator[Path]:
-    """Write each item and yield its paths; append the texts of notes to ``notes``."""
+    """Write each item and yield its paths; append the texts of notes to ``notes``.
+
+    The captions of the figures that were drawn are written to ``figures/index.md``.
+    """
+    drawn = []
     for item in items:
         if isinstance(item, Table):
             yield write_csv(folder / item.path, item.header, item.rows)
@@ -60,9 +64,13 @@ def _written(items: Iterable[Item], folder: Path, notes: list[str]) -> Iterator[
         elif isinstance(item, Document):
             yield write_file(folder / item.path, item.text)
         elif isinstance(item, Picture):
-            yield from _drawn(item, folder, notes)
+            paths = _drawn(item, folder, notes)
+            drawn += [item] if paths else []
+            yield from paths
         elif isinstance(item, Note):
             notes.append(item.text)
+    if drawn:
+        yield write_file(folder / "figures" / "index.md", figures_index(drawn))
 
 
 def _drawn(picture: Picture, folder: Path, notes: list[str]) -> list[Path]:
@@ -72,8 +80,17 @@ def _drawn(picture: Picture, folder: Path, notes: list[str]) -> list[Path]:
         with style():
             return save(picture.draw(), folder / picture.path)
     except NotApplicable as reason:
-        notes.append(f"figure {picture.caption} is not drawn: {reason}")
+        notes.append(f"figure {picture.title} is not drawn: {reason}")
         return []
+
+
+def figures_index(pictures: Iterable[Picture]) -> str:
+    """Return figures and captions as Markdown, for a file in the folder of the figures."""
+    parts = ["# Figures\n"]
+    for picture in pictures:
+        file = f"{Path(picture.path).name}.svg"
+        parts.append(f"## {picture.title}\n\n![{picture.title}]({file})\n\n{picture.caption}\n")
+    return "\n".join(parts)
 
 
 def _still_to_come(results: RunResults) -> set[str]:

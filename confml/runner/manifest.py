@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -19,7 +19,7 @@ from confml.runner.external_files import checksums
 from confml.runner.origins import origins_key
 from confml.runner.plan import Cell, Plan, cells_from
 from confml.runner.provenance import now, provenance
-from confml.runner.store import write_atomically
+from confml.runner.store import Store, write_atomically
 
 FORMAT = 1
 
@@ -273,6 +273,34 @@ def check_folder(folder: Path, config: Config) -> None:
             f"the folder holds a run of '{config.name}' on other data sets ({', '.join(sorted(others)[:3])})"
         )
         raise ConfmlError(message, where=str(folder), hint=hint)
+
+
+SETTINGS = ("seed", "protocol", "steps", "noise")
+"""Keys of a config whose change leaves no stored result in use."""
+
+
+def check_same_run(folder: Path, config: Config, cells: Sequence[Cell]) -> None:
+    """Raise ConfmlError if the folder holds the report of another config with the same name.
+
+    Its cells are all different, and so are seed, protocol, steps or noise: the report of this config would
+    replace the other one. A config with other methods, data sets, levels or more repeats continues the run.
+    """
+    try:
+        manifest = read_manifest(folder)
+    except ConfmlError:
+        return
+    stored = {cell.key for cell in manifest_cells(manifest)}
+    finished = bool(Store(folder).keys("cells"))
+    if not stored or not finished or stored & {cell.key for cell in cells}:
+        return
+    ours = json.loads(json.dumps(config.as_dict()))  # as the manifest has them
+    changed = [key for key in SETTINGS if ours.get(key) != manifest["config"].get(key)]
+    if changed:
+        raise ConfmlError(
+            f"the folder holds a run of another config named '{config.name}' ({', '.join(changed)} differ)",
+            where=str(folder),
+            hint="choose another folder with --out, give the config another name:, or add --force",
+        )
 
 
 def manifest_cells(manifest: Mapping) -> list[Cell]:

@@ -21,7 +21,7 @@ from confml.runner.batches import MOST, Batches
 from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
 from confml.runner.graph import Schedule, make_tasks
-from confml.runner.manifest import check_folder, new_manifest, notes_on, write_manifest
+from confml.runner.manifest import check_folder, check_same_run, new_manifest, notes_on, write_manifest
 from confml.runner.origins import RowOrigins, origins_key
 from confml.runner.plan import Cell, Plan, load_datasets, make_plan
 from confml.runner.progress import Progress
@@ -98,6 +98,8 @@ def run(
         check_folder(store.folder, config)
     datasets = load_datasets(config)
     whole = make_plan(config, datasets)
+    if not force:
+        check_same_run(store.folder, config, whole.cells)
     for data in datasets.values():
         for note in notes_on(data):
             say(f"{data.name}: {note}")
