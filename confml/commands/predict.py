@@ -11,8 +11,10 @@ from typing import Any, BinaryIO
 
 import click
 
+from confml.commands.completion import complete_config, complete_dataset, complete_method
 from confml.commands.options import (
     TABLE_KEYS,
+    allow_import_option,
     parameters,
     quiet_option,
     say,
@@ -26,17 +28,24 @@ OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
 
 
 @click.command()
-@click.argument("files", nargs=-1, metavar="[CONFIG] NEW", required=True)
+@click.argument("files", nargs=-1, metavar="[CONFIG] NEW", required=True, shell_complete=complete_config)
 @click.option("--train", metavar="FILE", help="A table file with labelled rows, in place of CONFIG.")
 @table_options
 @click.option(
     "--scale", type=click.Choice(SCALES), help="Scaling of features, with --train.  [default: standardise]"
 )
-@click.option("--dataset", metavar="NAME", help="The data set of CONFIG.  [default: the only one]")
+@click.option(
+    "--dataset",
+    metavar="NAME",
+    shell_complete=complete_dataset,
+    help="The data set of CONFIG.  [default: the only one]",
+)
 @set_option
+@allow_import_option
 @click.option(
     "--method",
     metavar="NAME",
+    shell_complete=complete_method,
     help="A method of CONFIG, by its name or label; any method with --train.  "
     "[default: the only one; tcm-nn]",
 )

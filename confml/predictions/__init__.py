@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from confml.plugins.imports import with_allowed_imports
 from confml.predictions.batch import Batch, Output, predict_tables
 from confml.predictions.model import Choice, Model
 from confml.predictions.summary import Summary
@@ -19,6 +20,7 @@ LEVELS = (0.01, 0.05, 0.1)
 """Significance levels without a config."""
 
 
+@with_allowed_imports
 def predict(
     train: pd.DataFrame | str | Path,
     new: pd.DataFrame | str | Path,
@@ -38,6 +40,7 @@ def predict(
     no_empty: bool = False,
     explain: int = 0,
     seed: int = 1,
+    allow_import: Sequence[str] | str = (),
     say: Callable[[str], None] = lambda text: None,
 ) -> pd.DataFrame:
     """Fit a method to labelled rows and predict new rows, with a region for each significance level.
@@ -51,6 +54,7 @@ def predict(
     view: name of the view, by default the first one with regions.
     no_empty: an empty region becomes the label of the largest p-value. explain: number of nearest training
     rows of the predicted and of the runner-up class to list. seed: random seed.
+    allow_import: packages, besides scikit-learn, whose classes ``method`` and ``steps`` may name.
     say: called with each message: notes on the data, the guarantee, and scores.
 
     Returns one row per new row, in its order, with the index of ``new``: ``line`` (of the file, or the number

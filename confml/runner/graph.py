@@ -10,6 +10,7 @@ from confml._seeds import stable_hash
 from confml.config.limits import NO_LIMITS, Limits, limits_of
 from confml.methods.base import Method
 from confml.methods.registry import build
+from confml.plugins.imports import import_permission
 from confml.runner.plan import Cell, Job, Plan, steps_for
 from confml.runner.splits import split_rows
 from confml.runner.tasks import Failure, Outcome, Task, TaskContext
@@ -50,6 +51,8 @@ def make_tasks(
             method=job.entry.name,
             select_by=job.entry.select_by,
             limits=limits_of(job.entry).over(limits),
+            permission=import_permission(),
+            files=job.files,
             packed=packed,
         )
         place = job.dataset, job.split.name

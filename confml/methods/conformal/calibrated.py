@@ -173,6 +173,8 @@ class CalibratedMethod(Method):
     ) -> list[np.ndarray]:
         """Return the rows of the calibration part, or of each fold."""
         if self.kind != "cross":
+            if getattr(self.estimator, "takes_rows", False):  # nothing is fitted
+                return [np.arange(len(codes))]
             if groups is not None:
                 return [calibration_groups(groups, self.calibration, rng)]
             if self.mondrian:
