@@ -22,6 +22,7 @@ from confml.measures import (
     regions,
     selective,
     validity,
+    venn,
 )
 from confml.measures._case import Case, Context, Measure, Row
 from confml.measures.metrics import Metric
@@ -30,7 +31,7 @@ from confml.measures.prediction import Prediction
 MEASURES: tuple[Measure, ...] = (
     *(point.MEASURE, regions.MEASURE, selective.MEASURE),
     *(validity.MEASURE, efficiency.MEASURE, martingales.MEASURE, novelty.MEASURE),
-    *(confusion.MEASURE, ranking.MEASURE, calibration.MEASURE),
+    *(confusion.MEASURE, ranking.MEASURE, calibration.MEASURE, venn.MEASURE),
 )
 
 

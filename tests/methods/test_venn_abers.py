@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from reference.venn import cross_venn_abers, inductive_venn_abers
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
@@ -14,6 +14,7 @@ from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods import registry
 from confml.methods.conformal import Conformal
+from confml.methods.knn import KNN
 from confml.methods.venn_abers import VennAbers
 from confml.methods.venn_abers.tables import VennAbersTable
 from confml.methods.venn_abers.venn_abers import score_view
@@ -105,13 +106,13 @@ def test_decision_values_are_preferred_to_votes():
 
 @pytest.mark.parametrize("kind", ["inductive", "cross"])
 def test_one_row_one_class_and_rare_classes(kind):
-    one = VennAbers(GaussianNB(), kind=kind, random_state=0).fit([[0.0]], ["a"])
+    one = VennAbers(KNN(3), kind=kind, random_state=0).fit([[0.0]], ["a"])
     view = one.confident_predict([[1.0]])["venn"]
     assert view.scores.tolist() == [[1.0]]
     assert (view.extra["lower"].tolist(), view.extra["upper"].tolist()) == ([[0.0]], [[1.0]])
     X, y = blobs(5, 30)
     y[0] = 7  # in one part only
-    view = VennAbers(GaussianNB(), kind=kind, random_state=0).fit(X, y).confident_predict(X)["venn"]
+    view = VennAbers(KNN(3), kind=kind, random_state=0).fit(X, y).confident_predict(X)["venn"]
     assert view.scores.shape == (30, 4)
     assert np.isfinite(view.scores).all()
 
@@ -160,7 +161,7 @@ def test_settings_that_cannot_be(params, message):
 def test_python_mistakes():
     X, y = blobs(7, 20)
     with pytest.raises(ConfmlError, match="estimator must be a classifier"):
-        VennAbers(3).fit(X, y)
+        VennAbers(LinearRegression()).fit(X, y)
     with pytest.raises(ConfmlError, match="tune needs kind 'inductive'"):
         VennAbers(LogisticRegression(), kind="cross", tune=[{"C": 1.0}]).fit(X, y)
 
@@ -185,4 +186,4 @@ def test_a_config_is_checked_and_run(tmp_path):
     run = confml.run(path, out=tmp_path / "out", jobs=1)
     assert set(run.metrics["view"].dropna()) - {""} == {"venn"}
     table = next((tmp_path / "out" / "regions").rglob("*.csv")).read_text().splitlines()[0]
-    assert "prob[1],lower[1],upper[1]" in table or "lower[" in table
+    assert "prob[1],prob[2],lower[1],lower[2],upper[1],upper[2]," in table
