@@ -37,9 +37,9 @@ class Regions(Section):
 
     ``label`` is the true label and ``prediction`` the predicted one. ``confidence``; ``credibility`` for
     p-values; a column ``p[<class>]``, ``prob[<class>]`` or ``margin[<class>]`` for each class;
-    ``sd[<class>]`` for a posterior; ``lower[<class>]`` and
-    ``upper[<class>]`` for a Venn predictor. ``region@<level>``: labels of the region, joined by ``|``.
-    ``reason@<level>``: ``certain`` (one label), ``ambiguous`` (several) or ``atypical`` (none).
+    ``sd[<class>]`` for a posterior; ``lower[<class>]`` and ``upper[<class>]`` for a Venn predictor.
+    ``region@<level>``: labels of the region, joined by ``|``. ``reason@<level>``: ``certain`` (one label),
+    ``ambiguous`` (several) or ``atypical`` (none).
     """
 
     name = "regions"
@@ -132,9 +132,9 @@ def region_table(
 
     ``row,label,prediction,confidence,credibility``; ``p[<class>]`` (``prob[<class>]`` for probabilities and
     vote shares, ``margin[<class>]`` for margins) per class; ``sd[<class>]`` for a posterior,
-    ``lower[<class>]`` and ``upper[<class>]`` for a Venn predictor; ``region@<level>`` and ``reason@<level>`` per level. The labels of a region are joined by ``|``; a ``|``
-    or a backslash in a label is escaped with a backslash. Margins have no regions, and only p-values have a
-    credibility.
+    ``lower[<class>]`` and ``upper[<class>]`` for a Venn predictor; ``region@<level>`` and
+    ``reason@<level>`` per level. The labels of a region are joined by ``|``; a ``|`` or a backslash in a
+    label is escaped with a backslash. Margins have no regions, and only p-values have a credibility.
     """
     header = ["row", "label", "prediction", "confidence", "credibility"]
     credibility = prediction.credibility
