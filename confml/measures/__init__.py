@@ -14,6 +14,7 @@ import numpy as np
 from confml.measures import (
     calibration,
     confusion,
+    decomposition,
     efficiency,
     martingales,
     novelty,
@@ -31,7 +32,8 @@ from confml.measures.prediction import Prediction
 MEASURES: tuple[Measure, ...] = (
     *(point.MEASURE, regions.MEASURE, selective.MEASURE),
     *(validity.MEASURE, efficiency.MEASURE, martingales.MEASURE, novelty.MEASURE),
-    *(confusion.MEASURE, ranking.MEASURE, calibration.MEASURE, venn.MEASURE),
+    *(confusion.MEASURE, ranking.MEASURE, calibration.MEASURE),
+    *(decomposition.MEASURE, venn.MEASURE),
 )
 
 
