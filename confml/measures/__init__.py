@@ -13,6 +13,7 @@ import numpy as np
 
 from confml.measures import (
     calibration,
+    conditional,
     confusion,
     decomposition,
     efficiency,
@@ -33,7 +34,7 @@ MEASURES: tuple[Measure, ...] = (
     *(point.MEASURE, regions.MEASURE, selective.MEASURE),
     *(validity.MEASURE, efficiency.MEASURE, martingales.MEASURE, novelty.MEASURE),
     *(confusion.MEASURE, ranking.MEASURE, calibration.MEASURE),
-    *(decomposition.MEASURE, venn.MEASURE),
+    *(decomposition.MEASURE, venn.MEASURE, conditional.MEASURE),
 )
 
 

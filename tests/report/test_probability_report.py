@@ -90,3 +90,36 @@ def test_reliability_needs_probabilities():
     (picture,) = pictures(make_run(config, margins, INFO, ["r0"]))
     with pytest.raises(NotApplicable, match="no method has probabilities"):
         picture.draw()
+
+
+def p_values(cell):
+    """Class a is covered by its label alone, class b by both labels in one of two rows and never else."""
+    p = np.concatenate([np.tile([0.9, 0.01], (60, 1)), np.tile([0.9, 0.9], (20, 1)), np.full((20, 2), 0.01)])
+    truth = CLASSES[np.repeat([0, 1], [60, 40])]
+    return result_of(cell, {"p-value": Prediction(CLASSES, p, "p-value")}, truth)
+
+
+def test_conditional_coverage_by_class_and_size(tmp_path):
+    """The second split tests the same rows, so it adds none."""
+    config = make_config([entry("tcm-nn", {"k": 1})], levels=(0.1,))
+    run = make_run(config, p_values, INFO, ["r0", "r1"])
+    write_report(run, tmp_path)
+    rows = read(tmp_path / "conditional-coverage.csv")
+    shown = [(row["by"], row["group"], row["rows"], row["covered"], row["few"]) for row in rows]
+    assert shown == [
+        ("class", "a", "60", "60", "0"), ("class", "b", "40", "20", "1"),
+        ("size", "0", "20", "0", "1"), ("size", "1", "60", "60", "0"), ("size", "2", "20", "20", "1"),
+    ]  # fmt: skip
+    assert all(float(row["low"]) <= float(row["coverage"]) <= float(row["high"]) for row in rows)
+    assert [bool(row["band_low"]) for row in rows] == [True, True, False, False, False]
+    assert float(rows[1]["coverage"]) < float(rows[1]["band_low"])
+
+
+def test_the_figure_shows_every_group():
+    config = make_config(
+        [entry("tcm-nn", {"k": 1})], levels=(0.1,), figures=(figure("conditional-coverage"),)
+    )
+    (picture,) = pictures(make_run(config, p_values, INFO, ["r0"]))
+    (axes,) = picture.draw().axes
+    names = [text.get_text() for text in axes.get_xticklabels()]
+    assert names == ["a", "b", "size 0", "size 1", "size 2"]
