@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from confml.report.files import write_columns, write_csv, write_file
 from confml.report.results import RunResults
-from confml.report.sections.base import Columns, Document, Item, NotApplicable, Note, Picture, Table
+from confml.report.sections.base import Columns, Document, Item, NotApplicable, Note, Picture, Section, Table
 from confml.report.sections.regions import region_paths
 from confml.report.sections.registry import sections_of
 
@@ -23,7 +24,17 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
     """
     folder = Path(folder)
     notes: list[str] = []
-    paths = list(_written(_items(results, folder), folder, notes))
+    sections = sections_of(results, folder)
+    paths: list[Path] = []
+    for item in _items(results, sections):
+        if isinstance(item, Table):
+            item = replace(item, rows=list(item.rows))  # they are read again
+        known = len(notes)
+        paths += _written([item], folder, notes)
+        new_notes = map(Note, notes[known:])  # the item itself, or why a figure is not drawn
+        for one in new_notes if isinstance(item, Note) else (item, *new_notes):
+            for section in sections:
+                section.see(one)
     paths.append(write_file(folder / "notes.txt", "".join(f"{note}\n" for note in notes)))
     _remove_stale(folder, paths, _still_to_come(results))
     return paths
@@ -35,9 +46,8 @@ def write_items(items: Iterable[Item], folder: Path) -> tuple[list[Path], list[s
     return list(_written(items, folder, notes)), notes
 
 
-def _items(results: RunResults, folder: Path) -> Iterator[Item]:
+def _items(results: RunResults, sections: Sequence[Section]) -> Iterator[Item]:
     """Yield the items of all sections: first those of each cell, then those of all cells together."""
-    sections = sections_of(results, folder)
     for result in results.finished():
         for section in sections:
             yield from section.add(result)
