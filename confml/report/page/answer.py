@@ -89,7 +89,7 @@ def answer(material: Sequence[Material], dataset: str) -> Answer | None:
     means = [float(np.mean(list(view.errors.values()))) for _, view in views]
     order = sorted(range(len(views)), key=lambda place: (means[place], views[place][1].label))
     home, best = views[order[0]]
-    others = [_difference(home, best, *views[place], means[place]) for place in order[1:]]
+    others = [difference(home, best, *views[place], means[place]) for place in order[1:]]
     tested = [place for place, one in enumerate(others) if not math.isnan(one.p_value)]
     corrected = dict(zip(tested, holm([others[place].p_value for place in tested]), strict=True))
     others = [
@@ -129,7 +129,11 @@ def best_first(material: Sequence[Material], dataset: str) -> list[str]:
     return sorted(areas, key=lambda label: areas[label])
 
 
-def _difference(home: Material, best: ViewData, away: Material, other: ViewData, error: float) -> Difference:
+def difference(home: Material, best: ViewData, away: Material, other: ViewData, error: float) -> Difference:
+    """Return the error of a view minus that of another, on their common splits; error: mean of the first.
+
+    home, away: the runs of ``best`` and of ``other``.
+    """
     dataset = best.dataset
     common = [split for split in best.errors if split in other.errors]
     same = [split for split in common if home.splits[dataset, split][2] == away.splits[dataset, split][2]]

@@ -218,16 +218,17 @@ def rank_diagram(found: Ranking, id: str, title: str) -> Markup | None:
         return None
     order = np.argsort(ranks, kind="stable").tolist()
     groups = [group.tolist() for group in found.comparison.groups()]
-    line, top, name_width = 22, 46 + 9 * len(groups), 210
-    height = top + line * k + 8
-    left, right = 16.0, WIDTH * 1.5 - name_width
+    names = [name if len(name) <= 48 else name[:47] + "\N{HORIZONTAL ELLIPSIS}" for name in labels]
+    line, top, left, right = 22, 46 + 9 * len(groups), 16.0, float(WIDTH)
+    width, height = right + 60 + 7.6 * max(map(len, names)), top + line * k + 8
 
     def x(rank: float) -> float:
         return left + (rank - 1) / max(k - 1, 1) * (right - left)
 
+    size = f"min-width:{0.8 * width:.0f}px;max-width:{width:.0f}px"
     out = [
-        f'<svg viewBox="0 0 {WIDTH * 1.5:.0f} {height}" role="img" aria-label="{escape(title)}" '
-        f'class="chart ranks"><g class="axes"><path d="M{left} 30H{right}"/>'
+        f'<svg viewBox="0 0 {width:.0f} {height}" style="{size}" role="img" '
+        f'aria-label="{escape(title)}" class="chart ranks"><g class="axes"><path d="M{left} 30H{right}"/>'
     ]
     for rank in range(1, k + 1):
         out.append(f'<path d="M{x(rank):.1f} 26v8"/>')
@@ -240,8 +241,7 @@ def rank_diagram(found: Ranking, id: str, title: str) -> Markup | None:
         y, at = top + line * place + 12, x(float(ranks[method]))
         out.append(f'<path class="lead" d="M{at:.1f} 30V{y - 4:.1f}H{right + 6}"/>')
         out.append(f'<path class="dot" d="M{at - 3:.1f} 30a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z"/>')
-        name = labels[method] if len(labels[method]) < 30 else labels[method][:28] + "\N{HORIZONTAL ELLIPSIS}"
-        text = f"{tick_text(round(float(ranks[method]), 2))}  {name}"
+        text = f"{tick_text(round(float(ranks[method]), 2))}  {names[method]}"
         out.append(f'<text x="{right + 10}" y="{y}">{escape(text)}</text>')
     out.append("</svg>")
     return Markup("".join(out))

@@ -62,6 +62,7 @@ class DatasetTables:
         headings = ["method", *(MAIN[name][0] for name in metrics)]
         headings += ["difference from best (points)", "95 % interval", "p (Holm)", "decided at 1 % risk (%)"]
         direction = {name: known_metrics()[name].direction for name in metrics if name in known_metrics()}
+        several = len(self.material) > 1
         mean = ", mean ± sd" if self.splits > 1 else ""
         table = PageTable(
             f"{self.id}.results",
@@ -69,7 +70,9 @@ class DatasetTables:
             headings,
             note="Differences are of the error of each method's first view; p-values are those of the "
             + ("corrected resampled t test" if self.splits > 1 else "exact test of McNemar")
-            + ", corrected by Holm. AUGRC, AURC: areas under the (generalised) risk-coverage curve.",
+            + ", corrected by Holm. "
+            + ("Means are over all splits of a run, differences over common splits. " if several else "")
+            + "AUGRC, AURC: areas under the (generalised) risk-coverage curve.",
         )
         differences = {one.label: one for one in answer.others}
         decided = self._decided()

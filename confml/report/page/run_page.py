@@ -37,7 +37,7 @@ MOST_ROWS = 300
 RESERVED = (
     *("answer", "answer-table", "warnings", "ranks", "published", "failures", "others", "figures", "data"),
     *("data-sets", "config", "provenance", "provenance-table", "cite", "status", "theme", "top"),
-    *("ranks-error", "ranks-augrc"),
+    *("ranks-error", "ranks-augrc", "pairs", "paired", "incomparable", "settings", "runs", "runs-table"),
 )
 """Identifiers of the page that no data set may have."""
 CHARTED = 24
