@@ -25,16 +25,7 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
     folder = Path(folder)
     notes: list[str] = []
     sections = sections_of(results, folder)
-    paths: list[Path] = []
-    for item in _items(results, sections):
-        if isinstance(item, Table):
-            item = replace(item, rows=list(item.rows))  # they are read again
-        known = len(notes)
-        paths += _written([item], folder, notes)
-        new_notes = map(Note, notes[known:])  # the item itself, or why a figure is not drawn
-        for one in new_notes if isinstance(item, Note) else (item, *new_notes):
-            for section in sections:
-                section.see(one)
+    paths = list(_written(_items(results, sections), folder, notes, sections))
     paths.append(write_file(folder / "notes.txt", "".join(f"{note}\n" for note in notes)))
     _remove_stale(folder, paths, _still_to_come(results))
     return paths
@@ -55,10 +46,17 @@ def _items(results: RunResults, sections: Sequence[Section]) -> Iterator[Item]:
         yield from section.items()
 
 
-def _written(items: Iterable[Item], folder: Path, notes: list[str]) -> Iterator[Path]:
-    """Write each item and yield its paths; append the texts of notes to ``notes``."""
+def _written(
+    items: Iterable[Item], folder: Path, notes: list[str], sections: Sequence[Section] = ()
+) -> Iterator[Path]:
+    """Write each item and yield its paths; append the texts of notes to ``notes``.
+
+    Each section sees each item, and the notes on figures that are not drawn, after it is written.
+    """
     for item in items:
+        known = len(notes)
         if isinstance(item, Table):
+            item = replace(item, rows=list(item.rows))  # the sections read them again
             yield write_csv(folder / item.path, item.header, item.rows)
         elif isinstance(item, Columns):
             yield write_columns(folder / item.path, item.header, item.columns)
@@ -68,6 +66,10 @@ def _written(items: Iterable[Item], folder: Path, notes: list[str]) -> Iterator[
             yield from _drawn(item, folder, notes)
         elif isinstance(item, Note):
             notes.append(item.text)
+        new_notes = [Note(text) for text in notes[known:]]
+        for section in sections:
+            for one in new_notes if isinstance(item, Note) else (item, *new_notes):
+                section.see(one)
 
 
 def _drawn(picture: Picture, folder: Path, notes: list[str]) -> list[Path]:

@@ -126,7 +126,7 @@ def confusion(view: ViewData, id: str) -> PageTable | None:
 
 def _shade(share: float) -> int:
     """Return one of 5 shades of a share of a row; 0 is none."""
-    return 0 if share <= 0 else 1 + min(int(4 * share), 3)
+    return sum(share > limit for limit in (0, 0.05, 0.2, 0.5))
 
 
 def class_coverage(material: Material, view: ViewData, id: str) -> PageTable | None:

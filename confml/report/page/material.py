@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BINS = 10
 SHOWN = 8  # examples of each kind
-ROWS_OF_VIEW, ROWS_OF_PAGE, VIEWS_WITH_ROWS = 2000, 12000, 200
+ROWS_OF_VIEW, ROWS_OF_PAGE, VIEWS_WITH_ROWS = 2500, 12000, 200
 NOT_SHOWN = {
     "metrics.csv",
     "summary.csv",

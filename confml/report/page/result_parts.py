@@ -16,17 +16,13 @@ from confml.report.summaries import SummaryRow
 # metric -> (heading, factor, decimals, whether the sd is shown)
 MAIN = {
     "error": ("error (%)", 100.0, 2, True),
-    "balanced_accuracy": ("balanced accuracy (%)", 100.0, 2, False),
-    "macro_f1": ("macro F1 (%)", 100.0, 2, False),
     "f1_macro": ("macro F1 (%)", 100.0, 2, False),
     "augrc": ("AUGRC (%)", 100.0, 3, False),
     "aurc": ("AURC (%)", 100.0, 3, False),
     "auroc_correct": ("AUROC of correctness", 1.0, 3, False),
     "log_loss": ("log loss", 1.0, 3, False),
     "brier": ("Brier score", 1.0, 3, False),
-    "brier_score": ("Brier score", 1.0, 3, False),
     "ece": ("calibration error (%)", 100.0, 2, False),
-    "expected_calibration_error": ("calibration error (%)", 100.0, 2, False),
 }
 Summary = dict[tuple, SummaryRow]
 

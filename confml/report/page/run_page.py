@@ -31,6 +31,7 @@ from confml.report.page.render import render
 from confml.report.page.result_parts import DatasetTables
 from confml.report.page.svg import Chart
 from confml.report.published import known_tables
+from confml.report.sections.published_tables import COMPUTED
 from confml.report.sections.ranks import Ranking, ranking, words_of
 
 MOST_ROWS = 300
@@ -281,14 +282,34 @@ def rank_part(found: Ranking) -> RankPart:
 # ---- tables of other sections
 
 
-def published(material: Material) -> list[tuple[str, str, PageTable]]:
-    """Return (title, source, table) of the published tables of the config."""
+def published(material: Material) -> list[tuple[str, PageTable]]:
+    """Return (source, table) of the published tables of the config, for the data sets of the run."""
     found = []
     for name, one in known_tables().items():
-        path = f"tables/{name}.csv"
-        if path in material.tables:
-            table = _any_table(material, path, f"{one.title}: published numbers and those of this run.")
-            found.append((one.title, f"{one.source}. All numbers in {one.unit}.", table))
+        rows = material.rows_of(f"tables/{name}.csv")
+        here = {row["dataset"] for row in rows if row["status"] == COMPUTED}
+        if not rows:
+            continue
+        quantities = len(one.columns) > 1
+        table = PageTable(
+            f"published-{slug(name)}",
+            f"{one.title}: published numbers and those of this run.",
+            [*one.keys.values(), *(["quantity"] if quantities else []), "published", "this run", "difference",
+             "as printed", "sd", "splits", "status"],
+            heads=len(one.keys) + quantities,
+            note=" ".join(one.notes),
+        )  # fmt: skip
+        for row in rows:
+            if row["dataset"] in here:
+                words = [one.columns[row["quantity"]]] if quantities else []
+                values = (row[key] for key in ("paper", "confml", "difference", "as_printed", "sd", "splits"))
+                table.add(*(row[key] for key in one.keys), *words, *values, row["status"])
+        absent = len({row["dataset"] for row in rows} - here)
+        if absent:
+            table.note += f" Data sets without results in this run: {absent}; they are in tables/{name}.csv."
+        found.append(
+            (f"{one.source}. All numbers in {one.unit}.", table.limit(MOST_ROWS, f"tables/{name}.csv"))
+        )
     return found
 
 
@@ -301,7 +322,7 @@ def failures(material: Material) -> PageTable | None:
 
 KNOWN = {
     *("timings.csv", "tuning.csv", "failures.csv", "class-coverage.csv", "rejection-curves.csv"),
-    "certified.csv",
+    *("certified.csv", "confusion.csv", "class-metrics.csv"),
 }
 
 
