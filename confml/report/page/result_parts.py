@@ -28,11 +28,24 @@ Summary = dict[tuple, SummaryRow]
 
 
 class DatasetTables:
-    """The tables of one data set of one or several runs. id: prefix of identifiers. most: rows of a table."""
+    """The tables of one data set of one or several runs.
 
-    def __init__(self, material: Sequence[Material], dataset: str, id: str, most: int):
-        self.material, self.dataset, self.id, self.most = material, dataset, id, most
+    id: prefix of identifiers. most: number of views in a table, the first ones of ``best``, labels by AUGRC.
+    """
+
+    def __init__(
+        self, material: Sequence[Material], dataset: str, id: str, most: int, best: Sequence[str] = ()
+    ):
+        self.material, self.dataset, self.id, self.most = material, dataset, id, 3 * most
         self.views = [(one, view) for one in material for view in one.of_dataset(dataset)]
+        self.cut = ""
+        if len(self.views) > most:
+            self.cut = (
+                f" {most} of {len(self.views)} methods and views, those with the smallest AUGRC; all of them "
+                "are in summary.csv."
+            )
+            kept = set(best[:most])
+            self.views = [pair for pair in self.views if pair[1].label in kept]
         self.summary: dict[tuple, SummaryRow] = {}
         for one in material:
             for row in one.results.summary:
@@ -68,7 +81,7 @@ class DatasetTables:
             + ("corrected resampled t test" if self.splits > 1 else "exact test of McNemar")
             + ", corrected by Holm. "
             + ("Means are over all splits of a run, differences over common splits. " if several else "")
-            + "AUGRC, AURC: areas under the (generalised) risk-coverage curve.",
+            + f"AUGRC, AURC: areas under the (generalised) risk-coverage curve.{self.cut}",
         )
         differences = {one.label: one for one in answer.others}
         decided = self._decided()
@@ -122,7 +135,8 @@ class DatasetTables:
             f"Prediction regions on {self.dataset} ({self.protocol}; rates in %, set size in labels).",
             ["method", "level", *(heading for heading, _ in REGION_METRICS.values())],
             heads=2,
-            note="A coverage below 1 minus the level by more than chance explains violates validity.",
+            note="A coverage below 1 minus the level by more than chance explains violates validity."
+            + self.cut,
         )
         for one, view in self.views:
             for level in dict.fromkeys(map(float, one.results.config.levels)):

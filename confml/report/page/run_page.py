@@ -95,10 +95,11 @@ def dataset_parts(material: Sequence[Material], found: Sequence[Answer], with_de
     """Return the part of each data set; fewer rows, lines and details each where there are many data sets."""
     number = len(found)
     ids = unique([*RESERVED, *(slug(one.dataset) for one in found)])[len(RESERVED) :]
-    most = max(20, min(MOST_ROWS, 3000 // max(number, 1)))
+    most = max(20, min(MOST_ROWS, 600 // max(number, 1)))
     parts = []
     for place, (id, one) in enumerate(zip(ids, found, strict=True)):
-        tables = DatasetTables(material, one.dataset, id, most)
+        best = best_first(material, one.dataset)
+        tables = DatasetTables(material, one.dataset, id, most, best)
         shown = {
             "results": tables.results(one),
             "regions": tables.regions(),
@@ -108,12 +109,11 @@ def dataset_parts(material: Sequence[Material], found: Sequence[Answer], with_de
             "times": tables.times(),
             "metrics": tables.all_metrics(),
         }
-        views = [view for _, view in tables.views]
-        best = best_first(material, one.dataset)
+        views = [view for view_material in material for view in view_material.of_dataset(one.dataset)]
         charts: list[Chart] = []
         detail, left_out = None, ""
         if place < CHARTED:
-            lines = max(7, min(DRAWN, 240 // number))
+            lines = max(7, min(DRAWN, 120 // number))
             charts = dataset_charts(material, one.dataset, views, best, id, lines)
             if with_details:
                 limit = max(1, min(8, 60 // number))
