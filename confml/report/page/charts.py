@@ -38,11 +38,11 @@ def risk_coverage(
         for row in one.rows_of("rejection-curves.csv", dataset):
             key = (one.run, dataset, row["method"], row["params"], row["view"])
             curves.setdefault(key, []).append(row)
-    with_curves = [one for one in views if (one.run, *one.key) in curves]
+    with_curves = [view for view in views if (view.run, *view.key) in curves]
     visible = _shown(with_curves, best)
     series = []
-    for one in with_curves:
-        rows = curves[one.run, *one.key]
+    for view in with_curves:
+        rows = curves[view.run, *view.key]
         coverage = np.array([100 * (1 - row["rejection_rate"]) for row in rows])
         risk, sd = (np.array([100 * row[name] for row in rows], dtype=float) for name in ("risk", "risk_sd"))
         order = np.argsort(coverage)
@@ -50,13 +50,13 @@ def risk_coverage(
         banded = np.isfinite(sd).any()
         series.append(
             Series(
-                one.label,
-                styles[one.label],
+                view.label,
+                styles[view.label],
                 coverage,
                 risk,
                 np.maximum(risk - sd, 0) if banded else None,
                 risk + sd if banded else None,
-                shown=one.label in visible,
+                shown=view.label in visible,
             )
         )
     if not series:
