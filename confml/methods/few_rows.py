@@ -19,9 +19,9 @@ from confml.neighbours.scaling import SafeScale
 class FewRows:
     """A fitted TCM-NN for few new rows; its counts and alphas have the bits of `TCMNN`.
 
-    classes: (c,) labels. X: (m, d) training rows on the ``scale``, sorted by class. codes: (m,) their classes.
-    same, other: (m, k) ascending distances of each row to its own and to other classes. mondrian, smoothed:
-    as in `TCMNN`. random_state: seed of smoothed p-values where no generator is given.
+    classes: (c,) labels. X: (m, d) training rows on the ``scale``, sorted by class. codes: (m,) classes of
+    the rows. same, other: (m, k) ascending distances of each row to its own and to other classes. mondrian,
+    smoothed: as in `TCMNN`. random_state: seed of smoothed p-values where no generator is given.
     """
 
     classes: np.ndarray

@@ -57,7 +57,8 @@ class Costs:
                 f"{model.facts.method} has no probabilities (its view is {model.view}), and decisions of "
                 "least expected cost need them",
                 hint="methods with probabilities are naive-bayes, bayes-knn, bayes-transduction and "
-                "classifiers with predict_proba, such as sklearn.linear_model.LogisticRegression, without --conformal",
+                "classifiers with predict_proba, such as sklearn.linear_model.LogisticRegression, without "
+                "--conformal",
             )
         classes = model.none.classes
         names = [str(label) for label in classes.tolist()]

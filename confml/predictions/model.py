@@ -36,11 +36,12 @@ class Facts:
     """What is known of a fit, in numbers and names.
 
     method, params: the method with its parameters, tuned ones included. data: name of the data set. checksum:
-    of its contents. rows: number of its rows. training_rows: number of its training rows, with
-    those held out. fitted_rows: number of rows that the method was fitted to. counted_rows: number of examples
-    that p-values are counted among, the new one not included; class_counts: the same per class. tested_rows:
-    number of held-out rows that an operating point was tested on. steps: the steps before the method. noise: whether the config adds noise. groups: whether the rows have groups. levels: significance
-    levels of the config. seed: random seed. notes: warnings on the data.
+    of its contents. rows: number of its rows. training_rows: number of its training rows, those held out
+    included. fitted_rows: number of rows that the method was fitted to. counted_rows: number of examples that
+    p-values are counted among, the new one not included. class_counts: the same per class. tested_rows:
+    number of held-out rows that an operating point was tested on. steps: the steps before the method. noise:
+    whether the config adds noise. groups: whether the rows have groups. levels: significance levels of the
+    config. seed: random seed. notes: warnings on the data.
     """
 
     method: str
