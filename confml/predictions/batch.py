@@ -188,4 +188,4 @@ def _escaped(text: str) -> str:
 
 def _dtype(values: Any) -> Any:
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
-    return values.dtype if kind in "iuf" else object
+    return values.dtype if kind in "iufb" else object

@@ -74,7 +74,8 @@ def test_too_few_rows_and_noisy_classes_are_told():
     assert not answers["accepted"].any()
     needed = minimum_accepted(0.05, 0.05)
     assert (
-        "No threshold is certified for an error rate of at most 5 % with probability 95 %: that takes at least "
+        "No threshold is certified for an error rate of at most 5 % with probability 95 %: that takes at "
+        "least "
         f"{needed} accepted held-out rows without an error, and only 24 rows are held out (247 training rows "
         "are needed). No row is accepted." in " ".join(told)
     )
