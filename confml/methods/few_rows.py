@@ -42,9 +42,7 @@ class FewRows:
         shape = len(T), len(self.classes)
         greater, equal, alpha = np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape)
         for row, x in enumerate(T):
-            distances = self._distances(x)
-            for code in range(len(self.classes)):
-                greater[row, code], equal[row, code], alpha[row, code] = self._counts(distances, code)
+            greater[row], equal[row], alpha[row] = self._counts(self._distances(x))
         sizes = np.bincount(self.codes, minlength=len(self.classes))
         counted = (sizes if self.mondrian else sizes.sum()) + 1
         tau = (rng or np.random.default_rng(self.random_state)).random(len(T)) if self.smoothed else None
@@ -53,6 +51,11 @@ class FewRows:
     @cached_property
     def _columns(self) -> np.ndarray:
         return np.ascontiguousarray(self.X.T)
+
+    @cached_property
+    def _ends(self) -> np.ndarray:
+        """(c + 1,) the first row of each class, and the number of rows."""
+        return np.searchsorted(self.codes, np.arange(len(self.classes) + 1))
 
     @cached_property
     def _alphas(self) -> np.ndarray:
@@ -76,28 +79,34 @@ class FewRows:
             total += difference
         return np.sqrt(total)
 
-    def _counts(self, distances: np.ndarray, code: int) -> tuple[int, int, float]:
-        """Numbers of alphas above and equal to that of the new row under one label, and the alpha."""
+    def _counts(self, distances: np.ndarray) -> tuple[list[int], list[int], list[float]]:
+        """Numbers of alphas above and equal to that of the new row, and its alpha, under each label."""
         k = self.same.shape[1]
-        own = self.codes == code
-        same, other = (_sums(_smallest(part, k)[None]) for part in (distances[own], distances[~own]))
-        alpha = _strangeness(same, other)[0]
-        ranked = self._ranked[code]
-        first, last = np.searchsorted(ranked, alpha, "left"), np.searchsorted(ranked, alpha, "right")
-        greater, equal = len(ranked) - last, last - first + 1
-        # Rows that have the new one among their k nearest get another alpha.
-        lists = [(own, self.same, 0)] + ([] if self.mondrian else [(~own, self.other, 1)])
-        for side, nearest, place in lists:
-            rows = np.flatnonzero(side & (distances < nearest[:, -1]))
-            if not len(rows):
-                continue
-            longer = np.sort(np.column_stack([nearest[rows], distances[rows]]), axis=1)[:, :k]
-            sums = [_sums(self.same[rows]), _sums(self.other[rows])]
-            sums[place] = _sums(longer)
-            for alphas, sign in ((self._alphas[rows], -1), (_strangeness(*sums), 1)):
-                greater += sign * np.count_nonzero(alphas > alpha)
-                equal += sign * np.count_nonzero(alphas == alpha)
-        return int(greater), int(equal), float(alpha)
+        ends = self._ends
+        nearest = [_smallest(distances[ends[z] : ends[z + 1]], k) for z in range(len(self.classes))]
+        in_same, in_other = (np.flatnonzero(distances < lists[:, -1]) for lists in (self.same, self.other))
+        counts: tuple[list[int], list[int], list[float]] = ([], [], [])
+        for code in range(len(self.classes)):
+            others = [part for z, part in enumerate(nearest) if z != code] or [np.empty(0)]
+            same, other = _sums(nearest[code][None]), _sums(_smallest(np.concatenate(others), k)[None])
+            alpha = _strangeness(same, other)[0]
+            ranked = self._ranked[code]
+            first, last = np.searchsorted(ranked, alpha, "left"), np.searchsorted(ranked, alpha, "right")
+            greater, equal = len(ranked) - last, last - first + 1
+            # Rows that have the new one among their k nearest get another alpha.
+            changed = [(in_same[self.codes[in_same] == code], self.same, 0)]
+            if not self.mondrian:
+                changed.append((in_other[self.codes[in_other] != code], self.other, 1))
+            for rows, lists, place in changed:
+                longer = np.sort(np.column_stack([lists[rows], distances[rows]]), axis=1)[:, :k]
+                sums = [_sums(self.same[rows]), _sums(self.other[rows])]
+                sums[place] = _sums(longer)
+                for alphas, sign in ((self._alphas[rows], -1), (_strangeness(*sums), 1)):
+                    greater += sign * np.count_nonzero(alphas > alpha)
+                    equal += sign * np.count_nonzero(alphas == alpha)
+            for found, value in zip(counts, (int(greater), int(equal), float(alpha)), strict=True):
+                found.append(value)  # type: ignore[arg-type]
+        return counts
 
 
 def prediction_of_counts(

@@ -171,9 +171,7 @@ class ModelFile:
             raise self._damaged(f"{name} cannot be read") from None
 
     def _array(self, number: int) -> np.ndarray:
-        name = f"arrays/{int(number)}.npy"
-        content = self._checked(name)
-        return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+        return _from_npy(self._checked(f"arrays/{int(number)}.npy"))
 
     def _estimator(self, number: int) -> Any:
         return _from_skops(self._checked(f"estimators/{int(number)}.skops"), self.path)
@@ -201,6 +199,20 @@ def _npy(array: np.ndarray) -> bytes:
     file = io.BytesIO()
     np.lib.format.write_array(file, array, allow_pickle=False)
     return file.getvalue()
+
+
+def _from_npy(content: bytes) -> np.ndarray:
+    """The array in the bytes of an .npy file, by one copy. Raises ValueError for Python objects."""
+    file = io.BytesIO(content)
+    version = np.lib.format.read_magic(file)
+    read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    if version not in read_header:  # names of fields that are not Latin-1, which no model has
+        raise ValueError(f"unknown version {version} of an .npy file")
+    shape, is_fortran, dtype = read_header[version](file)
+    if dtype.hasobject:
+        raise ValueError("an array of Python objects")
+    values = np.frombuffer(content, dtype, int(np.prod(shape, dtype=np.int64)), file.tell())
+    return values.reshape(shape, order="F" if is_fortran else "C").copy(order="K")
 
 
 def _sklearn_version() -> str:
