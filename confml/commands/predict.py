@@ -116,7 +116,8 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
 
     --costs adds decision and expected_cost. The file is YAML as {matrix: {good: {bad: 1}, bad: {good: 5}},
     abstain: 0.8}, with true classes outside and predictions inside, or CSV with one line per true class. The
-    decision is abstain where that costs less than every class. It needs probabilities of the method.
+    decision is abstain where that costs less than every class. It needs probabilities of the method. The
+    default is costs: of CONFIG.
 
     --risk adds accepted: with probability --confidence, at most this share of the accepted predictions is
     wrong. The threshold is tested on 30 % of the training rows, which the method is not fitted to.

@@ -139,7 +139,8 @@ class Batch:
 def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) -> Iterator[Batch]:
     """Iterate over the predictions of chunks of new rows whose columns were checked."""
     explainer = Explainer(model, output.explain) if output.explain else None
-    decider = output.costs.decider(model) if output.costs is not None else None
+    costs = output.costs or (model.costs if model.probability_view is not None else None)
+    decider = costs.decider(model) if costs is not None else None
     for number, table in enumerate(tables):
         rows = model.coder.code(table)
         views = model.views(rows, number)

@@ -15,6 +15,7 @@ from confml._seeds import stable_generator
 from confml.data.new_rows import NewRows, RowCoder
 from confml.measures.certified import OperatingPoint
 from confml.measures.prediction import Prediction
+from confml.predictions.costs import Costs
 from confml.predictions.known_rows import KnownRows
 from confml.predictions.probabilities import PROBABILITY_KINDS
 from confml.steps.pipeline import StepPipeline
@@ -100,8 +101,8 @@ class Model:
     coder: reads new rows. takes_codes: whether the method takes the codes of categories. steps: transform new
     rows before the method. view: name of the view. none: its form without rows. probability_view: name of
     the first view that holds probabilities, or None. known: recognises training rows. point: the certified
-    operating point, None if none was asked for. notes: differences between a stored model and this
-    installation.
+    operating point, None if none was asked for. costs: of decisions by default, None without. notes:
+    differences between a stored model and this installation.
 
     parts: functions that return the larger parts: ``method``, the fitted method; ``few``, its form for a few
     rows or None; ``neighbours``, the `TrainingRows`.
@@ -116,6 +117,7 @@ class Model:
     probability_view: str | None
     known: KnownRows
     point: OperatingPoint | None = None
+    costs: Costs | None = None
     parts: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

@@ -65,6 +65,7 @@ CLASSES = frozenset(
     confml.neighbours.nearest_rows:NearestRows
     confml.neighbours.scaling:SafeScale
     confml.neighbours.wide_tree:WideTree
+    confml.predictions.costs:Costs
     confml.predictions.known_rows:KnownRows
     confml.predictions.model:Facts
     confml.predictions.model:StepFacts

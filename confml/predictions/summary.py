@@ -103,6 +103,8 @@ class Summary:
         """Warnings: unknown categories, rows without a prediction, unreachable levels, training rows."""
         model = self.model
         found = model.coder.unknown_notes()
+        if model.costs is not None and model.probability_view is None and not self.decided:
+            found.append(f"costs of the config are not used: {model.facts.method} has no probabilities")
         if self.predicted < self.rows:
             left = self.rows - self.predicted
             found.append(
@@ -259,10 +261,9 @@ class Summary:
             return []
         if self.kind != "p-value":
             return ["Exchangeability of new and training rows is not checked: that needs p-values."]
-        counted = (
-            min(self.model.facts.class_counts.values()) if self.model.facts.is_label_conditional else None
-        )
-        counted = (self.model.facts.counted_rows if counted is None else counted) + 1
+        facts = self.model.facts
+        rows = min(facts.class_counts.values()) if facts.is_label_conditional else facts.counted_rows
+        counted = rows + 1
         level = next((one for one in sorted(self.levels) if one >= 1 / counted), None)
         if level is None:
             return []
@@ -272,20 +273,17 @@ class Summary:
             f"{level!r} (no label has a larger p-value)"
         )
         bound = min(1.0, self._error_bound(level))
-        if self._breaks() is not None or bound >= 1:
+        if self._breaks() is not None or self.model.facts.groups or bound >= 1:
             return [text + "."]
-        if atypical <= bound * n:
-            return [f"{text}, which is consistent with exchangeable rows."]
         p, how = self._probability(atypical, n, level, counted, bound)
         verdict = (
-            "the new rows do not look exchangeable with the training rows; the guarantee may not hold"
+            "the new rows do not look exchangeable with the training rows, so the guarantee may not hold"
             if p <= SMALL
             else "this is consistent with exchangeable rows"
         )
         return [
-            f"{text}; if the rows are exchangeable, the expected share is at most {_digits(100 * bound)} %, "
-            f"and the probability of at least this many is at most {p:.2g} ({how}): "
-            f"{verdict}."
+            f"{text}. For exchangeable rows the expected share is at most {_digits(100 * bound)} %, and the "
+            f"p-value of this batch is {p:.2g} ({how}): {verdict}."
         ]
 
     def _probability(
@@ -301,7 +299,7 @@ class Summary:
         if exact and not model.facts.params.get("conformal__smoothed"):
             covered = covered_probabilities(n, counted, level)
             return min(1.0, float(math.fsum(covered[: n - atypical + 1]))), "beta-binomial"
-        return min(1.0, n * bound / atypical), "Markov's inequality"
+        return min(1.0, n * bound / max(atypical, 1)), "Markov's inequality"
 
 
 def _count(rows: int) -> str:

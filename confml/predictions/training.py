@@ -22,6 +22,7 @@ from confml.measures.selection import best_point, inner_score
 from confml.methods.base import Method
 from confml.methods.conformal.settings import INNER, KEY, TUNE
 from confml.methods.registry import check, method_class
+from confml.predictions.costs import costs_of
 from confml.predictions.known_rows import KnownRows
 from confml.predictions.model import Facts, Model, StepFacts, TrainingRows, first_probability_view
 from confml.predictions.operating_point import RiskTarget, certified_point, held_out_rows
@@ -134,6 +135,7 @@ class _Fit:
             probability_view=first_probability_view(views),
             known=KnownRows.of(self.data.table[self.rows]),
             point=self._point(chosen),
+            costs=None if self.config.costs is None else costs_of(self.config.costs, "costs of the config"),
             parts={"method": lambda: method, "few": lambda: few, "neighbours": lambda: neighbours},
         )
 

@@ -147,3 +147,32 @@ def test_no_rows_and_rows_without_a_prediction(frames):
     new.loc[2, "x"] = np.nan
     answers = confml.predict(train, new, **settings)
     assert pd.isna(answers["decision"][2]) and answers["decision"].notna().sum() == len(new) - 1
+
+
+CONFIG = """\
+datasets: [{name: ill, csv: train.csv, label: ill}]
+methods: [naive-bayes, tcm-nn]
+protocol: k-fold
+costs:
+  matrix: {no: {yes: 1}, yes: {no: 5, yes: 0.5}}
+  abstain: 0.8
+"""
+
+
+def test_costs_of_a_config(files):
+    (files / "ill.yaml").write_text(CONFIG)
+    by_option = ("--train", "train.csv", "--label", "ill", "--method", "naive-bayes", "--scale", "none")
+    runs = [
+        CliRunner().invoke(predict, arguments)
+        for arguments in (
+            ["ill.yaml", "new.csv", "--method", "naive-bayes", "--save", "m.confml", "--level", "0.05"],
+            ["m.confml", "new.csv", "--level", "0.05"],
+            [*by_option, "new.csv", "--costs", "costs.yaml", "--level", "0.05"],
+        )
+    ]
+    assert {result.exit_code for result in runs} == {0} and len({result.stdout for result in runs}) == 1
+    other = CliRunner().invoke(predict, ["ill.yaml", "new.csv", "--method", "tcm-nn"])
+    assert "decision" not in other.stdout and "costs of the config are not used: tcm-nn" in other.stderr
+    (files / "ill.yaml").write_text(CONFIG.replace("no: 5", "none: 5"))
+    wrong = CliRunner().invoke(predict, ["ill.yaml", "new.csv", "--method", "naive-bayes"])
+    assert "costs of the config: the costs of true class 'yes' name class 'none'" in str(wrong.exception)
