@@ -132,6 +132,9 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     from confml.predictions import LEVELS, Output, Summary, predict_new, read_costs, save_model
 
     source, new = _arguments(files, options)
+    _check_source(source, new)
+    if options["save"] is not None:
+        options["save"].parent.mkdir(parents=True, exist_ok=True)
     if new is not None:
         _check_new(new)
     elif options["out"] is not None:
@@ -184,6 +187,17 @@ def _arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | N
         )
     source = None if train else given.pop(0)
     return source, given[0] if given else None
+
+
+def _check_source(source: str | None, new: str | None) -> None:
+    """Raise UsageError for a table in the place of a config."""
+    if source is None or not Path(source).is_file():
+        return
+    if {".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".bz2", ".zst"} & set(Path(source).suffixes):
+        raise click.UsageError(
+            f"{source} is a table, and a config or a model is expected there; "
+            f"confml predict --train {source} --label COLUMN {new or 'NEW'} fits to a table"
+        )
 
 
 def _check_new(new: str) -> None:

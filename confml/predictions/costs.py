@@ -53,8 +53,9 @@ class Costs:
         """The decider for a fitted model. Raises ConfigError for costs that do not fit its classes, or a
         method without probabilities."""
         if model.probability_view is None:
+            made = " made conformal" if model.facts.is_conformal else ""
             raise ConfigError(
-                f"{model.facts.method} has no probabilities (its view is {model.view}), and decisions of "
+                f"{model.facts.method}{made} has no probabilities (its view is {model.view}), and decisions of "
                 "least expected cost need them",
                 hint="methods with probabilities are naive-bayes, bayes-knn, bayes-transduction and "
                 "classifiers with predict_proba, such as sklearn.linear_model.LogisticRegression, without "

@@ -125,10 +125,14 @@ class ModelFile:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 names = set(archive.namelist())
+        except IsADirectoryError:
+            raise DataError("this is a folder, not a model file", where=str(self.path)) from None
         except OSError as error:
             raise file_error(self.path, error) from None
         except (zipfile.BadZipFile, ValueError, NotImplementedError):
-            raise self._no_model() from None
+            with open(self.path, "rb") as file:
+                is_archive = file.read(2) == b"PK"
+            raise (self._damaged("it is cut off") if is_archive else self._no_model()) from None
         if _HEAD not in names:
             raise self._no_model()
         text = self._member(_HEAD)

@@ -97,16 +97,15 @@ class Encoder:
         if name not in CLASSES:
             if cls.__module__.partition(".")[0] == "sklearn":
                 self.estimators.append(value)
-                found = {"estimator": len(self.estimators) - 1}
-                self._numbers[id(value)] = found
-                return found
+                self._numbers[id(value)] = {"estimator": len(self.estimators) - 1}
+                return self._numbers[id(value)]
             raise CannotStore(
                 f"a {name.replace(':', '.')} cannot be stored in a model file",
                 hint="models of confml's own methods and of scikit-learn's can be stored",
             )
         self._numbers[id(value)] = {"same": self._objects}
         number, self._objects = self._objects, self._objects + 1
-        found = {"object": name, "number": number}
+        found: dict[str, Any] = {"object": name, "number": number}
         if isinstance(getattr(cls, "version", None), int):
             found["version"] = cls.version
         if isinstance(value, tuple):  # a named tuple

@@ -20,7 +20,7 @@ METHODS = (("tcm-nn", None), ("naive-bayes", "split"))
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize(("method", "conformal"), METHODS)
 def test_coverage_lies_in_the_band_of_valid_p_values(name, method, conformal):
-    """The band is beta-binomial, at 0.99 for each level; p-values are smoothed, so ties do not widen regions."""
+    """The band is beta-binomial, at 0.99 per level; p-values are smoothed, so ties widen no region."""
     try:
         frame = load({"name": name}).to_frame()
     except ConfmlError as error:

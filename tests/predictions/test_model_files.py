@@ -128,6 +128,18 @@ def test_the_command_saves_and_reads(files):
     assert about["columns"][2] == {"name": "kind", "kind": "nominal"} and len(about["data"]["sha256"]) == 64
 
 
+def test_a_stored_model_of_tcm_nn_imports_little(files):
+    """scikit-learn, pandas, SciPy and numba each take longer to import than a few rows to predict."""
+    run(*FIT, "--save", "m.confml")
+    program = (
+        "import sys\nfrom confml.cli import cli\n"
+        "cli.main(['predict', 'm.confml', 'new.csv'], standalone_mode=False)\n"
+        "heavy = {'sklearn', 'numba', 'pandas', 'scipy', 'pydantic', 'joblib', 'matplotlib', 'rich'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
 def test_options_of_a_fit_do_not_go_with_a_model(files):
     run(*FIT, "--save", "m.confml")
     for option in (("--method", "knn"), ("--set", "seed=2"), ("--label", "target"), ("--risk", 0.1)):
@@ -150,9 +162,29 @@ def test_files_that_are_no_models(files):
             confml.load_model(name)
     with pytest.raises(DataError, match="no such file"):
         confml.load_model("gone.confml")
-    with pytest.raises(DataError, match="this is a folder"):
+    with pytest.raises(DataError, match="this is a folder, not a model file"):
         (files / "folder.confml").mkdir()
         confml.load_model("folder.confml")
+
+
+def test_a_file_that_is_cut_off(files):
+    run(*FIT, "--save", "m.confml")
+    (files / "n.confml").write_bytes((files / "m.confml").read_bytes()[:5000])
+    with pytest.raises(DataError, match="n.confml: the model file is damaged: it is cut off; copy it again"):
+        confml.load_model("n.confml")
+
+
+def test_a_place_that_cannot_be_written_is_noticed_before_the_fit(files):
+    (files / "file").write_text("")
+    result = run(*FIT, "new.csv", "--save", "file/m.confml")
+    assert isinstance(result.exception, OSError) and not result.stdout
+
+
+def test_a_table_in_the_place_of_a_config(files):
+    result = run("train.csv", "new.csv")
+    assert result.exit_code == 2
+    assert "train.csv is a table, and a config or a model is expected" in result.stderr
+    assert "confml predict --train train.csv --label COLUMN new.csv" in result.stderr
 
 
 def rewritten(source, path, change):
