@@ -29,9 +29,9 @@ from confml.commands.options import (
 )
 @click.option(
     "--engine",
-    type=click.Choice(["serial", "loky", "dask"]),
-    help="Where tasks run: worker processes (loky), this process (serial: a crash of a method ends the run) "
-    "or a cluster (dask).  [default: loky]",
+    type=click.Choice(["serial", "processes", "dask"]),
+    help="Where tasks run: worker processes, this process (serial: a crash of a method ends the run) "
+    "or a cluster (dask).  [default: processes]",
 )
 @click.option("--scheduler", metavar="ADDRESS|FILE", help="Run on this dask cluster (needs confml[dask]).")
 @click.option("--retry-failed", is_flag=True, help="Compute failed cells again.")
@@ -115,7 +115,7 @@ def run(
                 say=(lambda text: None) if quiet else say,
             )
             with guarded(folder):
-                results = open_run(folder)
+                results = open_run(folder, known=state.done)
                 write_report(results, folder)
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal

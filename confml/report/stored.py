@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 from confml.config import restore_config
@@ -45,15 +45,16 @@ class StoredResults(Mapping[str, CellResult]):
         return len(self._cells)
 
 
-def open_run(folder: Path | str) -> RunResults:
+def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
     """Return the results in the folder of a run: finished cells of its current plan, failures, data sets.
 
-    It does not load the data. Raises ConfmlError if the folder contains no run.
+    known: keys of cells that are stored and intact. The data are not loaded. Raises ConfmlError if the folder
+    contains no run.
     """
     manifest = read_manifest(folder)
     cells = manifest_cells(manifest)
     store = Store(folder)
-    state = run_state(store, cells)
+    state = run_state(store, cells, known=known)
     failures = []
     for cell in cells:
         if cell.key in state.failed:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from collections.abc import Callable, Generator, Sequence
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, Protocol
 
 from confml.config.limits import NO_LIMITS, Limits, show_bytes
 from confml.errors import ConfmlError
-from confml.runner.workers import Worker
+from confml.runner.workers import ProcessStarter, Worker, WorkerDied
 
 
 class WorkerLost(ConfmlError):
@@ -33,16 +33,17 @@ Results = Generator[tuple[Any, Any], None, None]
 class Engine(Protocol):
     """Runs functions on ``workers`` workers.
 
-    has_limits: whether it can stop an item that exceeds its `Limits`.
+    name: the value of ``--engine``. has_limits: whether it can stop an item that exceeds its `Limits`.
     """
 
+    name: str
     has_limits: bool
 
     @property
     def workers(self) -> int: ...
 
-    def start(self, function: Callable[[Any], Any], count: int) -> None:
-        """Prepare to run ``function`` on about ``count`` items."""
+    def start(self, modules: Sequence[str], count: int) -> None:
+        """Prepare to run about ``count`` items with functions of ``modules``."""
 
     def stop(self) -> None:
         """Undo `start`; not needed after `run`."""
@@ -63,10 +64,11 @@ class Engine(Protocol):
 class SerialEngine:
     """Run items one after another in this process; a crash ends the run."""
 
+    name = "serial"
     workers = 1
     has_limits = False
 
-    def start(self, function: Callable[[Any], Any], count: int) -> None:
+    def start(self, modules: Sequence[str], count: int) -> None:
         """Do nothing: this process is ready."""
 
     def stop(self) -> None:
@@ -83,55 +85,60 @@ class SerialEngine:
             yield item, result
 
 
-class LokyEngine:
+class ProcessEngine:
     """Run items in worker processes on this machine, one item per process at a time.
 
     If a process dies, its item is run once more after all others, with no other item running: the system may
     have killed the process because all items together needed too much memory.
     """
 
+    name = "processes"
     has_limits = True
 
-    def __init__(self, workers: int):
+    def __init__(self, workers: int, starter: ProcessStarter | None = None):
         self.workers = workers
+        self._starter = starter or ProcessStarter()
         self._idle: list[Worker] = []
 
-    def start(self, function: Callable[[Any], Any], count: int) -> None:
-        """Start up to ``count`` workers, which import the module of ``function`` in the background."""
+    def start(self, modules: Sequence[str], count: int) -> None:
+        """Start up to ``count`` workers, which import ``modules`` in the background."""
+        self._starter.prepare(modules)
         while len(self._idle) < min(count, self.workers):
-            worker = Worker()
-            worker.start(function)
+            worker = Worker(self._starter)
+            worker.start()
             self._idle.append(worker)
 
     def stop(self) -> None:
-        for worker in self._idle:
+        idle, self._idle = self._idle, []
+        for worker in idle:
             worker.stop()
-        self._idle = []
+        self._starter.stop()
 
     def run(
         self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
     ) -> Results:
+        self._starter.prepare([function.__module__])
         idle, self._idle = self._idle, []
-        idle += [Worker() for _ in range(self.workers - len(idle))]
+        idle += [Worker(self._starter) for _ in range(self.workers - len(idle))]
         idle.reverse()
         workers = tuple(idle)
-        running: dict[Future, Worker] = {}
+        running: list[Worker] = []
         suspects: deque = deque()  # items whose process died once
         alone = False
         try:
             while True:
                 while not alone and idle and (item := next_item()) is not None:
-                    worker = idle.pop()
-                    running[worker.submit(function, item, limits(item))] = worker
+                    running.append(idle.pop())
+                    running[-1].submit(function, item, limits(item))
                 if not running:
                     if not suspects:
                         return
                     alone, item, worker = True, suspects.popleft(), idle.pop()
                     worker.stop()
-                    running[worker.submit(function, item, limits(item))] = worker
-                for future, worker in _finished(running):
-                    del running[future]
-                    result = _result_of(future, worker)
+                    running.append(worker)
+                    worker.submit(function, item, limits(item))
+                for worker, result in _finished(running):
+                    running.remove(worker)
                     idle.append(worker)
                     if isinstance(result, WorkerLost) and not alone:
                         suspects.append(worker.item)
@@ -141,37 +148,40 @@ class LokyEngine:
         finally:
             for worker in workers:
                 worker.stop()
+            self._starter.stop()
 
 
-def _finished(running: Mapping[Future, Worker]) -> list[tuple[Future, Worker]]:
-    """Wait until a future is done or its worker has exceeded its time limit."""
+def _finished(running: Sequence[Worker]) -> list[tuple[Worker, Any]]:
+    """Wait until a worker returns a result, dies or exceeds its time limit; return (worker, result) pairs."""
     while True:
-        left = [seconds for worker in running.values() if (seconds := worker.seconds_left) is not None]
-        done, _ = wait(running, timeout=max(min(left), 0.01) if left else None, return_when=FIRST_COMPLETED)
-        late = {future for future, worker in running.items() if (worker.seconds_left or 1.0) <= 0}
-        if done or late:
-            return [(future, running[future]) for future in running if future in done or future in late]
+        left = [seconds for worker in running if (seconds := worker.seconds_left) is not None]
+        waited = {one: worker for worker in running for one in worker.waited}
+        ready = wait(list(waited), timeout=max(min(left), 0.01) if left else None)
+        found = []
+        for worker in dict.fromkeys(waited[one] for one in ready):
+            result = _result_of(worker)
+            if result is not None:
+                found.append((worker, result[0]))
+        for worker in running:
+            if (worker.seconds_left or 1.0) <= 0 and all(worker is not one for one, _ in found):
+                worker.stop()
+                found.append((worker, LimitExceeded(worker.limits.timeout_message)))
+        if found:
+            return found
 
 
-def _result_of(future: Future, worker: Worker) -> Any:
-    """Return the result or error of a future; stop a worker that died, is late or uses too much memory."""
-    if not future.done():
-        worker.stop()
-        return LimitExceeded(worker.limits.timeout_message)
-    error = future.exception()
-    if error is None:
-        result, replace = future.result()
-        if replace:
-            worker.stop()
-        return result
-    if isinstance(error, BrokenExecutor):
+def _result_of(worker: Worker) -> tuple[Any] | None:
+    """Return (the result or error,) of a worker, or None if it was only ready."""
+    try:
+        return worker.collect()
+    except WorkerDied:
         worker.stop()
         hint = f"; its memory limit was {show_bytes(worker.limits.memory)}" if worker.limits.memory else ""
-        return WorkerLost(
+        text = (
             "its worker process died twice, the second time with no other task running (crashed, killed, or "
             f"out of memory{hint}); use a machine with more memory, or leave this method out"
         )
-    return error
+        return (WorkerLost(text),)
 
 
 class DaskEngine:
@@ -181,6 +191,7 @@ class DaskEngine:
     worker dies, its item is submitted once more.
     """
 
+    name = "dask"
     has_limits = False
 
     def __init__(self, scheduler: str):
@@ -204,7 +215,7 @@ class DaskEngine:
     def workers(self) -> int:
         return max(1, sum(self._client.nthreads().values()))
 
-    def start(self, function: Callable[[Any], Any], count: int) -> None:
+    def start(self, modules: Sequence[str], count: int) -> None:
         """Do nothing: the cluster is running."""
 
     def stop(self) -> None:
@@ -251,19 +262,19 @@ class DaskEngine:
 
 
 def make_engine(name: str | None, jobs: int, scheduler: str | None = None) -> Engine:
-    """Return the engine of a run: loky by default, dask with a scheduler; raise ConfmlError for wrong values.
+    """Return the engine of a run: worker processes by default, dask with a scheduler.
 
-    scheduler: the address, or the scheduler file, of a dask cluster.
+    Raises ConfmlError for wrong values. scheduler: the address, or the scheduler file, of a dask cluster.
     """
     if jobs < 1:
         raise ConfmlError(f"--jobs must be at least 1, got {jobs}")
-    name = name or ("dask" if scheduler else "loky")
+    name = name or ("dask" if scheduler else "processes")
     if (name == "dask") != (scheduler is not None):
         raise ConfmlError("engine dask and --scheduler go together")
     if name == "serial":
         return SerialEngine()
-    if name == "loky":
-        return LokyEngine(jobs)
+    if name == "processes":
+        return ProcessEngine(jobs)
     if scheduler is not None:
         return DaskEngine(scheduler)
-    raise ConfmlError(f"unknown engine '{name}'", hint="there are serial, loky and dask")
+    raise ConfmlError(f"unknown engine '{name}'", hint="there are serial, processes and dask")

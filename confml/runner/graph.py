@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import heapq
+from collections.abc import Callable, Container, Iterable
 from pathlib import Path
 
 from confml._seeds import stable_hash
@@ -18,18 +19,20 @@ from confml.runner.tasks import Failure, Outcome, Task, TaskContext
 def make_tasks(
     plan: Plan,
     missing: set[str],
-    stored_inner: set[str],
+    stored_inner: Container[str],
     run_folder: Path,
     work_folder: Path,
     data_folder: Callable[[str], Path],
     limits: Limits = NO_LIMITS,
+    packed: bool = False,
 ) -> list[Task]:
     """Return the tasks for the cells whose keys are ``missing``; inner folds in ``stored_inner`` are reused.
 
     data_folder: maps the name of a data set to the folder that workers read. limits: limits of the tasks
-    whose method has none in the config.
+    whose method has none in the config. packed: whether small records are appended to packs.
     """
     tasks: list[Task] = []
+    sizes: dict[tuple[str, str], tuple[int, int]] = {}
     for job in plan.jobs:
         cells = [cell for cell in job.cells if cell.key in missing]
         if not cells:
@@ -48,17 +51,21 @@ def make_tasks(
             method=job.entry.name,
             select_by=job.entry.select_by,
             limits=limits_of(job.entry).over(limits),
+            packed=packed,
         )
-        train, test = split_rows(data, config.protocol, job.split, config.seed)
+        place = job.dataset, job.split.name
+        if place not in sizes:
+            train, test = map(len, split_rows(data, config.protocol, job.split, config.seed))
+            sizes[place] = train, test
         if job.entry.tune and not job.entry.conformal:
             for cell in cells:
                 tasks += _tuned_tasks(
-                    job, context, cell, config.protocol.inner_folds, stored_inner, len(train), len(test)
+                    job, context, cell, config.protocol.inner_folds, stored_inner, *sizes[place]
                 )
         else:
             for group in _cells_per_path(job, cells):
                 grid = tuple({**cell.params, **_conformal_tuning(job, config.protocol)} for cell in group)
-                tasks += _fit_tasks(context, tuple(group), grid, len(train), len(test))
+                tasks += _fit_tasks(context, tuple(group), grid, *sizes[place])
     return tasks
 
 
@@ -86,7 +93,7 @@ def _cells_per_path(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:
 
 
 def _tuned_tasks(
-    job: Job, context: TaskContext, cell: Cell, folds: int, stored: set[str], train: int, test: int
+    job: Job, context: TaskContext, cell: Cell, folds: int, stored: Container[str], train: int, test: int
 ) -> list[Task]:
     """Return the tasks of the inner folds of one cell and of its final fit."""
     grid = tuple({**cell.params, **point} for point in job.entry.tune_grid())
@@ -157,7 +164,7 @@ def _fit_tasks(
 
 
 class Schedule:
-    """Hands out tasks whose needs are met, earlier ones first, and passes failures on to what piece_needs."""
+    """Hands out tasks whose needs are met, earlier ones first; tasks that need a failed one fail with it."""
 
     def __init__(self, tasks: list[Task]):
         self._tasks = {task.identity: task for task in tasks}
@@ -169,10 +176,10 @@ class Schedule:
         for task in tasks:
             for need in self._waiting[task.identity]:
                 self._dependants.setdefault(need, []).append(task.identity)
-        order = {task.identity: number for number, task in enumerate(tasks)}
-        self._order = order
-        self._ready = [task.identity for task in tasks if not self._waiting[task.identity]]
-        self._ready.reverse()
+        self._order = {task.identity: number for number, task in enumerate(tasks)}
+        # A heap of (number in the order of the plan, identity); a sorted list is one.
+        free = [task.identity for task in tasks if not self._waiting[task.identity]]
+        self._ready = [(self._order[identity], identity) for identity in free]
         self.failed: dict[str, Failure] = {}
 
     def __len__(self) -> int:
@@ -181,7 +188,16 @@ class Schedule:
 
     def next_task(self) -> Task | None:
         """Return the next task that can run, or None."""
-        return self._tasks[self._ready.pop()] if self._ready else None
+        return self._tasks[heapq.heappop(self._ready)[1]] if self._ready else None
+
+    @property
+    def ready(self) -> int:
+        """Number of tasks that can run."""
+        return len(self._ready)
+
+    def put_back(self, task: Task) -> None:
+        """Make a task ready again that was not finished."""
+        heapq.heappush(self._ready, (self._order[task.identity], task.identity))
 
     def finish(self, task: Task, outcome: Outcome) -> list[Failure]:
         """Record the outcome of a task and return the failures that are new.
@@ -202,6 +218,5 @@ class Schedule:
             if all(cell.key in self.failed for cell in dependant.cells):
                 new_failures += self.finish(dependant, Outcome())
             else:
-                self._ready.append(identity)
-                self._ready.sort(key=self._order.__getitem__, reverse=True)
+                self.put_back(dependant)
         return new_failures

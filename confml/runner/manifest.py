@@ -65,7 +65,11 @@ def new_manifest(plan: Plan, *, jobs: int, engine: str, shard: str | None) -> di
 
 
 def write_manifest(folder: Path, manifest: Mapping) -> None:
-    write_atomically(Path(folder) / "manifest.json", (json.dumps(manifest, indent=1) + "\n").encode())
+    """Write the manifest: JSON with one line per cell, because there may be many."""
+    cells = ",\n".join(f"  {json.dumps(cell)}" for cell in manifest["cells"])
+    rest = json.dumps({name: value for name, value in manifest.items() if name != "cells"}, indent=1)
+    text = f'{rest[:-2]},\n "cells": [\n{cells}\n ]\n}}\n'
+    write_atomically(Path(folder) / "manifest.json", text.encode())
 
 
 def read_manifest(folder: Path | str) -> dict:

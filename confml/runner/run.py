@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import inspect
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from confml._cache import cache_folder
 from confml.config import Config
@@ -15,6 +16,7 @@ from confml.config.limits import NO_LIMITS, Limits, limits_of
 from confml.errors import ConfmlError
 from confml.methods.base import Method
 from confml.methods.registry import method_class
+from confml.runner.batches import MOST, Batches
 from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
 from confml.runner.graph import Schedule, make_tasks
@@ -24,12 +26,14 @@ from confml.runner.progress import Progress
 from confml.runner.provenance import now
 from confml.runner.results import CellResult
 from confml.runner.store import Store
-from confml.runner.tasks import Failure, Outcome, Task, run_task
-from confml.runner.tuning import is_inner_complete
+from confml.runner.tasks import Failure, Outcome, Task, run_tasks
+from confml.runner.tuning import InnerRecords
 from confml.runner.workers import limits_memory
 from confml.runner.workspace import Workspace
 from confml.steps.base import Step
 from confml.steps.registry import step_class
+
+UNPACKED = 200  # cells of a run to compute; with more, small records are appended to packs
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,20 @@ class State:
     left: frozenset[str]
 
 
-def run_state(store: Store, cells: Iterable[Cell], retry_failed: bool = False) -> State:
-    """Return the state of the cells; damaged records and those of an older format count as left."""
+def run_state(
+    store: Store, cells: Iterable[Cell], retry_failed: bool = False, known: Set[str] = frozenset()
+) -> State:
+    """Return the state of the cells; damaged records and those of an older format count as left.
+
+    known: keys of cells that are done, whose records are not read again.
+    """
     by_key = {cell.key: cell for cell in cells}
+    store.refresh()
     stored = store.keys("cells")
     done = frozenset(
-        key for key, cell in by_key.items() if key in stored and CellResult.is_stored(store, cell)
+        key
+        for key, cell in by_key.items()
+        if key in known or (key in stored and CellResult.is_stored(store, cell))
     )
     failed = frozenset() if retry_failed else (by_key.keys() & store.keys("failures")) - done
     return State(done, frozenset(failed), frozenset(by_key) - done - failed)
@@ -93,18 +105,19 @@ def run(
         manifest = new_manifest(
             whole,
             jobs=jobs,
-            engine=type(worker_engine).__name__.removesuffix("Engine").lower(),
+            engine=worker_engine.name,
             shard=f"{shard[0]}/{shard[1]}" if shard else None,
         )
         write_manifest(store.folder, manifest)
         if state.done or state.failed:
             kept = f"{len(state.done)} of {len(plan.cells)} cells are done already"
             say(kept + (f", {len(state.failed)} failed (--retry-failed tries again)" if state.failed else ""))
+        done = set(state.done)
         if state.left:
-            _compute(plan, state, store, worker_engine, limits, fail_fast, progress or Progress(), say)
+            _compute(plan, state, done, store, worker_engine, limits, fail_fast, progress or Progress(), say)
         manifest |= {"finished": now(), "seconds": round(time.monotonic() - started, 3)}
         write_manifest(store.folder, manifest)
-        return run_state(store, plan.cells)
+        return run_state(store, plan.cells, known=done)
 
 
 def check_limits(config: Config, limits: Limits, engine: Engine) -> None:
@@ -112,8 +125,8 @@ def check_limits(config: Config, limits: Limits, engine: Engine) -> None:
     wanted = [limits, *(limits_of(entry) for entry in config.methods)]
     if any(wanted) and not engine.has_limits:
         raise ConfmlError(
-            "limits of time and memory need the engine loky, whose worker processes can be stopped",
-            hint="leave out --timeout, --memory and limits:, or use --engine loky",
+            "limits of time and memory need the engine processes, whose worker processes can be stopped",
+            hint="leave out --timeout, --memory and limits:, or use --engine processes",
         )
     if any(one.memory for one in wanted) and not limits_memory():
         raise ConfmlError("limits of memory need Linux", hint="leave out --memory and limits: memory")
@@ -122,6 +135,7 @@ def check_limits(config: Config, limits: Limits, engine: Engine) -> None:
 def _compute(
     plan: Plan,
     state: State,
+    done: set[str],
     store: Store,
     engine: Engine,
     limits: Limits,
@@ -129,11 +143,14 @@ def _compute(
     progress: Progress,
     say: Callable[[str], None],
 ) -> None:
+    """Compute the cells that are left and add the keys of those that are stored to ``done``."""
+    packed = len(state.left) > UNPACKED
     steps = sorted({step["name"] for job in plan.jobs for step in job.identity["steps"]})
     methods = sorted({job.entry.name for job in plan.jobs})
-    engine.start(run_task, len(state.left))  # workers import modules while the kernels are compiled
+    classes: list[type[Method] | type[Step]] = [*map(step_class, steps), *map(method_class, methods)]
+    engine.start(_modules(classes), len(state.left))  # they are imported while the kernels are compiled
     try:
-        compile_all_kernels([*map(step_class, steps), *map(method_class, methods)], say)
+        compile_all_kernels(classes, say)
         workspace = Workspace.make(store.folder)
     except BaseException:
         engine.stop()
@@ -146,27 +163,35 @@ def _compute(
         tasks = make_tasks(
             plan,
             set(state.left),
-            {key for key in store.keys("inner") if is_inner_complete(store, key)},
+            InnerRecords(store),
             store.folder.resolve(),
             workspace.folder.resolve(),
             folders.__getitem__,
             limits,
+            packed,
         )
         for key in state.left:  # failures to retry and damaged records
             store.remove("failures", key)
         schedule = Schedule(tasks)
+        batches = Batches(schedule, engine.workers, most=1 if fail_fast else MOST)
         warned: dict[str, list] = {}
         failures = 0
+        cells = {cell.key: cell for cell in plan.cells}
         with progress.of(len(tasks), len(state.left)):
-            results = engine.run(schedule.next_task, run_task, lambda task: task.context.limits)
+            results = engine.run(batches.next, run_tasks, lambda batch: batch[0].context.limits)
             with contextlib.closing(results):
-                for task, outcome in results:
-                    outcome = _checked(task, outcome, store.folder)
-                    for text in outcome.warned:
-                        warned.setdefault(text, []).append(task)
-                    before = len(schedule)
-                    failures += _store_failures(schedule.finish(task, outcome), plan, store, progress)
-                    progress.advance(before - len(schedule), len(outcome.done))
+                for batch, result in results:
+                    if isinstance(result, BaseException) and len(batch) > 1:
+                        batches.put_back(batch)  # to find the task that is to blame
+                        continue
+                    for task, outcome in _outcomes(batch, result, batches):
+                        outcome = _checked(task, outcome, store.folder)
+                        for text in outcome.warned:
+                            warned.setdefault(text, []).append(task)
+                        before = len(schedule)
+                        failures += _store_failures(schedule.finish(task, outcome), cells, store, progress)
+                        done.update(outcome.done)
+                        progress.advance(before - len(schedule), len(outcome.done))
                     if fail_fast and failures:
                         say("stopped at the first failure (--fail-fast)")
                         break
@@ -175,6 +200,28 @@ def _compute(
     finally:
         engine.stop()
         workspace.remove()
+
+
+def _modules(classes: Iterable[type]) -> list[str]:
+    """Return the modules that workers import before their first task: those of confml and scikit-learn.
+
+    Modules of other packages are imported by the task that needs them, which fails alone if they cannot be.
+    """
+    names = [run_tasks.__module__, *(kind.__module__ for kind in classes)]
+    return [name for name in dict.fromkeys(names) if name.partition(".")[0] in ("confml", "sklearn")]
+
+
+def _outcomes(
+    batch: Sequence[Task], result: Any, batches: Batches
+) -> Iterator[tuple[Task, Outcome | BaseException]]:
+    """Yield each task of a batch with its outcome; ``result`` is that of `run_tasks` or an exception."""
+    if isinstance(result, BaseException):
+        yield batch[0], result
+        return
+    outcomes, seconds = result
+    batches.took(batch, seconds)
+    # With fewer outcomes than tasks, the last one is a fault, which ends the run.
+    yield from zip(batch, [*outcomes[: len(batch) - 1], outcomes[-1]], strict=False)
 
 
 def _checked(task: Task, outcome: Outcome | BaseException, folder: Path) -> Outcome:
@@ -191,9 +238,10 @@ def _checked(task: Task, outcome: Outcome | BaseException, folder: Path) -> Outc
     return outcome
 
 
-def _store_failures(failures: Sequence[Failure], plan: Plan, store: Store, progress: Progress) -> int:
+def _store_failures(
+    failures: Sequence[Failure], cells: Mapping[str, Cell], store: Store, progress: Progress
+) -> int:
     """Store and print new failures and return their number."""
-    cells = {cell.key: cell for cell in plan.cells} if failures else {}
     for failure in failures:
         cell = cells[failure.key]
         document = {"cell": cell.as_dict(), "error": failure.error, "traceback": failure.traceback}

@@ -1,10 +1,11 @@
 """`Store`: records of results in the folder of a run, each complete or absent.
 
-A record is a JSON document and, for most kinds, an ``.npz`` file of arrays. The document contains the SHA-256
-of the arrays (``arrays``) and of itself (``sha256``); a record that differs from them is computed again. The
-arrays are written first, and each file is written under a temporary name and renamed, so a record exists if
-its JSON file exists. Several processes and machines may write into one folder at once. The store does not
-depend on the content of records.
+A small record of a run with many cells is a frame in a pack (`confml.runner.packs`). Any other record is a
+JSON document and, for most kinds, an ``.npz`` file of arrays. The document contains the SHA-256 of the arrays
+(``arrays``) and of itself (``sha256``); a record that differs from them is computed again. The arrays are
+written first, and each file is written under a temporary name and renamed, so a record exists if its JSON
+file exists. Several processes and machines may write into one folder at once. The store does not depend on
+the content of records.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import io
 import json
 import os
 import secrets
+import struct
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,16 +24,38 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.runner.environment import guarded
+from confml.runner.packs import KINDS, LARGEST, PackReader, PackWriter, pack_arrays, unpack_arrays
 
 
 class Store:
     """Records by kind (``cells``, ``inner``, ``failures``) and key in the folder of a run.
 
-    Raises `EnvironmentFault` if a file cannot be read or written.
+    packed: whether small cells and inner folds are appended to a pack; they are on disk after `sync`. Raises
+    `EnvironmentFault` if a file cannot be read or written.
     """
 
-    def __init__(self, folder: Path | str):
+    def __init__(self, folder: Path | str, packed: bool = False):
         self.folder = Path(folder)
+        self._packed = packed
+        self._packs: PackReader | None = None
+
+    @property
+    def packs(self) -> PackReader:
+        """The records in packs that were there at the first use, or at the last `refresh`."""
+        if self._packs is None:
+            self._packs = PackReader(self.folder)
+            self.refresh()
+        return self._packs
+
+    def refresh(self) -> None:
+        """Find the records that other processes appended to packs."""
+        with guarded(self.folder):
+            self.packs.refresh()
+
+    def sync(self) -> None:
+        """Wait until the records that this process appended to packs are on disk."""
+        with guarded(self.folder):
+            _writer(self.folder).sync()
 
     def make(self) -> None:
         """Create the folder; raise ConfmlError if it cannot be created or written to."""
@@ -51,15 +76,22 @@ class Store:
 
     def keys(self, kind: str) -> set[str]:
         """Return the keys of the stored records."""
-        folder = self.folder / kind
+        folder, packed = self.folder / kind, self.packs.keys(kind)
         if not folder.is_dir():
-            return set()
-        return {entry.name[:-5] for entry in os.scandir(folder) if entry.name.endswith(".json")}
+            return packed
+        return packed | {entry.name[:-5] for entry in os.scandir(folder) if entry.name.endswith(".json")}
 
     def write(
         self, kind: str, key: str, document: Mapping, arrays: Mapping[str, np.ndarray] | None = None
     ) -> None:
         """Write a record; an older one with the same key is replaced."""
+        if self._packed and kind in KINDS and len(key) == 32:
+            content = pack_arrays(arrays)
+            if len(content) <= LARGEST:
+                text = json.dumps({**document, "arrays": None if arrays is None else "packed"})
+                with guarded(self.folder):
+                    _writer(self.folder).append(kind, key, text.encode(), content)
+                return
         buffer, digest = io.BytesIO(), None
         if arrays is not None:
             np.savez_compressed(buffer, allow_pickle=False, **arrays)
@@ -77,7 +109,7 @@ class Store:
         """Return a record and its arrays; None if it is absent or damaged."""
         found = self.read_intact(kind, key)
         if found is None:
-            return None
+            return self._read_packed(kind, key)
         document, content = found
         arrays: dict[str, np.ndarray] = {}
         if content is not None:
@@ -90,10 +122,30 @@ class Store:
 
     def is_intact(self, kind: str, key: str) -> bool:
         """Return whether a record is stored and not damaged."""
-        return self.read_intact(kind, key) is not None
+        return self.is_packed(kind, key) or self.read_intact(kind, key) is not None
+
+    def is_packed(self, kind: str, key: str) -> bool:
+        """Return whether a pack contains a record, written by this version of the format and not damaged."""
+        return self.packs.has(kind, key)
+
+    def _read_packed(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
+        """Return a record of a pack; packs are looked through again if it is not known."""
+        with guarded(self.folder):
+            if kind in KINDS and not self.packs.has(kind, key):
+                self.packs.refresh()
+            found = self.packs.read(kind, key)
+        if found is None:
+            return None
+        try:
+            return json.loads(found[0]), unpack_arrays(found[1])
+        except (ValueError, TypeError, KeyError, zlib.error, struct.error, RecursionError):
+            return None
 
     def read_intact(self, kind: str, key: str) -> tuple[dict, bytes | None] | None:
-        """Return the document and the bytes of the arrays, which must match the SHA-256 in the document."""
+        """Return the document and the bytes of the arrays of a record that has files of its own.
+
+        The bytes must match the SHA-256 in the document.
+        """
         try:
             with guarded(self.folder):
                 text = self._bytes(kind, key, "json")
@@ -127,6 +179,17 @@ class Store:
         with guarded(self.folder):
             for ending in ("json", "npz"):
                 self.path(kind, key, ending).unlink(missing_ok=True)
+
+
+_writers: dict[Path, PackWriter] = {}
+
+
+def _writer(folder: Path) -> PackWriter:
+    """Return the writer of this process for a run; a forked process starts a pack of its own."""
+    found = _writers.get(folder)
+    if found is None or found.process != os.getpid():
+        found = _writers[folder] = PackWriter(folder)
+    return found
 
 
 def _digest_of(document: Mapping) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import os
 import time
 import traceback
@@ -57,11 +58,22 @@ class TaskContext:
     method: str
     select_by: str = "accuracy"
     limits: Limits = NO_LIMITS
+    packed: bool = False  # whether small records are appended to packs
+
+    @property
+    def store(self) -> Store:
+        """The store of the run, shared by the tasks of a process."""
+        return _store(self.run_folder, self.packed)
 
     def generator(self, *purpose: Any) -> np.random.Generator:
         """Return the random generator of this data, split and method for one purpose."""
         split = split_identity(self.protocol, self.split)
         return stable_generator("method", self.seed, self.checksum, split, self.method, *purpose)
+
+
+@functools.lru_cache(maxsize=4)
+def _store(folder: Path, packed: bool) -> Store:
+    return Store(folder, packed)
 
 
 @dataclass(frozen=True)
@@ -123,6 +135,25 @@ class Outcome:
     failed: tuple[Failure, ...] = ()
     warned: tuple[str, ...] = ()
     fault: EnvironmentFault | None = None
+
+
+def run_tasks(tasks: Sequence[Task]) -> tuple[list[Outcome], float]:
+    """Execute tasks one after another; return their outcomes and the seconds that they took.
+
+    Their records are on disk on return. Tasks after one that an error of the environment stops are not run.
+    """
+    started = time.monotonic()
+    outcomes: list[Outcome] = []
+    try:
+        for task in tasks:
+            outcomes.append(run_task(task))
+            if outcomes[-1].fault is not None:
+                break
+        if any(task.context.packed for task in tasks):
+            tasks[0].context.store.sync()
+    except EnvironmentFault as fault:
+        outcomes.append(Outcome(fault=fault))
+    return outcomes, time.monotonic() - started
 
 
 def run_task(task: Task) -> Outcome:
@@ -220,7 +251,7 @@ def _run_inner(task: Task) -> Outcome:
         "errors": sorted(errors),
         "seconds": seconds,
     }
-    Store(context.run_folder).write("inner", task.identity, document)
+    context.store.write("inner", task.identity, document)
     return Outcome()
 
 
@@ -271,7 +302,7 @@ def _points(task: Task) -> tuple[Sequence[Mapping[str, Any]], dict | None]:
     """Return the points to evaluate: those of the grid, or the one that the inner folds select."""
     if not task.inner:
         return task.grid, None
-    point, tuning = choose(Store(task.context.run_folder), task.inner, task.grid, task.context.select_by)
+    point, tuning = choose(task.context.store, task.inner, task.grid, task.context.select_by)
     return [point], tuning
 
 
@@ -325,4 +356,4 @@ def _store_cell(task: Task, cell: Cell, split_data: SplitData, views: Views, tun
         dropped_rows=split_data.dropped_rows,
         dropped_attributes=split_data.dropped_attributes,
     )
-    result.write(Store(task.context.run_folder))
+    result.write(task.context.store)

@@ -1,62 +1,166 @@
-"""`Worker`: a worker process that runs one item at a time.
+"""`Worker`: a worker process that runs one item at a time, and the way to start one.
 
-A worker process ends with its parent: the kernel ends it (Linux), or a thread that watches the parent does.
-Each worker has its own executor, so that the death of one process does not affect the items of the others.
+On Linux, worker processes are forked from one server process, which imports the modules of the run once
+(`confml.runner.fork_server`). Elsewhere each worker is a new interpreter. A worker process ends with its
+parent, and the death of one does not affect the items of the others.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import pickle
 import signal
+import socket
+import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
 from typing import Any
 
 from confml import _jit
 from confml.config.limits import Limits
+from confml.errors import ConfmlError, printable
 
-_WATCH_SECONDS = 1.0
-_PR_SET_PDEATHSIG = 1
+_SECONDS_TO_END = 10.0  # the longest wait for a process that was killed
+
+
+class WorkerDied(Exception):
+    """The process of a worker ended before it returned a result."""
+
+
+class ProcessStarter:
+    """Starts worker processes, each at one end of a socket.
+
+    forked: whether processes are forked from one server (Linux only) or each is a new interpreter.
+    """
+
+    def __init__(self, forked: bool = sys.platform == "linux"):
+        self._forked = forked
+        self._modules: tuple[str, ...] = ()
+        self._server: subprocess.Popen | None = None
+        self._requests: socket.socket | None = None
+        self._others: list[subprocess.Popen] = []
+
+    def prepare(self, modules: Sequence[str]) -> None:
+        """Start the server, if there is one; it imports ``modules`` in the background."""
+        self._modules = tuple(modules)
+        if self._forked and self._server is None:
+            self._requests, theirs = socket.socketpair()
+            with theirs:
+                self._server = _interpreter("serve", theirs, self._modules)
+
+    def start(self) -> Connection:
+        """Start a worker process and return the connection to it."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            if self._forked:
+                self._ask_server(theirs)
+            else:
+                self._others.append(_interpreter("work_alone", theirs, self._modules))
+        return Connection(ours.detach())
+
+    def _ask_server(self, theirs: socket.socket) -> None:
+        for attempt in range(2):
+            self.prepare(self._modules)
+            assert self._requests is not None  # made by `prepare`
+            try:
+                socket.send_fds(self._requests, [b"f"], [theirs.fileno()])
+                return
+            except OSError:
+                self.stop()  # the server was killed: another one is started
+                if attempt:
+                    raise
+
+    def stop(self) -> None:
+        """End the server, and with it all its workers."""
+        processes, self._others = [*self._others, *([self._server] if self._server else [])], []
+        if self._requests is not None:
+            self._requests.close()
+        self._server = self._requests = None
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def _interpreter(function: str, theirs: socket.socket, modules: Sequence[str]) -> subprocess.Popen:
+    """Start a new interpreter that calls a function of `confml.runner.fork_server` on a socket."""
+    text = (
+        f"import sys; sys.path[:] = {sys.path!r}; from confml.runner.fork_server import {function}; "
+        f"{function}({theirs.fileno()}, {os.getpid()}, {str(_jit.cache_dir())!r}, {tuple(modules)!r})"
+    )
+    options = [f"-W{option}" for option in sys.warnoptions]
+    command = [sys.executable, *options, "-c", text]
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
 
 
 class Worker:
     """A worker process, started at the first item and again after `stop`."""
 
-    def __init__(self) -> None:
-        self._pool: Any = None
+    def __init__(self, starter: ProcessStarter) -> None:
+        self._starter = starter
+        self.connection: Connection | None = None
+        self._process: int | None = None
+        self._sentinel: int | None = None
         self._ready_at: float | None = None
         self.item: Any = None
         self.limits = Limits()
 
-    def start(self, function: Callable[[Any], Any]) -> None:
-        """Start the process, which imports the module of ``function``; return immediately."""
-        if self._pool is not None:
-            return
-        from joblib.externals.loky import ProcessPoolExecutor
+    def start(self) -> None:
+        """Start the process; return immediately."""
+        if self.connection is None:
+            self._process = self._ready_at = None
+            self.connection = self._starter.start()
 
-        self._ready_at = None
-        begin = (os.getpid(), str(_jit.cache_dir()))
-        # No idle timeout: the kernel ends a process together with the thread that started it.
-        pool = ProcessPoolExecutor(max_workers=1, timeout=None, initializer=_begin, initargs=begin)
-        self._pool = pool
-
-        def is_ready(future: Future) -> None:
-            if self._pool is pool and not future.cancelled() and future.exception() is None:
-                self._ready_at = time.monotonic()
-
-        pool.submit(_import, function).add_done_callback(is_ready)
-
-    def submit(self, function: Callable[[Any], Any], item: Any, limits: Limits) -> Future:
-        """Run ``function(item)`` within limits; return a future of (result, replace the worker)."""
-        self.start(function)
+    def submit(self, function: Callable[[Any], Any], item: Any, limits: Limits) -> None:
+        """Run ``function(item)`` within limits; `collect` returns its result."""
         self.item, self.limits = item, limits
+        message = pickle.dumps((function, item, limits.memory), protocol=pickle.HIGHEST_PROTOCOL)
+        self.start()
+        assert self.connection is not None  # made by `start`
         if self._ready_at is not None:
             self._ready_at = time.monotonic()
-        return self._pool.submit(_call, function, item, limits.memory)
+        with contextlib.suppress(OSError):  # it died: `collect` says so
+            self.connection.send_bytes(message)
+
+    def collect(self) -> tuple[Any] | None:
+        """Read one message: return (result or exception,), or None if the process is only ready now.
+
+        Raises WorkerDied. A worker that still holds much memory of a limited item is stopped.
+        """
+        assert self.connection is not None  # an item was submitted
+        try:
+            if not self.connection.poll():  # the process ended; one that it started holds the socket open
+                raise EOFError
+            message = self.connection.recv_bytes()
+        except (OSError, EOFError):
+            raise WorkerDied from None
+        if self._process is None:
+            self._is_ready(message)
+            return None
+        try:
+            result, replace = pickle.loads(message)
+        except Exception as error:
+            result, replace = ConfmlError(f"its result cannot be read: {printable(error)}"), False
+        if replace:
+            self.stop()
+        return (result,)
+
+    def _is_ready(self, message: bytes) -> None:
+        self._process, self._ready_at = int(message), time.monotonic()
+        if hasattr(os, "pidfd_open"):
+            try:
+                self._sentinel = os.pidfd_open(self._process)
+            except OSError as error:
+                if error.errno == errno.ESRCH:
+                    raise WorkerDied from None
+
+    @property
+    def waited(self) -> list[Any]:
+        """Objects for `multiprocessing.connection.wait`; one is ready if `collect` can be called."""
+        return [one for one in (self.connection, self._sentinel) if one is not None]
 
     @property
     def seconds_left(self) -> float | None:
@@ -69,85 +173,28 @@ class Worker:
 
     def stop(self) -> None:
         """Kill the process and its children."""
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            with contextlib.suppress(Exception):
-                pool.shutdown(wait=True, kill_workers=True)
+        connection, self.connection = self.connection, None
+        if connection is None:
+            return
+        sentinel, self._sentinel = self._sentinel, None
+        if sentinel is not None:
+            os.close(sentinel)
+        with connection:
+            if self._process is None and connection.poll():  # it became ready just now
+                with contextlib.suppress(OSError, EOFError, ValueError):
+                    self._process = int(connection.recv_bytes())
+            if self._process is not None:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process, signal.SIGKILL)
+                _wait_for_end(connection)
 
 
-# ---- inside the worker process
-
-
-def _begin(parent: int, kernels: str) -> None:
-    """End this process with its parent, and ignore Ctrl-C, which the parent handles."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent(parent)
-    _jit.use_cache_dir(kernels)
-
-
-def _import(function: Callable[[Any], Any]) -> None:
-    """Do nothing: the module of ``function`` is imported to call this."""
-
-
-def _call(function: Callable[[Any], Any], item: Any, memory: int | None) -> tuple[Any, bool]:
-    """Return the result of a function within a memory limit, and whether much memory is still in use."""
-    before = data_bytes()
-    with memory_limit(memory):
-        result = function(item)
-    return result, memory is not None and data_bytes() - before > memory / 2
-
-
-def end_with_parent(parent: int) -> None:
-    """End this process as soon as its parent process has ended."""
-    if sys.platform == "linux":
-        import ctypes
-
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if not _is_parent(parent):
-        os._exit(1)
-    threading.Thread(target=_watch, args=(parent,), name="watch-parent", daemon=True).start()
-
-
-def _watch(parent: int) -> None:
-    while _is_parent(parent):
-        time.sleep(_WATCH_SECONDS)
-    os._exit(1)
-
-
-def _is_parent(process: int) -> bool:
-    return os.name != "posix" or os.getppid() == process
-
-
-def data_bytes() -> int:
-    """Return the bytes of private memory of this process, as RLIMIT_DATA counts them; 0 if unknown."""
-    try:
-        with open("/proc/self/status", "rb") as status:
-            for line in status:
-                if line.startswith(b"VmData:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return 0
-
-
-@contextlib.contextmanager
-def memory_limit(memory: int | None) -> Iterator[None]:
-    """Limit this process to ``memory`` additional bytes; larger allocations raise MemoryError."""
-    if memory is None:
-        yield
-        return
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    wanted = data_bytes() + memory
-    if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+def _wait_for_end(connection: Connection) -> None:
+    """Wait until the process at the other end has ended, or a while."""
+    limit = time.monotonic() + _SECONDS_TO_END
+    with contextlib.suppress(OSError, EOFError):
+        while connection.poll(max(limit - time.monotonic(), 0)):
+            connection.recv_bytes()
 
 
 def limits_memory() -> bool:

@@ -1,17 +1,49 @@
 """Engines: every item comes back once, whatever becomes of the workers."""
 
 import os
+import random
 import signal
+import subprocess
+import sys
+import time
 
+import numpy as np
 import pytest
 
 from confml.errors import ConfmlError
-from confml.runner.engines import LokyEngine, SerialEngine, WorkerLost, make_engine
+from confml.runner.engines import ProcessEngine, SerialEngine, WorkerLost, make_engine
+from confml.runner.workers import ProcessStarter
+
+
+class Unreadable(Exception):
+    """An exception that can be pickled and not read again."""
+
+    def __init__(self, one, two):
+        super().__init__(f"{one}{two}")
 
 
 def work(item):
     """Squares a number; misbehaves on request."""
     kind, value = item
+    if kind == "random":
+        time.sleep(0.5)  # so that every worker takes one
+        return os.getpid(), random.random(), np.random.random()
+    if kind == "unreadable":
+        raise Unreadable(1, value)
+    if kind == "unwritable":
+        return lambda: value
+    if kind == "exit":
+        sys.exit(value)
+    if kind == "leave-child":  # a copy of this process holds its connection open
+        if os.fork() == 0:
+            time.sleep(30)
+            os._exit(0)
+        os._exit(1)
+    if kind == "kill-parent":
+        if not os.path.exists(value):
+            open(value, "w").close()
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(30)
     if kind == "raise":
         raise RuntimeError(f"no {value}")
     if kind == "die":
@@ -27,7 +59,19 @@ def run(engine, items):
     return dict(engine.run(lambda: next(feed, None), work))
 
 
-@pytest.mark.parametrize("engine", [SerialEngine(), LokyEngine(2)], ids=["serial", "loky"])
+FORKED, SPAWNED = ProcessStarter(forked=True), ProcessStarter(forked=False)
+linux = pytest.mark.skipif(sys.platform != "linux", reason="forks workers on Linux only")
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        SerialEngine(),
+        pytest.param(ProcessEngine(2, FORKED), marks=linux),
+        ProcessEngine(2, SPAWNED),
+    ],
+    ids=["serial", "forked", "spawned"],
+)
 def test_results_and_errors_come_back(engine):
     items = [("square", n) for n in range(6)] + [("raise", 7)]
     found = run(engine, items)
@@ -38,7 +82,7 @@ def test_results_and_errors_come_back(engine):
 def test_a_killed_worker_costs_at_most_a_retry(tmp_path):
     items = [("square", n) for n in range(8)]
     items.insert(3, ("die-once", str(tmp_path / "mark")))
-    found = run(LokyEngine(2), items)
+    found = run(ProcessEngine(2), items)
     assert found["die-once", str(tmp_path / "mark")] == str(tmp_path / "mark")
     assert all(found["square", n] == n * n for n in range(8))
 
@@ -47,14 +91,58 @@ def test_a_task_that_kills_its_worker_is_found_and_the_rest_is_done():
     items = [("square", n) for n in range(8)]
     items.insert(2, ("die", 0))
     items.insert(5, ("die", 1))
-    found = run(LokyEngine(2), items)
+    found = run(ProcessEngine(2), items)
     assert isinstance(found["die", 0], WorkerLost) and isinstance(found["die", 1], WorkerLost)
     assert all(found["square", n] == n * n for n in range(8))
 
 
+@pytest.mark.parametrize("starter", [pytest.param(FORKED, marks=linux), SPAWNED], ids=["forked", "spawned"])
+def test_results_that_cannot_be_sent_are_errors_of_their_items(starter):
+    items = [("unreadable", 5), ("unwritable", 6), ("exit", 7), ("square", 3)]
+    found = run(ProcessEngine(1, starter), items)
+    assert str(found["unreadable", 5]) == "Unreadable: 15"
+    assert isinstance(found["unwritable", 6], RuntimeError) and "function" in str(found["unwritable", 6])
+    assert isinstance(found["exit", 7], SystemExit) and found["exit", 7].code == 7
+    assert found["square", 3] == 9
+
+
+@linux
+def test_forked_workers_draw_different_numbers():
+    found = run(ProcessEngine(3), [("random", n) for n in range(3)]).values()
+    assert len({one[0] for one in found}) == 3
+    assert len({one[1] for one in found}) == len({one[2] for one in found}) == 3
+
+
+@linux
+def test_a_dead_worker_is_noticed_though_its_child_lives():
+    started = time.monotonic()
+    found = run(ProcessEngine(1), [("leave-child", 0), ("square", 2)])
+    assert isinstance(found["leave-child", 0], WorkerLost) and found["square", 2] == 4
+    assert time.monotonic() - started < 25
+
+
+@linux
+def test_the_server_of_workers_may_die(tmp_path):
+    items = [("kill-parent", str(tmp_path / "mark")), ("square", 2), ("square", 3)]
+    found = run(ProcessEngine(2), items)
+    assert found["kill-parent", str(tmp_path / "mark")] == str(tmp_path / "mark")
+    assert (found["square", 2], found["square", 3]) == (4, 9)
+
+
+def test_a_script_without_a_main_guard_runs_in_workers(tmp_path):
+    (tmp_path / "config.yaml").write_text(
+        "name: script\ndatasets: [wine-sklearn]\nmethods: [naive-bayes]\n"
+        "protocol: {kind: holdout, repeats: 2}\nfigures: []\n"
+    )
+    script = "import confml\nprint(len(confml.run('config.yaml', out='out', jobs=2).metrics) > 0)\n"
+    (tmp_path / "script.py").write_text(script)
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
+
+
 def test_items_that_become_ready_later_are_run():
     ready, found = [("square", 1)], []
-    for item, result in LokyEngine(2).run(lambda: ready.pop() if ready else None, work):
+    for item, result in ProcessEngine(2).run(lambda: ready.pop() if ready else None, work):
         found.append(result)
         if len(found) < 4:
             ready.append(("square", item[1] + 1))
@@ -80,11 +168,11 @@ def test_dask_runs_tasks_and_survives_a_dead_worker(tmp_path):
 
 
 def test_which_engine():
-    assert isinstance(make_engine(None, 1), LokyEngine) and isinstance(make_engine(None, 2), LokyEngine)
+    assert isinstance(make_engine(None, 1), ProcessEngine) and isinstance(make_engine(None, 2), ProcessEngine)
     assert isinstance(make_engine("serial", 1), SerialEngine)
     with pytest.raises(ConfmlError, match="--jobs must be at least 1, got 0"):
         make_engine(None, 0)
     with pytest.raises(ConfmlError, match="go together"):
         make_engine("dask", 2)
-    with pytest.raises(ConfmlError, match="unknown engine 'dusk'; there are serial, loky and dask"):
+    with pytest.raises(ConfmlError, match="unknown engine 'dusk'; there are serial, processes and dask"):
         make_engine("dusk", 2)

@@ -70,7 +70,7 @@ def test_files_that_cannot_grow(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
-@pytest.mark.parametrize("files", [14, 20])
+@pytest.mark.parametrize("files", [7, 9])
 def test_no_file_handles(tmp_path, files):
     done = run(tmp_path, "--jobs", "2", before=limit("RLIMIT_NOFILE", files))
     assert done.returncode == 2 and "many open files" in done.stderr.lower(), (done.returncode, done.stderr)

@@ -155,7 +155,7 @@ LONG = kinds(["wait"])
 
 
 def waiting(folder, environment, options=("--jobs", "2")):
-    """A run whose method waits in a worker: (the process, the numbers of its children)."""
+    """A run whose method waits in a worker: (the process, the numbers of its descendants)."""
     environment = {**environment, "HOSTILE_WAIT": "600"}
     arguments = command(folder, LONG, options=options)
     process = subprocess.Popen(
@@ -166,12 +166,14 @@ def waiting(folder, environment, options=("--jobs", "2")):
     while not (cells.is_dir() and list(cells.glob("*.json"))):
         assert process.poll() is None and time.monotonic() < limit, process.stderr.read()
         time.sleep(0.05)
-    return process, children(process.pid)
+    return process, descendants(process.pid)
 
 
-def children(parent):
+def descendants(parent):
+    """Numbers of the processes that a process started, and that those started."""
     found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True)
-    return [int(word) for word in found.stdout.split()]
+    children = [int(word) for word in found.stdout.split()]
+    return children + [one for child in children for one in descendants(child)]
 
 
 def alive(process):
@@ -210,15 +212,14 @@ def test_workers_end_with_a_killed_run(tmp_path, environment):
 
 
 def test_a_worker_without_its_parent_ends_where_the_kernel_does_not_see_to_it(monkeypatch):
-    from confml.runner import workers
+    from confml.runner import fork_server
 
     ended = []
-    monkeypatch.setattr(workers.sys, "platform", "other")
-    monkeypatch.setattr(workers.os, "_exit", lambda code: ended.append(code))
-    monkeypatch.setattr(workers, "_WATCH_SECONDS", 0.01)
+    monkeypatch.setattr(fork_server.os, "_exit", lambda code: ended.append(code))
+    monkeypatch.setattr(fork_server, "_WATCH_SECONDS", 0.01)
     parents = iter([7, 7, 1])
-    monkeypatch.setattr(workers.os, "getppid", lambda: next(parents, 1))
-    workers.end_with_parent(7)
+    monkeypatch.setattr(fork_server.os, "getppid", lambda: next(parents, 1))
+    fork_server._watch_in_background(7)
     limit = time.monotonic() + 10
     while not ended and time.monotonic() < limit:
         time.sleep(0.01)

@@ -26,7 +26,7 @@ methods:
 METHODS
 protocol: {kind: holdout, test-size: 0.3, repeats: 2, inner-folds: 3}
 levels: [0.05, 0.2]
-figures: [regions-by-level]
+figures: FIGURES
 seed: 3
 """
 METHODS = [
@@ -37,9 +37,9 @@ METHODS = [
 TABLES = ("metrics.csv", "summary.csv", "tuning.csv", "failures.csv")
 
 
-def write_config(folder, methods=METHODS, text=CONFIG):
+def write_config(folder, methods=METHODS, text=CONFIG, figures="[]"):
     path = folder / "config.yaml"
-    path.write_text(text.replace("METHODS", "\n".join(methods)))
+    path.write_text(text.replace("METHODS", "\n".join(methods)).replace("FIGURES", figures))
     return path
 
 
@@ -81,7 +81,7 @@ def metrics(out):
 def reference(tmp_path_factory):
     """One run with one job: the truth for the others."""
     folder = tmp_path_factory.mktemp("reference")
-    run(write_config(folder), folder / "out", "--jobs", "1")
+    run(write_config(folder, figures="[regions-by-level]"), folder / "out", "--jobs", "1")
     return folder / "out"
 
 
@@ -359,3 +359,70 @@ def test_warnings_of_libraries_are_told_once(tmp_path):
 def test_inner_folds_that_the_data_cannot_give_are_said_before_anything_runs(tmp_path):
     done = run(write_config(tmp_path), tmp_path / "out", "--set", "protocol.inner-folds=1000", code=2)
     assert "too few for 1000 folds" in done.stderr and not (tmp_path / "out").exists()
+
+
+MANY = """\
+name: many
+datasets: [wine-sklearn]
+methods:
+  - naive-bayes
+  - {name: knn, tune: {k: [1, 3]}}
+protocol: {kind: holdout, test-size: 0.3, repeats: 6, inner-folds: 2}
+figures: []
+"""
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("unpacked")
+    quick(write_config(folder, text=MANY), folder / "out")
+    assert not (folder / "out" / "packs").exists()
+    return folder / "out"
+
+
+def packs(out):
+    return sorted((out / "packs").iterdir())
+
+
+def test_packed_cells_give_the_same_tables(unpacked, tmp_path, monkeypatch):
+    monkeypatch.setattr("confml.runner.run.UNPACKED", 5)
+    config = write_config(tmp_path, text=MANY)
+    quick(config, tmp_path / "out", "--shard", "1/2")
+    quick(config, tmp_path / "out")
+    assert not (tmp_path / "out" / "cells").exists() and packs(tmp_path / "out")
+    assert tables(tmp_path / "out") == tables(unpacked)
+    before = packs(tmp_path / "out")
+    quick(config, tmp_path / "out", "--set", "protocol.repeats=7")
+    assert set(before) <= set(packs(tmp_path / "out"))
+
+
+def test_damaged_packs_are_computed_again(unpacked, tmp_path, monkeypatch):
+    monkeypatch.setattr("confml.runner.run.UNPACKED", 5)
+    config = write_config(tmp_path, text=MANY)
+    quick(config, tmp_path / "out")
+    pack = packs(tmp_path / "out")[0]
+    content = bytearray(pack.read_bytes())
+    content[len(content) // 2] ^= 255
+    pack.write_bytes(content[:-1])
+    monkeypatch.setattr("confml.runner.run.UNPACKED", 200)
+    quick(config, tmp_path / "out")
+    assert 1 <= len(list((tmp_path / "out" / "cells").glob("*.json"))) <= 2
+    assert tables(tmp_path / "out") == tables(unpacked)
+
+
+def test_a_killed_run_of_many_cells_goes_on(tmp_path):
+    config = write_config(tmp_path, text=MANY.replace("repeats: 6", "repeats: 300"))
+    command = [sys.executable, "-m", "confml", "run", str(config), "--out", str(tmp_path / "out"), "--quiet"]
+    process = subprocess.Popen([*command, "--jobs", "2"], start_new_session=True)
+    limit = time.monotonic() + 120
+    while sum(one.stat().st_size for one in (tmp_path / "out").glob("packs/*")) < 20_000:
+        assert process.poll() is None and time.monotonic() < limit
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = sum(path.stat().st_size for path in packs(tmp_path / "out"))
+    status = json.loads(confml("status", tmp_path / "out", "--json").stdout)
+    assert 0 < status["done"] < 600
+    run(config, tmp_path / "out", "--quiet", "--jobs", "2")
+    assert sum(path.stat().st_size for path in packs(tmp_path / "out")) > kept
+    assert len({(row["method"], row["split"]) for row in metrics(tmp_path / "out")}) == 600

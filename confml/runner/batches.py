@@ -1,0 +1,64 @@
+"""`Batches`: hands out short tasks several at a time, so that a worker is not asked for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from confml.runner.graph import Schedule
+from confml.runner.tasks import Task
+
+SECONDS = 0.1  # of a batch
+MOST = 500  # tasks of a batch
+
+
+class Batches:
+    """Batches of the tasks of a schedule that are ready.
+
+    A batch has as many tasks of one method and kind as take about `SECONDS`, by the mean time of those that
+    are done, and at most an equal share of the ready tasks for each worker. Tasks with limits are alone, and
+    so are those whose batch was lost with its worker. most: largest number of tasks of a batch.
+    """
+
+    def __init__(self, schedule: Schedule, workers: int, most: int = MOST):
+        self._schedule, self._workers, self._most = schedule, workers, most
+        self._seconds: dict[tuple[str, str], float] = {}  # mean of one task, later ones weigh more
+        self._alone: set[str] = set()
+
+    def next(self) -> tuple[Task, ...] | None:
+        """Return the next batch, or None if no task is ready."""
+        first = self._schedule.next_task()
+        if first is None:
+            return None
+        batch = [first]
+        size = self._size(first)
+        while len(batch) < size and (task := self._schedule.next_task()) is not None:
+            if _kind(task) != _kind(first) or self._is_alone(task):
+                self._schedule.put_back(task)
+                break
+            batch.append(task)
+        return tuple(batch)
+
+    def took(self, batch: Sequence[Task], seconds: float) -> None:
+        """Learn the time of a finished batch."""
+        kind, mean = _kind(batch[0]), seconds / len(batch)
+        self._seconds[kind] = (self._seconds.get(kind, mean) + mean) / 2
+
+    def put_back(self, batch: Sequence[Task]) -> None:
+        """Make the tasks of a lost batch ready again, each alone."""
+        for task in batch:
+            self._alone.add(task.identity)
+            self._schedule.put_back(task)
+
+    def _size(self, first: Task) -> int:
+        mean = self._seconds.get(_kind(first))
+        if mean is None or self._is_alone(first):
+            return 1
+        share = -(-self._schedule.ready // (2 * self._workers))
+        return min(int(SECONDS / max(mean, 1e-6)), share, self._most)
+
+    def _is_alone(self, task: Task) -> bool:
+        return bool(task.context.limits) or task.identity in self._alone
+
+
+def _kind(task: Task) -> tuple[str, str]:
+    return task.context.method, task.kind

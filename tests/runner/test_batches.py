@@ -1,0 +1,67 @@
+"""Batches: short tasks together, long and dangerous ones alone, and the results of a run all the same."""
+
+from types import SimpleNamespace
+
+from confml.config.limits import Limits
+from confml.runner.batches import Batches
+from confml.runner.graph import Schedule
+from confml.runner.plan import Cell
+from confml.runner.tasks import Outcome, Task
+
+
+def task(number, method="m", limits=None):
+    context = SimpleNamespace(method=method, limits=limits or Limits())
+    return Task(f"t{number:04}", "path", context, (Cell(str(number), "d", method, {}, "fixed"),), ({},))
+
+
+def drain(batches, schedule, seconds):
+    sizes, names = [], []
+    while (batch := batches.next()) is not None:
+        sizes.append(len(batch))
+        names += [one.identity for one in batch]
+        batches.took(batch, seconds * len(batch))
+        for one in batch:
+            schedule.finish(one, Outcome())
+    return sizes, names
+
+
+def test_short_tasks_come_together_and_the_last_ones_are_shared():
+    tasks = [task(number) for number in range(1000)]
+    schedule = Schedule(tasks)
+    sizes, names = drain(Batches(schedule, 2), schedule, 0.001)
+    assert names == [one.identity for one in tasks]  # in the order of the plan
+    assert sizes[0] == 1 and max(sizes) == 100 and sizes[-1] == 1
+
+
+def test_long_tasks_are_alone():
+    schedule = Schedule([task(number) for number in range(20)])
+    assert drain(Batches(schedule, 2), schedule, 0.2)[0] == [1] * 20
+
+
+def test_tasks_with_limits_and_a_run_that_stops_at_failures_have_batches_of_one():
+    schedule = Schedule([task(number, limits=Limits(timeout=3)) for number in range(20)])
+    assert drain(Batches(schedule, 1), schedule, 0.0001)[0] == [1] * 20
+    schedule = Schedule([task(number) for number in range(20)])
+    assert drain(Batches(schedule, 1, most=1), schedule, 0.0001)[0] == [1] * 20
+
+
+def test_methods_are_not_mixed():
+    schedule = Schedule([task(number, "ab"[number // 30]) for number in range(60)])
+    batches = Batches(schedule, 1)
+    while (batch := batches.next()) is not None:
+        assert len({one.context.method for one in batch}) == 1
+        batches.took(batch, 0.0001 * len(batch))
+        for one in batch:
+            schedule.finish(one, Outcome())
+
+
+def test_tasks_of_a_lost_batch_come_back_alone():
+    schedule = Schedule([task(number) for number in range(100)])
+    batches = Batches(schedule, 1)
+    batches.took([task(0)], 0.001)
+    lost = batches.next()
+    assert len(lost) == 50
+    batches.put_back(lost)
+    sizes, names = drain(batches, schedule, 0.001)
+    assert sizes[:50] == [1] * 50 and max(sizes) > 1
+    assert sorted(names) == [f"t{number:04}" for number in range(100)]
