@@ -85,7 +85,9 @@ class FewRows:
         ends = self._ends
         nearest = [_smallest(distances[ends[z] : ends[z + 1]], k) for z in range(len(self.classes))]
         in_same, in_other = (np.flatnonzero(distances < lists[:, -1]) for lists in (self.same, self.other))
-        counts: tuple[list[int], list[int], list[float]] = ([], [], [])
+        n_greater: list[int] = []
+        n_equal: list[int] = []
+        new_alphas: list[float] = []
         for code in range(len(self.classes)):
             others = [part for z, part in enumerate(nearest) if z != code] or [np.empty(0)]
             same, other = _sums(nearest[code][None]), _sums(_smallest(np.concatenate(others), k)[None])
@@ -104,9 +106,10 @@ class FewRows:
                 for alphas, sign in ((self._alphas[rows], -1), (_strangeness(*sums), 1)):
                     greater += sign * np.count_nonzero(alphas > alpha)
                     equal += sign * np.count_nonzero(alphas == alpha)
-            for found, value in zip(counts, (int(greater), int(equal), float(alpha)), strict=True):
-                found.append(value)  # type: ignore[arg-type]
-        return counts
+            n_greater.append(int(greater))
+            n_equal.append(int(equal))
+            new_alphas.append(float(alpha))
+        return n_greater, n_equal, new_alphas
 
 
 def prediction_of_counts(

@@ -55,8 +55,8 @@ class Costs:
         if model.probability_view is None:
             made = " made conformal" if model.facts.is_conformal else ""
             raise ConfigError(
-                f"{model.facts.method}{made} has no probabilities (its view is {model.view}), and decisions of "
-                "least expected cost need them",
+                f"{model.facts.method}{made} has no probabilities (its view is {model.view}), and decisions "
+                "of least expected cost need them",
                 hint="methods with probabilities are naive-bayes, bayes-knn, bayes-transduction and "
                 "classifiers with predict_proba, such as sklearn.linear_model.LogisticRegression, without "
                 "--conformal",

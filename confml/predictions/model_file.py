@@ -9,6 +9,7 @@ compressed. Checksums find damage; they do not prove who wrote the file.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import io
 import json
@@ -228,9 +229,7 @@ def _sklearn_version() -> str:
 def _skops_io(reason: Callable[[str], ConfmlError]) -> Any:
     if importlib.util.find_spec("skops") is None:
         raise reason(f"an estimator of scikit-learn is stored with skops, which is not installed: {_SKOPS}")
-    import skops.io
-
-    return skops.io
+    return importlib.import_module("skops.io")
 
 
 def _skops_bytes(estimator: Any) -> bytes:
