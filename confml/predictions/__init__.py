@@ -126,24 +126,22 @@ def predict(
     from confml.predictions.store import load_model, save_model
     from confml.predictions.summary import Summary
 
+    of_data = {"label": label, "missing": missing, "id": id, "nominal": nominal, "ignore": ignore}
+    of_method = {"method": method, "params": params, "steps": steps, "seed": seed}
+    of_choice = {
+        **{"conformal": conformal, "per_class": per_class, "view": view},
+        **{"risk": risk, "confidence": confidence},
+    }
     read = None
     if costs is not None:
         read = costs_of(costs, "costs") if isinstance(costs, Mapping) else read_costs(costs)
-    if isinstance(train, Model):
-        model = train.fresh()
-    elif not isinstance(train, pd.DataFrame) and is_model_file(train):
-        model = load_model(train)
+    if isinstance(train, Model) or (not isinstance(train, pd.DataFrame) and is_model_file(train)):
+        _check_no_fit({**of_data, **of_method, **of_choice})
+        model = train.fresh() if isinstance(train, Model) else load_model(train)
     else:
         if label is None:
             raise ConfigError("label, the name of the column with the class, is needed for a fit")
-        of_data = {"label": label, "missing": missing, "id": id, "nominal": nominal, "ignore": ignore}
-        model = _fitted(
-            train,
-            of_data,
-            (method, params, steps, levels, seed),
-            (conformal, per_class, view, risk, confidence),
-            say,
-        )
+        model = _fitted(train, of_data, of_method, of_choice, levels, say)
     for note in model.notes:
         say(f"note: {note}")
     if save is not None:
@@ -168,11 +166,24 @@ def predict(
     return found
 
 
+def _check_no_fit(given: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a parameter of a fit that is given with a fitted model."""
+    import inspect
+
+    from confml.errors import ConfigError
+
+    defaults = inspect.signature(predict).parameters
+    for name, value in given.items():
+        if value is not defaults[name].default and value != defaults[name].default:
+            raise ConfigError(f"{name} is for a fit, and a fitted model is given")
+
+
 def _fitted(
     train: pd.DataFrame | str | Path,
     of_data: Mapping[str, Any],
-    of_method: tuple[Any, ...],
-    choice: tuple[Any, ...],
+    of_method: Mapping[str, Any],
+    of_choice: Mapping[str, Any],
+    levels: Sequence[float],
     say: Callable[[str], None],
 ) -> Model:
     """The model of the parameters of `predict`."""
@@ -191,13 +202,14 @@ def _fitted(
         if of_data[key]
     }
     dataset = {"csv": "train" if isinstance(train, pd.DataFrame) else str(train), **settings}
-    config = restore_config(config_values(dataset, *of_method))
+    config = restore_config(config_values(dataset, levels=levels, **of_method))
     data = None
     if isinstance(train, pd.DataFrame):
         data = load_tables(config.datasets[0].spec(), [frame_table(train, "train")])
-    conformal, per_class, view, risk, confidence = choice
+    choice = dict(of_choice)
+    risk, confidence = choice.pop("risk"), choice.pop("confidence")
     target = None if risk is None else RiskTarget(risk, confidence)
-    chosen = Choice(conformal=conformal, per_class=per_class, view=view, risk=target)
+    chosen = Choice(**choice, risk=target)
     return fit_model(config, chosen, data, say)
 
 

@@ -41,8 +41,9 @@ def save_model(model: Model, path: Path | str) -> None:
 def load_model(path: Path | str) -> Model:
     """Read a model from a file that `save_model` or ``confml predict --save`` wrote.
 
-    Loading executes no code of the file. Raises DataError for a file that is missing, damaged, of a newer
-    format, or no model.
+    Loading executes no code of the file. Its checksums find damage and do not prove who wrote it: predictions
+    of a model from a stranger can be anything. Raises DataError for a file that is missing, damaged, of a
+    newer format, or no model.
 
     Examples
     --------

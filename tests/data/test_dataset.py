@@ -202,5 +202,6 @@ def test_a_frame_has_the_texts_of_categories():
     )
     frame = data.to_frame()
     assert list(frame.columns) == ["colour", "size", "label"]
-    assert frame["colour"].tolist() == ["blue", "red", None] and frame["label"].tolist() == [1, 2, 1]
+    assert frame["colour"].tolist()[:2] == ["blue", "red"] and frame["label"].tolist() == [1, 2, 1]
+    assert frame["colour"].isna().tolist() == [False, False, True]
     assert frame["size"].isna().tolist() == [False, True, False]

@@ -153,6 +153,21 @@ def test_options_of_a_fit_do_not_go_with_a_model(files):
     assert "--out is for answers" in run(*FIT, "--save", "n.confml", "--out", "x.csv").stderr
 
 
+def test_a_loaded_model_predicts_in_python(files):
+    expected = confml.predict("train.csv", "new.csv", label="target", save="m.confml")
+    model = confml.load_model("m.confml")
+    new = pd.read_csv("new.csv")
+    for answers in (confml.predict(model, "new.csv"), confml.predict(files / "m.confml", "new.csv")):
+        pd.testing.assert_frame_equal(answers, expected)
+    assert confml.predict(model, new[:1]).shape == (1, expected.shape[1])
+    confml.save_model(model, "n.confml")
+    pd.testing.assert_frame_equal(confml.predict("n.confml", "new.csv"), expected)
+    with pytest.raises(ConfmlError, match="method is for a fit, and a fitted model is given"):
+        confml.predict(model, new, method="knn")
+    with pytest.raises(ConfmlError, match="label, the name of the column with the class, is needed"):
+        confml.predict(new, new)
+
+
 def test_files_that_are_no_models(files):
     (files / "csv.confml").write_text("a,b\n1,2\n")
     with zipfile.ZipFile("zip.confml", "w") as archive:
