@@ -163,7 +163,7 @@ def test_these_know_no_learning(name):
 
 # A config passes through these modules; each may import those before it.
 CONFIG_STAGES = [
-    {"part", "grids", "limits", "values", "find", "suggestion"},
+    {"part", "grids", "limits", "values", "find", "suggestion", "warnings"},
     {"lists", "draft"},
     {"dataset_spec", "method_entry", "protocol", "read", "overrides"},
     {"schema"},

@@ -8,7 +8,15 @@ from typing import Any
 
 import click
 
-from confml.commands.options import json_option, named_or_table, parameters, quiet_option, say, table_options
+from confml.commands.options import (
+    allow_import_option,
+    json_option,
+    named_or_table,
+    parameters,
+    quiet_option,
+    say,
+    table_options,
+)
 from confml.steps import SCALINGS
 
 SCALES = (*SCALINGS, "none")
@@ -94,6 +102,7 @@ PARTNERS = {
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
     help="Output folder of CSV files, JSON and figures.",
 )  # fmt: skip
+@allow_import_option
 @json_option
 @quiet_option
 def bayes_error(dataset: str, **options: Any) -> None:

@@ -131,6 +131,25 @@ out_option = click.option(
     metavar="DIR",
     help="The run's folder.  [default: results/<name of the config>]",
 )
+
+
+def _allow_imports(ctx: click.Context, param: click.Parameter, packages: tuple[str, ...]) -> None:
+    """Permit the imports until the command ends."""
+    if packages:
+        from confml.plugins.imports import allow_imports
+
+        ctx.with_resource(allow_imports(packages))
+
+
+allow_import_option = click.option(
+    "--allow-import",
+    metavar="PACKAGE",
+    multiple=True,
+    expose_value=False,
+    callback=_allow_imports,
+    help="Allow the config to name classes of this package, such as xgboost; may be repeated. Importing a "
+    "package executes its code.  [default: scikit-learn alone]",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print no progress and no tables.")
 

@@ -6,13 +6,22 @@ import json
 
 import click
 
-from confml.commands.options import config_argument, folder_of, json_option, load, out_option, set_option
+from confml.commands.options import (
+    allow_import_option,
+    config_argument,
+    folder_of,
+    json_option,
+    load,
+    out_option,
+    set_option,
+)
 
 
 @click.command()
 @config_argument
 @out_option
 @set_option
+@allow_import_option
 @json_option
 def plan(config, out, overrides, as_json) -> None:
     """Show the cells of a run, without computing.

@@ -13,6 +13,7 @@ import click
 
 from confml.commands.options import (
     TABLE_KEYS,
+    allow_import_option,
     parameters,
     quiet_option,
     say,
@@ -40,6 +41,7 @@ OF_FIT = {
 )
 @click.option("--dataset", metavar="NAME", help="The data set of CONFIG.  [default: the only one]")
 @set_option
+@allow_import_option
 @click.option(
     "--method",
     metavar="NAME",

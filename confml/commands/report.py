@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import Folder, json_option, quiet_option
+from confml.commands.options import Folder, allow_import_option, json_option, quiet_option
 
 
 @click.command()
@@ -25,6 +25,7 @@ from confml.commands.options import Folder, json_option, quiet_option
 )
 @click.option("--log", is_flag=True, help="Use a logarithmic axis for KEY.")
 @click.option("--log-metric", is_flag=True, help="Use a logarithmic axis for the metric.")
+@allow_import_option
 @json_option
 @quiet_option
 def report(

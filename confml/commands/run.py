@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import click
 
 from confml.commands.options import (
+    allow_import_option,
     config_argument,
     folder_of,
     json_option,
@@ -24,6 +25,7 @@ from confml.commands.options import (
 @config_argument
 @out_option
 @set_option
+@allow_import_option
 @click.option(
     "--jobs", "-j", type=int, default=None, help="Number of parallel tasks.  [default: number of cores]"
 )
@@ -87,8 +89,10 @@ def run(
     import joblib
 
     from confml.config.limits import parse_limits
+    from confml.config.warnings import unsilenced
     from confml.errors import ConfmlError
     from confml.report import open_run, print_json, print_run, write_report
+    from confml.report.warnings import result_warnings
     from confml.runner.environment import guarded
     from confml.runner.progress import progress_for
     from confml.runner.run import parse_shard
@@ -117,6 +121,9 @@ def run(
             with guarded(folder):
                 results = open_run(folder, known=state.done)
                 write_report(results, folder)
+        if not quiet:
+            for warning in unsilenced(result_warnings(results), settings.silence):
+                say(f"warning: {warning.text}")
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
             say(f"confml: interrupted; finished cells are in {folder}: run the same command again to go on")

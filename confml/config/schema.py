@@ -19,6 +19,7 @@ from confml.config.method_entry import MethodEntry
 from confml.config.part import Part
 from confml.config.protocol import Protocol
 from confml.config.values import Between, Name, Seed, Share, Whole, Words, one_of
+from confml.config.warnings import WARNINGS
 
 
 class StepSpec(Part):
@@ -28,7 +29,11 @@ class StepSpec(Part):
     rest = "params"
     one_key = True
 
-    name: Words = Field(description="The step.", examples=["row-standardise"])
+    name: Words = Field(
+        description="A step of `confml methods`, or a transformer with scikit-learn's interface by its "
+        "dotted name.",
+        examples=["row-standardise", "sklearn.decomposition.PCA"],
+    )
     params: dict[str, Any] = Field(
         {}, description="Parameters of the step whose names are also keys of a step."
     )
@@ -112,6 +117,11 @@ class Config(Part):
     paper: PaperSpec | None = Field(
         None, description="Published results to compare with.", examples=[{"table": "tcm-nn-table3"}]
     )
+    silence: tuple[Annotated[str, one_of(*WARNINGS)], ...] = Field(
+        (),
+        description="Codes of warnings that are not shown (confml describe --type warning lists them).",
+        examples=[["duplicate-rows"]],
+    )
     _path: Path | None = PrivateAttr(None)
 
     @property
@@ -136,7 +146,10 @@ class Config(Part):
 
         Defaults are included, grids are expanded, paths are absolute; the path of the config is omitted.
         """
-        return super().as_dict()
+        plain = super().as_dict()
+        if not self.silence:
+            plain.pop("silence")
+        return plain
 
 
 def part_at(place: Sequence[str | int]) -> type[Part] | None:

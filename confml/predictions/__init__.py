@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from confml.plugins.imports import with_allowed_imports
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -48,6 +50,7 @@ LEVELS = (0.01, 0.05, 0.1)
 """Significance levels without a config."""
 
 
+@with_allowed_imports
 def predict(
     train: pd.DataFrame | str | Path | Model,
     new: pd.DataFrame | str | Path,
@@ -71,6 +74,7 @@ def predict(
     confidence: float = 0.95,
     save: str | Path | None = None,
     seed: int = 1,
+    allow_import: Sequence[str] | str = (),
     say: Callable[[str], None] = lambda text: None,
 ) -> pd.DataFrame:
     """Fit a method to labelled rows and predict new rows, with a region for each significance level.
@@ -94,7 +98,8 @@ def predict(
     those accepted are wrong. The threshold is certified on 30 % of the training rows, which the method is not
     fitted to.
     save: write the fitted model to this file, for `load_model` and ``confml predict``.
-    seed: random seed. say: called with each message: notes on the data, the guarantee, and scores.
+    seed: random seed. allow_import: packages besides scikit-learn whose classes ``method`` and ``steps`` may
+    name. say: called with each message: notes on the data, the guarantee, and scores.
 
     Returns one row per new row, in its order, with the index of ``new``: ``line`` (of the file, or the number
     of the row from 1), the identifiers, ``label`` where ``new`` has it, ``prediction``, ``confidence``,

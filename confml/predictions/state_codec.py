@@ -92,7 +92,7 @@ class Encoder:
         return {"generator": self.encode(state)}
 
     def _object(self, value: Any) -> dict[str, Any]:
-        cls = type(value)
+        cls = getattr(type(value), "stored_as", type(value))  # of a class that is made for one estimator
         name = f"{cls.__module__}:{cls.__qualname__}"
         if name not in CLASSES:
             if cls.__module__.partition(".")[0] == "sklearn":
@@ -120,7 +120,7 @@ class Encoder:
 
 def _attributes_of(value: Any) -> dict[str, Any]:
     """The attributes of an object, without values that are computed from others when they are needed."""
-    cls = type(value)
+    cls = getattr(type(value), "stored_as", type(value))
     values = dict(getattr(value, "__dict__", {}))
     for slot in (slot for one in cls.__mro__ for slot in getattr(one, "__slots__", ())):
         if hasattr(value, slot):

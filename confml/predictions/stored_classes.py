@@ -36,6 +36,7 @@ CLASSES = frozenset(
     confml.methods.naive_bayes:Gaussians
     confml.methods.naive_bayes:KernelDensity
     confml.methods.naive_bayes:NaiveBayes
+    confml.methods.sklearn.coded_labels:CodedLabels
     confml.methods.sklearn.sklearn_method:SklearnMethod
     confml.methods.svm.class_tree:ClassTree
     confml.methods.svm.crammer_singer:CrammerSinger
@@ -81,5 +82,6 @@ CLASSES = frozenset(
     confml.steps.select_examples:SelectExamples
     confml.steps.standardise:Standardise
     confml.steps.tomek_links:TomekLinks
+    confml.steps.transformer:TransformerStep
     """.split()
 )

@@ -31,7 +31,7 @@ from confml.runner.run import compile_all_kernels
 from confml.runner.split_data import SplitData
 from confml.runner.splits import Split, inner_folds
 from confml.runner.tasks import TaskContext
-from confml.steps.registry import build_pipeline, step_class
+from confml.steps.registry import build_pipeline, imputes, step_class
 
 _PLACE = Split("fixed-split")  # the training rows are no random part: all draws have this identity
 
@@ -80,6 +80,11 @@ class _Fit:
             raise ConfigError(
                 "noise.irrelevant adds features that new rows do not have", hint="--set noise.irrelevant=0"
             )
+        if method_class(entry.name).takes_rows:
+            raise ConfigError(
+                f"{entry.name} has no predictions for new rows",
+                hint="choose another method with --method, or add the rows to the data set for confml run",
+            )
         params, grid = _parameters(entry, choice)
         self.config, self.name, self.choice = config, entry.name, choice
         self.data = load(spec.spec()) if data is None else data
@@ -87,7 +92,7 @@ class _Fit:
         self.coder = RowCoder(self.data, _label(spec), _unused(spec), missing, spec.decimal or ".")
         self.rows, self.grid_rows, self.test_rows = self._training_rows()
         steps = steps_for(config, self.data)
-        if missing == "mean" and not any(name == "impute-mean" for name, _ in steps):
+        if missing == "mean" and not any(imputes(name) for name, _ in steps):
             steps = (("impute-mean", {}), *steps)
         self.context = TaskContext(
             run_folder=Path(),

@@ -23,7 +23,7 @@ from confml.report.write import write_items
 from confml.runner.results import CellResult
 
 BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
-DECIDES_NOTHING = ("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed")
+DECIDES_NOTHING = ("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed", "silence")
 
 
 def merged_runs(runs: Sequence[Path | str]) -> RunResults:
@@ -41,6 +41,7 @@ def merged_runs(runs: Sequence[Path | str]) -> RunResults:
         results=ChainMap(*(cast(MutableMapping[str, CellResult], one.results) for one in opened)),
         failures=[failure for one in opened for failure in one.failures],
         datasets={name: info for one in opened for name, info in one.datasets.items()},
+        origins={name: origins for one in opened for name, origins in one.origins.items()},
     )
 
 

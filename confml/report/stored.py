@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 from confml.config import restore_config
+from confml.config.warnings import Warned
 from confml.errors import ConfmlError, printable
 from confml.report.results import DatasetInfo, Failure, RunResults
 from confml.runner.manifest import manifest_cells, read_manifest
+from confml.runner.origins import RowOrigins
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
 from confml.runner.run import run_state
@@ -68,10 +70,15 @@ def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
         where = str(Path(folder) / "manifest.json")
         hint = "run the config again: finished cells are kept"
         raise ConfmlError(message, where=where, hint=hint) from None
+    datasets = {info["name"]: DatasetInfo(**info) for info in manifest["datasets"]}
+    keys = {name: info.origins for name, info in datasets.items() if info.origins is not None}
+    found = {name: RowOrigins.read(store, key) for name, key in keys.items()}
     return RunResults(
         config=config,
         cells=cells,
         results=StoredResults(store, [cell for cell in cells if cell.key in state.done]),
         failures=failures,
-        datasets={info["name"]: DatasetInfo(**info) for info in manifest["datasets"]},
+        datasets=datasets,
+        warnings=tuple(Warned(**warning) for warning in manifest.get("warnings", ())),
+        origins={name: origins for name, origins in found.items() if origins is not None},
     )

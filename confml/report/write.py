@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from confml.report.files import write_columns, write_csv, write_file
+from confml.report.parameter_columns import parameter_columns, with_parameters
 from confml.report.results import RunResults
 from confml.report.sections.base import Columns, Document, Item, NotApplicable, Note, Picture, Table
 from confml.report.sections.regions import region_paths
@@ -36,13 +38,16 @@ def write_items(items: Iterable[Item], folder: Path) -> tuple[list[Path], list[s
 
 
 def _items(results: RunResults, folder: Path) -> Iterator[Item]:
-    """Yield the items of all sections: first those of each cell, then those of all cells together."""
+    """Yield the items of all sections: first those of each cell, then those of all cells together.
+
+    Tables with packed parameters get a column for each parameter.
+    """
     sections = sections_of(results, folder)
-    for result in results.finished():
-        for section in sections:
-            yield from section.add(result)
-    for section in sections:
-        yield from section.items()
+    columns = parameter_columns(results)
+    of_cells = (item for result in results.finished() for section in sections for item in section.add(result))
+    of_all = (item for section in sections for item in section.items())
+    for item in chain(of_cells, of_all):
+        yield with_parameters(item, columns) if isinstance(item, Table) else item
 
 
 def _written(items: Iterable[Item], folder: Path, notes: list[str]) -> Iterator[Path]:

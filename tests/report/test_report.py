@@ -131,8 +131,9 @@ def test_a_run_without_results_has_a_report_too(tmp_path):
 
 def test_metrics_are_tidy(report):
     rows = read(report / "metrics.csv")
-    assert list(rows[0]) == ["dataset", "method", "params", "split", "view", "metric", "level", "value"]
-    keys = [tuple(row.values())[:-1] for row in rows]
+    header = ["dataset", "method", "params", "split", "view", "metric", "level", "value"]
+    assert list(rows[0]) == [*header, "params.class_weight", "params.k", "params.n_estimators"]
+    keys = [tuple(row.values())[:7] for row in rows]
     assert len(keys) == len(set(keys))
     chosen = {(row["split"], row["metric"], row["level"]): row["value"] for row in rows if _is_k1(row)}
     assert chosen["r10", "error", ""] == "0.6" and chosen["r10", "coverage", "0.05"] == "0.8"
@@ -151,15 +152,17 @@ def test_rows_come_by_name_with_numbers_in_their_order(report):
 def test_summary_is_mean_and_sd_over_the_splits_with_a_value(report):
     metrics = read(report / "metrics.csv")
     summary = read(report / "summary.csv")
-    assert list(summary[0]) == ["dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n"]
+    header = ["dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n"]
+    assert list(summary[0]) == [*header, "params.class_weight", "params.k", "params.n_estimators"]
     identity = ("dataset", "method", "params", "view", "metric", "level")
     for row in summary:
         same = [other for other in metrics if all(other[name] == row[name] for name in identity)]
         values = [float(other["value"]) for other in same if other["value"]]
         assert row["n"] == str(len(values))
         assert row["mean"] == (repr(statistics.fmean(values)) if values else "")
-        assert (row["sd"] == "") == (len(values) < 2)
-        if len(values) > 1:
+        has_sd = len(values) > 1 and all(map(math.isfinite, values))
+        assert (row["sd"] != "") == has_sd
+        if has_sd:
             assert float(row["sd"]) == pytest.approx(statistics.stdev(values), abs=1e-12)
 
 
@@ -170,7 +173,9 @@ def test_summary_json_holds_what_the_csv_holds(report):
     rows = read(report / "summary.csv")
     assert len(rows) == len(document["summary"])
     for row, entry_ in zip(rows, document["summary"], strict=True):
-        assert field(entry_["mean"]) == row["mean"] and field(entry_["level"]) == row["level"]
+        mean = math.inf if row["mean"] == "inf" else entry_["mean"]  # JSON has no infinity
+        assert (entry_["mean"] is None) == (row["mean"] in ("", "inf"))
+        assert field(mean) == row["mean"] and field(entry_["level"]) == row["level"]
         assert field(entry_["sd"]) == row["sd"] and str(entry_["n"]) == row["n"]
     assert {"n_estimators": 5, "class_weight": "a;b=c/d,e"} in [row["params"] for row in document["summary"]]
 
@@ -184,7 +189,8 @@ def test_summary_json_holds_what_the_csv_holds(report):
         ([0.1] * 10, (0.1, 0.0, 10)),
         ([1.0, 2.0, 4.0], (7 / 3, math.sqrt(7 / 3), 3)),
         ([math.inf, math.inf], (math.inf, math.nan, 2)),
-        ([math.inf, 1.0], (math.nan, math.nan, 2)),
+        ([math.inf, 1.0], (math.inf, math.nan, 2)),
+        ([math.inf, -math.inf], (math.nan, math.nan, 2)),
     ],
 )
 def test_mean_and_sd(values, expected):

@@ -58,14 +58,14 @@ def lines_of(path):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("name", ["smartsvm", "smartsvm-small"])
+@pytest.mark.parametrize("name", ["smartsvm", "smartsvm-small", "smartsvm-laptop"])
 def test_the_configs_name_sets_and_tables_that_exist(name):
     config = load_config(name)
     assert {"winequality-red-leak", "winequality-red-merged"} <= {one.name for one in config.datasets}
     assert all(table in known_tables() for table in config.paper.table)
     grids = {entry.name: len(entry.tune_grid()) for entry in config.methods}
-    assert grids["ovo-svm"] == (19 if name == "smartsvm" else 11)
-    assert grids["gen-svm"] == (342 if name == "smartsvm" else 7)
+    assert grids["ovo-svm"] == (11 if name == "smartsvm-small" else 19)
+    assert grids["gen-svm"] == (7 if name == "smartsvm-small" else 342)
 
 
 def test_every_number_of_the_papers_tables_has_its_place(study):
