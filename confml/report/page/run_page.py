@@ -322,7 +322,8 @@ def failures(material: Material) -> PageTable | None:
 
 KNOWN = {
     *("timings.csv", "tuning.csv", "failures.csv", "class-coverage.csv", "rejection-curves.csv"),
-    *("certified.csv", "confusion.csv", "class-metrics.csv"),
+    *("certified.csv", "confusion.csv", "class-metrics.csv", "tables/results.csv"),
+    "tables/acceptance.csv",
 }
 
 
