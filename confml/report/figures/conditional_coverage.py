@@ -83,8 +83,8 @@ FIGURE = Figure(
     about="coverage of each class and of each region size, with intervals and the band of valid p-values",
     draw=draw,
     caption="Coverage of the regions of each class (circles) and of each region size (squares), with "
-    "Clopper-Pearson intervals at 95 % for all classes, or sizes, together. Each test row counts once. Grey band: "
-    "95 % of p-values that are valid for the class. Light: groups with fewer than 5 / level rows. Of more "
-    "than 40 classes, those of lowest coverage.",
+    "Clopper-Pearson intervals at 95 % for all classes, or sizes, together. Each test row counts once. Grey "
+    "band: 95 % of p-values that are valid for the class. Light: groups with fewer than 5 / level rows. Of "
+    "more than 40 classes, those of lowest coverage.",
     options={"level": Number("significance level; default the smallest of the config", low=0, high=1)},
 )
