@@ -24,7 +24,7 @@ class ConformalSpec(Part):
         "split",
         description="split: calibrate on a part of the training set; cross: on each of its folds in turn.",
     )
-    nonconformity: Annotated[str, one_of("lac", "aps", "raps", "margin", "knn-ratio")] | None = Field(
+    nonconformity: Annotated[str, one_of("lac", "aps", "raps", "saps", "margin", "knn-ratio")] | None = Field(
         None,
         description="Nonconformity score; by default lac if there are probabilities, else margin.",
         examples=["aps"],
@@ -40,9 +40,11 @@ class ConformalSpec(Part):
     smoothed: Switch | None = Field(None, description="Break ties between scores at random (default false).")
     randomised: Switch | None = Field(
         None,
-        description="Count a random fraction of the label's probability, for aps and raps (default true).",
+        description="Count a random fraction of the probability, for aps, raps and saps (default true).",
     )
-    penalty: Share | None = Field(None, description="Penalty per rank after k-reg, for raps (default 0.01).")
+    penalty: Share | None = Field(
+        None, description="Penalty per rank, for raps (after k-reg) and saps (default 0.01)."
+    )
     k_reg: Whole | None = Field(None, description="Number of ranks without a penalty, for raps (default 1).")
     k: Count | None = Field(None, description="Number of neighbours, for knn-ratio (default 1).")
 

@@ -17,6 +17,7 @@ from confml.methods.conformal.scores import (
     lac_scores,
     margin_scores,
     on_all_classes,
+    saps_scores,
     usual_size,
     values_for,
 )
@@ -57,7 +58,9 @@ class Conformal(CalibratedMethod):
 
     ``nonconformity``: ``lac`` is 1 minus the label's probability (or vote share). ``aps`` is the total
     probability of all likelier labels plus u times its own, u ~ U[0, 1) for each example (1 unless
-    ``randomised``). ``raps`` adds ``penalty`` for each rank after the ``k_reg``-th. ``margin`` is the largest
+    ``randomised``). ``raps`` adds ``penalty`` for each rank after the ``k_reg``-th. ``saps`` is u times the
+    largest probability for the likeliest label, and the largest plus (r - 2 + u) ``penalty`` for the label of
+    rank r: it ignores small probabilities, which are noise with many classes. ``margin`` is the largest
     decision value of another label minus its own. ``knn-ratio`` is the sum of the ``k`` nearest distances to
     examples of the label divided by that to examples of other labels, as in TCM-NN. By default ``lac`` if the
     classifier has probabilities, or vote shares and no margins, and else ``margin``.
@@ -175,7 +178,7 @@ class Conformal(CalibratedMethod):
     def _scores(self, part: FittedPart, X: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, str]:
         """Return (n, c) nonconformity of every label for examples X (n, d), and the score's name.
 
-        u: (n,) for aps and raps.
+        u: (n,) for aps, raps and saps.
         """
         c = len(self.classes_)
         if len(X) == 0:
@@ -190,6 +193,8 @@ class Conformal(CalibratedMethod):
             return lac_scores(values), score
         if score == "margin":
             return margin_scores(values), score
+        if score == "saps":
+            return saps_scores(values, u if self.randomised else None, self.penalty), score
         penalty = (self.penalty, self.k_reg) if score == "raps" else ()
         return aps_scores(values, u if self.randomised else None, *penalty), score
 

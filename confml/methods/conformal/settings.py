@@ -35,8 +35,10 @@ PARAMETERS = {
     f"{KEY}__folds": Integer("number of folds of cross", low=2),
     f"{KEY}__mondrian": Flag("label-conditional p-values: count only calibration examples of the label"),
     f"{KEY}__smoothed": Flag("break ties between scores at random"),
-    f"{KEY}__randomised": Flag("count a random fraction of the label's own probability in aps and raps"),
-    f"{KEY}__penalty": Number("penalty of raps for each rank after k_reg", low=0),
+    f"{KEY}__randomised": Flag("count a random fraction of the own probability in aps, raps and saps"),
+    f"{KEY}__penalty": Number(
+        "penalty of raps for each rank after k_reg, of saps for each rank after the first", low=0
+    ),
     f"{KEY}__k_reg": Integer("number of ranks without a penalty in raps", low=0),
     f"{KEY}__k": Integer("number of neighbours of knn-ratio", low=1),
     f"{KEY}__random_state": AnyOf(
@@ -49,7 +51,7 @@ ONLY_FOR = {
     f"{KEY}__calibration": (KEY, ("split",)),
     f"{KEY}__folds": (KEY, ("cross",)),
     f"{KEY}__randomised": (f"{KEY}__nonconformity", RANDOMISED),
-    f"{KEY}__penalty": (f"{KEY}__nonconformity", ("raps",)),
+    f"{KEY}__penalty": (f"{KEY}__nonconformity", ("raps", "saps")),
     f"{KEY}__k_reg": (f"{KEY}__nonconformity", ("raps",)),
     f"{KEY}__k": (f"{KEY}__nonconformity", ("knn-ratio",)),
 }
