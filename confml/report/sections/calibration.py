@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from confml.measures.calibration import SHARES
@@ -36,7 +36,7 @@ class Calibration(Section):
     ``slope``, ``intercept``: logistic regression of the outcome on the logit of the probability, of the
     second of two classes, and with more classes of a correct prediction. A slope below 1 means
     overconfidence. ``intercept_large``: intercept with slope 1, above 0 if events are more frequent than
-    predicted. They are means over ``slope_splits`` splits: outcomes that are all equal, or separated by the
+    predicted. They are medians over ``slope_splits`` splits: outcomes that are all equal, or separated by the
     probabilities, have no slope. ``clipped``: number of probabilities per split moved to 1/(2n) or 1 -
     1/(2n) for the logit.
     """
@@ -83,5 +83,5 @@ def _means(found: list[dict[str, float]]) -> Iterator[float]:
 
 
 def _six_digits(values: list[float]) -> float:
-    """Return the mean to six digits, as iterative fits have no more on every machine; NaN without values."""
-    return float(f"{fmean(values):.6g}") if values else math.nan
+    """Return the median to six digits, all that iterative fits have on every machine; NaN without values."""
+    return float(f"{median(values):.6g}") if values else math.nan
