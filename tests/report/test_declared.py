@@ -90,7 +90,8 @@ def test_every_metric_of_a_prediction_is_declared():
     p = np.array([[0.9, 0.1], [0.2, 0.6], [0.3, 0.4], [0.5, 0.5]])
     counts = {"n_greater": np.ones((4, 2), int), "n_equal": np.ones((4, 2), int), "learnt": np.arange(4)}
     emitted = set()
-    for kind, extra in (("p-value", counts), ("probability", {}), ("margin", {})):
+    bounds = {"lower": p - 0.1, "upper": p + 0.1}
+    for kind, extra in (("p-value", counts), ("probability", bounds), ("margin", {})):
         view = Prediction(classes, p, kind, extra=extra)
         emitted |= {row.metric for row in evaluate(view, truth, (0.05,), (0.9,), Context(5, {0: 3, 1: 2}))}
     assert emitted == set(known_metrics())
