@@ -16,9 +16,9 @@ from confml.steps.base import Step
 class SmoothImages(Step):
     """Smooth each example with a Gaussian filter.
 
-    An example is an image of grey values, row by row, or a signal. Beyond its border the nearest pixel is repeated. The
-    step is used before `row-standardise` in a variant of USPS that comes close to the errors in Proedrou et
-    al. (2002). Nothing is learnt from the training set.
+    An example is an image of grey values, row by row, or a signal. Beyond its border the nearest pixel is
+    repeated. The step is used before `row-standardise` in a variant of USPS that comes close to the errors in
+    Proedrou et al. (2002). Nothing is learnt from the training set.
     """
 
     name: ClassVar[str] = "smooth-images"

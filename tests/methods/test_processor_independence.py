@@ -1,7 +1,7 @@
 """A billiard trajectory has the same bytes under different BLAS kernels, that is, on different processors.
 
-A trajectory amplifies the last bit of its walls and of its start. OPENBLAS_CORETYPE selects the BLAS kernels of
-another processor.
+A trajectory amplifies the last bit of its walls and of its start. OPENBLAS_CORETYPE selects the BLAS
+kernels of another processor.
 """
 
 import json

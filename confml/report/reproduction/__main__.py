@@ -1,7 +1,7 @@
 """``python -m confml.report.reproduction FOLDER``: write the page of published numbers and claims.
 
-``python -m confml.report.reproduction FOLDER --of RUN... --command TEXT`` writes FOLDER/provenance.json, and with
-``--keep error,converged`` it also keeps these metrics and the figures of the runs in FOLDER.
+With ``--of RUN... --command TEXT`` it writes FOLDER/provenance.json instead; with ``--keep error,ess`` it
+also keeps these metrics and the figures of the runs in FOLDER.
 """
 
 from __future__ import annotations

@@ -118,25 +118,33 @@ def _number(
     paper_splits: int,
     reasons: Reasons,
 ) -> Number:
-    names = dict(zip((key for key in table.keys), keys, strict=False))
-    rule = reasons.find(table.name, names, column)
-    reason = rule.reason if rule else ""
+    names = dict(zip(table.keys, keys, strict=False))
+    rule = reasons.find(table.name, {**names, "folder": stored.folder if stored else ""}, column)
     if stored is None:
-        ours, sd, splits, folder = None, None, None, ""
-        outcome, reason = Outcome.MISSING, reason or "not-stored"
-    else:
-        ours, sd, splits, folder = stored.mean, stored.sd, stored.splits, stored.folder
-        if is_as_printed(ours, paper):
-            outcome, reason = Outcome.PRINTED, ""
-        elif (rule is None or not rule.always) and is_chance(ours, paper, sd, splits, paper_splits):
-            outcome, reason = Outcome.CHANCE, "chance"
-        elif rule is None or reasons.codes[reason].is_open:
-            outcome, reason = Outcome.OPEN, reason or "open"
-        else:
-            outcome = Outcome.EXPLAINED
+        code = rule.reason if rule and reasons.codes[rule.reason].for_missing else "not-stored"
+        return Number(
+            table.name, keys, column, paper, None, None, None, "", paper_splits, code, Outcome.MISSING
+        )
+    outcome, code = Outcome.EXPLAINED, rule.reason if rule else "open"
+    if is_as_printed(stored.mean, paper):
+        outcome, code = Outcome.PRINTED, ""
+    elif (rule is None or not rule.always) and is_chance(stored, paper, paper_splits):
+        outcome, code = Outcome.CHANCE, "chance"
+    elif reasons.codes[code].is_open:
+        outcome = Outcome.OPEN
     return Number(
-        table.name, keys, column, paper, ours, sd, splits, folder, paper_splits, reason, outcome
-    )  # fmt: skip
+        table.name,
+        keys,
+        column,
+        paper,
+        stored.mean,
+        stored.sd,
+        stored.splits,
+        stored.folder,
+        paper_splits,
+        code,
+        outcome,
+    )
 
 
 def decimals_of(text: str) -> int:
@@ -149,15 +157,13 @@ def is_as_printed(ours: float, paper: str) -> bool:
     return abs(ours - float(paper)) <= 0.5 * 10 ** -decimals_of(paper) + 1e-9
 
 
-def is_chance(
-    ours: float, paper: str, sd: float | None, splits: int | None, paper_splits: int
-) -> bool:  # fmt: skip
+def is_chance(stored: Stored, paper: str, paper_splits: int) -> bool:
     """Return whether the difference is at most two standard errors.
 
-    The error is that of a mean over ``splits`` random divisions minus a mean over ``paper_splits`` others
-    with the same standard deviation. False with fewer than three divisions.
+    The error is that of a mean over the splits of ``stored`` minus a mean over ``paper_splits`` others with
+    the same standard deviation. False with fewer than three splits.
     """
-    if sd is None or splits is None or splits < 3 or math.isnan(sd):
+    if stored.sd is None or stored.splits is None or stored.splits < 3 or math.isnan(stored.sd):
         return False
-    error = sd * math.sqrt(1 / splits + 1 / paper_splits)
-    return abs(ours - float(paper)) <= _CHANCE * error
+    error = stored.sd * math.sqrt(1 / stored.splits + 1 / paper_splits)
+    return abs(stored.mean - float(paper)) <= _CHANCE * error

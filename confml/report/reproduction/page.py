@@ -24,9 +24,9 @@ verdict. `make reproduction` writes this page in seconds from the tables stored 
 result. The targets named in each section compute the tables.
 
 - **as printed**: the number of confml, rounded to the digits of the source, is the printed one.
-- **within chance**: the difference is at most two standard errors of a difference between two means over random
-  divisions. The standard error is sd · sqrt(1/n + 1/m), where sd and n are those of confml and m is the number of
-  divisions of the source. It needs at least three divisions.
+- **within chance**: the difference is at most two standard errors of a difference between two means over
+  random divisions. The standard error is sd · sqrt(1/n + 1/m), where sd and n are those of confml and m is
+  the number of divisions of the source. It needs at least three divisions of confml.
 - **differs, with a reason**: the reason is stated below the table.
 - **differs, not explained**: no reason is known. The text below the table says what was tried.
 - **not computed**: the stored tables do not have the number.

@@ -11,10 +11,12 @@ import yaml
 
 @dataclass(frozen=True)
 class Code:
-    """A reason. is_open: whether it states that the difference is not explained."""
+    """A reason. is_open: whether it states that the difference is not explained. for_missing: whether it
+    states why a number is not computed."""
 
     text: str
     is_open: bool
+    for_missing: bool
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def read_reasons() -> Reasons:
     path = Path(__file__).parent / "reasons.yaml"
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
     codes = {
-        name: Code(" ".join(one["text"].split()), one.get("open", False))
+        name: Code(" ".join(one["text"].split()), one.get("open", False), one.get("missing", False))
         for name, one in document["codes"].items()
     }
     rules = tuple(

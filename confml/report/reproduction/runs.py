@@ -98,9 +98,10 @@ def provenance_text(content: Mapping[str, Any]) -> str:
 
     seconds = [run["seconds"] for run in runs if run["seconds"] is not None]
     packages = ", ".join(f"{name} {first['packages'][name]}" for name in ("numpy", "scipy", "scikit-learn"))
+    commits = said((run["git"] or "unknown")[:12] for run in runs)
     minutes = f"{sum(seconds) / 60:.1f} minutes with {said(run['jobs'] for run in runs)} jobs"
     return (
         f"`{content['command']}`: {len(runs)} runs, {minutes}; seed {said(run['seed'] for run in runs)}; "
-        f"confml {said(run['confml'] for run in runs)}, commit {said((run['git'] or 'unknown')[:12] for run in runs)}, "
+        f"confml {said(run['confml'] for run in runs)}, commit {commits}, "
         f"Python {first['python']}, {packages}; {said(run['machine']['processor'] for run in runs)}."
     )

@@ -31,7 +31,7 @@ SOURCES = (
         citation="Proedrou, Nouretdinov, Vovk & Gammerman, Transductive Confidence Machines for Pattern "
         "Recognition, ECML 2002 (LNAI 2430, 381-390)",
         tables=("tcm-nn-table1", "tcm-nn-table2", "tcm-nn-table3"),
-        folders=("tcm-nn",),
+        folders=("tcm-nn", "tcm-nn/figure1", "tcm-nn/figure2"),
         splits=1,
         target="make table-tcm-nn",
     ),
@@ -47,8 +47,8 @@ SOURCES = (
     Source(
         key="bayes-knn",
         title="Bayesian k-NN",
-        citation="Krzanowski, Fieldsend, Bailey, Everson, Partridge & Schetinin, Confidence in Classification: "
-        "A Bayesian Approach, Journal of Classification 23 (2006)",
+        citation="Krzanowski, Fieldsend, Bailey, Everson, Partridge & Schetinin, Confidence in "
+        "Classification: A Bayesian Approach, Journal of Classification 23 (2006)",
         tables=("bayesian-knn-table1", "bayesian-knn-table2", "bayesian-knn-table3"),
         folders=("bayes-knn-full", "bayes-knn"),
         splits=1,
