@@ -21,11 +21,11 @@ test: $(VENV)/installed-dev  ## install for development, and run the tests
 
 # ---- tables of the papers, on the real data (confml data fetch, or CONFML_DATA)
 
-# Writes the versions, machine, seed and time of runs into a folder of results/reference, and with METRICS keeps these
-# numbers and the figures of the runs: $(call keep,FOLDER,RUNS,METRICS).
+# Writes the versions, machine, seed and time of runs into a folder of results/reference, and keeps METRICS and with
+# --figures the figures of the runs: $(call keep,FOLDER,RUNS,METRICS,--figures).
 REPRODUCTION := $(VENV)/bin/python -m confml.report.reproduction
 define keep
-	@$(REPRODUCTION) results/reference/$(1) --of $(2) $(if $(3),--keep $(3)) --command 'make $@' >&2
+	@$(REPRODUCTION) results/reference/$(1) --of $(2) $(if $(3),--keep $(3)) $(4) --command 'make $@' >&2
 endef
 
 .PHONY: reproduction
@@ -93,7 +93,7 @@ figure-transduction: $(VENV)/installed  ## figure 2 of Graepel et al., Bayesian 
 	@for name in thyroid heart; do $(RUN) configs/transduction-$$name.yaml --quiet || exit $$?; done
 	@$(CONFML) report $(addprefix results/transduction-,thyroid heart) --out results/reference/transduction \
 	  --table transduction-figure2
-	$(call keep,transduction,$(addprefix results/transduction-,thyroid heart),error)
+	$(call keep,transduction,$(addprefix results/transduction-,thyroid heart),error,--figures)
 	@ls results/transduction-*/figures/*.png
 
 # The same, figure 1: data space and version space of a toy set, and the labellings of a working set (synthetic data).
@@ -106,18 +106,20 @@ figure-version-space: $(VENV)/installed  ## figure 1 of Graepel et al.
 # Proedrou et al. 2002, figure 1: error of TCM-NN and of nearest neighbours on USPS, k = 1 to 20.
 figure-tcm-1: $(VENV)/installed  ## figure 1 of Proedrou et al. 2002
 	@$(RUN) configs/tcm-nn-figure1.yaml
-	$(call keep,tcm-nn/figure1,results/tcm-nn-figure1,error)
+	$(call keep,tcm-nn/figure1,results/tcm-nn-figure1,error,--figures)
 
 # The same, figure 2: coverage against confidence level, for 50 test images and for all.
 figure-tcm-2: $(VENV)/installed  ## figure 2 of Proedrou et al. 2002
 	@$(RUN) configs/tcm-nn-figure2.yaml
-	$(call keep,tcm-nn/figure2,results/tcm-nn-figure2,coverage)
+	$(call keep,tcm-nn/figure2,results/tcm-nn-figure2,coverage,--figures)
 
 # Krzanowski et al. 2006, figures 1 to 4: running estimates of chains, and accuracy-rejection curves.
 .PHONY: figure-bayes-knn
 figure-bayes-knn: runs-bayes-knn  ## figures 1 to 4 of Krzanowski et al. 2006
 	@$(RUN) configs/bayes-knn-figure1.yaml --quiet
 	@$(CONFML) report $(BAYES_KNN)/* --figures --out results/figure-bayes-knn
+	@mkdir -p results/reference/bayes-knn/figures
+	@cp results/figure-bayes-knn/figures/*.svg results/reference/bayes-knn/figures
 	@ls results/bayes-knn-figure1/figures/*.png
 
 # van den Burg & Hero 2017, figures 1 to 4: bias and variance of the estimated Bayes error where it is known; heat maps
@@ -138,6 +140,7 @@ figure-bayes-error: $(VENV)/installed  ## figures 1 to 4 of van den Burg and Her
 .PHONY: figure-absent-class
 figure-absent-class: $(VENV)/installed  ## credibility of images of absent classes
 	@$(RUN) configs/absent-class.yaml
+	$(call keep,tcm-nn/absent-class,results/absent-class,unseen_separation,--figures)
 	@ls results/absent-class/figures/*.png
 
 # USPS, split conformal prediction with several classifiers, and TCM-NN: validity and efficiency (a minute).
@@ -161,6 +164,7 @@ figure-online: $(VENV)/installed  ## online prediction and martingales on USPS
 .PHONY: figure-wrong-prior
 figure-wrong-prior: $(VENV)/installed  ## a wrong prior and conformal prediction
 	@$(RUN) configs/wrong-prior.yaml
+	$(call keep,tcm-nn/wrong-prior,results/wrong-prior,coverage,--figures)
 	@ls results/wrong-prior/figures/*.png
 
 # Every kind of figure on data that need no download, with captions, in results/gallery/README.md (some minutes).
@@ -195,7 +199,7 @@ SELECTED := --set 'steps=[min-max, select-attributes]'
 .PHONY: figure-classical figure-classical-noise figure-classical-linear figure-classical-more
 figure-classical: figure-classical-noise figure-classical-linear figure-classical-more  ## Kubat's chapters 2 to 4, about a hundred small runs
 	@for name in one-nn naive-bayes not-separable; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
-	$(call keep,kubat,$(KUBAT_OUT),$(KUBAT_METRICS))
+	$(call keep,kubat,$(KUBAT_OUT),$(KUBAT_METRICS),--figures)
 
 # Chapter 3: k-NN, label noise, Tomek links; irrelevant attributes; the Bayes error.
 figure-classical-noise: $(VENV)/installed  ## chapter 3: label noise, irrelevant features

@@ -103,7 +103,7 @@ def _table(name: str, numbers: Sequence[Number], reasons: Reasons, folder: Path)
     yield f"`{name}`, {published.unit}."
     first = published.rows()[0]
     headings = [text for key, text in published.keys.items() if key in first]
-    headings += ["quantity", "paper", "confml", "± sd", "splits", "as printed", "difference", "outcome"]
+    headings += ["column", "paper", "confml", "± sd", "splits", "as printed", "difference", "outcome"]
     rows = [_row(number, published.columns.get(number.column, number.column)) for number in numbers]
     yield "\n".join(markdown_table(headings, rows, left=len(headings) - 7))
     used = dict.fromkeys(number.reason for number in numbers if number.reason not in ("", "chance"))
@@ -114,7 +114,8 @@ def _table(name: str, numbers: Sequence[Number], reasons: Reasons, folder: Path)
 
 
 def _row(number: Number, column: str) -> list[str]:
-    digits = max(number.decimals, 2) if "." in number.paper or number.sd is not None else number.decimals
+    whole = number.decimals == 0 and number.ours is not None and number.ours.is_integer()
+    digits = 0 if whole else max(number.decimals, 2)
     outcome = number.outcome.value
     if number.reason not in ("", "chance"):
         outcome += f": {number.reason}"

@@ -16,12 +16,14 @@ FILE = "provenance.json"
 _HEADER = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
 
 
-def keep_runs(runs: Sequence[Path], metrics: Collection[str], folder: Path) -> list[Path]:
-    """Keep some metrics and all SVG figures of runs: ``<run>.csv`` and ``figures/<run>-<figure>.svg``.
+def keep_runs(
+    runs: Sequence[Path], metrics: Collection[str], folder: Path, figures: bool = True
+) -> list[Path]:
+    """Keep some metrics and the SVG figures of runs: ``<run>.csv`` and ``figures/<run>-<figure>.svg``.
 
     runs: folders that ``confml run`` or ``confml report --out`` has written; the figures of a folder without
-    a ``summary.csv`` are kept with the CSV files of their points. metrics: names of metrics. Raises
-    ConfmlError if a run has none of them.
+    a ``summary.csv`` are kept with the CSV files of their points. metrics: names of metrics. figures:
+    whether figures are kept. Raises ConfmlError if a run has none of the metrics.
     """
     paths = []
     for run in runs:
@@ -32,8 +34,8 @@ def keep_runs(runs: Sequence[Path], metrics: Collection[str], folder: Path) -> l
                 raise ConfmlError(f"the run has none of the metrics {', '.join(metrics)}", where=str(run))
             cells = [[_short(name, row[name]) for name in _HEADER] for row in rows]
             paths.append(write_csv(folder / f"{name}.csv", _HEADER, cells))
-        for figure in sorted((run / "figures").glob("*.svg")):
-            stem = safe_name(f"{name}-{figure.stem}")
+        for figure in sorted((run / "figures").glob("*.svg")) if figures else ():
+            stem = safe_name(f"{name}-{figure.stem}", limit=140)
             paths.append(write_file(folder / "figures" / f"{stem}.svg", figure.read_bytes()))
             points = figure.with_suffix(".csv")
             if points.is_file():

@@ -31,7 +31,13 @@ SOURCES = (
         citation="Proedrou, Nouretdinov, Vovk & Gammerman, Transductive Confidence Machines for Pattern "
         "Recognition, ECML 2002 (LNAI 2430, 381-390)",
         tables=("tcm-nn-table1", "tcm-nn-table2", "tcm-nn-table3"),
-        folders=("tcm-nn", "tcm-nn/figure1", "tcm-nn/figure2"),
+        folders=(
+            "tcm-nn",
+            "tcm-nn/figure1",
+            "tcm-nn/figure2",
+            "tcm-nn/wrong-prior",
+            "tcm-nn/absent-class",
+        ),
         splits=1,
         target="make table-tcm-nn",
     ),
