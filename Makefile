@@ -21,11 +21,28 @@ test: $(VENV)/installed-dev  ## install for development, and run the tests
 
 # ---- tables of the papers, on the real data (confml data fetch, or CONFML_DATA)
 
-# Proedrou et al. 2002, tables 1 to 3: TCM-NN and 1-NN are computed, the other columns are quoted.
+# Writes the versions, machine, seed and time of runs into a folder of results/reference, and keeps METRICS and with
+# --figures the figures of the runs: $(call keep,FOLDER,RUNS,METRICS,--figures).
+REPRODUCTION := $(VENV)/bin/python -m confml.report.reproduction
+define keep
+	@$(REPRODUCTION) results/reference/$(1) --of $(2) $(if $(3),--keep $(3)) $(4) --command 'make $@' >&2
+endef
+
+.PHONY: reproduction
+reproduction: $(VENV)/installed  ## results/reference/README.md: all published numbers and claims, from stored tables
+	@$(REPRODUCTION) results/reference
+
+# Proedrou et al. 2002, tables 1 to 3: TCM-NN, 1-NN, and the quoted algorithms that scikit-learn has (some minutes).
+TCM_RUNS := usps satellite shuttle segment tcm-nn-quoted tcm-nn-statlog-knn usps-svm usps-smoothed
+SEGMENT := --set 'datasets=[segment]' --set 'protocol={kind: k-fold, folds: 10, repeats: 5, stratify: true}'
+TCM_OUT := $(addprefix results/,$(TCM_RUNS) tcm-nn-quoted-segment tcm-nn-statlog-knn-segment)
 table-tcm-nn: $(VENV)/installed  ## tables 1 to 3 of Proedrou et al. 2002
-	@for name in usps satellite shuttle segment; do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
-	@$(CONFML) report $(addprefix results/,usps satellite shuttle segment) --out results/reference/tcm-nn \
+	@for name in $(TCM_RUNS); do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
+	@for name in tcm-nn-quoted tcm-nn-statlog-knn; do $(RUN) configs/$$name.yaml --quiet $(SEGMENT) \
+	  --out results/$$name-segment || exit $$?; done
+	@$(CONFML) report $(TCM_OUT) --out results/reference/tcm-nn \
 	  --table tcm-nn-table1 --table tcm-nn-table2 --table tcm-nn-table3
+	$(call keep,tcm-nn,$(TCM_OUT))
 
 # van den Burg & Hero 2017, tables 1 to 4 and figure 7. SCALE=small: sets under 6,000 rows, shorter grids: 19 minutes on
 # 2 cores; SCALE=laptop: all sets and the paper's grids by exact paths, some hours; SCALE=full: the paper's cold fits,
@@ -42,6 +59,7 @@ ifndef SHARD
 	  --table smartsvm-table2-total-training-seconds --table smartsvm-table3-adjusted-rand-index \
 	  --table smartsvm-table4-seconds-per-configuration
 	@cp results/$(STUDY)/tables/ranks-* results/reference/smartsvm/$(SCALE)/tables
+	$(call keep,smartsvm/$(SCALE),results/$(STUDY))
 endif
 
 # Krzanowski et al. 2006, tables 1 to 3: the three models of Bayesian k-NN, about 10 minutes. SCALE=full runs the
@@ -66,6 +84,7 @@ runs-bayes-knn: $(VENV)/installed  ## the runs of table-bayes-knn
 table-bayes-knn: runs-bayes-knn  ## tables 1 to 3 of Krzanowski et al. 2006 (SCALE=full: hours)
 	@$(CONFML) report $(BAYES_KNN)/* --out results/reference/$(notdir $(BAYES_KNN)) \
 	  $(foreach number,1 2 3,--table bayesian-knn-table$(number))
+	$(call keep,$(notdir $(BAYES_KNN)),$(BAYES_KNN)/*,aurc)
 
 # Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes), and a
 # comparison with the numbers in the paper.
@@ -74,6 +93,7 @@ figure-transduction: $(VENV)/installed  ## figure 2 of Graepel et al., Bayesian 
 	@for name in thyroid heart; do $(RUN) configs/transduction-$$name.yaml --quiet || exit $$?; done
 	@$(CONFML) report $(addprefix results/transduction-,thyroid heart) --out results/reference/transduction \
 	  --table transduction-figure2
+	$(call keep,transduction,$(addprefix results/transduction-,thyroid heart),error,--figures)
 	@ls results/transduction-*/figures/*.png
 
 # The same, figure 1: data space and version space of a toy set, and the labellings of a working set (synthetic data).
@@ -86,16 +106,20 @@ figure-version-space: $(VENV)/installed  ## figure 1 of Graepel et al.
 # Proedrou et al. 2002, figure 1: error of TCM-NN and of nearest neighbours on USPS, k = 1 to 20.
 figure-tcm-1: $(VENV)/installed  ## figure 1 of Proedrou et al. 2002
 	@$(RUN) configs/tcm-nn-figure1.yaml
+	$(call keep,tcm-nn/figure1,results/tcm-nn-figure1,error,--figures)
 
 # The same, figure 2: coverage against confidence level, for 50 test images and for all.
 figure-tcm-2: $(VENV)/installed  ## figure 2 of Proedrou et al. 2002
 	@$(RUN) configs/tcm-nn-figure2.yaml
+	$(call keep,tcm-nn/figure2,results/tcm-nn-figure2,coverage,--figures)
 
 # Krzanowski et al. 2006, figures 1 to 4: running estimates of chains, and accuracy-rejection curves.
 .PHONY: figure-bayes-knn
 figure-bayes-knn: runs-bayes-knn  ## figures 1 to 4 of Krzanowski et al. 2006
 	@$(RUN) configs/bayes-knn-figure1.yaml --quiet
 	@$(CONFML) report $(BAYES_KNN)/* --figures --out results/figure-bayes-knn
+	@mkdir -p results/reference/bayes-knn/figures
+	@cp results/figure-bayes-knn/figures/*.svg results/reference/bayes-knn/figures
 	@ls results/bayes-knn-figure1/figures/*.png
 
 # van den Burg & Hero 2017, figures 1 to 4: bias and variance of the estimated Bayes error where it is known; heat maps
@@ -116,6 +140,7 @@ figure-bayes-error: $(VENV)/installed  ## figures 1 to 4 of van den Burg and Her
 .PHONY: figure-absent-class
 figure-absent-class: $(VENV)/installed  ## credibility of images of absent classes
 	@$(RUN) configs/absent-class.yaml
+	$(call keep,tcm-nn/absent-class,results/absent-class,unseen_separation,--figures)
 	@ls results/absent-class/figures/*.png
 
 # USPS, split conformal prediction with several classifiers, and TCM-NN: validity and efficiency (a minute).
@@ -139,6 +164,7 @@ figure-online: $(VENV)/installed  ## online prediction and martingales on USPS
 .PHONY: figure-wrong-prior
 figure-wrong-prior: $(VENV)/installed  ## a wrong prior and conformal prediction
 	@$(RUN) configs/wrong-prior.yaml
+	$(call keep,tcm-nn/wrong-prior,results/wrong-prior,coverage,--figures)
 	@ls results/wrong-prior/figures/*.png
 
 # Every kind of figure on data that need no download, with captions, in results/gallery/README.md (some minutes).
@@ -163,6 +189,9 @@ define against
 	@$(CONFML) report results/classical/$(1)-* \
 	  --against $(2) --metric $(3) $(4) --out results/figure-classical/$(1)
 endef
+KUBAT_OUT = $(addprefix results/classical-,one-nn naive-bayes not-separable many-neighbours boundaries rates rules \
+  four-classes) $(addprefix results/classical/boundaries-,whole links subset examples) results/figure-classical/*
+KUBAT_METRICS := error,training_error,converged,presentations,tomek-links.removed_rows,consistent-subset.kept_rows
 CLEANED  := --set 'steps=[{tomek-links: {repeat: true}}]'
 SELECTED := --set 'steps=[min-max, select-attributes]'
 
@@ -170,6 +199,7 @@ SELECTED := --set 'steps=[min-max, select-attributes]'
 .PHONY: figure-classical figure-classical-noise figure-classical-linear figure-classical-more
 figure-classical: figure-classical-noise figure-classical-linear figure-classical-more  ## Kubat's chapters 2 to 4, about a hundred small runs
 	@for name in one-nn naive-bayes not-separable; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
+	$(call keep,kubat,$(KUBAT_OUT),$(KUBAT_METRICS),--figures)
 
 # Chapter 3: k-NN, label noise, Tomek links; irrelevant attributes; the Bayes error.
 figure-classical-noise: $(VENV)/installed  ## chapter 3: label noise, irrelevant features
