@@ -42,8 +42,8 @@ from confml.commands.plan import show_plan
 @click.option(
     "--shard",
     metavar="I/N|auto",
-    help="Compute part I of N; all parts share one folder. auto takes I and N from the job array of SLURM, SGE "
-    "or LSF; auto/N takes I from any job array with numbers from 1 to N (PBS, HyperQueue).",
+    help="Compute part I of N; all parts share one folder. auto takes I and N from the job array of SLURM, "
+    "SGE or LSF; auto/N takes I from any job array with numbers from 1 to N (PBS, HyperQueue).",
 )
 @click.option(
     "--timeout", metavar="TIME", help="Time limit of a task, such as 90s, 10min or 2h; its cells fail."

@@ -58,7 +58,8 @@ def _part_of_array(text: str, count: int | None, environment: Mapping[str, str])
         first, last, step = (_number(environment, name) for name in (array.first, array.last, array.step))
         if last is None:
             raise ConfmlError(
-                f"--shard auto: {array.scheduler} does not give the size of its array ({array.task}={number})",
+                f"--shard auto: {array.scheduler} does not give the size of its array "
+                f"({array.task}={number})",
                 hint="write --shard auto/16 for an array from 1 to 16",
             )
         first, step = 1 if first is None else first, step or 1
