@@ -287,8 +287,9 @@ class DaskEngine:
                         suspects.append(item)
                         continue
                     result = WorkerLost(
-                        "its dask worker died three times, the last time with no other task running (crashed, "
-                        "killed, or out of memory); use workers with more memory, or leave this method out"
+                        "its dask worker died three times, the last time with no other task running "
+                        "(crashed, killed, or out of memory); use workers with more memory, or leave this "
+                        "method out"
                     )
                 alone = False
                 yield item, result

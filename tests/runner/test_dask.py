@@ -1,4 +1,4 @@
-"""The dask engine on a bare scheduler with worker processes: workers die, the scheduler dies, cells remain."""
+"""The dask engine on a bare scheduler with worker processes: workers die, the scheduler dies."""
 
 import contextlib
 import os
