@@ -11,6 +11,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, Protocol
 
+from confml._threads import threads
 from confml.config.limits import NO_LIMITS, Limits, show_bytes
 from confml.errors import ConfmlError
 from confml.runner.environment import EnvironmentFault
@@ -41,10 +42,12 @@ class Engine(Protocol):
     """Runs functions on ``workers`` workers.
 
     name: the value of ``--engine``. has_limits: whether it can stop an item that exceeds its `Limits`.
+    shares_processors: whether an item may use the processors of idle workers.
     """
 
     name: str
     has_limits: bool
+    shares_processors: bool
 
     @property
     def workers(self) -> int: ...
@@ -74,6 +77,7 @@ class SerialEngine:
     name = "serial"
     workers = 1
     has_limits = False
+    shares_processors = False
 
     def start(self, modules: Sequence[str], count: int) -> None:
         """Do nothing: this process is ready."""
@@ -101,6 +105,7 @@ class ProcessEngine:
 
     name = "processes"
     has_limits = True
+    shares_processors = True
 
     def __init__(self, workers: int, starter: ProcessStarter | None = None):
         self.workers = workers
@@ -195,14 +200,15 @@ class DaskEngine:
     """Run items on a dask cluster, whose workers must see the run's folder under the same path.
 
     Uses ``client.submit`` and ``as_completed``, because joblib's dask backend hangs if a worker dies. At most
-    `WINDOW` items per worker are submitted at a time, and a worker process runs one at a time, whatever its
-    number of threads. Workers may come and go. If a worker dies, its items are submitted once more with the
-    others; if that worker dies too, once more with no other item running. Raises EnvironmentFault if the
-    scheduler is lost.
+    `WINDOW` items per worker are submitted at a time, and a worker process runs one at a time, which may use
+    all threads of the worker. Workers may come and go. If a worker dies, its items are submitted once more
+    with the others; if that worker dies too, once more with no other item running. Raises EnvironmentFault if
+    the scheduler is lost.
     """
 
     name = "dask"
     has_limits = False
+    shares_processors = False
 
     def __init__(self, scheduler: str):
         try:
@@ -306,8 +312,10 @@ _one_item = threading.Lock()
 
 
 def _call_alone(function: Callable[[Any], Any], item: Any) -> Any:
-    """Call a function in a dask worker while no other thread of its process does."""
-    with _one_item:
+    """Call a function in a dask worker, with its threads, while no other thread of its process does."""
+    from distributed import get_worker
+
+    with _one_item, threads(get_worker().state.nthreads):
         return function(item)
 
 

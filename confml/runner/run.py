@@ -184,7 +184,8 @@ def _compute(
         for key in state.left:  # failures to retry and damaged records
             store.remove("failures", key)
         schedule = Schedule(tasks)
-        batches = Batches(schedule, engine.workers, most=1 if fail_fast else MOST)
+        most = 1 if fail_fast else MOST
+        batches = Batches(schedule, engine.workers, most, threaded=engine.shares_processors)
         warned: dict[str, list] = {}
         failures = 0
         cells = {cell.key: cell for cell in plan.cells}
@@ -195,6 +196,7 @@ def _compute(
             results = engine.run(batches.next, run_tasks, lambda batch: batch[0].context.limits)
             with contextlib.closing(results):
                 for batch, result in results:
+                    batches.ended(batch)
                     if isinstance(result, BaseException) and len(batch) > 1:
                         batches.put_back(batch)  # to find the task that is to blame
                         continue
