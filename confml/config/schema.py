@@ -107,6 +107,12 @@ class Config(Part):
     figures: tuple[FigureSpec, ...] = Field(
         (), description="Figures to draw.", examples=[["error-against-k"]]
     )
+    costs: dict[str, Any] | None = Field(
+        None,
+        description="Costs of decisions of `confml predict`: matrix (for each true class the cost of each "
+        "prediction) and abstain (the price of no decision).",
+        examples=[{"matrix": {"good": {"bad": 1}, "bad": {"good": 5}}, "abstain": 0.8}],
+    )
     seed: Seed = Field(1, description="Random seed of the run.")
     paper: PaperSpec | None = Field(
         None, description="Published results to compare with.", examples=[{"table": "tcm-nn-table3"}]

@@ -203,6 +203,14 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
             hint="protocol: {kind: online} is for methods that do, such as tcm-nn",
         )
 
+    def for_few_rows(self) -> Any:
+        """Return an object that predicts a few test examples as this fitted method does, or None.
+
+        Its ``confident_predict(X, rng=None)`` returns the same bits. A stored model uses it, so its module
+        imports neither scikit-learn nor compiled kernels, whose import takes longer than the prediction.
+        """
+        return None
+
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
         """Raise a `ParameterError` for parameters that are each accepted and cannot be combined.

@@ -134,6 +134,11 @@ class SplitData:
         return np.ascontiguousarray(self._transformed["chain"].transform(X))
 
     @property
+    def steps(self) -> StepPipeline:
+        """The steps, fitted to the training part; none for a conformal method, which has its own."""
+        return self._transformed["chain"]
+
+    @property
     def dropped_rows(self) -> np.ndarray:
         """Rows of the training part that the steps drop, numbered as in ``reported_rows``."""
         kept = np.zeros(len(self.train_rows), dtype=bool)

@@ -25,6 +25,9 @@ class TransformerStep(Step):
     """
 
     transformer: ClassVar[str]  # dotted name
+    stored_as: ClassVar[
+        type[Step]
+    ]  # the class in a model file, where those of single transformers are unknown
 
     def __init__(self, **params: Any):
         self.params = params
@@ -51,6 +54,16 @@ class TransformerStep(Step):
         result = X[:, columns].copy()
         result[:, self._numeric[columns]] = numbers
         return result
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the attributes of the fit, with the name, for a model file."""
+        return {"name": self.name, "transformer": self.transformer, **vars(self)}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> TransformerStep:
+        step = cls.__new__(cls)
+        vars(step).update(state)
+        return step
 
     @property
     def kept_columns_(self) -> np.ndarray | None:
@@ -101,6 +114,9 @@ class TransformerStep(Step):
                 hint="scale the features first, for example with the step 'standardise'",
             )
         return found
+
+
+TransformerStep.stored_as = TransformerStep
 
 
 def transformer_step(name: str) -> type[TransformerStep]:
