@@ -134,8 +134,8 @@ def run(
             )
             with guarded(folder):
                 results = open_run(folder, known=state.done)
-                if state.tried:
-                    write_report(results, folder)
+                if state.tried or part:
+                    write_report(results, folder, whole=part is None)
                 else:
                     update_report(results, folder)
         if not quiet:

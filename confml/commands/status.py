@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from dataclasses import asdict
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING
 
 import click
@@ -60,7 +60,7 @@ def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
         sys.stdout.flush()
         if not watch or not found.state.left:
             return
-        time.sleep(every)
+        sleep(every)
         found = RunStatus.of(store, known=found.state.done)
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from confml.runner.lease import is_abandoned, seconds_since_renewal
 from confml.runner.store import write_atomically
@@ -67,7 +68,12 @@ class Heartbeat:
         self._path, self._clock = folder / _NAME, clock
         self._started = clock()
         self._written = -float("inf")
-        self._about = {"host": platform.node(), "part": part, "engine": engine, "cells": cells}
+        self._about: dict[str, Any] = {
+            "host": platform.node(),
+            "part": part,
+            "engine": engine,
+            "cells": cells,
+        }
         self._tasks, self._tasks_done, self._cells_done, self._failed = tasks, 0, 0, 0
         self.advance(0, 0, 0, workers)
 
@@ -123,7 +129,7 @@ def _read(path: Path) -> PartProgress | None:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
-    types = {"host": str, "engine": str, "part": (str, type(None)), "seconds": (int, float)}
+    types: dict[str, Any] = {"host": str, "engine": str, "part": (str, type(None)), "seconds": (int, float)}
     names = [field.name for field in fields(PartProgress)]
     if not isinstance(document, dict) or sorted(document) != sorted(names):
         return None

@@ -135,7 +135,8 @@ def test_watch_ends_when_no_cell_is_left(folder, monkeypatch):
         assert seconds == 0.5
         run(config, folder, jobs=1, engine="serial", shard=(2, 2))
 
-    monkeypatch.setattr("confml.commands.status.time.sleep", meanwhile)
+    monkeypatch.setattr("confml.commands.status.sleep", meanwhile)
     done = CliRunner().invoke(status, [str(folder), "--watch", "--every", "0.5", "--json"])
+    assert done.exit_code == 0, repr(done.exception)
     first, last = map(json.loads, done.output.splitlines())
     assert (first["left"] > 0, last["left"], last["done"]) == (True, 0, 8)
