@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from confml._threads import threads as threads
     from confml.bayes_error import bayes_errors as bayes_errors
     from confml.measures.prediction import Prediction as Prediction
     from confml.methods.base import Method as Method
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from confml.runs import run as run
 
 _HOMES = {
+    "confml._threads": ("threads",),
     "confml.bayes_error": ("bayes_errors",),
     "confml.measures.prediction": ("Prediction",),
     "confml.methods.base": ("Method",),

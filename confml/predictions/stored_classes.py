@@ -86,6 +86,7 @@ CLASSES = frozenset(
     confml.steps.select_attributes:SelectAttributes
     confml.steps.select_by_bayes_error:SelectByBayesError
     confml.steps.select_examples:SelectExamples
+    confml.steps.smooth_images:SmoothImages
     confml.steps.standardise:Standardise
     confml.steps.tomek_links:TomekLinks
     confml.steps.transformer:TransformerStep
