@@ -41,5 +41,5 @@ class SmoothImages(Step):
                 f"{self.name}: {X.shape[1]} features are not whole rows of {self.width} pixels",
                 hint="set width to the number of pixels in a row of the image",
             )
-        images = np.ascontiguousarray(X).reshape(len(X), -1, self.width)
+        images = np.ascontiguousarray(X).reshape(len(X), X.shape[1] // self.width, self.width)
         return gaussian_filter(images, (0, self.sigma, self.sigma), mode="nearest").reshape(X.shape)
