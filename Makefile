@@ -2,6 +2,7 @@
 #
 #   make run     make an environment, install, and run configs/quickstart.yaml
 #   make test    install the packages for development, and run the tests
+#   make help    list all targets
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -12,32 +13,36 @@ RUN    := $(CONFML) run $(if $(JOBS),--jobs $(JOBS))
 .DELETE_ON_ERROR:
 .PHONY: run test bench fuzz lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
 
-run: $(VENV)/installed
+run: $(VENV)/installed  ## install, and run the quick start
 	@$(RUN) configs/quickstart.yaml
 
-test: $(VENV)/installed-dev
+test: $(VENV)/installed-dev  ## install for development, and run the tests
 	@$(VENV)/bin/python -m pytest -n auto --dist worksteal $(PYTEST)
 
 # ---- tables of the papers, on the real data (confml data fetch, or CONFML_DATA)
 
 # Proedrou et al. 2002, tables 1 to 3: TCM-NN and 1-NN are computed, the other columns are quoted.
-table-tcm-nn: $(VENV)/installed
+table-tcm-nn: $(VENV)/installed  ## tables 1 to 3 of Proedrou et al. 2002
 	@for name in usps satellite shuttle segment; do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
 	@$(CONFML) report $(addprefix results/,usps satellite shuttle segment) --out results/reference/tcm-nn \
 	  --table tcm-nn-table1 --table tcm-nn-table2 --table tcm-nn-table3
 
 # van den Burg & Hero 2017, tables 1 to 4 and figure 7. SCALE=small: sets under 6,000 rows, shorter grids: 19 minutes on
-# 2 cores; SCALE=full: everything, for a cluster (configs/smartsvm.yaml states the hours).
+# 2 cores; SCALE=laptop: all sets and the paper's grids by exact paths, some hours; SCALE=full: the paper's cold fits,
+# for a cluster (configs/smartsvm.yaml states the hours). SHARD=1/4 computes one part of four and makes no tables; run
+# without SHARD when all parts are done.
 SCALE ?= small
-STUDY := smartsvm$(if $(filter small,$(SCALE)),-small)
+STUDY := smartsvm$(if $(filter small laptop,$(SCALE)),-$(SCALE))
 .PHONY: table-smartsvm
-table-smartsvm: $(VENV)/installed
-	@case "$(SCALE)" in small|full) ;; *) echo "SCALE is small or full, got '$(SCALE)'" >&2; exit 2;; esac
-	@$(RUN) configs/$(STUDY).yaml
+table-smartsvm: $(VENV)/installed  ## tables 1 to 4 of van den Burg and Hero 2017 (SCALE=small, laptop or full)
+	@case "$(SCALE)" in small|laptop|full) ;; *) echo "SCALE is small, laptop or full, got '$(SCALE)'" >&2; exit 2;; esac
+	@$(RUN) configs/$(STUDY).yaml $(if $(SHARD),--shard $(SHARD))
+ifndef SHARD
 	@$(CONFML) report results/$(STUDY) --out results/reference/smartsvm/$(SCALE) --table smartsvm-table1 \
 	  --table smartsvm-table2-total-training-seconds --table smartsvm-table3-adjusted-rand-index \
 	  --table smartsvm-table4-seconds-per-configuration
 	@cp results/$(STUDY)/tables/ranks-* results/reference/smartsvm/$(SCALE)/tables
+endif
 
 # Krzanowski et al. 2006, tables 1 to 3: the three models of Bayesian k-NN, about 10 minutes. SCALE=full runs the
 # adaptive model with the paper's 10,000 + 70,000 steps on 20 splits: hours (about two for vehicle on 2 cores).
@@ -53,42 +58,42 @@ FIVE_GAUSSIANS := --set 'datasets=[{generate: five-gaussians, n: 1250}]' --set p
 FIRST_ROWS := --set 'datasets=[ionosphere-first200, wisconsin-first455, ripley-synth]' \
   --set 'protocol={kind: fixed-split}'
 .PHONY: table-bayes-knn runs-bayes-knn
-runs-bayes-knn: $(VENV)/installed
+runs-bayes-knn: $(VENV)/installed  ## the runs of table-bayes-knn
 	$(call bayes_knn,thirds)
 	$(call bayes_knn,wine,--set 'datasets=[wine]' --set protocol.test-size=0.5)
 	$(call bayes_knn,synthetic,$(FIVE_GAUSSIANS))
 	$(call bayes_knn,first-rows,$(FIRST_ROWS))
-table-bayes-knn: runs-bayes-knn
+table-bayes-knn: runs-bayes-knn  ## tables 1 to 3 of Krzanowski et al. 2006 (SCALE=full: hours)
 	@$(CONFML) report $(BAYES_KNN)/* --out results/reference/$(notdir $(BAYES_KNN)) \
 	  $(foreach number,1 2 3,--table bayesian-knn-table$(number))
 
 # Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes), and a
 # comparison with the numbers in the paper.
 .PHONY: figure-transduction figure-version-space
-figure-transduction: $(VENV)/installed
+figure-transduction: $(VENV)/installed  ## figure 2 of Graepel et al., Bayesian transduction
 	@for name in thyroid heart; do $(RUN) configs/transduction-$$name.yaml --quiet || exit $$?; done
 	@$(CONFML) report $(addprefix results/transduction-,thyroid heart) --out results/reference/transduction \
 	  --table transduction-figure2
 	@ls results/transduction-*/figures/*.png
 
 # The same, figure 1: data space and version space of a toy set, and the labellings of a working set (synthetic data).
-figure-version-space: $(VENV)/installed
+figure-version-space: $(VENV)/installed  ## figure 1 of Graepel et al.
 	@$(RUN) configs/version-space.yaml
 	@ls results/version-space/figures/*.png
 
 # ---- figures of the papers
 
 # Proedrou et al. 2002, figure 1: error of TCM-NN and of nearest neighbours on USPS, k = 1 to 20.
-figure-tcm-1: $(VENV)/installed
+figure-tcm-1: $(VENV)/installed  ## figure 1 of Proedrou et al. 2002
 	@$(RUN) configs/tcm-nn-figure1.yaml
 
 # The same, figure 2: coverage against confidence level, for 50 test images and for all.
-figure-tcm-2: $(VENV)/installed
+figure-tcm-2: $(VENV)/installed  ## figure 2 of Proedrou et al. 2002
 	@$(RUN) configs/tcm-nn-figure2.yaml
 
 # Krzanowski et al. 2006, figures 1 to 4: running estimates of chains, and accuracy-rejection curves.
 .PHONY: figure-bayes-knn
-figure-bayes-knn: runs-bayes-knn
+figure-bayes-knn: runs-bayes-knn  ## figures 1 to 4 of Krzanowski et al. 2006
 	@$(RUN) configs/bayes-knn-figure1.yaml --quiet
 	@$(CONFML) report $(BAYES_KNN)/* --figures --out results/figure-bayes-knn
 	@ls results/bayes-knn-figure1/figures/*.png
@@ -98,7 +103,7 @@ figure-bayes-knn: runs-bayes-knn
 # against the test errors of GenSVM.
 BAYES_ERROR := results/figure-bayes-error
 .PHONY: figure-bayes-error
-figure-bayes-error: $(VENV)/installed
+figure-bayes-error: $(VENV)/installed  ## figures 1 to 4 of van den Burg and Hero 2017
 	@$(CONFML) bayes-error-trials $(if $(JOBS),--jobs $(JOBS)) --trials 200 --quiet --out $(BAYES_ERROR)/figure-1
 	@$(CONFML) bayes-error-trials $(if $(JOBS),--jobs $(JOBS)) --trials 500 --priors 0.33 --trees 1,2,3,5 \
 	  --separations 0.5:4.5:0.5 --quiet --out $(BAYES_ERROR)/figure-2
@@ -109,20 +114,20 @@ figure-bayes-error: $(VENV)/installed
 
 # Proedrou et al., section 3: credibility of test images of absent classes (a minute).
 .PHONY: figure-absent-class
-figure-absent-class: $(VENV)/installed
+figure-absent-class: $(VENV)/installed  ## credibility of images of absent classes
 	@$(RUN) configs/absent-class.yaml
 	@ls results/absent-class/figures/*.png
 
 # USPS, split conformal prediction with several classifiers, and TCM-NN: validity and efficiency (a minute).
 .PHONY: figure-inductive
-figure-inductive: $(VENV)/installed
+figure-inductive: $(VENV)/installed  ## split conformal prediction and TCM-NN on USPS
 	@$(RUN) configs/usps-inductive.yaml
 	@ls results/usps-inductive/figures/*.png
 
 # USPS one example after another: errors at each level over time, and martingales against exchangeability, in the
 # given order, from the test part on, and shuffled (two minutes).
 .PHONY: figure-online
-figure-online: $(VENV)/installed
+figure-online: $(VENV)/installed  ## online prediction and martingales on USPS
 	@$(RUN) configs/usps-online.yaml --quiet
 	@$(RUN) configs/usps-online.yaml --quiet --out results/usps-online-test --set protocol.start=7291
 	@$(RUN) configs/usps-online.yaml --quiet --out results/usps-online-shuffled \
@@ -132,9 +137,19 @@ figure-online: $(VENV)/installed
 
 # Proedrou et al., section 1: 90 % confidence with a wrong prior and with conformal prediction (a minute, synthetic).
 .PHONY: figure-wrong-prior
-figure-wrong-prior: $(VENV)/installed
+figure-wrong-prior: $(VENV)/installed  ## a wrong prior and conformal prediction
 	@$(RUN) configs/wrong-prior.yaml
 	@ls results/wrong-prior/figures/*.png
+
+# Every kind of figure on data that need no download, with captions, in results/gallery/README.md (some minutes).
+GALLERY := $(notdir $(basename $(wildcard configs/gallery/*.yaml)))
+.PHONY: gallery
+gallery: $(VENV)/installed  ## every kind of figure with its caption, in results/gallery/README.md
+	@for name in $(GALLERY); do $(RUN) configs/gallery/$$name.yaml --out results/gallery/$$name --quiet || exit $$?; done
+	@$(CONFML) compare results/gallery/regions --against 'tcm-nn k=1' --quiet --out results/gallery/compared
+	@for name in $(GALLERY) compared; do \
+	  sed "s|](|]($$name/figures/|; s|^# .*|# $$name|" results/gallery/$$name/figures/index.md; done > results/gallery/README.md
+	@echo results/gallery/README.md
 
 # ---- Kubat, An Introduction to Machine Learning, chapters 2 to 4: computer assignments and more
 
@@ -153,11 +168,11 @@ SELECTED := --set 'steps=[min-max, select-attributes]'
 
 # About a hundred small runs, about ten minutes; some need data sets, such as flare and ionosphere.
 .PHONY: figure-classical figure-classical-noise figure-classical-linear figure-classical-more
-figure-classical: figure-classical-noise figure-classical-linear figure-classical-more
+figure-classical: figure-classical-noise figure-classical-linear figure-classical-more  ## Kubat's chapters 2 to 4, about a hundred small runs
 	@for name in one-nn naive-bayes not-separable; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
 
 # Chapter 3: k-NN, label noise, Tomek links; irrelevant attributes; the Bayes error.
-figure-classical-noise: $(VENV)/installed
+figure-classical-noise: $(VENV)/installed  ## chapter 3: label noise, irrelevant features
 	@for name in many-neighbours boundaries; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
 	@set -e; clean() { $(RUN) configs/classical/boundaries-cleaned.yaml --quiet \
 	  --out results/classical/boundaries-$$1 --set "steps=[$$2]"; }; \
@@ -174,7 +189,7 @@ figure-classical-noise: $(VENV)/installed
 	$(call against,bayes-limit,bayes-error,error)
 
 # Chapter 4: perceptron and WINNOW.
-figure-classical-linear: $(VENV)/installed
+figure-classical-linear: $(VENV)/installed  ## chapter 4: perceptron and WINNOW
 	@for name in rates rules four-classes; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
 	$(call vary,irrelevant,datasets.0.irrelevant datasets.1.irrelevant,0 1 2 5 10 15 20)
 	$(call against,irrelevant,datasets.0.irrelevant,presentations,--log-metric)
@@ -183,7 +198,7 @@ figure-classical-linear: $(VENV)/installed
 	$(call against,attribute-noise,noise.attributes,error)
 
 # Chapter 4: sizes of the training set, classes, capacity.
-figure-classical-more: $(VENV)/installed
+figure-classical-more: $(VENV)/installed  ## chapter 4: sizes of the training set, classes, capacity
 	@for seed in 1 2 3; do for n in 10 20 50 100 200; do $(RUN) configs/classical/training-size.yaml --quiet \
 	  --out results/classical/training-size-$$n-$$seed --set datasets.0.n=$$n --set seed=$$seed || exit $$?; \
 	  done; done
@@ -201,46 +216,49 @@ figure-classical-more: $(VENV)/installed
 # ---- for developers
 
 # Every benchmark with its baseline, on one thread: make bench, make bench ONLY=usps_k1.
-bench: $(VENV)/installed-bench
+bench: $(VENV)/installed-bench  ## benchmarks (ONLY=name)
 	@$(VENV)/bin/python tests/bench $(if $(ONLY),--only $(ONLY))
 
 # Simulated and guaranteed error rates of every p-value, probability and certificate (some minutes on 2 cores):
 # make validity, make validity DRAWS=500, make validity ONLY=martingales.
 .PHONY: validity
-validity: $(VENV)/installed
+validity: $(VENV)/installed  ## error rates of p-values, probabilities and certificates (ONLY, DRAWS)
 	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/validity $(if $(ONLY),--only $(ONLY)) $(if $(DRAWS),--draws $(DRAWS)) \
 	  $(if $(JOBS),--jobs $(JOBS))
 
 # Mutants of configs, CSV files, cards, archives, manifests and stored records. Each must be read, computed again, or
 # refused with an error message: make fuzz MINUTES=5.
 MINUTES ?= 5
-fuzz: $(VENV)/installed-dev
+fuzz: $(VENV)/installed-dev  ## fuzz the readers (MINUTES=5)
 	@$(VENV)/bin/python tests/fuzz $(MINUTES)
 
 # Kill a small run with two workers at random times, resume it, and compare all CSV files: make kill-trial TRIALS=20.
 TRIALS ?= 20
 .PHONY: kill-trial
-kill-trial: $(VENV)/installed-dev
+kill-trial: $(VENV)/installed-dev  ## kill and resume a run (TRIALS=20)
 	@$(VENV)/bin/python tests/fuzz/kill_trial.py $(TRIALS)
 
-lint: $(VENV)/installed-dev
+lint: $(VENV)/installed-dev  ## ruff and mypy
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
 
 # Percentage of lines that the tests execute, without compiled kernels.
 .PHONY: coverage
-coverage: $(VENV)/installed-dev
+coverage: $(VENV)/installed-dev  ## lines that the tests execute
 	@$(VENV)/bin/python -m coverage run -m pytest $(PYTEST)
 	@$(VENV)/bin/python -m coverage report --skip-covered --sort=cover
 
-format: $(VENV)/installed-dev
+format: $(VENV)/installed-dev  ## format the code
 	@$(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
 
-clean:
+clean:  ## remove the environment and caches
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-help:
-	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
+# Every line "target: ... ## text" of this file.
+help:  ## this list
+	@echo 'make TARGET [JOBS=N]'
+	@sed -n 's/^\([a-z][a-z0-9-]*\):.*  ## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	  while IFS='|' read -r name text; do printf '  %-22s  %s\n' "$$name" "$$text"; done
 
 # ---- the environment
 

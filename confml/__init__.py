@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from confml.methods.version_space import BayesPointMachine as BayesPointMachine
     from confml.methods.version_space import BayesTransduction as BayesTransduction
     from confml.methods.version_space import KernelSVM as KernelSVM
+    from confml.predictions import load_model as load_model
     from confml.predictions import predict as predict
+    from confml.predictions import save_model as save_model
     from confml.runs import Run as Run
     from confml.runs import load_run as load_run
     from confml.runs import run as run
@@ -55,7 +57,7 @@ _HOMES = {
     "confml.methods.tcm_nn": ("TCMNN", "OnlineTCMNN"),
     "confml.methods.tcm_svm": ("TCMSVM",),
     "confml.methods.version_space": ("BayesPointMachine", "BayesTransduction", "KernelSVM"),
-    "confml.predictions": ("predict",),
+    "confml.predictions": ("load_model", "predict", "save_model"),
     "confml.runs": ("Run", "load_run", "run"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

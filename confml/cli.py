@@ -28,6 +28,7 @@ from confml.commands.run import run
 from confml.commands.schema import schema
 from confml.commands.status import status
 from confml.errors import ConfmlError, printable
+from confml.terminal import use_fallbacks
 
 SOFTWARE, INTERRUPTED = 70, 130
 
@@ -38,7 +39,7 @@ SOFTWARE, INTERRUPTED = 70, 130
     epilog="Data go to stdout, progress and messages to stderr. Exit codes: 0 done, 1 some cells failed, "
     "2 usage or config, 3 data missing or wrong, 130 interrupted (results are kept).",
 )
-@click.version_option(__version__, prog_name="confml")
+@click.version_option(__version__, "--version", "-v", prog_name="confml")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error (works with every command).")
 def cli(debug: bool) -> None:
     """Run and compare classifiers with a confidence for each single prediction.
@@ -74,6 +75,7 @@ for command in (
 def main(arguments: list[str] | None = None) -> None:
     """Run a command line and exit: the error boundary of confml."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    use_fallbacks()
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confml.errors import ConfmlError, did_you_mean
+from confml.plugins.imports import with_allowed_imports
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,8 +81,9 @@ class Run:
         dataset, method, view: names to select; all by default. A method's name selects all of its variants.
 
         Columns: ``dataset``, ``method``, ``params``, ``split``, ``view``, ``row`` (number of the row in the
-        loaded part), ``label``, then those of `confml.Prediction.to_frame` with a region, a tuple of labels,
-        for each significance level of the config. Raises ConfmlError for a name that the run does not have.
+        loaded part), ``line`` and the identifiers where the data set has them (as in ``regions/``),
+        ``label``, then those of `confml.Prediction.to_frame` with a region, a tuple of labels, for each
+        significance level of the config. Raises ConfmlError for a name that the run does not have.
         """
         import pandas as pd
 
@@ -99,6 +101,12 @@ class Run:
                     levels = self._results.config.levels if prediction.has_regions else ()
                     frame = prediction.to_frame(levels)
                     frame.insert(0, "label", result.truth)
+                    origins = self._results.origins.get(cell.dataset)
+                    if origins is not None:
+                        taken = [*_KEYS, *map(str, frame.columns)]
+                        own = origins.columns(result.rows, cell.split, taken)
+                        for place, (column, values) in enumerate(own.items()):
+                            frame.insert(place, column, values)
                     frame.insert(0, "row", result.rows)
                     keys = (cell.dataset, cell.method, cell.variant, cell.split, name)
                     for place, (column, value) in enumerate(zip(_KEYS, keys, strict=True)):
@@ -112,7 +120,7 @@ class Run:
     def table(self) -> pd.DataFrame:
         """Return the result table that ``confml run`` prints: one row per data set, method and view."""
         frame = self._printed_table()
-        repeated = list(frame.columns[:4])  # an empty cell continues the row above
+        repeated = ["data set", "method", "view", "error"]  # an empty cell continues the row above
         frame[repeated] = frame[repeated].replace("", None).ffill()
         return frame
 
@@ -164,6 +172,7 @@ def load_run(folder: Path | str) -> Run:
     return Run(folder)
 
 
+@with_allowed_imports
 def run(
     config: str | Path | Mapping[str, Any],
     *,
@@ -174,6 +183,7 @@ def run(
     scheduler: str | None = None,
     retry_failed: bool = False,
     shard: tuple[int, int] | None = None,
+    allow_import: Sequence[str] | str = (),
     say: Callable[[str], None] = lambda text: None,
 ) -> Run:
     """Execute a config as ``confml run`` does, write its reports, and return the `Run`.
@@ -181,14 +191,17 @@ def run(
     config: path of a YAML file, name of a bundled config, or the config itself as a mapping. out: the run's
     folder, ``results/<name>`` by default. overrides: as ``--set``, a mapping from dotted keys to values or
     ``KEY=VALUE`` texts. jobs: worker processes, all cores by default. engine, scheduler, retry_failed, shard
-    (part, parts): as the options of the command. say: called with each message.
+    (part, parts): as the options of the command. allow_import: packages, besides scikit-learn, whose classes
+    the config may name, such as ``["xgboost"]``. say: called with each message.
 
     Finished cells of the folder are not computed again. Failed cells do not raise; they are in
     `Run.failures`. Raises ConfigErrors, with all errors of the config, or DataError before computing.
     """
     from joblib import cpu_count
 
+    from confml.config.warnings import unsilenced
     from confml.report import write_report
+    from confml.report.warnings import result_warnings
     from confml.runner.run import run as compute
 
     settings = load_settings(config, overrides)
@@ -205,6 +218,8 @@ def run(
     )
     finished = Run(folder)
     write_report(finished._results, folder)
+    for warning in unsilenced(result_warnings(finished._results), settings.silence):
+        say(f"warning: {warning.text}")
     return finished
 
 

@@ -42,7 +42,8 @@ def test_every_public_name_is_there_and_documented():
 
 
 def test_every_method_is_a_public_name():
-    assert {cls for cls in known_methods().values()} <= {getattr(confml, name) for name in confml.__all__}
+    in_python = {cls for cls in known_methods().values() if not cls.takes_rows}
+    assert in_python <= {getattr(confml, name) for name in confml.__all__}
 
 
 def test_importing_confml_imports_nothing_heavy():

@@ -8,7 +8,16 @@ from typing import Any
 
 import click
 
-from confml.commands.options import json_option, named_or_table, parameters, quiet_option, say, table_options
+from confml.commands.completion import complete_dataset, complete_method
+from confml.commands.options import (
+    allow_import_option,
+    json_option,
+    named_or_table,
+    parameters,
+    quiet_option,
+    say,
+    table_options,
+)
 from confml.steps import SCALINGS
 
 SCALES = (*SCALINGS, "none")
@@ -24,7 +33,7 @@ PARTNERS = {
 
 
 @click.command("bayes-error")
-@click.argument("dataset", metavar="DATASET|FILE")
+@click.argument("dataset", metavar="DATASET|FILE", shell_complete=complete_dataset)
 @table_options
 @click.option(
     "--part", type=click.Choice(["all", "train", "test"]), default="all", show_default=True,
@@ -79,8 +88,9 @@ PARTNERS = {
     help="Criterion of selections and transforms: mean or worst estimate of the pairs.",
 )  # fmt: skip
 @click.option(
-    "--classifier", metavar="METHOD", help="Compare the estimates with the test errors of a method."
-)
+    "--classifier", metavar="METHOD", shell_complete=complete_method,
+    help="Compare the estimates with the test errors of a method.",
+)  # fmt: skip
 @click.option(
     "--param", "params", multiple=True, metavar="NAME=VALUE", help="A parameter of METHOD; may be repeated."
 )
@@ -94,6 +104,7 @@ PARTNERS = {
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
     help="Output folder of CSV files, JSON and figures.",
 )  # fmt: skip
+@allow_import_option
 @json_option
 @quiet_option
 def bayes_error(dataset: str, **options: Any) -> None:

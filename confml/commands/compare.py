@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import json_option
+from confml.commands.options import json_option, quiet_option, say
 
 
 @click.command()
@@ -19,8 +19,21 @@ from confml.commands.options import json_option
     metavar="DIR",
     help="Write tables and figures there.",
 )
+@click.option(
+    "--rope", type=click.FloatRange(0), default=0.01, show_default=True, metavar="WIDTH",
+    help="Differences within +-WIDTH of 0 are practically equivalent, for tests over data sets.",
+)  # fmt: skip
 @json_option
-def compare(runs: tuple[Path, ...], against: str | None, view: str | None, out: Path | None, as_json: bool):
+@quiet_option
+def compare(
+    runs: tuple[Path, ...],
+    against: str | None,
+    view: str | None,
+    out: Path | None,
+    rope: float,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Compare methods on the same splits.
 
     With one run, its methods are compared with one of them; with two runs, equal methods are compared.
@@ -28,6 +41,10 @@ def compare(runs: tuple[Path, ...], against: str | None, view: str | None, out: 
     run's thresholds, with the corrected resampled t test (Nadeau and Bengio). Each common view is compared;
     if two methods have no common view (reject and p-value, for example), each view of one is compared with
     each view of the other. --out writes CSV files and a figure of the difference at each rejection rate.
+
+    With two data sets or more, also print the Bayesian signed-rank test of the mean differences: the
+    probabilities that the first is better, that both are practically equivalent (differences within --rope),
+    and that the second is better (Benavoli et al. 2017). With --json it is the list signed_rank.
 
     \b
     confml compare results/pima --against standard
@@ -37,20 +54,30 @@ def compare(runs: tuple[Path, ...], against: str | None, view: str | None, out: 
 
     from confml.errors import ConfmlError
     from confml.report.compare import compare as compare_runs
-    from confml.report.compare import comparison_table, write_comparison
+    from confml.report.compare import comparison_table, signed_rank_rows, signed_rank_table, write_comparison
     from confml.report.console import print_table
 
     if len(runs) > 2:
         raise ConfmlError(f"expected one or two runs, got {len(runs)}")
     rows, curves = compare_runs(runs, against, view)
+    tests = signed_rank_rows(rows, rope)
     if as_json:
-        document = [
-            {key: None if value != value else value for key, value in row._asdict().items()} for row in rows
-        ]
+        document = {
+            name: [
+                {key: None if value != value else value for key, value in row._asdict().items()}
+                for row in own
+            ]
+            for name, own in (("comparisons", rows), ("signed_rank", tests))
+        }
         click.echo(json.dumps(document, indent=1, ensure_ascii=False))
-    else:
+    elif not quiet:
         headings, table = comparison_table(rows)
-        print_table(headings, table, title="First minus second, means over splits", right=5)
+        print_table(headings, table, title="First minus second, means over splits", right=5, keys=4)
+        if tests:
+            title = f"Bayesian signed-rank test over data sets, equivalent within {rope:g} (probability, %)"
+            headings, table = signed_rank_table(tests)
+            print_table(headings, table, title=title, right=3, keys=4)
     if out is not None:
-        for path in write_comparison(rows, curves, out):
-            click.echo(f"wrote {path}", err=True)
+        for path in write_comparison(rows, curves, out, tests):
+            if not quiet:
+                say(f"wrote {path}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from confml.commands.completion import complete_dataset
 from confml.commands.options import InOrder, json_option, named_or_table, say, table_options
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def list_command(as_json: bool) -> None:
 
 
 @data.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_dataset)
 @json_option
 def info(name: str, as_json: bool) -> None:
     """Describe a data set or generator.
@@ -89,7 +90,7 @@ def info(name: str, as_json: bool) -> None:
 
 
 @data.command()
-@click.argument("names", nargs=-1, metavar="NAME...")
+@click.argument("names", nargs=-1, metavar="NAME...", shell_complete=complete_dataset)
 @click.option("--all", "everything", is_flag=True, help="The files of every data set.")
 def fetch(names: tuple[str, ...], everything: bool) -> None:
     """Fetch the files of data sets that are not here yet.
@@ -124,7 +125,7 @@ def fetch(names: tuple[str, ...], everything: bool) -> None:
 
 
 @data.command()
-@click.argument("dataset", metavar="FILE|CARD")
+@click.argument("dataset", metavar="FILE|CARD", shell_complete=complete_dataset)
 @table_options
 @click.option("--test", metavar="FILE", help="A table file with the test rows.")
 @json_option
@@ -178,7 +179,7 @@ def check(dataset: str, as_json: bool, **options: Any) -> None:
 
 
 @data.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_dataset)
 @click.option(
     "--load", is_flag=True, help="Read each data set too, and count its rows, attributes and classes."
 )

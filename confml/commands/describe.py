@@ -8,31 +8,42 @@ from typing import Any
 
 import click
 
-from confml.commands.options import json_option
+from confml.commands.completion import complete_described
+from confml.commands.options import allow_import_option, json_option
 
-TYPES = ("method", "step", "view", "protocol", "metric", "figure", "section", "table")
+TYPES = ("method", "step", "view", "protocol", "metric", "figure", "section", "table", "warning")
 
 
 @click.command()
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="[NAME]", required=False, shell_complete=complete_described)
 @click.option("--type", "only", type=click.Choice(TYPES), help="Select among things with the same name.")
+@allow_import_option
 @json_option
-def describe(name: str, only: str | None, as_json: bool) -> None:
+def describe(name: str | None, only: str | None, as_json: bool) -> None:
     """Describe a name of a config or report.
 
-    NAME is a method, a step, a view, a protocol, a metric, a figure, a published table, or a section of the
-    report or one of its files. 'conformal' is the conformal wrapper of any classifier. A name with several
-    meanings is described once for each; with --json it is then a list.
+    NAME is a method, a step, a view, a protocol, a metric, a figure, a published table, a warning, or a
+    section of the report or one of its files. Without NAME, --type lists the names of a type. 'conformal' is
+    the conformal wrapper of any classifier. A name with several meanings is described once for each; with
+    --json it is then a list.
 
     \b
     confml describe tcm-nn
     confml describe sklearn.ensemble.RandomForestClassifier
+    confml describe xgboost.XGBClassifier --allow-import xgboost
     confml describe fuzziness
     confml describe class-coverage.csv
     confml describe ranks --type figure
+    confml describe --type warning
     """
-    from confml.report.described import describe_all
+    from confml.report.described import describe_all, known_types
 
+    if name is None:
+        if only is None:
+            raise click.UsageError("Missing argument 'NAME', or --type to list the names of a type.")
+        names = list(dict.fromkeys(known_types()[only].names()))
+        click.echo(json.dumps(names, indent=1) if as_json else "\n".join(names))
+        return
     entries = describe_all(name, only)
     if as_json:
         click.echo(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1, default=str))
@@ -117,7 +128,7 @@ def _parameter_line(parameter: Mapping[str, Any], needs_default: bool) -> str:
     texts = [parameter.get("about"), parameter.get("expected")]
     text = "; ".join(one for one in texts if one)
     if needs_default and not parameter.get("expected"):
-        text = f"{text}; see scikit-learn" if text else "see scikit-learn"
+        text = f"{text}; see its documentation" if text else "see its documentation"
     default = " [required]" if needs_default else ""
     if "default" in parameter:
         default = f" [default: {value_text(parameter['default'])}]"

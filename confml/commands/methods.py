@@ -14,7 +14,8 @@ from confml.commands.options import json_option
 def methods(as_json: bool) -> None:
     """List the methods and steps that a config can name.
 
-    Scikit-learn classifiers are named by module and class, as sklearn.ensemble.RandomForestClassifier.
+    Classifiers with scikit-learn's interface are named by module and class, such as
+    sklearn.ensemble.RandomForestClassifier, and transformers are steps, such as sklearn.decomposition.PCA.
     """
     from confml.methods.registry import broken_methods, describe, known_methods
     from confml.steps.registry import describe_step, known_steps
@@ -34,6 +35,7 @@ def methods(as_json: bool) -> None:
             click.echo(f"  {entry['name']:<{width}}  {entry['summary']}{source}")
     for name, error in broken_methods().items():
         click.echo(f"  {name}  cannot be used: {error}")
-    click.echo("Scikit-learn classifiers are named as sklearn.ensemble.RandomForestClassifier.")
+    click.echo("Scikit-learn classifiers are named as sklearn.ensemble.RandomForestClassifier, steps as")
+    click.echo("sklearn.decomposition.PCA; other packages need --allow-import, as --allow-import xgboost.")
     click.echo("'conformal: split' or 'conformal: cross' gives any classifier p-values (see conformal).")
     click.echo("confml describe NAME shows the documentation of a name; try: confml describe conformal")

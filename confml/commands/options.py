@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from confml.commands.completion import complete_config
 from confml.errors import printable
 
 
@@ -117,7 +118,7 @@ def _parameter(text: str) -> tuple[str, Any]:
     return name.replace("-", "_"), words.get(value, value)
 
 
-config_argument = click.argument("config", metavar="CONFIG")
+config_argument = click.argument("config", metavar="CONFIG", shell_complete=complete_config)
 set_option = click.option(
     "--set",
     "overrides",
@@ -131,7 +132,27 @@ out_option = click.option(
     metavar="DIR",
     help="The run's folder.  [default: results/<name of the config>]",
 )
+
+
+def _allow_imports(ctx: click.Context, param: click.Parameter, packages: tuple[str, ...]) -> None:
+    """Permit the imports until the command ends."""
+    if packages:
+        from confml.plugins.imports import allow_imports
+
+        ctx.with_resource(allow_imports(packages))
+
+
+allow_import_option = click.option(
+    "--allow-import",
+    metavar="PACKAGE",
+    multiple=True,
+    expose_value=False,
+    callback=_allow_imports,
+    help="Allow the config to name classes of this package, such as xgboost; may be repeated. Importing a "
+    "package executes its code.  [default: scikit-learn alone]",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+all_option = click.option("--all", "everything", is_flag=True, help="Print all tables and the list of files.")
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print no progress and no tables.")
 
 

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
-from confml.commands.options import config_argument, folder_of, json_option, load, out_option, set_option
+from confml.commands.options import (
+    allow_import_option,
+    config_argument,
+    folder_of,
+    json_option,
+    load,
+    out_option,
+    set_option,
+)
 
 
 @click.command()
 @config_argument
 @out_option
 @set_option
+@allow_import_option
 @json_option
 def plan(config, out, overrides, as_json) -> None:
     """Show the cells of a run, without computing.
@@ -24,8 +34,11 @@ def plan(config, out, overrides, as_json) -> None:
     confml plan quickstart --json
     """
     settings = load(config, overrides)
-    folder = folder_of(settings, out)
+    show_plan(settings, folder_of(settings, out), as_json)
 
+
+def show_plan(settings, folder: Path, as_json: bool) -> None:
+    """Print the cells of a config and the state of its folder."""
     from confml.report.console import print_table
     from confml.report.sections.notes import step_notes
     from confml.runner.plan import load_datasets, make_plan

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
 
+from confml.commands.completion import complete_config, complete_dataset, complete_method
 from confml.commands.options import (
     TABLE_KEYS,
+    allow_import_option,
     parameters,
     quiet_option,
     say,
@@ -23,20 +25,33 @@ from confml.commands.options import (
 
 SCALES = ("standardise", "min-max", "row-standardise", "none")
 OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
+OF_FIT = {
+    **{"overrides": "--set", "dataset": "--dataset", "scale": "--scale", "method": "--method"},
+    **{"params": "--param", "conformal": "--conformal", "per_class": "--per-class", "view": "--view"},
+    **{"risk": "--risk", "confidence": "--confidence"},
+    **{key: f"--{key}" for key in TABLE_KEYS if key not in ("separator", "encoding")},
+}
 
 
 @click.command()
-@click.argument("files", nargs=-1, metavar="[CONFIG] NEW", required=True)
+@click.argument("files", nargs=-1, metavar="[CONFIG|MODEL] NEW", shell_complete=complete_config)
 @click.option("--train", metavar="FILE", help="A table file with labelled rows, in place of CONFIG.")
 @table_options
 @click.option(
     "--scale", type=click.Choice(SCALES), help="Scaling of features, with --train.  [default: standardise]"
 )
-@click.option("--dataset", metavar="NAME", help="The data set of CONFIG.  [default: the only one]")
+@click.option(
+    "--dataset",
+    metavar="NAME",
+    shell_complete=complete_dataset,
+    help="The data set of CONFIG.  [default: the only one]",
+)
 @set_option
+@allow_import_option
 @click.option(
     "--method",
     metavar="NAME",
+    shell_complete=complete_method,
     help="A method of CONFIG, by its name or label; any method with --train.  "
     "[default: the only one; tcm-nn]",
 )
@@ -67,6 +82,27 @@ OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
     help="List the N nearest training rows of the predicted and of the runner-up class.",
 )
 @click.option(
+    "--costs",
+    metavar="FILE",
+    help="Costs of decisions (.yaml or .csv): adds the decision of least expected cost.",
+)
+@click.option(
+    "--risk",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Accept rows such that at most this share of them is wrong, by a certified threshold.",
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Probability of --risk.  [default: 0.95]",
+)
+@click.option(
+    "--save",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the fitted model there.",
+)
+@click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the CSV there."
 )
 @quiet_option
@@ -78,35 +114,52 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     the method is fitted to the whole data set (under fixed-split to its training part). With --train and
     --label no config is needed: features are standardised, and tcm-nn with k = 1 predicts.
 
+    --save writes the fitted model to a file, and MODEL is such a file: it gives the same bytes without a fit.
+    Without NEW, the model is fitted and saved. Loading a model executes no code of the file.
+
     The output is a CSV file with one row per new row, in their order: line of the file, identifiers, label
     (if there is one), prediction, confidence, credibility, p[class] or prob[class], and for each level
     region@0.05 (labels joined by |) and reason@0.05 (certain, ambiguous or atypical). --explain adds the
     runner-up, lines and distances of the nearest training rows, and features@predicted, the features in which
     a row differs most from the nearest one of the predicted class. The guarantee is printed on stderr.
 
+    --costs adds decision and expected_cost. The file is YAML as {matrix: {good: {bad: 1}, bad: {good: 5}},
+    abstain: 0.8}, with true classes outside and predictions inside, or CSV with one line per true class. The
+    decision is abstain where that costs less than every class. It needs probabilities of the method. The
+    default is costs: of CONFIG.
+
+    --risk adds accepted: with probability --confidence, at most this share of the accepted predictions is
+    wrong. The threshold is tested on 30 % of the training rows, which the method is not fitted to.
+
     \b
     confml predict loans.yaml new.csv --method tcm-nn --out regions.csv
     confml predict --train loans.csv --label default new.csv --missing mean
-    zcat new.csv.gz | confml predict loans.yaml - --level 0.05 --explain 3
+    confml predict loans.yaml --save loans.confml
+    confml predict loans.confml new.csv --explain 3
+    zcat new.csv.gz | confml predict loans.confml - --level 0.05
     """
-    from confml.predictions import LEVELS, Choice, Model, Output, Summary, predict_new
+    from confml.predictions import LEVELS, Output, Summary, predict_new, read_costs, save_model
 
-    new = _new_file(files, options["train"])
-    _check_exists(new)
-    config = _config(files, options)
-    choice = Choice(
-        dataset=options["dataset"],
-        method=options["method"],
-        params=parameters(options["params"]),
-        conformal=options["conformal"],
-        per_class=options["per_class"],
-        view=options["view"],
-    )
+    source, new = _arguments(files, options)
+    _check_source(source, new)
+    if options["save"] is not None:
+        options["save"].parent.mkdir(parents=True, exist_ok=True)
+    if new is not None:
+        _check_new(new)
+    elif options["out"] is not None:
+        raise click.UsageError("--out is for answers about new rows, and there is no file NEW")
+    costs = None if options["costs"] is None else read_costs(options["costs"])
     tell = (lambda text: None) if quiet else say
-    model = Model(config, choice, None, tell)
-    for note in model.data.notes:
+    model = _model(source, options, tell)
+    for note in (*model.facts.notes, *model.notes):
         tell(f"note: {note}")
-    output = Output(options["levels"] or model.levels or LEVELS, options["no_empty"], options["explain"] or 0)
+    if options["save"] is not None:
+        save_model(model, options["save"])
+        tell(f"model of {model.facts.method} in {options['save']}")
+    if new is None:
+        return
+    levels = options["levels"] or model.facts.levels or LEVELS
+    output = Output(levels, options["no_empty"], options["explain"] or 0, costs)
     summary = Summary(model, output.levels)
     with _destination(options["out"]) as file:
         for number, batch in enumerate(
@@ -125,42 +178,98 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         tell(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")
 
 
-def _new_file(files: tuple[str, ...], train: str | None) -> str:
-    """The last argument, the file of new rows."""
-    expected = 1 if train is not None else 2
-    if len(files) == expected:
-        return files[-1]
-    if train is not None:
-        raise click.UsageError(f"with --train there is one argument, the file of new rows; got {len(files)}")
-    if len(files) == 1:
+def _arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, str | None]:
+    """The config or model, None with --train, and the file of new rows, None if the model is saved only."""
+    given = list(files)
+    train = options["train"] is not None
+    least = (0 if train else 1) + (0 if options["save"] is not None else 1)
+    if len(given) > (1 if train else 2):
+        if train:
+            raise click.UsageError(
+                f"with --train there is one argument, the file of new rows; got {len(files)}"
+            )
+        raise click.UsageError(f"two arguments are expected, CONFIG and NEW; got {len(files)}")
+    if len(given) < least:
         raise click.UsageError(
-            "a config and a file of new rows are needed: confml predict CONFIG NEW; "
+            "a config (or a model) and a file of new rows are needed: confml predict CONFIG NEW; "
             "without a config: confml predict --train FILE --label COLUMN NEW"
         )
-    raise click.UsageError(f"two arguments are expected, CONFIG and NEW; got {len(files)}")
+    source = None if train else given.pop(0)
+    return source, given[0] if given else None
 
 
-def _check_exists(new: str) -> None:
-    """Raise DataError, before anything is fitted, if there is no file of new rows."""
+def _check_source(source: str | None, new: str | None) -> None:
+    """Raise UsageError for a table in the place of a config."""
+    if source is None or not Path(source).is_file():
+        return
+    if {".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".bz2", ".zst"} & set(Path(source).suffixes):
+        raise click.UsageError(
+            f"{source} is a table, and a config or a model is expected there; "
+            f"confml predict --train {source} --label COLUMN {new or 'NEW'} fits to a table"
+        )
+
+
+def _check_new(new: str) -> None:
+    """Raise DataError, before anything is fitted, if there is no file of new rows, or it is a model."""
     from confml.data.text_table import file_error
+    from confml.errors import DataError
 
-    if new != "-" and not Path(new).exists():
+    if new == "-":
+        return
+    if not Path(new).exists():
         raise file_error(Path(new), FileNotFoundError())
+    if Path(new).suffix.lower() == ".confml":
+        raise DataError(
+            "this is a model, a table of new rows is expected here",
+            where=new,
+            hint=f"confml predict {new} NEW.csv predicts with it",
+        )
 
 
-def _config(files: tuple[str, ...], options: dict[str, Any]) -> Any:
+def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], None]) -> Any:
+    """The model of a file, or one that is fitted."""
+    from confml.predictions.model_file import is_model_file
+
+    if source is not None and is_model_file(source):
+        from confml.predictions.store import load_model
+
+        for key, option in OF_FIT.items():
+            if options[key]:
+                raise click.UsageError(f"{option} is for a fit, and {source} is a fitted model")
+        return load_model(source)
+    from confml.predictions.operating_point import RiskTarget
+    from confml.predictions.training import Choice, fit_model
+
+    if options["confidence"] is not None and options["risk"] is None:
+        raise click.UsageError("--confidence goes with --risk")
+    risk = None
+    if options["risk"] is not None:
+        risk = RiskTarget(options["risk"], options["confidence"] or 0.95)
+    choice = Choice(
+        dataset=options["dataset"],
+        method=options["method"],
+        params=parameters(options["params"]),
+        conformal=options["conformal"],
+        per_class=options["per_class"],
+        view=options["view"],
+        risk=risk,
+    )
+    return fit_model(_config(source, options), choice, None, tell)
+
+
+def _config(source: str | None, options: dict[str, Any]) -> Any:
     """The config of the command line, or the one that --train stands for."""
     from confml.config import load_config, make_config
     from confml.predictions import LEVELS, config_values
 
-    if options["train"] is None:
+    if source is not None:
         of_table = (*(key for key in TABLE_KEYS if key not in ("separator", "encoding")), "scale")
         for key in of_table:
             if options[key] is not None:
                 raise click.UsageError(
                     f"--{key} goes with --train; a config says it itself (--set overrides)"
                 )
-        return load_config(files[0], options["overrides"])
+        return load_config(source, options["overrides"])
     for key, option in OF_CONFIG.items():
         if options[key]:
             raise click.UsageError(f"{option} goes with a config, not with --train")

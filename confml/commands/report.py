@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import Folder, json_option, quiet_option
+from confml.commands.options import Folder, all_option, allow_import_option, json_option, quiet_option, say
 
 
 @click.command()
@@ -25,7 +25,9 @@ from confml.commands.options import Folder, json_option, quiet_option
 )
 @click.option("--log", is_flag=True, help="Use a logarithmic axis for KEY.")
 @click.option("--log-metric", is_flag=True, help="Use a logarithmic axis for the metric.")
+@allow_import_option
 @json_option
+@all_option
 @quiet_option
 def report(
     runs: tuple[Path, ...],
@@ -38,6 +40,7 @@ def report(
     log: bool,
     log_metric: bool,
     as_json: bool,
+    everything: bool,
     quiet: bool,
 ) -> None:
     """Rebuild tables and figures of a run.
@@ -90,7 +93,11 @@ def report(
         for name in tables:
             if name not in known_tables():
                 raise ConfmlError(f"unknown table '{name}'", hint=did_you_mean(name, known_tables()))
-        paths, _ = write_items(combined_tables(tables, runs), out)
+        paths, missing = write_items(combined_tables(tables, runs), out)
+        if not paths:
+            raise ConfmlError("; ".join(missing), hint="confml describe NAME shows what a table needs")
+        for note in missing:
+            say(f"note: {note}")
         if not quiet:
             for path in paths:
                 if path.suffix == ".md":
@@ -104,4 +111,4 @@ def report(
     if as_json:
         print_json(results)
     elif not quiet:
-        print_run(results, runs[0])
+        print_run(results, runs[0], everything=everything)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import click
 
 from confml.commands.options import (
+    all_option,
+    allow_import_option,
     config_argument,
     folder_of,
     json_option,
@@ -18,12 +20,14 @@ from confml.commands.options import (
     say,
     set_option,
 )
+from confml.commands.plan import show_plan
 
 
 @click.command()
 @config_argument
 @out_option
 @set_option
+@allow_import_option
 @click.option(
     "--jobs", "-j", type=int, default=None, help="Number of parallel tasks.  [default: number of cores]"
 )
@@ -46,7 +50,10 @@ from confml.commands.options import (
 )
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds another run or other files.")
+@click.option("--dry-run", is_flag=True, help="Show the cells without computing, as confml plan does.")
+@click.option("--verbose", "-v", is_flag=True, help="Print a line per finished task, and all tables.")
 @json_option
+@all_option
 @quiet_option
 def run(
     config,
@@ -61,7 +68,10 @@ def run(
     memory,
     fail_fast,
     force,
+    dry_run,
+    verbose,
     as_json,
+    everything,
     quiet,
 ) -> int:
     """Run a config and write its reports.
@@ -83,12 +93,17 @@ def run(
     """
     settings = load(config, overrides)
     folder = folder_of(settings, out)
+    if dry_run:
+        show_plan(settings, folder, as_json)
+        return 0
 
     import joblib
 
     from confml.config.limits import parse_limits
+    from confml.config.warnings import unsilenced
     from confml.errors import ConfmlError
     from confml.report import open_run, print_json, print_run, write_report
+    from confml.report.warnings import result_warnings
     from confml.runner.environment import guarded
     from confml.runner.progress import progress_for
     from confml.runner.run import parse_shard
@@ -111,12 +126,15 @@ def run(
                 limits=limits,
                 fail_fast=fail_fast,
                 force=force,
-                progress=progress_for(quiet),
+                progress=progress_for(quiet, verbose),
                 say=(lambda text: None) if quiet else say,
             )
             with guarded(folder):
                 results = open_run(folder, known=state.done)
                 write_report(results, folder)
+        if not quiet:
+            for warning in unsilenced(result_warnings(results), settings.silence):
+                say(f"warning: {warning.text}")
     except KeyboardInterrupt:
         with contextlib.suppress(OSError):  # after SIGHUP there may be no terminal
             say(f"confml: interrupted; finished cells are in {folder}: run the same command again to go on")
@@ -124,7 +142,7 @@ def run(
     if as_json:
         print_json(results)
     elif not quiet:
-        print_run(results, folder)
+        print_run(results, folder, everything=everything or verbose)
     if state.failed:
         noun = "cell" if len(state.failed) == 1 else "cells"
         say(f"confml: {len(state.failed)} {noun} failed; see {folder / 'failures.csv'}")

@@ -10,8 +10,8 @@ from confml.config import grids
 from confml.config.draft import Draft
 from confml.config.method_entry import MethodEntry
 from confml.config.schema import StepSpec
-from confml.errors import ConfmlError
-from confml.plugins.parameters import IncompatibleParameters, MissingParameter, ParameterError
+from confml.errors import ConfmlError, did_you_mean
+from confml.plugins.parameters import FilePath, IncompatibleParameters, MissingParameter, ParameterError
 from confml.yaml import got
 
 Check = Callable[[str, Mapping[str, Any]], None]
@@ -49,6 +49,7 @@ def check_methods(draft: Draft) -> None:
         if not _is_known(draft, check, entry.name, place):
             continue
         _check_fixed(draft, check, entry.name, entry.params, place)
+        _check_files(draft, entry, place)
         _check_conformal(draft, check, entry, place)
         _check_grids(draft, check, entry, place)
         if not whole or draft.problems.noted > found:
@@ -82,6 +83,28 @@ def _check_fixed(draft: Draft, check: Check, name: str, params: Mapping[str, Any
         error = _problem_with(check, name, parameter, value)
         if error is not None:
             draft.add_error(error, parameter, value, (*place, "params", parameter))
+
+
+def file_parameters(method: str) -> list[str]:
+    """Return the parameters of a method that are paths of files."""
+    from confml.methods.registry import methods
+
+    if method not in methods.own:
+        return []
+    return [name for name, rule in methods.own[method].parameters.items() if isinstance(rule, FilePath)]
+
+
+def _check_files(draft: Draft, entry: MethodEntry, place: tuple) -> None:
+    """Note files that do not exist."""
+    for name in file_parameters(entry.name):
+        given = [((*place, "params", name), entry.params[name])] if name in entry.params else []
+        given += [((*place, "sweep", name), value) for value in entry.sweep.get(name, ())]
+        for at, value in given:
+            path = draft.file(str(value))
+            if not path.is_file():
+                others = [one.name for one in path.parent.glob("*")] if path.parent.is_dir() else []
+                hint = did_you_mean(path.name, others, list_all=False)
+                draft.add(at, f"there is no file {path}", hint)
 
 
 def _check_conformal(draft: Draft, check: Check, entry: MethodEntry, place: tuple) -> None:

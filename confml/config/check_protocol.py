@@ -28,7 +28,7 @@ def check_protocol(draft: Draft) -> None:
 def _check_online(draft: Draft, protocol: Protocol) -> None:
     """Note methods, steps and keys that need a training part, which protocol online does not have."""
     from confml.methods.registry import method_class
-    from confml.steps.registry import known_steps
+    from confml.steps.registry import known_steps, step_class
 
     if protocol.repeats > 1 and protocol.order == "given":
         message, hint = "the given order gives the same each time", "order: shuffled"
@@ -45,7 +45,11 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
                 draft.add((*place, key), "protocol online has no training part for it", at_key=True)
     steps = known_steps()
     for place, step, _ in draft.entries(StepSpec, "steps"):
-        if step.name in steps and steps[step.name].learns:
+        try:
+            learns = step_class(step.name).learns
+        except ConfmlError:
+            continue  # `check_steps` notes it
+        if learns:
             message = f"step '{step.name}' learns on a training part, and protocol online has none"
             by_row = ", ".join(name for name, cls in steps.items() if not cls.learns)
             draft.say((*place, "name"), message, f"steps that transform each example by itself: {by_row}")

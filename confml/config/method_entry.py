@@ -71,7 +71,8 @@ class MethodEntry(Part):
     rest = "params"
 
     name: Words = Field(
-        description="A method of `confml methods`, or a scikit-learn classifier by its dotted name.",
+        description="A method of `confml methods`, or a classifier with scikit-learn's interface by its "
+        "dotted name; packages other than scikit-learn need --allow-import.",
         examples=["tcm-nn", "sklearn.ensemble.RandomForestClassifier"],
     )
     params: dict[str, Any] = Field({}, description="Parameters whose names are also keys of a method.")

@@ -19,6 +19,7 @@ from confml.config.method_entry import MethodEntry
 from confml.config.part import Part
 from confml.config.protocol import Protocol
 from confml.config.values import Between, Name, Seed, Share, Whole, Words, one_of
+from confml.config.warnings import WARNINGS
 
 
 class StepSpec(Part):
@@ -28,7 +29,11 @@ class StepSpec(Part):
     rest = "params"
     one_key = True
 
-    name: Words = Field(description="The step.", examples=["row-standardise"])
+    name: Words = Field(
+        description="A step of `confml methods`, or a transformer with scikit-learn's interface by its "
+        "dotted name.",
+        examples=["row-standardise", "sklearn.decomposition.PCA"],
+    )
     params: dict[str, Any] = Field(
         {}, description="Parameters of the step whose names are also keys of a step."
     )
@@ -102,9 +107,20 @@ class Config(Part):
     figures: tuple[FigureSpec, ...] = Field(
         (), description="Figures to draw.", examples=[["error-against-k"]]
     )
+    costs: dict[str, Any] | None = Field(
+        None,
+        description="Costs of decisions of `confml predict`: matrix (for each true class the cost of each "
+        "prediction) and abstain (the price of no decision).",
+        examples=[{"matrix": {"good": {"bad": 1}, "bad": {"good": 5}}, "abstain": 0.8}],
+    )
     seed: Seed = Field(1, description="Random seed of the run.")
     paper: PaperSpec | None = Field(
         None, description="Published results to compare with.", examples=[{"table": "tcm-nn-table3"}]
+    )
+    silence: tuple[Annotated[str, one_of(*WARNINGS)], ...] = Field(
+        (),
+        description="Codes of warnings that are not shown (confml describe --type warning lists them).",
+        examples=[["duplicate-rows"]],
     )
     _path: Path | None = PrivateAttr(None)
 
@@ -130,7 +146,10 @@ class Config(Part):
 
         Defaults are included, grids are expanded, paths are absolute; the path of the config is omitted.
         """
-        return super().as_dict()
+        plain = super().as_dict()
+        if not self.silence:
+            plain.pop("silence")
+        return plain
 
 
 def part_at(place: Sequence[str | int]) -> type[Part] | None:

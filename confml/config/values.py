@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic_core import PydanticCustomError, core_schema
 
 from confml.errors import did_you_mean
-from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
+from confml.plugins.parameters import AnyOf, Choice, FilePath, Flag, Integer, Nothing, Number, Parameter
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,8 @@ def parameter_schema(parameter: Parameter) -> dict[str, Any]:
         return {"type": "boolean"}
     if isinstance(parameter, Nothing):
         return {"type": "null"}
+    if isinstance(parameter, FilePath):
+        return {"type": "string", "minLength": 1}
     if isinstance(parameter, Text):
         pattern = {"pattern": f"^(?:{parameter.pattern})$"} if parameter.pattern else {"minLength": 1}
         return {"type": "string", **pattern}

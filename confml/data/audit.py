@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence, Sized
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,10 @@ from confml.data.dataset import DataSet, label_variants
 
 ID_ROWS = 10  # in fewer rows all values of a feature may well differ
 RANGES = 10.0  # features are unscaled where the largest range is as many times that of the lower quartile
+_FIRST = 500  # rows that are looked at first for a conflict
 _CHANCE = -3.0  # log10 of the probability by chance from which a feature is said to give the label away
 _MOST = 20  # lines and columns that a finding lists
+MOST_VALUES = 2_500_000  # of the features, that the audit of a run looks at
 _DOUBLED = 10  # distinct rows from which a file can be called doubled
 
 
@@ -63,6 +65,37 @@ def audit(data: DataSet) -> list[Finding]:
     ]
 
 
+def audited_rows(data: DataSet, most: int = MOST_VALUES) -> DataSet:
+    """The data set, or about ``most`` / (number of features) of its rows if it has more than ``most`` values.
+
+    The rows are chosen by a hash of their values in the 16 features that vary most, so that equal rows are
+    all chosen or all left out: their share stays the same, and the time does not grow with the number of
+    features.
+    """
+    n, a = data.table.shape
+    if n * a <= most:
+        return data
+    some = data.table[:: max(1, n // 1000)]
+    varied = [len(np.unique(some[:, j])) for j in range(a)]
+    mixed = _mixed([_bits(data.table[:, j]) for j in np.argsort(varied)[::-1][:4]])
+    kept = np.flatnonzero(mixed % np.uint64(-(-n * a // most)) == 0)
+    if not 0 < len(kept) * a < 2 * most:  # the features hardly vary
+        kept = np.arange(0, n, -(-n * a // most))
+    train, test = data.train_rows, data.test_rows
+    table = data.table[kept]
+    return replace(
+        data,
+        X=table if data.X is data.table else data.X[kept],
+        y=data.y[kept],
+        table=table,
+        train_rows=None if train is None else np.flatnonzero(np.isin(kept, train)),
+        test_rows=None if test is None else np.flatnonzero(np.isin(kept, test)),
+        groups=None if data.groups is None else data.groups[kept],
+        lines=None if data.lines is None else data.lines[kept],
+        ids=None if data.ids is None else data.ids[kept],
+    )
+
+
 # ---- rows
 
 
@@ -76,17 +109,23 @@ def _row_groups(columns: Sequence[np.ndarray]) -> np.ndarray:
     Rows are compared by a hash of 64 bits, and those with equal hashes value by value.
     """
     bits = [_bits(column) for column in columns]
-    mixed = np.zeros(len(bits[0]), dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        for column in bits:
-            mixed = (mixed ^ column) * np.uint64(0x9E3779B97F4A7C15)
-            mixed ^= mixed >> np.uint64(32)
+    mixed = _mixed(bits)
     _, first, inverse = np.unique(mixed, return_index=True, return_inverse=True)
     group = first[inverse.reshape(-1)]
     own = np.arange(len(group))
     for column in bits:
         group = np.where(column == column[group], group, own)  # equal hashes of different rows
     return group
+
+
+def _mixed(bits: Sequence[np.ndarray]) -> np.ndarray:
+    """(n,) a hash of the bits of all columns."""
+    mixed = np.zeros(len(bits[0]), dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        for column in bits:
+            mixed = (mixed ^ column) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(32)
+    return mixed
 
 
 def _bits(column: np.ndarray) -> np.ndarray:
@@ -249,6 +288,13 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
         there = ~np.isnan(values)
         if not there.all():
             continue
+        if len(values) > 2 * _FIRST:  # a few rows refute most features
+            conflict, first_runs = _runs(values[:_FIRST], labels[:_FIRST])
+            if conflict:
+                continue
+            repeated = len(values) - len(np.unique(values)) if first_runs > len(sizes) else len(values)
+            if repeated * alike + among >= _CHANCE:
+                continue
         order = np.lexsort((labels, values))
         value, label = values[order], labels[order]
         steps = value[1:] != value[:-1]
@@ -274,6 +320,15 @@ def _given_away(data: DataSet, rows: np.ndarray, y: np.ndarray, train: np.ndarra
             columns=tuple(names[:_MOST]),
         )
     ]
+
+
+def _runs(values: np.ndarray, labels: np.ndarray) -> tuple[bool, int]:
+    """Whether two rows of one value have two labels, and the number of runs of labels in the order of
+    values."""
+    order = np.lexsort((labels, values))
+    value, label = values[order], labels[order]
+    changes = label[1:] != label[:-1]
+    return bool(np.any(changes & (value[1:] == value[:-1]))), 1 + int(np.count_nonzero(changes))
 
 
 def _constant_and_duplicate(data: DataSet, train: np.ndarray) -> list[Finding]:

@@ -7,10 +7,14 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from confml.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}(\.0*)?")  # 7, -1, 6.0000
 
@@ -108,6 +112,19 @@ class DataSet:
     def classes(self) -> np.ndarray:
         """(c,) the distinct labels, sorted."""
         return np.unique(self.y)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the features, with the texts of categories, then the column ``label``; one row per row."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {}
+        for j, (name, known) in enumerate(zip(self.table_attributes, self.categories, strict=True)):
+            values = self.table[:, j]
+            if known is not None:
+                texts = np.array([*known, None], dtype=object)
+                values = texts[np.where(np.isnan(values), len(known), values).astype(np.intp)]
+            columns[name] = values
+        return pd.DataFrame(columns).assign(label=self.y)
 
     def identifiers(self) -> dict[str, np.ndarray]:
         """Return the identifiers by column: name -> (n,) text."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
@@ -50,6 +51,7 @@ class RowCoder:
     of the training file that are no features. missing: treatment of a missing feature: ``error``, or ``drop``
     and ``mean``, which keep it as NaN. decimal: the decimal mark of numbers.
 
+    features, categories, id_columns: as ``table_attributes`` and so on of the training set.
     unknown: categories that no training row has, per column, of all rows coded so far.
     """
 
@@ -61,8 +63,13 @@ class RowCoder:
         missing: str = "error",
         decimal: str = ".",
     ):
-        self.data, self.label, self.missing, self.decimal = data, label, missing, decimal
-        self._unused = {*unused, *data.id_columns, *([] if label is None else [label])}
+        self.label, self.missing, self.decimal = label, missing, decimal
+        self.features, self.categories, self.id_columns = (
+            data.table_attributes,
+            data.categories,
+            data.id_columns,
+        )
+        self._unused = sorted({*unused, *data.id_columns, *([] if label is None else [label])})
         self._codes = [
             None if known is None else {text: float(code) for code, text in enumerate(known)}
             for known in data.categories
@@ -70,14 +77,20 @@ class RowCoder:
         self._coding = _coding_of(data)
         self.unknown: dict[str, UnknownCategory] = {}
 
+    def without_counts(self) -> RowCoder:
+        """A copy that has coded no rows yet."""
+        fresh = copy.copy(self)
+        fresh.unknown = {}
+        return fresh
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of all columns that new rows may have."""
-        return (*self.data.table_attributes, *sorted(self._unused))
+        return (*self.features, *self._unused)
 
     def check_columns(self, table: TextTable) -> list[str]:
         """Raise one DataError for all missing columns; return notes on columns that are not used."""
-        lacking = [name for name in self.data.table_attributes if name not in table.place]
+        lacking = [name for name in self.features if name not in table.place]
         more = [name for name in table.names if name not in self.columns]
         if lacking:
             column = "a column" if len(lacking) == 1 else "columns"
@@ -94,7 +107,7 @@ class RowCoder:
             notes.append(
                 f"{table.path.name}: columns that the training rows do not have are not used: {quoted(more)}"
             )
-        gone = [name for name in self.data.id_columns if name not in table.place]
+        gone = [name for name in self.id_columns if name not in table.place]
         if gone:
             notes.append(
                 f"{table.path.name}: identifier columns of the training rows are missing: {quoted(gone)}"
@@ -103,7 +116,7 @@ class RowCoder:
 
     def code(self, table: TextTable) -> NewRows:
         """The rows of a table. Raises DataError for a text, an infinite or a missing value in a feature."""
-        n, names = len(table.rows), self.data.table_attributes
+        n, names = len(table.rows), self.features
         values = np.empty((n, len(names)))
         for j, (name, codes) in enumerate(zip(names, self._codes, strict=True)):
             texts = table.column(name)
@@ -116,8 +129,8 @@ class RowCoder:
         complete = np.asarray(~np.isnan(values).any(axis=1))
         if self.missing == "error" and not complete.all():
             raise self._missing_error(table, values)
-        X, _ = code_columns(values, names, self.data.categories, self._coding)
-        ids = [table.column(name) if name in table.place else [""] * n for name in self.data.id_columns]
+        X, _ = code_columns(values, names, self.categories, self._coding)
+        ids = [table.column(name) if name in table.place else [""] * n for name in self.id_columns]
         labels = None if self.label is None or self.label not in table.place else table.column(self.label)
         return NewRows(
             X,
@@ -172,14 +185,14 @@ class RowCoder:
         ]
 
     def _known(self, name: str) -> tuple[str, ...]:
-        return self.data.categories[self.data.table_attributes.index(name)] or ()
+        return self.categories[self.features.index(name)] or ()
 
     def _missing_error(self, table: TextTable, values: np.ndarray) -> DataError:
         rows, columns = np.nonzero(np.isnan(values))
         more = f"; {counted(len(rows) - 1, 'more value')} {'is' if len(rows) == 2 else 'are'} missing"
         return DataError(
             "the value is missing" + (more if len(rows) > 1 else ""),
-            where=table.where(int(rows[0]), self.data.table_attributes[columns[0]]),
+            where=table.where(int(rows[0]), self.features[columns[0]]),
             hint="missing: mean (--missing mean) fills in the training mean, missing: drop leaves such rows "
             "without a prediction",
         )

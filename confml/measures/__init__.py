@@ -11,7 +11,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from confml.measures import efficiency, martingales, novelty, point, regions, selective, validity
+from confml.measures import (
+    calibration,
+    confusion,
+    efficiency,
+    martingales,
+    novelty,
+    point,
+    ranking,
+    regions,
+    selective,
+    validity,
+)
 from confml.measures._case import Case, Context, Measure, Row
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
@@ -19,6 +30,7 @@ from confml.measures.prediction import Prediction
 MEASURES: tuple[Measure, ...] = (
     *(point.MEASURE, regions.MEASURE, selective.MEASURE),
     *(validity.MEASURE, efficiency.MEASURE, martingales.MEASURE, novelty.MEASURE),
+    *(confusion.MEASURE, ranking.MEASURE, calibration.MEASURE),
 )
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 HIGHER, LOWER = "higher", "lower"
+OWN = "defined by confml"
+"""Source of a metric without a publication."""
 
 
 @dataclass(frozen=True)

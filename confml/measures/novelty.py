@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row, fraction
-from confml.measures.metrics import HIGHER, LOWER, Metric
+from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
 
 
 def familiarity(case: Case) -> np.ndarray:
@@ -46,16 +46,19 @@ MEASURE = Measure(
             "without p-values) than one of an absent class",
             HIGHER,
             "P(credibility of a known > of an absent class) + P(equal) / 2",
+            OWN,
         ),
         "unseen_no_class": Metric(
             "share of empty regions among test examples of absent classes",
             HIGHER,
             "#{i: y_i absent, |G_i| = 0} / #{i: y_i absent}",
+            OWN,
         ),
         "known_no_class": Metric(
             "share of empty regions among test examples of known classes",
             LOWER,
             "#{i: y_i known, |G_i| = 0} / #{i: y_i known}",
+            OWN,
         ),
     },
     compute=_compute,

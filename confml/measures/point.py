@@ -9,6 +9,8 @@ import numpy as np
 from confml.measures._case import Case, Measure, Row
 from confml.measures.metrics import HIGHER, LOWER, Metric
 
+_SOURCE = "Sokolova and Lapalme 2009"
+
 
 def adjusted_rand_index(truth: np.ndarray, labels: np.ndarray) -> float:
     """Return the adjusted Rand index of two labellings (n,): 1 if equal, about 0 at random; NaN for n = 0.
@@ -34,8 +36,11 @@ MEASURE = Measure(
             "share of test examples whose predicted label is wrong",
             LOWER,
             "#{i: predicted label of i is not y_i} / n",
+            _SOURCE,
         ),
-        "accuracy": Metric("share of test examples whose predicted label is correct", HIGHER, "1 - error"),
+        "accuracy": Metric(
+            "share of test examples whose predicted label is correct", HIGHER, "1 - error", _SOURCE
+        ),
         "ari": Metric(
             "adjusted Rand index of predicted and true labels",
             HIGHER,

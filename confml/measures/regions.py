@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row, fraction
-from confml.measures.metrics import HIGHER, LOWER, Metric
+from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
+
+_SOURCE = "Vovk, Gammerman and Shafer 2005"
 
 REASONS = ("atypical", "certain", "ambiguous")  # of a region with none, one, several labels
 
@@ -90,6 +92,7 @@ MEASURE = Measure(
             "share of regions that contain the true label; at least 1 - level if regions are valid",
             None,
             "#{i: y_i in G_i} / n",
+            _SOURCE,
         ),
         "mean_region_size": Metric(
             "mean set size: number of labels in a region, 0 for empty regions (criterion N)",
@@ -98,10 +101,10 @@ MEASURE = Measure(
             "Vovk et al. 2016",
         ),
         "mean_region_size_nonempty": Metric(
-            "mean set size of the regions that are not empty", LOWER, "sum |G_i| / #{i: |G_i| > 0}"
+            "mean set size of the regions that are not empty", LOWER, "sum |G_i| / #{i: |G_i| > 0}", OWN
         ),
         "one_class": Metric(
-            "singleton rate: share of regions with exactly one label", HIGHER, "#{i: |G_i| = 1} / n"
+            "singleton rate: share of regions with exactly one label", HIGHER, "#{i: |G_i| = 1} / n", _SOURCE
         ),
         "two_or_more": Metric(
             "share of regions with two or more labels (criterion M)",
@@ -109,11 +112,12 @@ MEASURE = Measure(
             "#{i: |G_i| > 1} / n",
             "Vovk et al. 2016",
         ),
-        "no_class": Metric("share of empty regions", None, "#{i: |G_i| = 0} / n"),
+        "no_class": Metric("share of empty regions", None, "#{i: |G_i| = 0} / n", _SOURCE),
         "correct_of_one_class": Metric(
             "singleton accuracy: share of the regions with exactly one label whose label is correct",
             HIGHER,
             "#{i: G_i = {y_i}} / #{i: |G_i| = 1}",
+            OWN,
         ),
     },
     compute=_compute,

@@ -10,6 +10,7 @@ from confml.measures._case import Case, Measure, Row
 from confml.measures.metrics import HIGHER, LOWER, Metric
 from confml.measures.rejection import curve_of, sureness
 
+_SOURCE = "Krzanowski et al. 2006"
 AREAS = ("augrc", "aurc", "e_aurc", "auroc_correct")
 
 
@@ -53,22 +54,28 @@ MEASURE = Measure(
             "probability that a correct prediction is more confident than a wrong one",
             HIGHER,
             "P(confidence of a correct > of a wrong prediction) + P(equal) / 2",
+            "Hendrycks and Gimpel 2017",
         ),
         "sure_correct": Metric(
             "share of test examples accepted at the threshold and predicted correctly",
             HIGHER,
             "#{accepted and correct} / n",
+            _SOURCE,
         ),
         "sure_incorrect": Metric(
             "share of test examples accepted at the threshold and predicted wrongly",
             LOWER,
             "#{accepted and wrong} / n",
+            _SOURCE,
         ),
-        "unsure": Metric("share of test examples rejected at the threshold", LOWER, "#{rejected} / n"),
+        "unsure": Metric(
+            "share of test examples rejected at the threshold", LOWER, "#{rejected} / n", _SOURCE
+        ),
         "expected_loss": Metric(
             "mean loss at the threshold: 2 for sure incorrect, -1 for sure correct, 0 for unsure",
             LOWER,
             "2 sure_incorrect - sure_correct",
+            _SOURCE,
         ),
     },
     compute=_compute,

@@ -10,7 +10,7 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.measures._case import Case, Measure, Row, fraction
-from confml.measures.metrics import LOWER, Metric
+from confml.measures.metrics import LOWER, OWN, Metric
 from confml.measures.prediction import Prediction
 
 
@@ -102,11 +102,13 @@ MEASURE = Measure(
             "distribution, 0 to 1 (a distance and not a test: p-values of one test part are dependent)",
             LOWER,
             "sup over t of |#{i: smoothed p_i <= t} / n - t|",
+            "Kolmogorov 1933",
         ),
         "worst_class_coverage": Metric(
             "smallest coverage of a class (all of them: class-coverage.csv)",
             None,
             "min over classes c of #{i: y_i = c in G_i} / #{i: y_i = c}",
+            OWN,
         ),
     },
     compute=_compute,

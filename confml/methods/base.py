@@ -77,6 +77,8 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     takes_nominal: whether it uses nominal features as they are. It then has a parameter ``nominal``
         (`confml.methods.nominal.NOMINAL`) with the numbers of the columns that hold codes of categories,
         and gets those codes instead of 0/1 columns.
+    takes_rows: whether it gets the numbers of rows of the data set (m, 1) in place of their features, because
+        its predictions were computed before; see `confml.methods.external`.
     learns_online: whether it can predict examples one at a time and learn each; it then has
         `evaluate_online`.
     metrics: the declaration of each number that `fit_metrics_` may hold, with its better direction.
@@ -89,6 +91,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     version: ClassVar[int] = 1
     views: ClassVar[tuple[str, ...]] = ()
     takes_nominal: ClassVar[bool] = False
+    takes_rows: ClassVar[bool] = False
     learns_online: ClassVar[bool] = False
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     metrics: ClassVar[Mapping[str, Metric]] = {}
@@ -200,6 +203,14 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
             f"{type(self).__name__} does not learn one example at a time",
             hint="protocol: {kind: online} is for methods that do, such as tcm-nn",
         )
+
+    def for_few_rows(self) -> Any:
+        """Return an object that predicts a few test examples as this fitted method does, or None.
+
+        Its ``confident_predict(X, rng=None)`` returns the same bits. A stored model uses it, so its module
+        imports neither scikit-learn nor compiled kernels, whose import takes longer than the prediction.
+        """
+        return None
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:

@@ -1,19 +1,20 @@
-"""The methods that a config can name: confml's own, those of other packages, scikit-learn's classifiers."""
+"""The methods that a config can name: confml's own, those of other packages, classifiers by dotted name."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import sklearn
 
-from confml.errors import ConfigError, ConfmlError
+from confml.errors import ConfigError, ConfmlError, nearest
 from confml.methods.base import Method
 from confml.methods.conformal import conformal
 from confml.methods.conformal.settings import KEY, PARAMETERS, check_settings, settings_of
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
 from confml.methods.sklearn.sklearn_method import SklearnMethod, new_classifier, view_of
+from confml.plugins.imports import find_object, import_permission, is_installed, package_version
 from confml.plugins.parameters import Parameter
 from confml.plugins.registry import PluginRegistry, required_parameters
 
@@ -36,6 +37,7 @@ def broken_methods() -> dict[str, ConfmlError]:
 def method_class(name: str) -> type[Method]:
     """Return the class of a method, `SklearnMethod` for a dotted name; ConfigError where it is unknown."""
     if _is_dotted(name):
+        _check_spelling(name)
         find_classifier(name)
         return SklearnMethod
     if name not in methods.names() and name.isidentifier() and not name.islower():
@@ -58,8 +60,23 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
     else:
         methods.check(name, params)
         views = views_of(method_class(name))
+        if settings and method_class(name).takes_rows:
+            _check_calibration_on_all(name, settings)
     if settings:
         check_settings(name, settings, views)
+
+
+def _check_calibration_on_all(name: str, settings: Mapping[str, Any]) -> None:
+    """Raise ConfigError for settings that need features or a fit, which predictions of a file do not have."""
+    if settings.get(KEY, "split") != "split":
+        raise ConfigError(f"{name} is not fitted, so there are no folds", hint="use conformal: split")
+    if f"{KEY}__calibration" in settings:
+        raise ConfigError(
+            f"{name} is calibrated on the whole training part, because nothing is fitted",
+            hint="remove calibration",
+        )
+    if settings.get(f"{KEY}__nonconformity") == "knn-ratio":
+        raise ConfigError(f"knn-ratio needs features, and {name} has none", hint="use nonconformity: lac")
 
 
 def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
@@ -73,16 +90,47 @@ def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
     return conformal.make(method, settings) if settings else method
 
 
-def version_of(name: str, params: Mapping[str, Any] | None = None) -> int | str:
+def version_of(name: str, params: Mapping[str, Any] | None = None, values: Iterable[Any] = ()) -> int | str:
     """Return the version of a method, which changes whenever its results may change.
 
-    For scikit-learn's classifiers it contains the version of scikit-learn; with ``conformal`` in ``params``
-    it also contains the version of that.
+    For a dotted name it contains the versions of scikit-learn and of the packages of all classes that the
+    parameters name; with ``conformal`` in ``params`` it also contains the version of that. values: further
+    values of parameters, such as those of a grid.
     """
     cls = method_class(name)
-    version = f"{cls.version}, scikit-learn {sklearn.__version__}" if cls is SklearnMethod else cls.version
-    settings, _ = settings_of(params or {})
+    settings, params = settings_of(params or {})
+    version = str(cls.version) if cls is SklearnMethod else cls.version
+    if cls is SklearnMethod:
+        packages = packages_of(name, [*params.values(), *values])
+        known = {"scikit-learn": sklearn.__version__, **packages}
+        version = ", ".join([str(version), *(f"{package} {one}" for package, one in known.items())])
     return f"{version}, conformal {conformal.Conformal.version}" if settings else version
+
+
+def packages_of(name: str, values: Iterable[Any] = ()) -> dict[str, str]:
+    """Return package -> version of the dotted names that need a permission, sorted; none for own methods.
+
+    name: of a method or step. values: of its parameters. Raises ConfigError for a name that is not imported.
+    """
+    found = {}
+    for one in (name, *_texts(values)):
+        is_class = _is_dotted(one) and not one.startswith("sklearn") and import_permission().permits(one)
+        if is_class:
+            find_object(one, "method")
+            package, version = package_version(one)
+            found[package] = version
+    return dict(sorted(found.items()))
+
+
+def _texts(values: Any) -> Iterator[str]:
+    """Iterate over the texts among values, at any depth."""
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            yield from _texts(value.values())
+        elif isinstance(value, list | tuple):
+            yield from _texts(value)
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -98,19 +146,27 @@ def describe(name: str) -> dict[str, Any]:
     if cls is not SklearnMethod:
         return methods.describe(name) | {"views": views_of(cls)}
     classifier = find_classifier(name)
+    if not inspect.isclass(classifier):  # an estimator in a module, whose parameters are set already
+        classifier = type(classifier)
     text = inspect.cleandoc(classifier.__doc__ or "")
     # The sections of parameters and attributes follow; the parameters are listed one by one below.
     text = plain(text.partition("\nParameters\n")[0].strip())
-    needs = required_parameters(classifier)
+    needs = required_parameters(classifier) if inspect.isclass(find_classifier(name)) else set()
     return {
         "name": name,
         "summary": text.partition("\n")[0],
         "text": text,
-        "source": f"scikit-learn {sklearn.__version__}",
+        "source": source_of(name),
         "version": version_of(name),
-        "views": [] if needs else [view_of(classifier())],
+        "views": [] if needs else [view_of(new_classifier(name, {}))],
         "parameters": describe_parameters(classifier),
     }
+
+
+def source_of(name: str) -> str:
+    """Return the package of a dotted name with its version, such as ``scikit-learn 1.7.2``."""
+    packages = packages_of(name) or {"scikit-learn": sklearn.__version__}
+    return ", ".join(f"{package} {version}" for package, version in packages.items())
 
 
 def conformal_parameters() -> Mapping[str, Parameter]:
@@ -124,6 +180,18 @@ def views_of(cls: type[Method]) -> list[str]:
         return list(cls.views)
     implied = {"predict_p_values": "p-value", "predict_proba": "probability", "decision_function": "margin"}
     return [view for function, view in implied.items() if hasattr(cls, function)]
+
+
+def _check_spelling(name: str) -> None:
+    """Raise ConfigError for a dotted name that is most likely a method or ``sklearn`` with a mistake."""
+    package = name.partition(".")[0]
+    if package == "sklearn" or import_permission().permits(name) or is_installed(package):
+        return
+    close = nearest(name, methods.names())
+    if close is None and nearest(package, ["sklearn"]):
+        close = f"sklearn.{name.partition('.')[2]}"
+    if close is not None:
+        raise ConfigError(f"unknown method '{name}'", hint=f"did you mean '{close}'?")
 
 
 def _is_dotted(name: str) -> bool:

@@ -17,6 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any
 
 from confml.errors import ConfigError, did_you_mean
@@ -197,6 +198,17 @@ class AnyOf(Parameter):
 
     def accepts(self, value: Any) -> bool:
         return any(one.accepts(value) for one in self.of)
+
+
+@dataclass(frozen=True)
+class FilePath(Parameter):
+    """The path of a file. In a config, relative paths count from the config's folder."""
+
+    def expected(self) -> str:
+        return "the path of a file"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str | PathLike) and bool(str(value).strip()) and "\0" not in str(value)
 
 
 @dataclass(frozen=True)

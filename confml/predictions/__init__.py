@@ -2,28 +2,60 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confml.predictions.batch import Batch, Output, predict_tables
-from confml.predictions.model import Choice, Model
-from confml.predictions.summary import Summary
+from confml.plugins.imports import with_allowed_imports
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LEVELS", "Batch", "Choice", "Model", "Output", "Summary", "predict", "predict_tables"]
+    from confml.predictions.batch import Batch as Batch
+    from confml.predictions.batch import Output as Output
+    from confml.predictions.batch import predict_tables as predict_tables
+    from confml.predictions.costs import Costs as Costs
+    from confml.predictions.costs import read_costs as read_costs
+    from confml.predictions.model import Model as Model
+    from confml.predictions.operating_point import RiskTarget as RiskTarget
+    from confml.predictions.store import load_model as load_model
+    from confml.predictions.store import save_model as save_model
+    from confml.predictions.summary import Summary as Summary
+    from confml.predictions.training import Choice as Choice
+    from confml.predictions.training import fit_model as fit_model
+
+# Imported when they are first used: a stored model answers without what a fit imports.
+_HOMES = {
+    "batch": ("Batch", "Output", "predict_tables"),
+    "costs": ("Costs", "read_costs"),
+    "model": ("Model",),
+    "operating_point": ("RiskTarget",),
+    "store": ("load_model", "save_model"),
+    "summary": ("Summary",),
+    "training": ("Choice", "fit_model"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["LEVELS", "predict", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+
 
 LEVELS = (0.01, 0.05, 0.1)
 """Significance levels without a config."""
 
 
+@with_allowed_imports
 def predict(
-    train: pd.DataFrame | str | Path,
+    train: pd.DataFrame | str | Path | Model,
     new: pd.DataFrame | str | Path,
     *,
-    label: str,
+    label: str | None = None,
     method: str = "tcm-nn",
     params: Mapping[str, Any] | None = None,
     steps: Sequence[Any] | None = None,
@@ -37,29 +69,46 @@ def predict(
     view: str | None = None,
     no_empty: bool = False,
     explain: int = 0,
+    costs: Mapping[str, Any] | str | Path | None = None,
+    risk: float | None = None,
+    confidence: float = 0.95,
+    save: str | Path | None = None,
     seed: int = 1,
+    allow_import: Sequence[str] | str = (),
     say: Callable[[str], None] = lambda text: None,
 ) -> pd.DataFrame:
     """Fit a method to labelled rows and predict new rows, with a region for each significance level.
 
     train, new: DataFrames, or paths of table files (CSV, .parquet, .xlsx). Columns are matched by name; a
-    column without numbers is categorical. ``new`` needs no label; labels that it has are scored.
+    column without numbers is categorical. ``new`` needs no label; labels that it has are scored. ``train``
+    may also be a model that `load_model` returned, or the path of one (``.confml``); of the parameters below
+    it takes ``levels``, ``no_empty``, ``explain``, ``costs`` and ``say``.
     label: the column of the class. id, nominal, ignore, missing: as the keys of a config's data set.
     method, params: a method of ``confml methods``, and its parameters. steps: as in a config,
     ``["standardise"]`` by default; ``[]`` for none. They are learnt from the training rows.
     conformal: ``"split"`` or ``"cross"`` makes the method conformal. per_class: label-conditional p-values.
     view: name of the view, by default the first one with regions.
     no_empty: an empty region becomes the label of the largest p-value. explain: number of nearest training
-    rows of the predicted and of the runner-up class to list. seed: random seed.
-    say: called with each message: notes on the data, the guarantee, and scores.
+    rows of the predicted and of the runner-up class to list.
+    costs: for decisions of least expected cost, ``{"matrix": {true: {predicted: cost}}, "abstain": cost}`` or
+    the path of such a YAML file, or of a CSV file with one line per true class and one column per prediction.
+    The cost of a correct prediction is 0 by default, and without ``abstain`` no row is left without a
+    decision. The method must have probabilities.
+    risk, confidence: accept predictions such that with probability ``confidence`` at most a share ``risk`` of
+    those accepted are wrong. The threshold is certified on 30 % of the training rows, which the method is not
+    fitted to.
+    save: write the fitted model to this file, for `load_model` and ``confml predict``.
+    seed: random seed. allow_import: packages besides scikit-learn whose classes ``method`` and ``steps`` may
+    name. say: called with each message: notes on the data, the guarantee, and scores.
 
     Returns one row per new row, in its order, with the index of ``new``: ``line`` (of the file, or the number
     of the row from 1), the identifiers, ``label`` where ``new`` has it, ``prediction``, ``confidence``,
     ``credibility`` (p-values only), ``p[<class>]`` or ``prob[<class>]``, for each level ``region@<level>``
-    (a tuple of labels) and ``reason@<level>`` (``certain``, ``ambiguous``, ``atypical``); with ``explain``
-    also ``runner_up``, ``lines@predicted``, ``distances@predicted``, ``lines@runner-up``,
-    ``distances@runner-up`` and ``features@predicted`` (the features in which the row differs most from the
-    nearest training row of the predicted class). Raises ConfigError and DataError.
+    (a tuple of labels) and ``reason@<level>`` (``certain``, ``ambiguous``, ``atypical``); with ``risk``
+    ``accepted``; with ``costs`` ``decision`` (a label or ``abstain``) and ``expected_cost``; with ``explain``
+    ``runner_up``, ``lines@predicted``, ``distances@predicted``, ``lines@runner-up``, ``distances@runner-up``
+    and ``features@predicted`` (the features in which the row differs most from the nearest training row of
+    the predicted class). Raises ConfigError and DataError.
 
     Examples
     --------
@@ -72,34 +121,46 @@ def predict(
     """
     import pandas as pd
 
-    from confml.config import restore_config
-    from confml.data.csv_table import load_tables
     from confml.data.frame_table import frame_table
     from confml.data.table_chunks import chunks_of, table_chunks
+    from confml.errors import ConfigError
+    from confml.predictions.batch import Output
+    from confml.predictions.costs import costs_of, read_costs
+    from confml.predictions.model import Model
+    from confml.predictions.model_file import is_model_file
+    from confml.predictions.store import load_model, save_model
+    from confml.predictions.summary import Summary
 
-    settings: dict[str, Any] = {"label": label, "missing": missing}
-    settings |= {
-        key: [names] if isinstance(names, str) else [str(name) for name in names]
-        for key, names in {"id": id, "nominal": nominal, "ignore": ignore}.items()
-        if names
+    of_data = {"label": label, "missing": missing, "id": id, "nominal": nominal, "ignore": ignore}
+    of_method = {"method": method, "params": params, "steps": steps, "seed": seed}
+    of_choice = {
+        **{"conformal": conformal, "per_class": per_class, "view": view},
+        **{"risk": risk, "confidence": confidence},
     }
-    dataset = {"csv": "train" if isinstance(train, pd.DataFrame) else str(train), **settings}
-    config = restore_config(config_values(dataset, method, params, steps, levels, seed))
-    data = None
-    if isinstance(train, pd.DataFrame):
-        data = load_tables(config.datasets[0].spec(), [frame_table(train, "train")])
-    choice = Choice(conformal=conformal, per_class=per_class, view=view)
-    model = Model(config, choice, data, say)
+    read = None
+    if costs is not None:
+        read = costs_of(costs, "costs") if isinstance(costs, Mapping) else read_costs(costs)
+    if isinstance(train, Model) or (not isinstance(train, pd.DataFrame) and is_model_file(train)):
+        _check_no_fit({**of_data, **of_method, **of_choice})
+        model = train.fresh() if isinstance(train, Model) else load_model(train)
+    else:
+        if label is None:
+            raise ConfigError("label, the name of the column with the class, is needed for a fit")
+        model = _fitted(train, of_data, of_method, of_choice, levels, say)
+    for note in model.notes:
+        say(f"note: {note}")
+    if save is not None:
+        save_model(model, save)
     if isinstance(new, pd.DataFrame):
         tables = chunks_of(frame_table(new, "new"))
     else:
         tables = table_chunks(new, expected=model.coder.columns)
-    output = Output(tuple(map(float, levels)), no_empty, explain)
+    output = Output(tuple(map(float, levels)), no_empty, explain, read)
     summary = Summary(model, output.levels)
     frames = []
     for batch in predict_new(model, tables, output, summary, say):
         frames.append(batch.frame())
-    told = [*model.data.notes, *summary.notes(), " ".join(summary.sentences()), summary.score()]
+    told = [*model.facts.notes, *summary.notes(), " ".join(summary.sentences()), summary.score()]
     for sentence in filter(None, told):
         say(sentence)
     found = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
@@ -110,6 +171,53 @@ def predict(
     return found
 
 
+def _check_no_fit(given: Mapping[str, Any]) -> None:
+    """Raise ConfigError for a parameter of a fit that is given with a fitted model."""
+    import inspect
+
+    from confml.errors import ConfigError
+
+    defaults = inspect.signature(predict).parameters
+    for name, value in given.items():
+        if value is not defaults[name].default and value != defaults[name].default:
+            raise ConfigError(f"{name} is for a fit, and a fitted model is given")
+
+
+def _fitted(
+    train: pd.DataFrame | str | Path,
+    of_data: Mapping[str, Any],
+    of_method: Mapping[str, Any],
+    of_choice: Mapping[str, Any],
+    levels: Sequence[float],
+    say: Callable[[str], None],
+) -> Model:
+    """The model of the parameters of `predict`."""
+    import pandas as pd
+
+    from confml.config import restore_config
+    from confml.data.csv_table import load_tables
+    from confml.data.frame_table import frame_table
+    from confml.predictions.operating_point import RiskTarget
+    from confml.predictions.training import Choice, fit_model
+
+    settings: dict[str, Any] = {"label": of_data["label"], "missing": of_data["missing"]}
+    settings |= {
+        key: [of_data[key]] if isinstance(of_data[key], str) else [str(name) for name in of_data[key]]
+        for key in ("id", "nominal", "ignore")
+        if of_data[key]
+    }
+    dataset = {"csv": "train" if isinstance(train, pd.DataFrame) else str(train), **settings}
+    config = restore_config(config_values(dataset, levels=levels, **of_method))
+    data = None
+    if isinstance(train, pd.DataFrame):
+        data = load_tables(config.datasets[0].spec(), [frame_table(train, "train")])
+    choice = dict(of_choice)
+    risk, confidence = choice.pop("risk"), choice.pop("confidence")
+    target = None if risk is None else RiskTarget(risk, confidence)
+    chosen = Choice(**choice, risk=target)
+    return fit_model(config, chosen, data, say)
+
+
 def _with_own_labels(answers: pd.DataFrame, given: pd.Series) -> pd.DataFrame:
     """The answers with labels as the training DataFrame has them, such as True in place of its text."""
     from confml.data.frame_table import cell_text
@@ -118,7 +226,7 @@ def _with_own_labels(answers: pd.DataFrame, given: pd.Series) -> pd.DataFrame:
     if all(isinstance(value, str | int) and not isinstance(value, bool) for value in own.values()):
         return answers
     for name in answers.columns:
-        if name in ("prediction", "runner_up", "label"):
+        if name in ("prediction", "runner_up", "label", "decision"):
             answers[name] = [own.get(str(value), value) for value in answers[name].tolist()]
         elif name.startswith("region@"):
             answers[name] = [
@@ -133,6 +241,8 @@ def predict_new(
 ) -> Iterator[Batch]:
     """Iterate over the predictions of chunks of new rows; check columns, and count rows in ``summary``."""
     import itertools
+
+    from confml.predictions.batch import predict_tables
 
     first = next(tables)
     for note in model.coder.check_columns(first):

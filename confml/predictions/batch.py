@@ -12,8 +12,10 @@ from confml.data.new_rows import NewRows
 from confml.data.text_table import TextTable
 from confml.measures.prediction import Prediction
 from confml.measures.regions import reasons
+from confml.predictions.costs import Costs, Decisions
 from confml.predictions.explain import SIDES, Explainer, Explanation
 from confml.predictions.model import Model
+from confml.predictions.operating_point import accepted_rows
 from confml.report.files import field, numbers
 from confml.report.sections.regions import region_fields, region_table
 
@@ -27,11 +29,13 @@ class Output:
 
     levels: significance levels of the regions. no_empty: an empty region becomes the label of the largest
     p-value; its reason stays ``atypical``. explain: number of nearest training rows per class, 0 for none.
+    costs: of decisions, None for no decisions.
     """
 
     levels: tuple[float, ...]
     no_empty: bool = False
     explain: int = 0
+    costs: Costs | None = None
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,9 @@ class Batch:
     """Predictions of n new rows, k of which have one.
 
     rows: the new rows. predicted: (n,) bool. prediction: of the k rows. regions, reasons: (k, c) and (k,) for
-    each level, empty for margins. explanation: of the k rows, None if not asked for. id_columns: their names.
+    each level, empty for margins. accepted: (k,) bool by the operating point, None without one. decisions: of
+    the k rows, None without costs. explanation: of the k rows, None if not asked for. id_columns:
+    names.
     """
 
     rows: NewRows
@@ -47,6 +53,8 @@ class Batch:
     prediction: Prediction
     regions: dict[float, np.ndarray]
     reasons: dict[float, np.ndarray]
+    accepted: np.ndarray | None
+    decisions: Decisions | None
     explanation: Explanation | None
     id_columns: tuple[str, ...]
 
@@ -62,6 +70,13 @@ class Batch:
         for level, region in self.regions.items():
             header += [f"region@{level!r}", f"reason@{level!r}"]
             columns += [region_fields(region, classes), self.reasons[level].tolist()]
+        if self.accepted is not None:
+            header.append("accepted")
+            columns.append([field(one) for one in self.accepted.tolist()])
+        if self.decisions is not None:
+            header += ["decision", "expected_cost"]
+            columns.append([field(label) for label in self.decisions.labels])
+            columns.append(numbers(self.decisions.costs))
         if self.explanation is not None:
             header.append("runner_up")
             columns.append([field(label) for label in self.explanation.runner_up.tolist()])
@@ -89,6 +104,10 @@ class Batch:
                 tuple(labels[column] for column in np.flatnonzero(row)) for row in region
             ]
             columns[f"reason@{level!r}"] = self.reasons[level]
+        if self.accepted is not None:
+            columns["accepted"] = self.accepted
+        if self.decisions is not None:
+            columns["decision"], columns["expected_cost"] = self.decisions.labels, self.decisions.costs
         if self.explanation is not None:
             columns["runner_up"] = self.explanation.runner_up
             for side in SIDES:
@@ -120,9 +139,12 @@ class Batch:
 def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) -> Iterator[Batch]:
     """Iterate over the predictions of chunks of new rows whose columns were checked."""
     explainer = Explainer(model, output.explain) if output.explain else None
+    costs = output.costs or (model.costs if model.probability_view is not None else None)
+    decider = costs.decider(model) if costs is not None else None
     for number, table in enumerate(tables):
         rows = model.coder.code(table)
-        prediction = model.predict(rows, number)
+        views = model.views(rows, number)
+        prediction = views[model.view]
         regions = {
             float(level): prediction.region(float(level))
             for level in (output.levels if prediction.has_regions else ())
@@ -130,9 +152,17 @@ def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) ->
         why = {level: reasons(region) for level, region in regions.items()}
         if output.no_empty:
             regions = {level: _not_empty(region, prediction) for level, region in regions.items()}
-        explanation = explainer.explain(rows, prediction) if explainer else None
-        predicted = model.is_predicted(rows)
-        yield Batch(rows, predicted, prediction, regions, why, explanation, model.data.id_columns)
+        yield Batch(
+            rows=rows,
+            predicted=model.is_predicted(rows),
+            prediction=prediction,
+            regions=regions,
+            reasons=why,
+            accepted=None if model.point is None else accepted_rows(model.point, prediction),
+            decisions=decider.decide(views) if decider else None,
+            explanation=explainer.explain(rows, prediction) if explainer else None,
+            id_columns=model.coder.id_columns,
+        )
 
 
 def _not_empty(region: np.ndarray, prediction: Prediction) -> np.ndarray:
@@ -159,4 +189,4 @@ def _escaped(text: str) -> str:
 
 def _dtype(values: Any) -> Any:
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
-    return values.dtype if kind in "iuf" else object
+    return values.dtype if kind in "iufb" else object

@@ -40,18 +40,17 @@ class Explainer:
 
     def __init__(self, model: Model, count: int):
         self.count = count
-        self._X, self._transform, self._coded, kept, self._names = model.scaled
-        if len(model.parts.y) and len(np.unique(model.parts.y)) < 2:
+        rows = model.neighbours
+        self._X, self._y, self._coded, self._names = rows.X, rows.y, rows.coded, rows.names
+        self._steps, self._lines = rows.steps, rows.lines.tolist()
+        if len(np.unique(self._y)) < 2:
             raise ConfigError("an explanation needs two classes in the training rows")
-        self._y = np.asarray(model.parts.untransformed[1])[kept] if model.is_conformal else model.parts.y
-        self._lines = _line_texts(model, model.rows[kept])
         self._model = model
 
     def explain(self, rows: NewRows, prediction: Prediction) -> Explanation:
         """The nearest training rows of those of ``rows`` that have a prediction."""
-        model = self._model
-        X = (rows.table if model.parts.takes_codes else rows.X)[model.is_predicted(rows)]
-        X = self._transform(X) if len(X) else X
+        X = self._model.chosen(rows)
+        X = self._steps.transform(X) if len(X) else X
         scores = np.array(prediction.scores)
         at = np.arange(len(scores))
         predicted = prediction.predicted_columns
@@ -104,13 +103,3 @@ def _nearest(distances: np.ndarray, count: int) -> np.ndarray:
     largest = np.partition(distances, count - 1)[count - 1]
     near = np.flatnonzero(distances <= largest)
     return near[np.argsort(distances[near], kind="stable")][:count]
-
-
-def _line_texts(model: Model, rows: np.ndarray) -> list[str]:
-    """The line of each training row; those of a test file that was pooled are marked ``test:``."""
-    data = model.data
-    lines = (data.part_row(rows) + 1 if data.lines is None else data.lines[rows]).tolist()
-    of_test = np.zeros(len(data), dtype=bool)
-    if data.test_rows is not None:
-        of_test[data.test_rows] = True
-    return [f"test:{line}" if test else str(line) for line, test in zip(lines, of_test[rows], strict=True)]

@@ -11,8 +11,9 @@ from confml.data.new_rows import NewRows
 from confml.measures.coverage_band import covered_probabilities
 from confml.measures.regions import smallest_p_notes
 from confml.predictions.batch import Batch
+from confml.predictions.costs import ABSTAIN
 from confml.predictions.model import Model
-from confml.steps.registry import step_class
+from confml.predictions.operating_point import point_sentence
 
 _MISSING = ("", "?", "na", "n/a", "nan", "null")
 SMALL = 0.05  # probability from which new rows are said not to look exchangeable
@@ -32,8 +33,9 @@ class Summary:
         self.labels = self.errors = self.absent = 0
         self.covered: Counter[float] = Counter()
         self.kind = ""
-        train = model.data.table[model.rows] + 0.0
-        self._train = {row.tobytes() for row in train} if not np.isnan(train).any() else set()
+        self.accepted = self.accepted_labels = self.accepted_errors = 0
+        self.decided = Counter[str]()
+        self.expected_cost = self.cost = 0.0
 
     def add(self, batch: Batch) -> None:
         """Count the rows of a batch."""
@@ -42,7 +44,12 @@ class Summary:
         self.predicted += int(batch.predicted.sum())
         for level, reasons in batch.reasons.items():
             self.reasons[level].update(reasons.tolist())
-        self.known += sum(row.tobytes() in self._train for row in batch.rows.table + 0.0)
+        self.known += self.model.known.count(batch.rows.table)
+        if batch.accepted is not None:
+            self.accepted += int(batch.accepted.sum())
+        if batch.decisions is not None:
+            self.decided.update(map(str, batch.decisions.labels))
+            self.expected_cost += math.fsum(batch.decisions.costs.tolist())
         self._score(batch, batch.rows)
 
     def _score(self, batch: Batch, rows: NewRows) -> None:
@@ -57,7 +64,13 @@ class Summary:
             column = columns.get(label, -1)
             self.labels += 1
             self.absent += column < 0
-            self.errors += column != prediction.predicted_columns[row]
+            wrong = bool(column != prediction.predicted_columns[row])
+            self.errors += wrong
+            if batch.accepted is not None and batch.accepted[row]:
+                self.accepted_labels += 1
+                self.accepted_errors += wrong
+            if batch.decisions is not None and column >= 0:
+                self.cost += batch.decisions.true_costs[row, column]
             for level, region in batch.regions.items():
                 self.covered[level] += column >= 0 and bool(region[row, column])
 
@@ -65,7 +78,7 @@ class Summary:
 
     def sentences(self) -> list[str]:
         """The guarantee and its limits, the smallest p-value, exchangeability; then scores."""
-        found = [self._guarantee(), *self._exchangeable()]
+        found = [self._guarantee(), *self._exchangeable(), self._point(), self._decisions()]
         return [sentence for sentence in found if sentence]
 
     def score(self) -> str | None:
@@ -76,6 +89,12 @@ class Summary:
         shares = [f"{_percent(self.covered[level], self.labels)} at {level!r}" for level in self._shown()]
         if shares:
             text += f"; coverage {', '.join(shares)}"
+        if self.model.point is not None and self.model.point.threshold is not None:
+            text += f"; {self.accepted_labels} accepted"
+            if self.accepted_labels:
+                text += f" with error rate {_percent(self.accepted_errors, self.accepted_labels)}"
+        if self.decided and self.labels > self.absent:
+            text += f"; mean cost of the decisions {_digits(self.cost / (self.labels - self.absent))}"
         if self.absent:
             text += f"; {_count(self.absent)} of a class that no training row has"
         return text
@@ -84,6 +103,8 @@ class Summary:
         """Warnings: unknown categories, rows without a prediction, unreachable levels, training rows."""
         model = self.model
         found = model.coder.unknown_notes()
+        if model.costs is not None and model.probability_view is None and not self.decided:
+            found.append(f"costs of the config are not used: {model.facts.method} has no probabilities")
         if self.predicted < self.rows:
             left = self.rows - self.predicted
             found.append(
@@ -91,11 +112,11 @@ class Summary:
                 "(missing: mean predicts them with training means)"
             )
         if self.kind == "p-value":
-            by_class = model.is_label_conditional
+            by_class = model.facts.is_label_conditional
             found += smallest_p_notes(
                 self.levels,
-                None if by_class else model.counted_rows,
-                model.class_counts if by_class else None,
+                None if by_class else model.facts.counted_rows,
+                model.facts.class_counts if by_class else None,
             )
         if self.known and 2 * self.known >= self.rows:
             found.append(
@@ -104,13 +125,38 @@ class Summary:
             )
         return found
 
+    def _point(self) -> str | None:
+        """The guarantee of the operating point, and the number of accepted rows."""
+        point = self.model.point
+        if point is None:
+            return None
+        text = point_sentence(point, self.model.facts.tested_rows, self.kind or self.model.none.kind)
+        if point.threshold is not None and self.predicted:
+            n, share = self.accepted, _percent(self.accepted, self.predicted)
+            text += f" {n} of {_count(self.predicted)} ({share}) {_are(n)} accepted."
+        return text
+
+    def _decisions(self) -> str | None:
+        """A sentence on the decisions of least expected cost."""
+        if not self.decided:
+            return None
+        n = self.decided.total()
+        text = (
+            f"Decisions have the least expected cost if the probabilities of {self.model.facts.method} are "
+            "right, which is not guaranteed: mean expected cost "
+            f"{_digits(self.expected_cost / n)} per row"
+        )
+        left = self.decided[ABSTAIN]
+        return f"{text}; {left} of {_count(n)} ({_percent(left, n)}) {_are(left)} left to abstain."
+
     def _shown(self) -> tuple[float, ...]:
         return self.levels if self.kind and self.kind != "margin" else ()
 
     def _guarantee(self) -> str:
         model = self.model
-        head = f"{model.name}{self._params()}, fitted to {_count(len(model.parts.y))} of {model.data.name}"
-        if len(model.rows) < len(model.data):
+        facts = model.facts
+        head = f"{facts.method}{self._params()}, fitted to {_count(facts.fitted_rows)} of {facts.data}"
+        if model.facts.is_part:
             head += " (its training part)"
         if self.kind == "margin":
             return (
@@ -125,7 +171,7 @@ class Summary:
         return " ".join([head + ".", self._coverage(), self._limits(), self._smallest()])
 
     def _params(self) -> str:
-        shown = [f"{name}: {value}" for name, value in self.model.params.items()]
+        shown = [f"{name}: {value}" for name, value in self.model.facts.params.items()]
         return f" {{{', '.join(shown)}}}" if shown else ""
 
     def _coverage(self) -> str:
@@ -138,7 +184,7 @@ class Summary:
                 least.append(f"{_digits(100 * bound)} % at level {level!r}")
         if not least:
             return f"If {rows}, no coverage is guaranteed at these levels."
-        per = " of each class" if model.is_label_conditional else ""
+        per = " of each class" if model.facts.is_label_conditional else ""
         text = f"If {rows}, a region holds the true label{per} with probability at least {', '.join(least)}."
         text += self._step_words()
         return text
@@ -146,11 +192,10 @@ class Summary:
     def _breaks(self) -> str | None:
         """The reason why the guarantee does not hold, None where it does."""
         model = self.model
-        if model.context.noise:
+        if model.facts.noise:
             return "the config adds noise to the training rows"
-        kinds = {name: step_class(name) for name, _ in model.context.steps}
-        biased = [name for name, kind in kinds.items() if kind.breaks_exchangeability]
-        if model.is_conformal or not biased:
+        biased = [step.name for step in model.facts.steps if step.breaks_exchangeability]
+        if model.facts.is_conformal or not biased:
             return None
         verb = "makes" if len(biased) == 1 else "make"
         return f"{' and '.join(biased)} {verb} training rows more ordinary than new rows"
@@ -160,17 +205,17 @@ class Summary:
         model = self.model
         broken = self._breaks()
         if broken is not None:
-            more = "" if model.context.noise else " (a method with --conformal split keeps the guarantee)"
+            more = "" if model.facts.noise else " (a method with --conformal split keeps the guarantee)"
             return f" That does not hold here: {broken}{more}."
         text = ""
-        learnt = [name for name, _ in model.context.steps if step_class(name).learns]
-        if learnt and not model.is_conformal:
+        learnt = [step.name for step in model.facts.steps if step.learns]
+        if learnt and not model.facts.is_conformal:
             text = (
                 f" The bound is approximate here, because {' and '.join(learnt)} "
                 f"{'is' if len(learnt) == 1 else 'are'} learnt from the training rows alone (a method with "
                 "--conformal split keeps it exact)."
             )
-        if model.data.groups is not None:
+        if model.facts.groups:
             text += (
                 " Rows of new groups are not exchangeable with the training rows if rows of one group are "
                 "alike."
@@ -180,15 +225,19 @@ class Summary:
     def _error_bound(self, level: float) -> float:
         """The bound on the probability that a region at a level does not hold the true label."""
         model = self.model
-        if model.params.get("conformal") != "cross":
+        if model.facts.params.get("conformal") != "cross":
             return level
-        folds = int(model.params.get("conformal__folds", 5))
-        rows = min(model.class_counts.values()) if model.is_label_conditional else model.counted_rows
+        folds = int(model.facts.params.get("conformal__folds", 5))
+        rows = (
+            min(model.facts.class_counts.values())
+            if model.facts.is_label_conditional
+            else model.facts.counted_rows
+        )
         return 2 * (level + (1 - level) * (folds - 1) / (rows + folds))
 
     def _limits(self) -> str:
         single = "a single row"
-        if not self.model.is_label_conditional:
+        if not self.model.facts.is_label_conditional:
             single += ", for a single class (--per-class guarantees that)"
         return (
             f"This is an average over training sets and new rows. It is not guaranteed for {single} or for "
@@ -197,13 +246,13 @@ class Summary:
 
     def _smallest(self) -> str:
         model = self.model
-        if model.is_label_conditional:
-            label, rows = min(model.class_counts.items(), key=lambda item: item[1])
+        if model.facts.is_label_conditional:
+            label, rows = min(model.facts.class_counts.items(), key=lambda item: item[1])
             return (
                 f"The smallest possible p-value is 1/{rows + 1} = {1 / (rows + 1):.2g} for the smallest "
                 f"class, {label}."
             )
-        rows = model.counted_rows
+        rows = model.facts.counted_rows
         return f"The smallest possible p-value is 1/{rows + 1} = {1 / (rows + 1):.2g}."
 
     def _exchangeable(self) -> list[str]:
@@ -212,8 +261,9 @@ class Summary:
             return []
         if self.kind != "p-value":
             return ["Exchangeability of new and training rows is not checked: that needs p-values."]
-        counted = min(self.model.class_counts.values()) if self.model.is_label_conditional else None
-        counted = (self.model.counted_rows if counted is None else counted) + 1
+        facts = self.model.facts
+        rows = min(facts.class_counts.values()) if facts.is_label_conditional else facts.counted_rows
+        counted = rows + 1
         level = next((one for one in sorted(self.levels) if one >= 1 / counted), None)
         if level is None:
             return []
@@ -223,20 +273,17 @@ class Summary:
             f"{level!r} (no label has a larger p-value)"
         )
         bound = min(1.0, self._error_bound(level))
-        if self._breaks() is not None or bound >= 1:
+        if self._breaks() is not None or self.model.facts.groups or bound >= 1:
             return [text + "."]
-        if atypical <= bound * n:
-            return [f"{text}, which is consistent with exchangeable rows."]
         p, how = self._probability(atypical, n, level, counted, bound)
         verdict = (
-            "the new rows do not look exchangeable with the training rows; the guarantee may not hold"
+            "the new rows do not look exchangeable with the training rows, so the guarantee may not hold"
             if p <= SMALL
             else "this is consistent with exchangeable rows"
         )
         return [
-            f"{text}; if the rows are exchangeable, the expected share is at most {_digits(100 * bound)} %, "
-            f"and the probability of at least this many is at most {p:.2g} ({how}): "
-            f"{verdict}."
+            f"{text}. For exchangeable rows the expected share is at most {_digits(100 * bound)} %, and the "
+            f"p-value of this batch is {p:.2g} ({how}): {verdict}."
         ]
 
     def _probability(
@@ -248,11 +295,11 @@ class Summary:
         calibration examples, fewer with ties; in other cases only their expected number is bounded.
         """
         model = self.model
-        exact = model.params.get("conformal") == "split" and not model.is_label_conditional
-        if exact and not model.params.get("conformal__smoothed"):
+        exact = model.facts.params.get("conformal") == "split" and not model.facts.is_label_conditional
+        if exact and not model.facts.params.get("conformal__smoothed"):
             covered = covered_probabilities(n, counted, level)
             return min(1.0, float(math.fsum(covered[: n - atypical + 1]))), "beta-binomial"
-        return min(1.0, n * bound / atypical), "Markov's inequality"
+        return min(1.0, n * bound / max(atypical, 1)), "Markov's inequality"
 
 
 def _count(rows: int) -> str:

@@ -4,13 +4,53 @@ A report is a list of sections (`confml.report.sections`), each found like a met
 ``refits`` fit models, and no section removes results.
 """
 
-from confml.report.console import print_json, print_run
-from confml.report.figures import check_figure, known_figures
-from confml.report.published import known_tables
-from confml.report.results import DatasetInfo, Failure, RunResults
-from confml.report.sections.published_tables import combined_tables, published_table
-from confml.report.stored import open_run
-from confml.report.write import write_items, write_report
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from confml.report.console import print_json as print_json
+    from confml.report.console import print_run as print_run
+    from confml.report.figures import check_figure as check_figure
+    from confml.report.figures import known_figures as known_figures
+    from confml.report.published import known_tables as known_tables
+    from confml.report.results import DatasetInfo as DatasetInfo
+    from confml.report.results import Failure as Failure
+    from confml.report.results import RunResults as RunResults
+    from confml.report.sections.published_tables import combined_tables as combined_tables
+    from confml.report.sections.published_tables import published_table as published_table
+    from confml.report.stored import open_run as open_run
+    from confml.report.write import write_items as write_items
+    from confml.report.write import write_report as write_report
+
+# Imported when they are first used: `confml.report.files` is needed where no report is written.
+_HOMES = {
+    "console": (
+        "print_json",
+        "print_run",
+    ),
+    "figures": (
+        "check_figure",
+        "known_figures",
+    ),
+    "published": ("known_tables",),
+    "results": (
+        "DatasetInfo",
+        "Failure",
+        "RunResults",
+    ),
+    "sections.published_tables": (
+        "combined_tables",
+        "published_table",
+    ),
+    "stored": ("open_run",),
+    "write": (
+        "write_items",
+        "write_report",
+    ),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "DatasetInfo",
@@ -27,3 +67,9 @@ __all__ = [
     "write_items",
     "write_report",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

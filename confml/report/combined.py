@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from confml.errors import ConfmlError, did_you_mean
+from confml.report.captions import figure_file_name
 from confml.report.figures import pictures
 from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import save, style
@@ -23,7 +24,7 @@ from confml.report.write import write_items
 from confml.runner.results import CellResult
 
 BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
-DECIDES_NOTHING = ("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed")
+DECIDES_NOTHING = ("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed", "silence")
 
 
 def merged_runs(runs: Sequence[Path | str]) -> RunResults:
@@ -41,6 +42,7 @@ def merged_runs(runs: Sequence[Path | str]) -> RunResults:
         results=ChainMap(*(cast(MutableMapping[str, CellResult], one.results) for one in opened)),
         failures=[failure for one in opened for failure in one.failures],
         datasets={name: info for one in opened for name, info in one.datasets.items()},
+        origins={name: origins for one in opened for name, origins in one.origins.items()},
     )
 
 
@@ -68,12 +70,12 @@ def plot_across_runs(
     generated data. With ``bayes-error`` the figure also shows the Bayes error e and 2 e (1 - e), the largest
     limit of the error of 1-NN for two classes (Cover and Hart 1967). Each line is one data set and method
     variant; runs that differ only in ``seed`` are joined, with the mean over all their splits. methods:
-    labels of the method variants to show; all by default. Writes ``figures/<metric>-against-<key>.{svg,png}``
-    and ``.csv``.
+    labels of the method variants to show; all by default. Writes ``figures/<metric>-against-<key>`` as
+    SVG, PNG, PDF and CSV.
     """
     opened = [open_run(run) for run in runs]
     curves = combined_curves(opened, key, metric, methods)
-    stem = safe_name(f"{metric}-against-{key}")
+    stem = figure_file_name(safe_name(f"{metric}-against-{key}"))
     with style():
         figure = draw_curves(
             curves,

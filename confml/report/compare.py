@@ -1,11 +1,13 @@
 """Comparison of two methods on the same splits: ``confml compare RUN [RUN]``.
 
-It computes differences of metrics with the corrected resampled t test, and differences of accuracy-rejection
-curves at each rejection rate (`confml.measures.comparison`).
+It computes differences of metrics with the corrected resampled t test, differences of accuracy-rejection
+curves at each rejection rate (`confml.measures.comparison`), and over several data sets the Bayesian
+signed-rank test (`confml.measures.signed_rank`).
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -18,11 +20,19 @@ from confml.errors import ConfmlError, did_you_mean
 from confml.measures import known_metrics
 from confml.measures.comparison import CurveDifference, corrected_t, curve_difference
 from confml.measures.rejection import RejectionCurve, curve_of, sureness
-from confml.report.files import safe_name, write_csv
+from confml.measures.signed_rank import signed_rank
+from confml.report.captions import figure_file_name
+from confml.report.files import remove_earlier, safe_name, write_csv
 from confml.report.results import RunResults
+from confml.report.sections.base import Picture
 from confml.report.stored import open_run
+from confml.report.write import write_items
 from confml.runner.results import CellResult
 
+CAPTION = (
+    "Difference of sure incorrect predictions, first minus second, at each rejection rate (unsure), mean "
+    "over the splits; below 0 the first is better. Band: corrected 95 % interval at each rate. Data set:"
+)
 RATES = np.arange(50) / 50  # rejection rates of curves' differences
 Splits = dict[str, CellResult]
 
@@ -97,6 +107,62 @@ def compare(
     rows = [row for pair in pairs for row in _rows(pair, thresholds)]
     curves = [(pair, curve_difference(*pair.curves(), RATES, *pair.sizes)) for pair in pairs]
     return rows, curves
+
+
+class SignedRankRow(NamedTuple):
+    """Bayesian signed-rank test of one metric over data sets: posterior probabilities that add up to 1.
+
+    first_better, equivalent, second_better: by the better direction of the metric; mean differences within
+    ``rope`` of 0 are equivalent.
+    """
+
+    view: str
+    first: str
+    second: str
+    metric: str
+    level: float | None
+    datasets: int
+    rope: float
+    first_better: float
+    equivalent: float
+    second_better: float
+
+
+def signed_rank_rows(rows: Sequence[ComparisonRow], rope: float) -> list[SignedRankRow]:
+    """Return the Bayesian signed-rank tests of mean differences over data sets.
+
+    Each data set is one case; comparisons on fewer than two data sets are omitted, and so are metrics without
+    a better direction.
+    """
+    groups: dict[tuple, list[float]] = {}
+    for row in rows:
+        key = (row.view, row.first, row.second, row.metric, row.level)
+        groups.setdefault(key, []).append(row.difference)
+    found = []
+    for key, differences in groups.items():
+        metric = known_metrics()[key[3]]
+        if len(differences) < 2 or metric.direction is None:
+            continue
+        test = signed_rank(differences, rope)
+        sides = (test.first_larger, test.equivalent, test.second_larger)
+        better = sides if metric.sign > 0 else sides[::-1]
+        found.append(SignedRankRow(*key, len(differences), rope, *better))
+    return found
+
+
+def signed_rank_table(rows: Sequence[SignedRankRow]) -> tuple[list[str], list[list[str]]]:
+    """Return headings and cells of the table of signed-rank tests, in per cent."""
+    headings = ["compared", "view", "metric", "level", "data sets", "first better", "equivalent"]
+    table: list[list[str]] = []
+    before: tuple = ()
+    for row in rows:
+        keys = (f"{row.first} - {row.second}", row.view)
+        shown = ["" if keys[: place + 1] == before[: place + 1] else key for place, key in enumerate(keys)]
+        before = keys
+        level = "" if row.level is None else f"{row.level!r}"
+        sides = (row.first_better, row.equivalent, row.second_better)
+        table.append([*shown, row.metric, level, str(row.datasets), *(f"{100 * side:.1f}" for side in sides)])
+    return [*headings, "second better"], table
 
 
 def _variants(results: RunResults) -> dict[tuple[str, str], Splits]:
@@ -238,11 +304,15 @@ def comparison_table(rows: Sequence[ComparisonRow]) -> tuple[list[str], list[lis
 
 
 def write_comparison(
-    rows: Sequence[ComparisonRow], curves: Sequence[tuple[Pair, CurveDifference]], folder: Path
+    rows: Sequence[ComparisonRow],
+    curves: Sequence[tuple[Pair, CurveDifference]],
+    folder: Path,
+    tests: Sequence[SignedRankRow] = (),
 ) -> list[Path]:
-    """Write ``comparisons.csv``, ``curve-differences.csv`` and a figure of the latter per data set."""
-    from confml.report.figures.style import save, style
+    """Write ``comparisons.csv``, ``curve-differences.csv`` and a figure of the latter per data set.
 
+    With tests over several data sets also ``signed-rank.csv``.
+    """
     header = ("dataset", "view", "first", "second", "rejection_rate", "difference", "low", "high")
     points = [
         (*pair[:4], *map(float, values))
@@ -253,11 +323,23 @@ def write_comparison(
         write_csv(folder / "comparisons.csv", ComparisonRow._fields, rows),
         write_csv(folder / "curve-differences.csv", header, points),
     ]
+    if tests:
+        paths.append(write_csv(folder / "signed-rank.csv", SignedRankRow._fields, tests))
+    remove_earlier(folder, ["signed-rank.csv"], paths)
+    pictures = []
     for dataset in dict.fromkeys(pair.dataset for pair, _ in curves):
         own = [(pair, found) for pair, found in curves if pair.dataset == dataset]
-        with style():
-            paths += save(_draw(dataset, own), folder / "figures" / safe_name(f"curve-difference-{dataset}"))
-    return paths
+        path = f"figures/{_stem(f'curve-difference-{dataset}')}"
+        draw = functools.partial(_draw, dataset, own)
+        splits = max(len(pair.results) for pair, _ in own)
+        caption = f"{CAPTION} {dataset}, {splits} splits."
+        pictures.append(Picture(path, draw, f"curve-difference of {dataset}", caption))
+    drawn, _ = write_items(pictures, folder)
+    return [*paths, *drawn]
+
+
+def _stem(text: str) -> str:
+    return figure_file_name(safe_name(text))
 
 
 def _draw(dataset: str, curves: Sequence[tuple[Pair, CurveDifference]]):

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confml.errors import ConfigError, did_you_mean
+from confml.plugins.imports import import_permission, is_dotted_name
 from confml.plugins.parameters import Parameter
 from confml.report.declared import declared_metrics, describe_metric
 
@@ -131,6 +132,7 @@ def describe_view(name: str) -> Entry:
 def known_types() -> dict[str, Described]:
     """Return everything that can be described, by type."""
     from confml.config.protocol import PROTOCOLS
+    from confml.config.warnings import WARNINGS
     from confml.methods.conformal.conformal import KEY
     from confml.methods.registry import describe as describe_method
     from confml.methods.registry import methods
@@ -147,25 +149,51 @@ def known_types() -> dict[str, Described]:
         "figure": Described(known_figures, describe_figure),
         "section": Described(_section_names, describe_section),
         "table": Described(known_tables, describe_table),
+        "warning": Described(lambda: WARNINGS, lambda name: {"name": name, "about": WARNINGS[name]}),
     }
 
 
 def describe_all(name: str, only: str | None = None) -> list[Entry]:
     """Return an entry for each thing with this name, as plain data with its ``type``.
 
-    only: one of `known_types`, to select among several things with one name. The dotted name of a
-    scikit-learn classifier is a method. Raises ConfigError for an unknown name.
+    only: one of `known_types`, to select among several things with one name. The dotted name of a classifier
+    is a method, that of a transformer a step. Raises ConfigError for an unknown name.
     """
     types = {one: described for one, described in known_types().items() if only in (None, one)}
     found = [one for one, described in types.items() if name in list(described.names())]
-    is_class = name.startswith("sklearn.") or (name.isidentifier() and not name.islower())
-    if not found and "method" in types and is_class:
-        found = ["method"]  # a classifier of scikit-learn, or an error that says which one may be meant
+    names = dict.fromkeys(chain.from_iterable(described.names() for described in types.values()))
+    close = did_you_mean(name, names, list_all=False)
+    if not found and _is_class_name(name, known=close is not None):
+        found = _types_of_class(name, list(types))
     if not found:
-        names = dict.fromkeys(chain.from_iterable(described.names() for described in types.values()))
-        hint = did_you_mean(name, names, list_all=False) or "confml methods lists methods and steps"
+        hint = close or "confml methods lists methods and steps"
         raise ConfigError(f"unknown {only or 'name'} '{name}'", hint=hint)
     return [{"type": one, **types[one].describe(name)} for one in found]
+
+
+def _is_class_name(name: str, known: bool) -> bool:
+    """Return whether a name is that of a class. known: whether it is similar to another name."""
+    if is_dotted_name(name):
+        return name.startswith("sklearn.") or import_permission().permits(name) or not known
+    return name.isidentifier() and not name.islower()
+
+
+def _types_of_class(name: str, types: list[str]) -> list[str]:
+    """Return the types that describe a class: method, step or both; for an unknown one, the first of them."""
+    from confml.methods.registry import method_class
+    from confml.steps.registry import step_class
+
+    found: list[str] = []
+    for one, find in (("method", method_class), ("step", step_class)):
+        if one in types:
+            try:
+                find(name)
+            except ConfigError:
+                continue
+            found.append(one)
+    if not found:
+        found = [one for one in types if one in ("method", "step")][:1]
+    return found
 
 
 def _views_of_methods() -> dict[str, list[str]]:

@@ -23,7 +23,7 @@ from confml.runner.store import write_atomically
 def write_file(path: Path, content: bytes | str) -> Path:
     """Write a complete file or none, create its folders, and return the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, content.encode("utf-8") if isinstance(content, str) else content)
+    write_atomically(path, content.encode("utf-8") if isinstance(content, str) else content, durable=False)
     return path
 
 

@@ -31,7 +31,7 @@ def result_table(results: RunResults) -> tuple[list[str], list[list[str]]]:
         if row.view:
             found.setdefault((row.dataset, row.method, row.variant, row.view), []).append(row)
     levels = [float(level) for level in dict.fromkeys(results.config.levels)]
-    headings = ["data set", "method", "view", "error", "level"]
+    headings = ["data set", "method", "view", "level", "error"]
     headings += [heading for heading, _ in REGION_METRICS.values()]
     table: list[list[str]] = []
     order = dict.fromkeys((cell.dataset, cell.method, cell.variant) for cell in results.cells)
@@ -41,7 +41,8 @@ def result_table(results: RunResults) -> tuple[list[str], list[list[str]]]:
         for key in [key for key in found if key[:3] == variant]:
             values = {(row.metric, row.level): row for row in found[key]}
             error = values["error", None]
-            line = [variant[0] if variant[0] != last else "", labels[variant], key[3], _percent(error)]
+            line = [variant[0] if variant[0] != last else "", labels[variant], key[3]]
+            text = _percent(error)
             last = variant[0]
             shown = [level for level in levels if ("coverage", level) in values]
             for level in shown:
@@ -49,12 +50,12 @@ def result_table(results: RunResults) -> tuple[list[str], list[list[str]]]:
                     _percent(values[metric, level], with_sd=False) if share else _size(values[metric, level])
                     for metric, (_, share) in REGION_METRICS.items()
                 ]
-                table.append([*line, f"{level!r}", *numbers])
-                line = [""] * 4
+                table.append([*line, f"{level!r}", text, *numbers])
+                line, text = [""] * 3, ""
             if not shown:
-                table.append([*line, "", *[""] * len(REGION_METRICS)])
-    if not any(line[4] for line in table):  # no regions at all
-        return headings[:4], [line[:4] for line in table]
+                table.append([*line, "", text, *[""] * len(REGION_METRICS)])
+    if not any(line[3] for line in table):  # no regions at all
+        return [*headings[:3], "error"], [[*line[:3], line[4]] for line in table]
     return headings, table
 
 

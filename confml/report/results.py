@@ -14,6 +14,8 @@ from confml.report.summaries import MetricRow, SummaryRow, metric_rows, summaris
 
 if TYPE_CHECKING:
     from confml.config import Config
+    from confml.config.warnings import Warned
+    from confml.runner.origins import RowOrigins
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
 
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
 class DatasetInfo:
     """Numbers of a data set. train_rows, test_rows: sizes of the provider's parts, None without parts.
 
-    smallest_class, largest_class: rows of the smallest and the largest class.
+    smallest_class, largest_class: rows of the smallest and the largest class. origins: key of the stored
+    lines and identifiers of its rows.
     """
 
     name: str
@@ -35,6 +38,7 @@ class DatasetInfo:
     checksum: str = ""
     smallest_class: int | None = None
     largest_class: int | None = None
+    origins: str | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ class Failure:
 class RunResults:
     """The planned cells of a run in the order of the config, and the results of the finished ones.
 
-    results: results by cell key, read when they are used. datasets: by name.
+    results: results by cell key, read when they are used. datasets: by name. origins: lines and identifiers
+    of the rows of those data sets that have some. warnings: those of the start of the run.
     """
 
     config: Config
@@ -57,6 +62,8 @@ class RunResults:
     results: Mapping[str, CellResult]
     failures: Sequence[Failure] = ()
     datasets: Mapping[str, DatasetInfo] = field(default_factory=dict)
+    origins: Mapping[str, RowOrigins] = field(default_factory=dict)
+    warnings: Sequence[Warned] = ()
 
     def finished(self) -> Iterator[CellResult]:
         """Yield finished cells in the order of the CSV files, which does not depend on the config."""
@@ -92,11 +99,13 @@ class RunResults:
 
     def short_label(self, method: str, params: Mapping[str, Any]) -> str:
         """Return the config's label for a method variant, or its name and parameters."""
+        from confml.runner.external_files import shown_params
+
         for entry in self.config.methods:
             label = getattr(entry, "label", None)
             if label and entry.name == method:
                 for swept in entry.variants():
-                    if {**entry.given, **swept} == dict(params):
+                    if shown_params(entry, {**entry.given, **swept}) == dict(params):
                         return " ".join([label, *(_said(name, swept[name]) for name in swept)])
         name = method.rpartition(".")[2] if method.startswith("sklearn.") else method
         return " ".join([name, *(_said(name, value) for name, value in params.items())])

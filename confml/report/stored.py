@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
 
 from confml.config import restore_config
+from confml.config.warnings import Warned
 from confml.errors import ConfmlError, printable
 from confml.report.results import DatasetInfo, Failure, RunResults
 from confml.runner.manifest import manifest_cells, read_manifest
+from confml.runner.origins import RowOrigins
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
 from confml.runner.run import run_state
@@ -16,15 +18,21 @@ from confml.runner.store import Store
 
 
 class StoredResults(Mapping[str, CellResult]):
-    """The finished cells of a plan by key, read when they are used; the last few are kept in memory."""
+    """The finished cells of a plan by key, read when they are used.
 
-    def __init__(self, store: Store, cells: list[Cell], keep: int = 200):
-        self._store, self._keep = store, keep
+    The first ones are kept in memory, up to ``keep_bytes`` of arrays, because the parts of a report read all
+    cells in turn; the last few are kept as well.
+    """
+
+    def __init__(self, store: Store, cells: list[Cell], keep_bytes: int = 1 << 27, keep_last: int = 20):
+        self._store, self._keep_bytes, self._keep_last = store, keep_bytes, keep_last
         self._cells = {cell.key: cell for cell in cells}
-        self._read: dict[str, CellResult] = {}
+        self._kept: dict[str, CellResult] = {}
+        self._last: dict[str, CellResult] = {}
 
     def __getitem__(self, key: str) -> CellResult:
-        if key not in self._read:
+        found = self._kept.get(key) or self._last.get(key)
+        if found is None:
             cell = self._cells[key]
             result = CellResult.read(self._store, cell)
             if result is None:
@@ -33,16 +41,30 @@ class StoredResults(Mapping[str, CellResult]):
                     where=str(self._store.path("cells", key)),
                     hint="run the config again to compute damaged results again",
                 )
-            while len(self._read) >= self._keep:
-                self._read.pop(next(iter(self._read)))
-            self._read[key] = result
-        return self._read[key]
+            found = result
+            size = _bytes_of(result)
+            if size <= self._keep_bytes:
+                self._keep_bytes -= size
+                self._kept[key] = result
+            else:
+                while len(self._last) >= self._keep_last:
+                    self._last.pop(next(iter(self._last)))
+                self._last[key] = result
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._cells)
 
     def __len__(self) -> int:
         return len(self._cells)
+
+
+def _bytes_of(result: CellResult) -> int:
+    """Return the memory of a result, nearly: that of its arrays and of some 20 objects."""
+    arrays = [result.truth, result.rows, result.dropped_rows]
+    for view in result.views.values():
+        arrays += [view.scores, view.labels, *view.extra.values()]
+    return sum(values.nbytes for values in arrays) + 4096
 
 
 def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
@@ -68,10 +90,15 @@ def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
         where = str(Path(folder) / "manifest.json")
         hint = "run the config again: finished cells are kept"
         raise ConfmlError(message, where=where, hint=hint) from None
+    datasets = {info["name"]: DatasetInfo(**info) for info in manifest["datasets"]}
+    keys = {name: info.origins for name, info in datasets.items() if info.origins is not None}
+    found = {name: RowOrigins.read(store, key) for name, key in keys.items()}
     return RunResults(
         config=config,
         cells=cells,
         results=StoredResults(store, [cell for cell in cells if cell.key in state.done]),
         failures=failures,
-        datasets={info["name"]: DatasetInfo(**info) for info in manifest["datasets"]},
+        datasets=datasets,
+        warnings=tuple(Warned(**warning) for warning in manifest.get("warnings", ())),
+        origins={name: origins for name, origins in found.items() if origins is not None},
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confml.measures import Context, Metric, evaluate
+from confml.measures.metrics import OWN
 from confml.plugins.parameters import parameters_text
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from confml.runner.results import CellResult
 
 TIME_METRICS = {
-    "training_seconds": Metric("seconds of the inner selection and the final fit", "lower"),
+    "training_seconds": Metric(
+        "seconds of the inner selection and the final fit", "lower", "fit_seconds + tuning_seconds", OWN
+    ),
     "seconds_per_configuration": Metric(
         "training seconds of one point of the grid, preparation included",
         "lower",
@@ -26,11 +29,13 @@ TIME_METRICS = {
 }
 """Declarations of what `training_times` returns."""
 DATA_METRICS = {
-    "rows": Metric("number of rows of the data set", None),
-    "attributes": Metric("number of features of the data set", None),
-    "classes": Metric("number of classes of the data set", None),
-    "smallest_class": Metric("number of rows of the smallest class", None),
-    "largest_class": Metric("number of rows of the largest class", None),
+    "rows": Metric("number of rows of the data set", None, "n", OWN),
+    "attributes": Metric("number of features of the data set", None, "d", OWN),
+    "classes": Metric("number of classes of the data set", None, "c", OWN),
+    "smallest_class": Metric(
+        "number of rows of the smallest class", None, "min over c of #{i: y_i = c}", OWN
+    ),
+    "largest_class": Metric("number of rows of the largest class", None, "max over c of #{i: y_i = c}", OWN),
 }
 """Declarations of the numbers of `dataset_rows`."""
 
@@ -94,13 +99,17 @@ def summarise(rows: Iterable[MetricRow]) -> list[SummaryRow]:
 
 
 def mean_and_sd(values: Sequence[float]) -> tuple[float, float, int]:
-    """Return (mean, sd with denominator n - 1, n) of the values that are not NaN; NaN if undefined."""
+    """Return (mean, sd with denominator n - 1, n) of the values that are not NaN; NaN if undefined.
+
+    The mean is infinite if one of the values is, unless both signs occur.
+    """
     values = [value for value in values if not math.isnan(value)]
     n = len(values)
     if n == 0:
         return math.nan, math.nan, 0
-    if any(map(math.isinf, values)):
-        return (values[0] if len(set(values)) == 1 else math.nan), math.nan, n
+    infinite = {value for value in values if math.isinf(value)}
+    if infinite:
+        return (infinite.pop() if len(infinite) == 1 else math.nan), math.nan, n
     mean = math.fsum(values) / n
     sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1)) if n > 1 else math.nan
     return mean, sd, n

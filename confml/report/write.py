@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from confml.report.files import write_columns, write_csv, write_file
+from confml.report.parameter_columns import parameter_columns, with_parameters
 from confml.report.results import RunResults
 from confml.report.sections.base import Columns, Document, Item, NotApplicable, Note, Picture, Table
 from confml.report.sections.regions import region_paths
@@ -36,17 +38,24 @@ def write_items(items: Iterable[Item], folder: Path) -> tuple[list[Path], list[s
 
 
 def _items(results: RunResults, folder: Path) -> Iterator[Item]:
-    """Yield the items of all sections: first those of each cell, then those of all cells together."""
+    """Yield the items of all sections: first those of each cell, then those of all cells together.
+
+    Tables with packed parameters get a column for each parameter.
+    """
     sections = sections_of(results, folder)
-    for result in results.finished():
-        for section in sections:
-            yield from section.add(result)
-    for section in sections:
-        yield from section.items()
+    columns = parameter_columns(results)
+    of_cells = (item for result in results.finished() for section in sections for item in section.add(result))
+    of_all = (item for section in sections for item in section.items())
+    for item in chain(of_cells, of_all):
+        yield with_parameters(item, columns) if isinstance(item, Table) else item
 
 
 def _written(items: Iterable[Item], folder: Path, notes: list[str]) -> Iterator[Path]:
-    """Write each item and yield its paths; append the texts of notes to ``notes``."""
+    """Write each item and yield its paths; append the texts of notes to ``notes``.
+
+    The captions of the figures that were drawn are written to ``figures/index.md``.
+    """
+    drawn = []
     for item in items:
         if isinstance(item, Table):
             yield write_csv(folder / item.path, item.header, item.rows)
@@ -55,9 +64,13 @@ def _written(items: Iterable[Item], folder: Path, notes: list[str]) -> Iterator[
         elif isinstance(item, Document):
             yield write_file(folder / item.path, item.text)
         elif isinstance(item, Picture):
-            yield from _drawn(item, folder, notes)
+            paths = _drawn(item, folder, notes)
+            drawn += [item] if paths else []
+            yield from paths
         elif isinstance(item, Note):
             notes.append(item.text)
+    if drawn:
+        yield write_file(folder / "figures" / "index.md", figures_index(drawn))
 
 
 def _drawn(picture: Picture, folder: Path, notes: list[str]) -> list[Path]:
@@ -67,8 +80,17 @@ def _drawn(picture: Picture, folder: Path, notes: list[str]) -> list[Path]:
         with style():
             return save(picture.draw(), folder / picture.path)
     except NotApplicable as reason:
-        notes.append(f"figure {picture.caption} is not drawn: {reason}")
+        notes.append(f"figure {picture.title} is not drawn: {reason}")
         return []
+
+
+def figures_index(pictures: Iterable[Picture]) -> str:
+    """Return figures and captions as Markdown, for a file in the folder of the figures."""
+    parts = ["# Figures\n"]
+    for picture in pictures:
+        file = f"{Path(picture.path).name}.svg"
+        parts.append(f"## {picture.title}\n\n![{picture.title}]({file})\n\n{picture.caption}\n")
+    return "\n".join(parts)
 
 
 def _still_to_come(results: RunResults) -> set[str]:

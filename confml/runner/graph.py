@@ -11,6 +11,7 @@ from confml.config.limits import NO_LIMITS, Limits, limits_of
 from confml.methods.base import Method
 from confml.methods.conformal.settings import INNER, TUNE
 from confml.methods.registry import build
+from confml.plugins.imports import import_permission
 from confml.runner.plan import Cell, Job, Plan, steps_for
 from confml.runner.splits import split_rows
 from confml.runner.tasks import Failure, Outcome, Task, TaskContext
@@ -51,6 +52,8 @@ def make_tasks(
             method=job.entry.name,
             select_by=job.entry.select_by,
             limits=limits_of(job.entry).over(limits),
+            permission=import_permission(),
+            files=job.files,
             packed=packed,
         )
         place = job.dataset, job.split.name

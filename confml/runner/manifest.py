@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -14,9 +14,12 @@ import numpy as np
 
 from confml.config import Config
 from confml.errors import ConfmlError, printable
+from confml.methods.registry import packages_of
+from confml.runner.external_files import checksums
+from confml.runner.origins import origins_key
 from confml.runner.plan import Cell, Plan, cells_from
 from confml.runner.provenance import now, provenance
-from confml.runner.store import write_atomically
+from confml.runner.store import Store, write_atomically
 
 FORMAT = 1
 
@@ -43,6 +46,7 @@ def dataset_info(data) -> dict:
         "test_rows": None if data.test_rows is None else len(data.test_rows),
         "notes": notes_on(data),
         "checksum": data.checksum,
+        "origins": origins_key(data),
     }
 
 
@@ -59,9 +63,23 @@ def new_manifest(plan: Plan, *, jobs: int, engine: str, shard: str | None) -> di
         "seed": plan.config.seed,
         "config": plan.config.as_dict(),
         "datasets": [dataset_info(data) for data in plan.datasets.values()],
-        "provenance": provenance(),
+        "provenance": _provenance(plan.config),
         "cells": [cell.as_dict() for cell in plan.cells],
     }
+
+
+def _provenance(config: Config) -> dict:
+    """Return software and machine, with the packages of dotted names and the SHA-256 of external files."""
+    about = provenance()
+    for entry in config.methods:
+        values = [*entry.given.values(), *entry.sweep.values(), *entry.tune.values()]
+        about["packages"] |= packages_of(entry.name, values)
+    files = checksums(config)
+    if files:
+        about["files"] = files
+    for step in config.steps:
+        about["packages"] |= packages_of(step.name, step.params.values())
+    return about
 
 
 def write_manifest(folder: Path, manifest: Mapping) -> None:
@@ -130,7 +148,15 @@ def _check_manifest(manifest: Any) -> None:
             _expect(_is_of(value, kinds), f"{place}.{name}", _words(kinds), value)
         for name in ("rows", "attributes", "classes"):
             _expect(name in info, f"{place}.{name}", "there", None)
+        key = info.get("origins")
+        _expect(key is None or _is_key(key), f"{place}.origins", "32 hexadecimal digits", key)
         _expect(all(isinstance(note, str) for note in info.get("notes", ())), f"{place}.notes", "texts", info)
+    warnings = manifest.get("warnings", [])  # older versions stored none
+    _expect(isinstance(warnings, list), "warnings", "a list", warnings)
+    for number, warning in enumerate(warnings):
+        place = f"warnings[{number}]"
+        _expect(isinstance(warning, dict) and warning.keys() == _WARNING_FIELDS, place, "a warning", warning)
+        _expect(all(isinstance(text, str) for text in warning.values()), place, "texts", warning)
     names = [info["name"] for info in manifest["datasets"]]
     _expect(len(set(names)) == len(names), "datasets", "of different names", names)
     keys = set()
@@ -140,12 +166,13 @@ def _check_manifest(manifest: Any) -> None:
         for name, kinds in _CELL_FIELDS.items():
             _expect(_is_of(cell[name], kinds), f"{place}.{name}", _words(kinds), cell[name])
         key = cell["key"]
-        _expect(re.fullmatch("[0-9a-f]{32}", key), f"{place}.key", "32 hexadecimal digits", key)
+        _expect(_is_key(key), f"{place}.key", "32 hexadecimal digits", key)
         _expect(key not in keys, f"{place}.key", "listed once", key)
         _expect(cell["dataset"] in names, f"{place}.dataset", "one of the data sets", cell["dataset"])
         keys.add(key)
 
 
+_WARNING_FIELDS = {"code", "sentence", "remedy", "dataset"}
 _FIELDS: dict[str, tuple[type, ...]] = {
     "format": (int,),
     "name": (str,),
@@ -179,6 +206,7 @@ _DATASET_FIELDS: dict[str, tuple[type, ...]] = {
     "test_rows": (int, NoneType),
     "notes": (list,),
     "checksum": (str,),
+    "origins": (str, NoneType),
 }
 _WORDS = {
     int: "a whole number",
@@ -188,6 +216,10 @@ _WORDS = {
     list: "a list",
     NoneType: "null",
 }
+
+
+def _is_key(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value) is not None
 
 
 def _is_of(value: object, kinds: tuple[type, ...]) -> bool:
@@ -204,7 +236,7 @@ def _expect(fits: object, place: str, expected: str, got: object) -> None:
 
 
 # Files that a run may leave if it is killed before its manifest is written.
-_OWN_NAMES = re.compile(r"cells|inner|failures|\.work-.*|\.probe-.*|\.age-.*|\.manifest\.json\..*")
+_OWN_NAMES = re.compile(r"cells|inner|failures|rows|\.work-.*|\.probe-.*|\.age-.*|\.manifest\.json\..*")
 
 
 def check_folder(folder: Path, config: Config) -> None:
@@ -241,6 +273,34 @@ def check_folder(folder: Path, config: Config) -> None:
             f"the folder holds a run of '{config.name}' on other data sets ({', '.join(sorted(others)[:3])})"
         )
         raise ConfmlError(message, where=str(folder), hint=hint)
+
+
+SETTINGS = ("seed", "protocol", "steps", "noise")
+"""Keys of a config whose change leaves no stored result in use."""
+
+
+def check_same_run(folder: Path, config: Config, cells: Sequence[Cell]) -> None:
+    """Raise ConfmlError if the folder holds the report of another config with the same name.
+
+    Its cells are all different, and so are seed, protocol, steps or noise: the report of this config would
+    replace the other one. A config with other methods, data sets, levels or more repeats continues the run.
+    """
+    try:
+        manifest = read_manifest(folder)
+    except ConfmlError:
+        return
+    stored = {cell.key for cell in manifest_cells(manifest)}
+    finished = bool(Store(folder).keys("cells"))
+    if not stored or not finished or stored & {cell.key for cell in cells}:
+        return
+    ours = json.loads(json.dumps(config.as_dict()))  # as the manifest has them
+    changed = [key for key in SETTINGS if ours.get(key) != manifest["config"].get(key)]
+    if changed:
+        raise ConfmlError(
+            f"the folder holds a run of another config named '{config.name}' ({', '.join(changed)} differ)",
+            where=str(folder),
+            hint="choose another folder with --out, give the config another name:, or add --force",
+        )
 
 
 def manifest_cells(manifest: Mapping) -> list[Cell]:

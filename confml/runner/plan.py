@@ -16,8 +16,9 @@ from confml.data.noise import VERSION as NOISE_VERSION
 from confml.errors import ConfigError, ConfigErrors, ConfmlError
 from confml.methods.registry import version_of
 from confml.plugins.parameters import parameters_text
+from confml.runner.external_files import ExternalFile, check_file_names, external_files, shown_params
 from confml.runner.splits import Split, inner_folds, outer_splits, split_identity, split_rows
-from confml.steps.registry import version_of_step
+from confml.steps.registry import imputes, version_of_step
 
 
 @dataclass(frozen=True)
@@ -63,15 +64,21 @@ class Job:
     split: Split
     cells: tuple[Cell, ...]
     identity: Mapping[str, Any]  # values that all its cells share, hashed into the keys of inner folds
+    files: tuple[ExternalFile, ...] = ()
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A config with its data sets; ``jobs`` and ``cells`` are in the order of the config."""
+    """A config with its data sets; ``jobs`` and ``cells`` are in the order of the config.
+
+    smallest_training: for each data set the training rows per class of the split with the fewest training
+    rows.
+    """
 
     config: Config
     datasets: Mapping[str, DataSet]
     jobs: tuple[Job, ...] = field(default=())
+    smallest_training: Mapping[str, Mapping[Any, int]] = field(default_factory=dict)
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -80,7 +87,7 @@ class Plan:
     def shard(self, index: int, count: int) -> Plan:
         """Return part ``index`` of ``count`` (from 1), selected by the keys of the jobs."""
         mine = tuple(job for job in self.jobs if int(job.cells[0].key[:8], 16) % count == index - 1)
-        return Plan(self.config, self.datasets, mine)
+        return Plan(self.config, self.datasets, mine, self.smallest_training)
 
 
 def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
@@ -89,9 +96,12 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
     Raises ConfigErrors if the protocol does not fit the data.
     """
     protocol = config.protocol
+    check_file_names(config)
     problems: dict[str, ConfigError] = {}
     jobs = []
+    smallest: dict[str, dict[Any, int]] = {}
     for data in datasets.values():
+        files: list[tuple[ExternalFile, ...]] = []
         for split in outer_splits(protocol):
             try:
                 if protocol.kind == "online" and len(steps_for(config, data)) > len(config.steps):
@@ -109,10 +119,18 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
                 empty = ConfigError(f"data set '{data.name}', split {split.name}: an empty part")
                 problems.setdefault(str(empty), empty)
                 break
-            jobs += [_job(config, data, split, entry) for entry in config.methods]
+            if len(train) < sum(smallest.get(data.name, {0: len(data) + 1}).values()):
+                labels, counts = np.unique(data.y[train], return_counts=True)
+                smallest[data.name] = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+            if not files:  # read once: it checks every split
+                splits = outer_splits(protocol)
+                files = [external_files(config, data, entry, splits) for entry in config.methods]
+            jobs += [
+                _job(config, data, split, entry, files[number]) for number, entry in enumerate(config.methods)
+            ]
     if problems:
         raise ConfigErrors(list(problems.values()))
-    return Plan(config, datasets, tuple(jobs))
+    return Plan(config, datasets, tuple(jobs), smallest)
 
 
 def load_datasets(config: Config) -> dict[str, DataSet]:
@@ -135,29 +153,31 @@ def load_datasets(config: Config) -> dict[str, DataSet]:
 def steps_for(config: Config, data: DataSet) -> tuple[tuple[str, dict], ...]:
     """Return the steps of the config; with missing values, imputation is added as the first step."""
     listed = tuple((step.name, dict(step.params)) for step in config.steps)
-    if np.isnan(data.X).any() and not any(name == "impute-mean" for name, _ in listed):
+    if np.isnan(data.X).any() and not any(imputes(name) for name, _ in listed):
         return (("impute-mean", {}), *listed)
     return listed
 
 
-def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
+def _job(config: Config, data: DataSet, split: Split, entry, files: tuple[ExternalFile, ...]) -> Job:
     identity = {
         "data": data.checksum,
         "split": split_identity(config.protocol, split),
         "seed": config.seed,
         "noise": config.noise_values and {**config.noise_values, "version": NOISE_VERSION},
         "steps": [
-            {"name": name, "version": version_of_step(name), "params": params}
+            {"name": name, "version": version_of_step(name, params), "params": params}
             for name, params in steps_for(config, data)
         ],
         "method": entry.name,
-        "version": version_of(entry.name, entry.given),
+        "version": version_of(entry.name, entry.given, [*entry.sweep.values(), *entry.tune.values()]),
     }
     if entry.tune:
         identity["tune"] = entry.tune_grid()
         identity["inner-folds"] = config.protocol.inner_folds
         identity["inner-stratify"] = config.protocol.stratify
         identity["select-by"] = entry.select_by
+    if files:
+        identity["files"] = {file.name: file.digest for file in files}
     cells = tuple(
         Cell(
             key=stable_hash("cell", data.name, identity, params)[:32],
@@ -166,9 +186,9 @@ def _job(config: Config, data: DataSet, split: Split, entry) -> Job:
             params=params,
             split=split.name,
         )
-        for params in ({**entry.given, **variant} for variant in entry.variants())
+        for params in (shown_params(entry, {**entry.given, **variant}) for variant in entry.variants())
     )
-    return Job(data.name, entry, split, cells, identity)
+    return Job(data.name, entry, split, cells, identity, files)
 
 
 def cells_from(documents: Sequence[Mapping]) -> list[Cell]:

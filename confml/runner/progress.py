@@ -91,10 +91,12 @@ class BarProgress(Progress):
         self._bar.console.print(printable(f"failed: {message}"), markup=False, highlight=False)
 
 
-def progress_for(quiet: bool) -> Progress:
-    """Return the progress for this stderr: a bar on a terminal, else lines."""
+def progress_for(quiet: bool, verbose: bool = False) -> Progress:
+    """Return the progress for this stderr: a bar on a terminal, else lines; verbose: a line per task."""
     if quiet:
         return Progress()
+    if verbose:
+        return LogProgress(seconds=0.0)
     return BarProgress() if sys.stderr.isatty() else LogProgress()
 
 

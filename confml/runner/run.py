@@ -13,6 +13,7 @@ from typing import Any
 from confml._cache import cache_folder
 from confml.config import Config
 from confml.config.limits import NO_LIMITS, Limits, limits_of
+from confml.config.warnings import unsilenced
 from confml.errors import ConfmlError
 from confml.methods.base import Method
 from confml.methods.registry import method_class
@@ -20,7 +21,8 @@ from confml.runner.batches import MOST, Batches
 from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
 from confml.runner.graph import Schedule, make_tasks
-from confml.runner.manifest import check_folder, new_manifest, notes_on, write_manifest
+from confml.runner.manifest import check_folder, check_same_run, new_manifest, notes_on, write_manifest
+from confml.runner.origins import RowOrigins, origins_key
 from confml.runner.plan import Cell, Plan, load_datasets, make_plan
 from confml.runner.progress import Progress
 from confml.runner.provenance import now
@@ -28,6 +30,7 @@ from confml.runner.results import CellResult
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, Task, run_tasks
 from confml.runner.tuning import InnerRecords
+from confml.runner.warnings import run_warnings
 from confml.runner.workers import limits_memory
 from confml.runner.workspace import Workspace
 from confml.steps.base import Step
@@ -95,9 +98,14 @@ def run(
         check_folder(store.folder, config)
     datasets = load_datasets(config)
     whole = make_plan(config, datasets)
+    if not force:
+        check_same_run(store.folder, config, whole.cells)
     for data in datasets.values():
         for note in notes_on(data):
             say(f"{data.name}: {note}")
+    warnings = run_warnings(whole)
+    for warning in unsilenced(warnings, config.silence):
+        say(f"warning: {warning.text}")
     plan = whole.shard(*shard) if shard else whole
     store.make()
     with guarded(store.folder):
@@ -108,6 +116,10 @@ def run(
             engine=worker_engine.name,
             shard=f"{shard[0]}/{shard[1]}" if shard else None,
         )
+        manifest["warnings"] = [warning.as_dict() for warning in warnings]
+        for data in datasets.values():
+            if (key := origins_key(data)) is not None:
+                RowOrigins.of(data).write(store, key)
         write_manifest(store.folder, manifest)
         if state.done or state.failed:
             kept = f"{len(state.done)} of {len(plan.cells)} cells are done already"

@@ -12,11 +12,13 @@ import numpy as np
 from confml._seeds import derived_generator, stable_generator
 from confml.data.dataset import DataSet
 from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
+from confml.data.probability_table import ProbabilityTable
 from confml.errors import ConfmlError
 from confml.methods.base import Method
 from confml.methods.conformal.settings import KEY
 from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
+from confml.runner.external_files import open_table
 from confml.runner.splits import inner_folds, split_identity, split_rows
 from confml.runner.workspace import open_dataset
 from confml.steps.pipeline import StepPipeline
@@ -34,7 +36,8 @@ class SplitData:
     dummy columns, unless a point of ``grid`` has ``nominal: dummy``. All other methods get the columns of the
     data set. If a card codes categories as integers, every method treats them as numbers.
 
-    A conformal method gets the examples before the steps, and the steps themselves (see `method`).
+    A conformal method gets the examples before the steps, and the steps themselves (see `method`). A method
+    with ``takes_rows`` gets the numbers of the rows of the data set (m, 1), without steps.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class SplitData:
         self.train_rows, self.test_rows = train_rows, test_rows
         self._outer_rows = outer_rows
         self._nominal = _nominal_of(context.method, grid)
+        self._takes_rows = method_class(context.method).takes_rows
         self._steps_in_method = any(KEY in point for point in grid)
 
     @classmethod
@@ -72,6 +76,10 @@ class SplitData:
         A conformal method also gets the groups, and the steps, which it fits to each of its training parts.
         """
         method = build(self.context.method, point)
+        if self._takes_rows:
+            of_file: Any = getattr(method, "estimator", method)  # the one inside a conformal method
+            of_file.use_table(self._table(point), self.context.split.repeat, self.context.split.fold)
+            return method
         if self._steps_in_method and self.data.groups is not None:
             method.set_params(groups=np.asarray(self.data.groups)[self.train_rows])
         if self._steps_in_method and self.context.steps:
@@ -124,6 +132,11 @@ class SplitData:
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Return further examples (n, d), transformed by the steps fitted to the training part."""
         return np.ascontiguousarray(self._transformed["chain"].transform(X))
+
+    @property
+    def steps(self) -> StepPipeline:
+        """The steps, fitted to the training part; none for a conformal method, which has its own."""
+        return self._transformed["chain"]
 
     @property
     def dropped_rows(self) -> np.ndarray:
@@ -219,6 +232,8 @@ class SplitData:
     def _transformed(self) -> dict:
         """Examples after the steps, which are fitted to the training part."""
         raw = self._raw
+        if self._takes_rows:
+            return self._row_numbers
         chain = build_pipeline(() if self._steps_in_method else self.context.steps)
         mask = self._columns(raw["X"].shape[1])
         X, y, kept = chain.fit_training(raw["X"], raw["y"], self._generator("steps"), mask)
@@ -232,6 +247,25 @@ class SplitData:
             "nominal": chain.nominal_,
             "columns": chain.columns_,
         }
+
+    @property
+    def _row_numbers(self) -> dict:
+        """Numbers of the rows in place of their features; no step changes them."""
+        return {
+            "X": self.train_rows[:, None].astype(np.float64),
+            "y": self._raw["y"],
+            "kept": np.arange(len(self.train_rows)),
+            "X_test": self.test_rows[:, None].astype(np.float64),
+            "chain": StepPipeline(),
+            "metrics": {},
+            "nominal": np.zeros(1, dtype=bool),
+            "columns": None,
+        }
+
+    def _table(self, point: Mapping[str, Any]) -> ProbabilityTable:
+        context = self.context
+        fixed = context.split.kind == "fixed-split"
+        return open_table(context.files, point["probabilities"], self.data, fixed)
 
     def _generator(self, purpose: str, repeat_only: bool = False) -> np.random.Generator:
         context = self.context

@@ -198,14 +198,19 @@ def _digest_of(document: Mapping) -> str:
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write under a temporary name and rename, so that readers see the old file or the complete new one."""
+def write_atomically(path: Path, content: bytes, durable: bool = True) -> None:
+    """Write under a temporary name and rename, so that readers see the old file or the complete new one.
+
+    durable: whether to wait until the file is on disk. Files that can be made again need not survive a loss
+    of power.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with open(temporary, "wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)

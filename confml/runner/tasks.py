@@ -25,8 +25,10 @@ from confml.errors import ConfmlError, printable
 from confml.measures.selection import inner_score
 from confml.methods.base import Views
 from confml.methods.registry import build
+from confml.plugins.imports import NO_PERMISSION, ImportPermission, permission_in_force
 from confml.runner.check_views import check_chunks, check_points, check_views
 from confml.runner.environment import EnvironmentFault, fault_of
+from confml.runner.external_files import ExternalFile
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult, join_chunks, views_from_arrays, views_to_arrays
 from confml.runner.split_data import SplitData
@@ -58,6 +60,8 @@ class TaskContext:
     method: str
     select_by: str = "accuracy"
     limits: Limits = NO_LIMITS
+    permission: ImportPermission = NO_PERMISSION
+    files: tuple[ExternalFile, ...] = ()
     packed: bool = False  # whether small records are appended to packs
 
     @property
@@ -165,7 +169,8 @@ def run_task(task: Task) -> Outcome:
     from threadpoolctl import threadpool_limits
 
     # Products and decompositions differ in their last bits between one and two BLAS threads.
-    with _same_folder(), threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
+    permission = permission_in_force(task.context.permission)
+    with permission, _same_folder(), threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
             outcome = _KINDS[task.kind](task)

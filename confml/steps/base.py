@@ -61,6 +61,11 @@ class Step:
         return None
 
     @property
+    def new_nominal_(self) -> np.ndarray | None:
+        """(d',) bool after a fit that makes new columns: those with codes; None if columns are kept."""
+        return None
+
+    @property
     def fit_metrics_(self) -> dict[str, float]:
         """The step's own quantities after a fit, such as the number of removed rows, for ``metrics.csv``."""
         return {}

@@ -42,7 +42,9 @@ class StepPipeline:
             before = len(y)
             step.nominal = self.nominal_
             X, y, rows = step.fit_training(X, y, rng)
-            if step.kept_columns_ is not None:
+            if step.new_nominal_ is not None:
+                self.nominal_, self.columns_ = step.new_nominal_, None
+            elif step.kept_columns_ is not None:
                 self.nominal_ = self.nominal_[step.kept_columns_]
                 self.columns_ = None if self.columns_ is None else self.columns_[step.kept_columns_]
             elif X.shape[1] != len(self.nominal_):

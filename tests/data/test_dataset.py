@@ -185,3 +185,23 @@ def test_lines_and_identifiers_reach_the_workers(tmp_path):
     data = load({"csv": str(tmp_path / "a.csv"), "label": "y", "id": "who", "missing": "drop"})
     again = open_dataset(Workspace.make(tmp_path).put_dataset(data))
     assert again.lines.tolist() == [2, 4] and again.identifiers()["who"].tolist() == ["A", "C"]
+
+
+def test_a_frame_has_the_texts_of_categories():
+    table = np.array([[0.0, 1.5], [1.0, np.nan], [np.nan, 2.0]])
+    X, names = code_columns(table, ("colour", "size"), (("blue", "red"), None))
+    data = DataSet(
+        "d",
+        X,
+        np.array([1, 2, 1]),
+        names,
+        table,
+        ("colour", "size"),
+        np.array([True, False]),
+        (("blue", "red"), None),
+    )
+    frame = data.to_frame()
+    assert list(frame.columns) == ["colour", "size", "label"]
+    assert frame["colour"].tolist()[:2] == ["blue", "red"] and frame["label"].tolist() == [1, 2, 1]
+    assert frame["colour"].isna().tolist() == [False, False, True]
+    assert frame["size"].isna().tolist() == [False, True, False]

@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confml.measures import MEASURES, Case, Context, evaluate, known_metrics, martingales, novelty
+from confml.measures import (
+    MEASURES,
+    Case,
+    Context,
+    calibration,
+    evaluate,
+    known_metrics,
+    martingales,
+    novelty,
+)
 from confml.measures.point import adjusted_rand_index
 from confml.measures.prediction import KINDS, Prediction
 from confml.measures.regions import reasons, rows_needed, smallest_p_notes
@@ -67,6 +76,11 @@ def test_every_number_of_a_small_example():
         ("excess", 0.05): 3 / 5,
         ("observed_multiple", 0.05): 3 / 5,
         ("observed_excess", 0.05): 4 / 5,
+        ("precision_macro", None): pytest.approx(7 / 18),  # a 2/3, b 1/2, c 0
+        ("recall_macro", None): pytest.approx(1 / 2),
+        ("f1_macro", None): pytest.approx(13 / 30),
+        ("f1_micro", None): 3 / 5,
+        ("roc_auc", None): pytest.approx(13 / 18),  # a 5/6, b 2/6, c 1
     }
 
 
@@ -75,7 +89,8 @@ def test_rows_come_level_by_level_in_the_order_of_the_registry():
     regions = [row for row in rows if row.metric in MEASURES[1].metrics]
     assert [row.level for row in regions] == [0.05] * 7 + [0.01] * 7
     assert [row.metric for row in rows[:3]] == ["error", "accuracy", "ari"]
-    elsewhere = {name for measure in (martingales, novelty) for name in measure.MEASURE.metrics}
+    others = (martingales, novelty, calibration)
+    elsewhere = {name for measure in others for name in measure.MEASURE.metrics}
     assert {row.metric for row in rows} == set(known_metrics()) - elsewhere
 
 
@@ -122,6 +137,10 @@ def test_margins_have_no_region_metrics_but_an_acceptance():
         *[(metric, None) for metric in ("error", "accuracy", "ari")],
         *[(metric, None) for metric in ("augrc", "aurc", "e_aurc", "auroc_correct")],
         *[(metric, 0.8) for metric in ("sure_correct", "sure_incorrect", "unsure", "expected_loss")],
+        *[
+            (metric, None)
+            for metric in ("precision_macro", "recall_macro", "f1_macro", "f1_micro", "roc_auc")
+        ],
     }
     assert rows["unsure", 0.8] == 0.5
 

@@ -25,7 +25,7 @@ from confml.methods.conformal import Conformal
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.runner.check_views import check_views
 
-OWN = registry.methods.own
+OWN = {name: cls for name, cls in registry.methods.own.items() if not cls.takes_rows}
 # Few draws: this file is not about how good an estimate is.
 CHEAP = {
     "bayes-knn": {"burn_in": 10, "samples": 20, "thin": 1, "chains": 1},

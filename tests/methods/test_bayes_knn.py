@@ -61,8 +61,8 @@ def test_estimator_checks(estimator, check):
 def test_counts_equal_literal(seed, ties):
     X, y, new = tied_data(seed)
     training = Training(X, y, 3, ties == "index")
-    own = kernels.all_counts(*training.neighbours_of(None, len(X) - 1))
-    counts = kernels.all_counts(*training.neighbours_of(new, len(X) - 1))
+    own = training.class_counts(None, len(X) - 1)
+    counts = training.class_counts(new, len(X) - 1)
     for k in range(1, len(X)):
         for i in range(len(X)):
             expected = class_counts(X[i], X, y, 3, k, leave_out=i, ties=ties)

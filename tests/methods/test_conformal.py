@@ -647,7 +647,7 @@ def run_of(tmp_path, text, out="out"):
     lines = (tmp_path / out / "metrics.csv").read_text().splitlines()[1:]
     values = {}
     for line in lines:
-        _, method, params, split, _, metric, level, value = line.split(",")
+        _, method, params, split, _, metric, level, value, *_ = line.split(",")
         values.setdefault((f"{method};{params}", metric, level), {})[split] = float(value or "nan")
     return values, (tmp_path / out / "notes.txt").read_text(), planned.output
 

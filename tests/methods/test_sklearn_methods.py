@@ -190,7 +190,7 @@ def test_every_classifier_of_scikit_learn_has_its_name():
         ("sklearn", "has no classifier 'sklearn'; a name is like sklearn.ensemble"),
         ("sklearn..", "has no classifier"),
         ("sklearn.ensemble.", "has no classifier"),
-        ("os.system", "only classifiers of scikit-learn have dotted names"),
+        ("os.system", "needs the import of os, and only scikit-learn is allowed; if you trust it, add"),
         ("knnn", "unknown method 'knnn'; did you mean 'knn'"),
         ("", "unknown method ''; there are"),
     ],

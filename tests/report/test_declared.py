@@ -24,6 +24,8 @@ from confml.report import DatasetInfo, check_figure, known_figures, write_report
 from confml.report.compare import Pair, comparison_table
 from confml.report.compare import _rows as compared_rows
 from confml.report.declared import declared_metrics, find_metric, ranking_metric
+from confml.report.parameter_columns import parameter_columns, with_parameters
+from confml.report.sections.base import Table
 from confml.report.sections.ranks import ranking
 from confml.steps.registry import known_steps
 
@@ -50,7 +52,9 @@ def examples(classes: int = 2):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [*registry.methods.own, NearestMean.name])
+@pytest.mark.parametrize(
+    "name", [name for name in registry.methods.own if name != "external"] + [NearestMean.name]
+)
 def test_a_method_declares_exactly_what_it_reports(name):
     cls = {**registry.methods.own, NearestMean.name: NearestMean}[name]
     X, y = examples()
@@ -91,6 +95,37 @@ def test_every_metric_of_a_prediction_is_declared():
     assert emitted == set(known_metrics())
 
 
+def test_each_parameter_has_a_column_beside_the_packed_text(tmp_path):
+    write_report(golden_run(), tmp_path)
+    files = [path for path in tmp_path.glob("*.csv") if "params" in path.read_text().partition("\n")[0]]
+    assert {"metrics.csv", "summary.csv", "timings.csv", "confusion.csv"} <= {path.name for path in files}
+    for path in files:
+        with path.open(encoding="utf-8", newline="") as lines:
+            for row in csv.DictReader(lines):
+                own = {name: row[f"params.{name}"] for name in ("class_weight", "k", "n_estimators")}
+                packed = {
+                    "k=1": {"k": "1"},
+                    "k=10": {"k": "10"},
+                    "n_estimators=5;class_weight=a;b=c/d,e": {
+                        "n_estimators": "5",
+                        "class_weight": "a;b=c/d,e",
+                    },
+                    "": {},
+                }[row["params"]]
+                assert own == {"class_weight": "", "k": "", "n_estimators": "", **packed}
+
+
+def test_a_parameter_that_is_null_differs_from_one_that_is_not_given():
+    methods = [entry("knn", {"weights": None, "k": 3}), entry("tcm-nn", {"smoothed": True, "k": 0.5})]
+    run = make_run(make_config(methods), lambda cell: None, {"d": None}, ["r0"])
+    table = Table("t.csv", ("method", "params"), [(cell.method, cell.variant) for cell in run.cells])
+    found = with_parameters(table, parameter_columns(run))
+    assert found.header == ("method", "params", "params.k", "params.smoothed", "params.weights")
+    assert [row[2:] for row in found.rows] == [(3, None, "null"), (0.5, True, None)]
+    plain = Table("t.csv", ("dataset", "rows"), [("d", 1)])
+    assert with_parameters(plain, parameter_columns(run)) is plain
+
+
 def test_every_number_of_a_report_is_declared(tmp_path):
     """`metrics.csv`, `matched.csv` and what tables and ranks compute from a run."""
     from report.test_rejection_report import run_by_hand
@@ -116,6 +151,12 @@ def test_a_name_has_one_direction_whoever_reports_it():
         directions.setdefault(one.name, set()).add(one.metric.direction)
         assert one.metric.about and not one.metric.about.endswith(".")
     assert [name for name, found in directions.items() if len(found) > 1] == []
+
+
+def test_every_metric_of_predictions_and_reports_has_a_formula_and_a_source():
+    of_reports = [one for one in declared_metrics() if not one.owner]
+    assert len(of_reports) > 50
+    assert [one.name for one in of_reports if not (one.metric.formula and one.metric.source)] == []
 
 
 def test_directions():
@@ -165,7 +206,7 @@ def test_a_metric_without_a_better_direction_is_left_out_with_a_note(tmp_path):
     write_report(run, tmp_path)
     notes = (tmp_path / "notes.txt").read_text(encoding="utf-8")
     assert "metric 'rank' cannot be ranked" in notes and "no metric 'trees' is declared" in notes
-    assert not (tmp_path / "tables").exists() and not (tmp_path / "figures").exists()
+    assert not list(tmp_path.glob("tables/ranks*")) and not (tmp_path / "figures").exists()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from confml.cli import cli
 from confml.commands.describe import TYPES, _lines
 from confml.config.protocol import PROTOCOLS
+from confml.config.warnings import WARNINGS
 from confml.errors import ConfigError
 from confml.measures.prediction import KINDS
 from confml.methods.registry import known_methods, views_of
@@ -29,6 +30,7 @@ REGISTRIES = {
     "figure": known_figures,
     "section": known_sections,
     "table": known_tables,
+    "warning": lambda: WARNINGS,
 }
 
 

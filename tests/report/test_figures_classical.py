@@ -149,7 +149,8 @@ def test_runs_combined_against_what_they_differ_in(out, tmp_path):
         ("at-least", "knn k=5"): [36],
     }
     paths = plot_across_runs([out, other], "k", "error", tmp_path / "combined", ["knn"])
-    assert [path.name for path in paths] == [f"error-against-k.{ending}" for ending in ("svg", "png", "csv")]
+    endings = ("svg", "png", "pdf", "csv")
+    assert [path.name for path in paths] == [f"error-against-k.{ending}" for ending in endings]
     with pytest.raises(ConfmlError, match="no metric 'eror'"):
         combined_curves(runs, "noise.labels", "eror")
     with pytest.raises(ConfmlError, match="has no key protocol.foo"):

@@ -117,10 +117,11 @@ def test_the_console_says_sure_and_unsure(tmp_path):
     run = run_by_hand()
     write_report(run, tmp_path)
     stream = io.StringIO()
-    print_run(run, tmp_path, stream)
+    print_run(run, tmp_path, stream, everything=True)
     text = stream.getvalue()
-    assert "sure correct" in text and "level" not in text.splitlines()[1]
-    line = next(line for line in text.splitlines() if "reject" in line and " 0.8 " in line)
+    results = text[text.index("Results (%") :]
+    assert "sure correct" in text and "level" not in results.splitlines()[1]
+    line = next(line for line in results.splitlines() if "reject" in line and " 0.8 " in line)
     values = [
         row.mean
         for row in run.summary
@@ -253,7 +254,7 @@ def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
         known = ~np.isnan(found.difference)
         assert known.all() == (pair.view != "envelope")
     paths = module.write_comparison(rows, curves, tmp_path)
-    assert {path.suffix for path in paths} == {".csv", ".svg", ".png"}
+    assert {path.suffix for path in paths} == {".csv", ".svg", ".png", ".pdf", ".md"}
     with pytest.raises(ConfmlError, match="called 'standrad'"):
         module.compare(["run"], against="standrad")
     with pytest.raises(ConfmlError, match="called 'standrad'.*did you mean 'standard'"):

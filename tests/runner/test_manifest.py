@@ -133,6 +133,20 @@ def test_another_runs_folder_is_not_overwritten(whole, tmp_path):
     assert invoke("run", config_file(tmp_path, name="other"), "--out", tmp_path / "run", *forced).code == 0
 
 
+def test_another_config_of_the_same_name_does_not_replace_the_report(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "run")
+    before = (tmp_path / "run" / "manifest.json").read_bytes()
+    serial = ("--quiet", "--engine", "serial")
+    for other in ({"seed": 77}, {"steps": ["standardise"]}, {"protocol": {"kind": "k-fold", "folds": 4}}):
+        done = invoke("run", config_file(tmp_path, **other), "--out", tmp_path / "run", *serial)
+        assert done.code == 2 and "a run of another config named" in done.text, done.text
+        assert next(iter(other)) in done.text and "add --force" in done.text
+        assert (tmp_path / "run" / "manifest.json").read_bytes() == before
+    seed = config_file(tmp_path, seed=77)
+    assert invoke("run", seed, "--out", tmp_path / "run", *serial, "--force").code == 0
+    assert invoke("run", seed, "--out", tmp_path / "run", *serial).code == 0  # it is the run there now
+
+
 def test_a_folder_with_other_files_is_not_used(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("")

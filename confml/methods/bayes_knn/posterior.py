@@ -71,6 +71,14 @@ class Training(WritableArrays):
             queries, self.columns, self.codes, self.classes, depth, X is None, self.by_index
         )
 
+    def class_counts(self, X: np.ndarray | None, depth: int) -> np.ndarray:
+        """Return the class counts (depth, m, c) among the 1, 2, ..., depth nearest neighbours.
+
+        X: new examples (m, d), or None for the training examples, each without itself. Ties of distance share
+        their places in equal parts, unless ``by_index``.
+        """
+        return neighbours.all_counts(*self.neighbours_of(X, depth))
+
 
 @dataclass(frozen=True, eq=False)
 class Nodes(WritableArrays):

@@ -265,6 +265,8 @@ class Conformal(Method):
     ) -> list[np.ndarray]:
         """Return the rows of the calibration part, or of each fold."""
         if self.kind == "split":
+            if getattr(self.estimator, "takes_rows", False):  # nothing is fitted
+                return [np.arange(len(codes))]
             if groups is not None:
                 return [calibration_groups(groups, self.calibration, rng)]
             if self.mondrian:

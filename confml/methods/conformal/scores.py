@@ -110,11 +110,13 @@ def values_for(views: Mapping[str, Prediction], score: str | None, name: str) ->
 def on_all_classes(view: Prediction, classes: np.ndarray) -> np.ndarray:
     """Return the scores of a view on all ``classes`` (n, c).
 
-    A class that the view does not have gets the smallest possible score.
+    A class that the view does not have gets the smallest possible score. Other classes of the view are left
+    out.
     """
     least = -np.inf if view.kind == "margin" else 0.0
     values = np.full((len(view), len(classes)), least)
-    values[:, np.searchsorted(classes, view.classes)] = view.scores
+    known = np.isin(view.classes, classes)
+    values[:, np.searchsorted(classes, view.classes[known])] = view.scores[:, known]
     return values
 
 

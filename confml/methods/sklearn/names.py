@@ -1,4 +1,4 @@
-"""Lookup of scikit-learn classifiers by dotted name, and the description of their parameters."""
+"""Lookup of classifiers by dotted name, and the description of their parameters."""
 
 from __future__ import annotations
 
@@ -13,33 +13,62 @@ import sklearn
 from sklearn.base import ClassifierMixin
 
 from confml.errors import ConfigError, nearest
+from confml.methods.sklearn.foreign import check_interface, known_parameters
+from confml.plugins.imports import find_object
 from confml.plugins.registry import default_parameters
 
 _WITHOUT_CLASSIFIERS = {"callback", "datasets", "exceptions", "experimental", "externals"}
 
 
-def find_classifier(name: str) -> type:
-    """Return the class ``sklearn.<module>.<Class>``.
+CLASSIFIER = ("fit", "predict", "get_params", "set_params")
+TRANSFORMER = ("fit", "transform", "get_params", "set_params")
+PIPELINE = "sklearn.pipeline.Pipeline"
 
-    Only public modules of scikit-learn are imported, for any name. Raises ConfigError, with the nearest known
-    name, if there is no such classifier.
+
+def find_classifier(name: str) -> Any:
+    """Return the class ``sklearn.<module>.<Class>``, or a class or an estimator of a permitted package.
+
+    Nothing else is imported, for any name: only public modules of scikit-learn, and the packages of
+    `confml.plugins.imports.import_permission`. Raises ConfigError, with the nearest known name, if there is
+    no such classifier.
     """
     if name.partition(".")[0] != "sklearn":
-        raise ConfigError(
-            f"unknown method '{name}': only classifiers of scikit-learn have dotted names",
-            hint="other packages provide methods by the entry point group 'confml.methods'",
-        )
+        found = find_object(name, "method")
+        check_interface(name, found, CLASSIFIER)
+        return found
     _, module, cls = (name.split(".") + ["", ""])[:3]
-    found = {}
+    classifiers = {}
+    if name == PIPELINE:
+        return _public(name)
     if name.count(".") == 2 and module in _modules():
-        found = _classifiers(module)
-        if cls in found:
-            return found[cls]
-        if inspect.isclass(getattr(importlib.import_module(f"sklearn.{module}"), cls, None)):
+        classifiers = _classifiers(module)
+        if cls in classifiers:
+            return classifiers[cls]
+        if _public(name) is not None:
             raise ConfigError(f"{name} is not a classifier", hint=_nearest_of(cls))
-    close = nearest(cls, found)
+    close = nearest(cls, classifiers)
     hint = f"did you mean 'sklearn.{module}.{close}'?" if close else _nearest_of(name.rpartition(".")[2])
     raise ConfigError(f"scikit-learn {sklearn.__version__} has no classifier '{name}'", hint=hint)
+
+
+def find_estimator(name: str, noun: str, needed: tuple[str, ...]) -> Any:
+    """Return a class of scikit-learn or a permitted package that has the functions of ``needed``.
+
+    Raises ConfigError for any other name.
+    """
+    if name.partition(".")[0] != "sklearn":
+        found = find_object(name, noun)
+    else:
+        found = _public(name)
+        if found is None:
+            module = name.split(".")[1] if name.count(".") == 2 else ""
+            known = _public_names(module) if module in _modules() else ()
+            close = nearest(name.rpartition(".")[2], known)
+            hint = f"did you mean 'sklearn.{module}.{close}'?" if close else None
+            message = f"scikit-learn {sklearn.__version__} has no '{name}'"
+            raise ConfigError(message, hint=hint or "a name is like sklearn.decomposition.PCA")
+    check_interface(name, found, needed)
+    return found
 
 
 def dotted_name(class_name: str) -> str | None:
@@ -55,11 +84,13 @@ def known_classifiers() -> tuple[str, ...]:
 
 
 def describe_parameters(cls: type) -> list[dict[str, Any]]:
-    """Return name, about, expected and default of each parameter, from scikit-learn's documentation."""
+    """Return name, about, expected and default of each parameter, from the class's documentation."""
     documented = _documented(inspect.cleandoc(cls.__doc__ or ""))
     defaults = default_parameters(cls)
+    signature = inspect.signature(cls).parameters
+    known, _ = known_parameters(cls)
     described = []
-    for name in inspect.signature(cls).parameters:
+    for name in [*(one for one in signature if one in known), *sorted(known - set(signature))]:
         expected, about = documented.get(name, ("", ""))
         entry = {"name": name, "about": about, "expected": expected}
         described.append(entry | ({"default": defaults[name]} if name in defaults else {}))
@@ -89,6 +120,24 @@ def _classifiers(module_name: str) -> dict[str, type]:
         and not name.startswith(("_", "Base"))
         and not inspect.isabstract(cls)
     }
+
+
+def _public(name: str) -> type | None:
+    """Return the class of a public module of scikit-learn, or None."""
+    parts = name.split(".")
+    if len(parts) != 3 or parts[1] not in _modules() or parts[2].startswith("_"):
+        return None
+    found = getattr(importlib.import_module(f"sklearn.{parts[1]}"), parts[2], None)
+    return found if inspect.isclass(found) and found.__module__.startswith("sklearn.") else None
+
+
+def _public_names(module: str) -> list[str]:
+    """Return the names of the public classes of a module of scikit-learn."""
+    return [
+        one
+        for one in vars(importlib.import_module(f"sklearn.{module}"))
+        if _public(f"sklearn.{module}.{one}")
+    ]
 
 
 def _nearest_of(class_name: str) -> str:

@@ -1,9 +1,11 @@
-"""`SklearnMethod`: a scikit-learn classifier as a method."""
+"""`SklearnMethod`: any classifier with scikit-learn's interface as a method."""
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,14 +16,17 @@ from sklearn.utils.validation import check_is_fitted
 from confml.errors import ConfigError, ConfmlError, did_you_mean
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
-from confml.methods.multiclass import two_class_scores
-from confml.methods.sklearn.names import find_classifier
+from confml.methods.multiclass import decision_values, two_class_scores
+from confml.methods.sklearn.coded_labels import CodedLabels
+from confml.methods.sklearn.foreign import accepts_keyword, is_foreign, new_foreign, use_one_thread
+from confml.methods.sklearn.names import find_classifier, find_estimator
+from confml.plugins.imports import import_permission, is_dotted_name, without_output
 from confml.plugins.parameters import BadValue, MissingParameter, UnknownParameter
 from confml.plugins.registry import required_parameters
 
 
 class SklearnMethod(Method):
-    """scikit-learn classifier as a method, with the parameters of the classifier.
+    """Classifier with scikit-learn's interface as a method, with the parameters of the classifier.
 
     It has one view, the first of these that the classifier supports:
 
@@ -38,6 +43,7 @@ class SklearnMethod(Method):
 
     version: ClassVar[int] = 1
     # Parameters are checked by `new_classifier`, not by declarations.
+    codes_: CodedLabels | None = None  # of a fit to class numbers
 
     def __init__(self, estimator):
         self.estimator = estimator
@@ -56,7 +62,8 @@ class SklearnMethod(Method):
         return SklearnMethod(clone(self.estimator))
 
     def __sklearn_tags__(self):
-        return self.estimator.__sklearn_tags__()
+        tags = getattr(self.estimator, "__sklearn_tags__", super().__sklearn_tags__)
+        return tags()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")
@@ -67,21 +74,33 @@ class SklearnMethod(Method):
     def fit(self, X, y) -> SklearnMethod:
         """Fit a copy of the classifier, ``estimator_``, to X (m, d) with labels y (m,)."""
         check_values(self.estimator)
-        fitted = clone(self.estimator).fit(X, y)
-        self.estimator_, self.classes_ = fitted, np.asarray(fitted.classes_)
+        fitted = clone(self.estimator)
+        if not is_foreign(fitted):
+            fitted.fit(X, y)
+            self.estimator_, self.classes_, self.codes_ = fitted, np.asarray(fitted.classes_), None
+            return self
+        self.codes_ = CodedLabels(y)
+        self.codes_.code_class_weights(fitted)
+        with without_output():
+            fitted.fit(X, self.codes_.codes)
+        self.estimator_ = fitted
+        self.classes_ = self.codes_.order_columns(getattr(fitted, "classes_", None), _name_of(fitted))
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view of the classifier for test examples X (n, d)."""
         check_is_fitted(self)
         fitted, c = self.estimator_, len(self.classes_)
-        labels = np.asarray(fitted.predict(X))
         view = view_of(fitted)
-        if view == "probability":
-            scores = self._checked("predict_proba", fitted.predict_proba(X))
-        elif view == "margin":
-            scores = self._checked("decision_function", fitted.decision_function(X))
-        else:
+        with nullcontext() if self.codes_ is None else without_output():
+            labels = np.asarray(fitted.predict(X))
+            if view == "probability":
+                scores = self._checked("predict_proba", fitted.predict_proba(X))
+            elif view == "margin":
+                scores = self._checked("decision_function", fitted.decision_function(X))
+        if self.codes_ is not None:
+            labels = self.codes_.labels_of(labels, f"predict of {_name_of(fitted)}", self.classes_)
+        if view == "vote":
             scores = (labels[:, None] == self.classes_).astype(np.float64)
         if scores.shape != (len(labels), c):
             raise ConfmlError(f"{self!r} gives scores of shape {scores.shape}, expected {(len(labels), c)}")
@@ -91,12 +110,16 @@ class SklearnMethod(Method):
     def predict_proba(self, X) -> np.ndarray:
         """Return the classifier's probabilities (n, c)."""
         check_is_fitted(self)
+        if self.codes_ is not None:
+            return self._checked("predict_proba", self.estimator_.predict_proba(X))
         return self.estimator_.predict_proba(X)
 
     @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "decision_function"))
     def decision_function(self, X) -> np.ndarray:
         """Return the classifier's decision values (n, c); with two classes (n,)."""
         check_is_fitted(self)
+        if self.codes_ is not None:
+            return decision_values(self._checked("decision_function", self.estimator_.decision_function(X)))
         return self.estimator_.decision_function(X)
 
     @property
@@ -106,46 +129,81 @@ class SklearnMethod(Method):
     def _checked(self, function: str, scores) -> np.ndarray:
         """Return the scores as finite float64 numbers with one column per class."""
         scores = np.asarray(scores, dtype=np.float64)
-        if scores.ndim == 1:
+        if scores.ndim == 1 and len(self.classes_) == 2 and function == "predict_proba":
+            scores = np.column_stack([1 - scores, scores])
+        elif scores.ndim == 1:
             scores = two_class_scores(scores) if len(self.classes_) == 2 else scores[:, None]
+        if self.codes_ is not None:
+            scores = self.codes_.in_order(scores, f"{function} of {_name_of(self.estimator_)}")
         wrong = ~np.isfinite(scores).all(axis=1)
         if wrong.any():
             raise ConfmlError(
-                f"{function} of {type(self.estimator).__name__} returns numbers that are not finite for "
+                f"{function} of {_name_of(self.estimator)} returns numbers that are not finite for "
                 f"{wrong.sum()} of {len(scores)} examples"
             )
         return scores
 
 
 def new_classifier(name: str, params: Mapping[str, Any]) -> Any:
-    """Return an unfitted scikit-learn classifier by dotted name.
+    """Return an unfitted classifier by dotted name, of scikit-learn or of a permitted package.
 
     Raises ConfigError for an unknown name, an unknown or missing parameter, or a value that is not accepted.
     """
-    cls: Any = find_classifier(name)
-    first = {key: value for key, value in params.items() if "__" not in key}
-    known = cls._get_param_names()
-    for key in first:
-        if key not in known:
-            _unknown(cls.__name__, key, known)
-    for missing in sorted(required_parameters(cls) - set(first)):
-        hint = (
-            f"give one, as {missing}: sklearn.linear_model.LogisticRegression"
-            if missing.endswith("estimator")
-            else None
+    estimator = new_estimator(name, find_classifier(name), params)
+    if not _is_classifier(estimator):
+        raise ConfigError(
+            f"{name} with these parameters is not a classifier",
+            hint=None if name.startswith("sklearn.") else "an own class needs sklearn.base.ClassifierMixin",
         )
-        raise MissingParameter(cls.__name__, missing, hint=hint)
-    estimator = cls(**{key: _as_value(value) for key, value in first.items()})
+    return estimator
+
+
+def new_estimator(name: str, found: Any, params: Mapping[str, Any]) -> Any:
+    """Return an unfitted estimator: of a class, or a copy of an estimator, with parameters. Errors as above.
+
+    name: dotted name, for messages. found: class or estimator of this name.
+    """
+    first = {key: value for key, value in params.items() if "__" not in key}
+    if name.startswith("sklearn."):
+        estimator = _new_of_sklearn(found, first)
+    else:
+        if not inspect.isclass(found):  # its parameters are set below, at any depth
+            first = {}
+        values = {key: _as_value(value) for key, value in first.items()}
+        estimator = new_foreign(name, found, values)
     _set_params(estimator, {key: value for key, value in params.items() if key not in first})
     check_values(estimator)
-    if not is_classifier(estimator):
-        raise ConfigError(f"{name} with these parameters is not a classifier")
+    use_one_thread(estimator)
     return estimator
+
+
+def _new_of_sklearn(cls: Any, params: Mapping[str, Any]) -> Any:
+    known = cls._get_param_names()
+    for key in params:
+        if key not in known:
+            _unknown(cls.__name__, key, known)
+    for missing in sorted(required_parameters(cls) - set(params)):
+        hint = None
+        if missing.endswith("estimator"):
+            hint = f"give one, as {missing}: sklearn.linear_model.LogisticRegression"
+        elif missing in ("steps", "estimators"):
+            hint = f"give names and classes, as {missing}: [[one, sklearn.naive_bayes.GaussianNB]]"
+        raise MissingParameter(cls.__name__, missing, hint=hint)
+    return cls(**{key: _as_value(value) for key, value in params.items()})
+
+
+def _is_classifier(estimator: Any) -> bool:
+    if getattr(estimator, "_estimator_type", None) == "classifier":
+        return True
+    try:
+        return is_classifier(estimator)
+    except Exception:  # an estimator without tags, or a pipeline whose steps are wrong
+        return False
 
 
 def check_values(estimator: Any, prefix: str = "") -> None:
     """Raise ConfigError for a parameter value that scikit-learn does not accept, at any depth."""
-    if hasattr(estimator, "_validate_params"):
+    if hasattr(estimator, "_validate_params") and hasattr(estimator, "_parameter_constraints"):
         try:
             estimator._validate_params()
         except ValueError as error:
@@ -159,9 +217,13 @@ def check_values(estimator: Any, prefix: str = "") -> None:
             "'ovr'",
             hint="a margin needs one column for each class",
         )
-    for name, value in values.items():
-        if hasattr(value, "get_params") and not isinstance(value, type):
+    for name, value in estimator.get_params().items():  # deep: also the estimators of a pipeline
+        if "__" not in name and hasattr(value, "get_params") and not isinstance(value, type):
             check_values(value, f"{prefix}{name}__")
+
+
+def _name_of(estimator: Any) -> str:
+    return type(estimator).__name__
 
 
 def view_of(estimator: Any) -> str:
@@ -175,8 +237,8 @@ def _set_params(estimator: Any, params: Mapping[str, Any]) -> None:
     """Call ``set_params`` with confml's errors; outer parameters first, because inner ones belong to them."""
     for key in sorted(params, key=lambda name: name.count("__")):
         known = estimator.get_params()
-        if key not in known:
-            owner, _, inner = key.rpartition("__")
+        owner, _, inner = key.rpartition("__")
+        if key not in known and not accepts_keyword(known.get(owner) if owner else estimator, inner):
             if owner and known.get(owner, inner) is None:
                 raise MissingParameter(key, owner, hint=f"name a classifier as {owner}")
             _unknown(type(estimator).__name__, key, known)
@@ -184,10 +246,28 @@ def _set_params(estimator: Any, params: Mapping[str, Any]) -> None:
 
 
 def _as_value(value: Any) -> Any:
-    """Return the classifier of a dotted name; any other value is returned unchanged."""
-    if isinstance(value, str) and value.startswith("sklearn."):
+    """Return the classifier of a dotted name, with classes in lists of [name, class]; other values unchanged.
+
+    A dotted name of a package that is not permitted is a text like any other.
+    """
+    if _is_class_name(value):
         return new_classifier(value, {})
+    if isinstance(value, list) and any(_is_named_class(item) for item in value):
+        return [
+            (item[0], new_estimator(item[1], find_estimator(item[1], "estimator", ("fit", "get_params")), {}))
+            if _is_named_class(item)
+            else (tuple(item) if isinstance(item, list) else item)
+            for item in value
+        ]
     return value
+
+
+def _is_class_name(value: Any) -> bool:
+    return is_dotted_name(value) and (value.startswith("sklearn.") or import_permission().permits(value))
+
+
+def _is_named_class(item: Any) -> bool:
+    return isinstance(item, list | tuple) and len(item) == 2 and _is_class_name(item[1])
 
 
 def _unknown(owner: str, key: str, known) -> None:
@@ -213,4 +293,6 @@ def _reworded(error: ValueError, estimator: Any, prefix: str) -> ConfigError:
         "an instance of ", ""
     )
     hint = did_you_mean(str(value), words, list_all=False)
+    if is_dotted_name(value):
+        hint = f"if it is a class, --allow-import {value.partition('.')[0]} allows its import"
     return BadValue(type(estimator).__name__, f"{prefix}{name}", value, must, hint=hint)

@@ -12,6 +12,8 @@ from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import finite_scores
 from confml.methods.svm._kernels_gen_svm import loss_and_slopes
+from confml.methods.svm.gen_svm_path import Solution, gen_svm_path
+from confml.methods.svm.linear_rows import labels_with_ties
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
 
@@ -28,11 +30,17 @@ class GenSVM(PenaltyPath):
     ``1/n sum_i rho_i (sum_j h^p(q_ij))^(1/p) + ridge tr W'W`` is minimised, where j runs over the other
     classes and h is the Huber hinge: 0 above 1, ``(1 - q)^2 / (2 kappa + 2)`` down to -kappa, and linear
     below. rho is 1 (``unit``), or n / (n_k c) for the n_k rows of the class (``group``). The objective is
-    convex and smooth. It is minimised by L-BFGS along a fixed decreasing sequence of ridges. Features are not
-    scaled: use ``min-max`` before this method if their units differ.
+    convex and smooth. It is minimised along a fixed decreasing sequence of ridges. Features are not scaled:
+    use ``min-max`` before this method if their units differ.
+
+    ``solver: lbfgs`` is L-BFGS. ``solver: path`` is Newton's method with conjugate gradients: about ten times
+    faster along a path of ridges, and for up to 8000 unknowns, (c - 1) (1 + features). It stops where the
+    estimated excess of the objective over its minimum is at most 100 times ``tolerance`` times the objective.
+    Where the objective at W = 0, t = 0 is within the same distance, the result is exactly 0.
 
     View ``margin``: the products z' u_k, which are largest for the nearest corner. Ties go to the first class
-    in sorted order. metrics: ``objective``, ``iterations``.
+    in sorted order. With ``solver: path``, products within 1e-9 of the largest absolute one are tied, and
+    ties go to the class with more training examples first. metrics: ``objective``, ``iterations``.
 
     ``kernel: rbf`` is exp(-gamma |x - x'|^2), as in scikit-learn; ``bayes-transduction`` and ``kernel-svm``
     have the width sigma with gamma = 1 / (2 sigma^2). Examples are represented by the eigenvectors of the
@@ -63,10 +71,18 @@ class GenSVM(PenaltyPath):
             of=(Choice("", options=("scale",)), Number("", low=0, low_open=True)),
         ),
         "components": Integer("largest number of training rows in the kernel map", low=1),
-        "tolerance": Number("relative decrease of the objective at which L-BFGS stops", low=0),
+        "tolerance": Number(
+            "relative decrease of the objective at which L-BFGS stops; path stops at an estimated relative "
+            "excess of 100 times this",
+            low=0,
+        ),
         "random_state": AnyOf(
             "random seed of the rows drawn for the kernel; null: from the seed of the run",
             of=(Integer("", low=0), Nothing("")),
+        ),
+        "solver": Choice(
+            "lbfgs: L-BFGS; path: Newton's method with conjugate gradients, faster",
+            options=("lbfgs", "path"),
         ),
     }
 
@@ -81,6 +97,7 @@ class GenSVM(PenaltyPath):
         components: int = 500,
         tolerance: float = 1e-9,
         random_state: int | None = None,
+        solver: str = "lbfgs",
     ):
         self.ridge = ridge
         self.kappa = kappa
@@ -91,6 +108,7 @@ class GenSVM(PenaltyPath):
         self.components = components
         self.tolerance = tolerance
         self.random_state = random_state
+        self.solver = solver
 
     # ---- fitting
 
@@ -100,9 +118,13 @@ class GenSVM(PenaltyPath):
         X, codes = self.check_fit_data(X, y)
         c = len(self.classes_)
         self.corners_ = simplex(c)
+        self.class_counts_ = np.bincount(codes, minlength=c)
         self._fit_inputs(X)
         problem = Problem(self._inputs(X), codes, self.corners_, self.kappa, self.p, self.weights)
         shared = time.thread_time() - started
+        if self.solver == "path":
+            self.path_, seconds = problem.path(ridges, float(self.tolerance))
+            return shared, seconds
         V = np.zeros((problem.inputs.shape[1] + 1, c - 1))
         self.path_, seconds, pending, iterations = {}, {}, 0.0, 0
         for ridge in sorted({*ridges, *(rung for rung in RUNGS if rung > min(ridges))}, reverse=True):
@@ -112,7 +134,8 @@ class GenSVM(PenaltyPath):
             if ridge in RUNGS:
                 V, iterations = solved, iterations + steps
             if ridge in ridges:
-                self.path_[ridge] = solved, objective, float(iterations + (0 if ridge in RUNGS else steps))
+                total = float(iterations + (0 if ridge in RUNGS else steps))
+                self.path_[ridge] = Solution(solved, objective, total)
                 seconds[ridge], pending = pending, 0.0
         return shared, seconds
 
@@ -163,11 +186,18 @@ class GenSVM(PenaltyPath):
         with np.errstate(over="ignore", invalid="ignore"):
             Z = np.asarray(self._inputs(X) @ self.coefficients_[1:]) + self.coefficients_[0]
             scores = finite_scores(Z @ self.corners_.T, self.name)
+        if self.solver == "path":
+            labels = labels_with_ties(scores, self.classes_, self.class_counts_)
+            return {"margin": Prediction(self.classes_, scores, "margin", labels)}
         return {"margin": Prediction(self.classes_, scores, "margin")}
 
     @classmethod
     def compile_kernels(cls) -> None:
+        from scipy.sparse import csr_matrix
+
         cls().fit(np.arange(6.0).reshape(3, 2), [0, 1, 2])
+        for examples in (np.arange(6.0).reshape(3, 2) / 6.0, csr_matrix(np.eye(3))):
+            cls(solver="path").fit(examples, [0, 1, 2])
 
 
 def simplex(c: int) -> np.ndarray:
@@ -229,6 +259,22 @@ class Problem:
             # scipy's tolerance is relative to the objective at the start: repeat until the two agree.
             if found.fun > 1.0 - 100 * tolerance or value == 0.0:
                 return v.reshape(start.shape) * units, value, steps
+
+    def path(
+        self, ridges: Sequence[float], tolerance: float
+    ) -> tuple[dict[float, Solution], dict[float, float]]:
+        """Return the solution and the seconds for each ridge by Newton's method, see `gen_svm_path`."""
+        return gen_svm_path(
+            self.inputs,
+            self.codes,
+            self.corners,
+            self._rho,
+            self.kappa,
+            self.p,
+            ridges,
+            100 * tolerance,
+            lambda V, ridge: self.minimise(V, ridge, max(tolerance, 1e-12)),
+        )
 
     def _curvature(self) -> float:
         """Return a bound of the second derivative of the loss in W, up to a factor that all ridges share."""

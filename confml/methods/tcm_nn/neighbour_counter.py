@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,18 +71,36 @@ class NeighbourCounter:
         self.engine = engine or _choose(*X.shape)
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(codes))])
         self.order = np.argsort(codes, kind="stable")
-        self._scale = SafeScale.of(X)
-        self.X, self.codes = self._scale.apply(X)[self.order], codes[self.order]
+        self.scale = SafeScale.of(X)
+        self.X, self.codes = self.scale.apply(X)[self.order], codes[self.order]
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Prepare the search in the rows X, sorted by class."""
         self._tree = None
         if self.engine == "tree":
             self._tree = _Trees(self.X, self.starts)
-            self.X, self.order = self._tree.X, self.order[self._tree.order]
+            self.X, self.order = self._tree.X, self.order[self._tree.order]  # codes stay sorted by class
         distance_filter = DistanceFilter.of(self.X) if self.engine == "product" else None
         self._filter = distance_filter or (None if self._tree else DirectDistances(self.X))
 
     @property
     def classes(self) -> int:
         return len(self.starts) - 1
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the sorted training set, from which `from_state` prepares it again."""
+        names = ("X", "codes", "order", "scale", "engine", "sizes")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> NeighbourCounter:
+        counter = cls.__new__(cls)
+        for name, value in state.items():
+            setattr(counter, name, value)
+        counter.starts = np.concatenate([[0], np.cumsum(np.bincount(counter.codes))])
+        counter._prepare()
+        return counter
 
     # ---- the training set alone
 
@@ -161,7 +180,7 @@ class NeighbourCounter:
             raise ValueError(
                 f"ks must ascend from 1 to at most {same.shape[1]}, the length of the lists, got {ks}"
             )
-        T = self._scale.apply(T)
+        T = self.scale.apply(T)
         base = _Base(self, same, other, ks, label_conditional)
         shape = len(T), self.classes, len(ks)
         counts = Counts(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape))

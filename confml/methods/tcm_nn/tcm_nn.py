@@ -12,6 +12,7 @@ from sklearn.base import clone
 from confml._seeds import derived_generator
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
+from confml.methods.few_rows import FewRows, prediction_of_counts
 from confml.methods.tcm_nn.neighbour_counter import ENGINES, BlockSizes, Counts, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass
 from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, check_parameters
@@ -98,6 +99,15 @@ class TCMNN(Method):
     def predict_p_values(self, X) -> np.ndarray:
         """Return the p-values (n, c) of test examples X (n, d), columns in the order of ``classes_``."""
         return self.confident_predict(X)["p-value"].scores.copy()
+
+    def for_few_rows(self) -> FewRows | None:
+        """Return the fit for few new rows; None for a subclass, whose predictions may differ."""
+        if type(self) is not TCMNN:
+            return None
+        counter, order = self.counter_, self.counter_.order
+        same, other = (lists[order] for lists in self.lists_)
+        settings = (self.mondrian, self.smoothed, self.random_state)
+        return FewRows(self.classes_, counter.X, counter.codes, same, other, counter.scale, *settings)
 
     def _views(
         self,
@@ -237,17 +247,8 @@ def prediction_of(
     learnt: (r,) number of examples learnt before each, in an online pass.
     """
     greater, equal, alpha = (np.ascontiguousarray(array[:, :, q]) for array in counts)
-    extra = {"n_greater": greater, "n_equal": equal, "alpha": alpha}
-    if tau is None:
-        scores = (greater + equal) / counted
-    else:
-        scores = (greater + tau[:, None] * equal) / counted
-        extra["tau"] = tau
-    if learnt is not None:
-        extra["learnt"] = learnt
-    tied = np.where(scores == scores.max(axis=1, keepdims=True), alpha, np.nan)
-    columns = np.argmax(tied == np.nanmin(tied, axis=1, keepdims=True), axis=1)
-    return Prediction(classes, scores, "p-value", classes[columns], extra)
+    more = {} if learnt is None else {"learnt": learnt}
+    return prediction_of_counts(classes, greater, equal, alpha, counted, tau, more)
 
 
 def _useful(k: int, m: int) -> int:

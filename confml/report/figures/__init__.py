@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from confml.errors import ConfigError, did_you_mean
 from confml.plugins.parameters import Parameter, check_parameters, parameters_text
+from confml.report.captions import figure_file_name, sentence, setting_text
 from confml.report.files import digest, safe_name, safe_names
 from confml.report.sections.base import NotApplicable as NotApplicable
 from confml.report.sections.base import Picture
@@ -34,7 +35,8 @@ class Figure:
     name: in a config. about: one line on its content. draw: makes a matplotlib figure out of a `Subject`,
     raising `NotApplicable`. options: parameters that a config may give. across: whether it is drawn once for
     all data sets together. refits: whether it fits models again, which needs the data. check: called with
-    the options of a config before anything runs; raises ConfmlError.
+    the options of a config before anything runs; raises ConfmlError. caption: sentences on content and bands
+    of the figure; ``about`` by default. `caption_of` adds data set, protocol and number of splits.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Figure:
     across: bool = False
     refits: bool = False
     check: Callable[[Mapping[str, Any]], None] | None = None
+    caption: str | Callable[[Subject], str] = ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ class Subject:
     def some_of(self, named: Mapping[str, Any], limit: int) -> tuple[dict[str, Any], str]:
         """Return at most ``limit`` entries of a mapping by variant, and a title with their number.
 
-        If there are more, each method has its share, taken evenly from its variants in order.
+        If there are more, each method has its share, taken evenly from its variants in order, and the first
+        of the others fill the rest.
         """
         if len(named) <= limit:
             return dict(named), self.dataset
@@ -87,6 +91,7 @@ class Subject:
         for names in list(methods.values())[:limit]:
             count = min(share, len(names))
             kept |= {names[place * (len(names) - 1) // max(count - 1, 1)] for place in range(count)}
+        kept |= set([name for name in named if name not in kept][: max(limit - len(kept), 0)])
         title = f"{self.dataset} ({len(kept)} of {len(named)} variants)"
         return {name: value for name, value in named.items() if name in kept}, title
 
@@ -165,16 +170,26 @@ def pictures(results: RunResults) -> Iterator[Picture]:
         name = spec.name
         if named.count(name) > 1 and options:
             told = {key: "-".join(value) if _is_words(value) else value for key, value in options.items()}
-            name = safe_name(f"{name};{parameters_text(told)}")
+            name = figure_file_name(safe_name(f"{name};{parameters_text(told)}"))
         for dataset, stem in ({"all data sets": ""} if figure.across else datasets).items():
-            file = f"{name}-{stem}" if stem else name
+            file = f"{name}-{figure_file_name(stem)}" if stem else name
             if file in taken:
                 file = f"{file}-{digest(parameters_text(options) + str(2 * len(taken)))}"
             subject = Subject(results, dataset, options)
             yield Picture(
-                f"figures/{file}", functools.partial(figure.draw, subject), f"{spec.name} of {dataset}"
+                f"figures/{file}",
+                functools.partial(figure.draw, subject),
+                f"{spec.name} of {dataset}",
+                caption_of(figure, subject),
             )
             taken.add(file)
+
+
+def caption_of(figure: Figure, subject: Subject) -> str:
+    """Return the caption of a figure: content, data set, protocol, number of splits, meaning of bands."""
+    text = figure.caption(subject) if callable(figure.caption) else figure.caption
+    setting = setting_text(subject.results, None if figure.across else subject.dataset)
+    return f"{sentence(text or figure.about)} {setting}"
 
 
 def _is_words(value: Any) -> bool:

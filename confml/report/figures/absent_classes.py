@@ -7,9 +7,18 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.novelty import familiarity
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, legend_below, lines_of, new_figure
+from confml.report.figures.style import (
+    BLACK,
+    COLUMN,
+    GREY,
+    PAGE,
+    legend_below,
+    lines_of,
+    new_figure,
+    panel_columns,
+)
 
-PANELS = 6
+PANELS = 12
 CLASSES = 6  # absent classes with a line each
 
 
@@ -33,7 +42,7 @@ def draw(subject: Subject):
         raise NotApplicable("no test example is of a class that is absent from training (protocol: absent)")
     panels, title = subject.some_of(found, PANELS)
     absent = sorted({label for one in panels.values() for label in one if label is not None}, key=str)
-    columns = min(len(panels), 3)
+    columns = panel_columns(len(panels))
     rows = -(-len(panels) // columns)
     figure = new_figure((COLUMN, PAGE * 0.75, PAGE)[columns - 1], 0.35 + 2.2 * rows)
     grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
@@ -54,7 +63,8 @@ def draw(subject: Subject):
             handles.setdefault(text, line)
         axes.set_title(name, loc="left", fontsize=7)
         if kinds == {"p-value"}:
-            axes.plot([0, 1], [0, 100], color=GREY, linewidth=0.5)
+            (diagonal,) = axes.plot([0, 1], [0, 100], color=GREY, linewidth=0.8, linestyle="--")
+            handles.setdefault("uniform p-values", diagonal)
             axes.set_xlabel("credibility")
         else:
             axes.set_xlabel(f"confidence ({min(kinds)})")
@@ -75,4 +85,9 @@ FIGURE = Figure(
     name="absent-classes",
     about="credibility (or confidence) of test examples of absent classes and of known classes",
     draw=draw,
+    caption="Fraction of test examples with at most this credibility (confidence for views without "
+    "p-values), "
+    "all splits pooled, per absent class (at most 6) and for the classes in training together. The "
+    "dashed line "
+    "is that of uniform p-values.",
 )

@@ -16,8 +16,10 @@ from confml.measures.rejection import RejectionCurve, band, curve_of
 from confml.plugins.parameters import Choice, Integer, Parameter
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
-from confml.report.figures.style import PAGE, legend_below, lines_of, new_figure
+from confml.report.figures.style import BLACK, PAGE, legend_below, lines_of, new_figure, panel_columns
+from confml.report.published_points import rejections_of
 
+MOST = 28  # lines that differ in colour, dashes or marker
 RATES = np.linspace(0.0, 1.0, 201)
 LABELS = {
     "sure-incorrect": ("sure_incorrect", "sure incorrect (%)", "unsure (%)"),
@@ -70,12 +72,15 @@ def draw(subject: Subject):
         raise NotApplicable("no finished cell has such a view")
     if len(panels) > 12:
         raise NotApplicable(f"{len(panels)} panels are too many: name views, or panels: view")
-    columns = min(len(panels), 3)
+    columns = panel_columns(len(panels))
     rows = -(-len(panels) // columns)
     grid = [(panels[name], name) for name in panels]
     figure, axes = _figure(rows, columns, share=True)
-    _draw_grid(figure, axes, [curves for curves, _ in grid], [name for _, name in grid], subject)
-    figure.suptitle(_title(subject, subject.dataset), x=0.01, ha="left", fontsize=8)
+    datasets = [subject.dataset] * len(grid)
+    chosen = _draw_grid(
+        figure, axes, [curves for curves, _ in grid], [name for _, name in grid], subject, datasets
+    )
+    figure.suptitle(_title(subject, subject.dataset, chosen), x=0.01, ha="left", fontsize=8)
     return figure
 
 
@@ -93,17 +98,17 @@ def draw_all(subject: Subject):
     if len(found) * len(views) > 40:
         raise NotApplicable(f"{len(found)} data sets with {len(views)} views are too many: name views")
     if len(views) == 1:
-        columns = min(len(found), 3)
+        columns = panel_columns(len(found))
         figure, axes = _figure(-(-len(found) // columns), columns)
-        _draw_grid(
-            figure, axes, [panels[views[0]] for panels in found.values()], list(found), subject, whole=False
-        )
-        title = _title(subject, f"{views[0]}")
+        cells = [panels[views[0]] for panels in found.values()]
+        chosen = _draw_grid(figure, axes, cells, list(found), subject, list(found), whole=False)
+        title = _title(subject, f"{views[0]}", chosen)
     else:
         figure, axes = _figure(len(found), len(views), share=True)
         cells = [panels.get(view, {}) for panels in found.values() for view in views]
-        _draw_grid(figure, axes, cells, [f"{name}, {view}" for name in found for view in views], subject)
-        title = _title(subject, "")
+        titles = [f"{name}, {view}" for name in found for view in views]
+        chosen = _draw_grid(figure, axes, cells, titles, subject, [name for name in found for _ in views])
+        title = _title(subject, "", chosen)
     figure.suptitle(title, x=0.01, ha="left", fontsize=8)
     return figure
 
@@ -115,11 +120,11 @@ def _figure(rows: int, columns: int, share: bool = False):
     return figure, figure.subplots(rows, columns, squeeze=False, sharey="row" if share else False)
 
 
-def _title(subject: Subject, name: str) -> str:
-    chosen = subject.option("band", "sd")
+def _title(subject: Subject, name: str, chosen: str) -> str:
+    kind = subject.option("band", "sd")
     several = len({cell.split for cell in subject.results.cells}) > 1
-    words = f"band: {BANDS[chosen]}" if chosen in BANDS and several else ""
-    return "; ".join(part for part in (name, words) if part)
+    words = f"band: {BANDS[kind]}" if kind in BANDS and several else ""
+    return "; ".join(part for part in (name, words, chosen) if part)
 
 
 def _draw_grid(
@@ -128,17 +133,17 @@ def _draw_grid(
     cells: Sequence[Mapping[str, list[RejectionCurve]]],
     titles: Sequence[str],
     subject: Subject,
+    datasets: Sequence[str],
     whole: bool = True,
-) -> None:
+) -> str:
     """Fill the axes (rows, columns) in order, hide the unused ones, and add one legend below.
 
-    whole: show rejection rates up to 100 % for all curves.
+    datasets: of the panels, for the paper's points. whole: show rejection rates up to 100 % for all curves.
+    Returns the number of lines that are shown if some are not, as text.
     """
-    limit = int(subject.option("lines", 7))
+    limit = int(subject.option("lines", MOST))
     names = list(dict.fromkeys(name for cell in cells for name in cell))
-    shown = (
-        names if len(names) <= limit else [names[i * (len(names) - 1) // (limit - 1)] for i in range(limit)]
-    )
+    shown = _chosen(names, cells, limit)
     lines = dict(zip(shown, lines_of(len(shown)), strict=True))
     what, y_label, x_label = LABELS[subject.option("form", "sure-incorrect")]
     handles: dict[str, Any] = {}
@@ -151,6 +156,8 @@ def _draw_grid(
             if name in lines:
                 handle = _draw_line(one, curves, what, lines[name], subject.option("band", "sd"))
                 handles.setdefault(name, handle)
+        if what == "sure_incorrect":
+            _draw_paper(one, datasets[place], titles[place].rpartition(", ")[2], handles)
         one.set_title(titles[place], loc="left", fontsize=7)
         one.set_xlim(0, 100 if whole else None)
         one.set_ylim(bottom=0)
@@ -158,9 +165,30 @@ def _draw_grid(
             one.set_ylabel(y_label)
         if place + columns >= len(cells):
             one.set_xlabel(x_label)
-    order = [name for name in shown if name in handles]
+    order = [name for name in (*shown, *handles) if name in handles]
+    order = list(dict.fromkeys(order))
     words = [f"{name}{_splits_of(name, cells)}" for name in order]
     legend_below(figure, [handles[name] for name in order], words)
+    return f"{len(shown)} of {len(names)} lines (option lines)" if len(shown) < len(names) else ""
+
+
+def _chosen(names: Sequence[str], cells: Sequence[Mapping[str, Any]], limit: int) -> list[str]:
+    """Return at most ``limit`` names, taken evenly, and at least one of each panel."""
+    if len(names) <= limit:
+        return list(names)
+    kept = {names[place * (len(names) - 1) // (limit - 1)] for place in range(limit)}
+    kept |= {next(iter(cell)) for cell in cells if cell and not kept & set(cell)}
+    return [name for name in names if name in kept]
+
+
+def _draw_paper(axes, dataset: str, view: str, handles: dict[str, Any]) -> None:
+    """Draw the points of a paper over the curves of a view."""
+    points = rejections_of(dataset, view)
+    if points:
+        look = {"marker": "*", "linestyle": "", "markersize": 6, "zorder": 5}
+        x, y = ([100 * value for value in values] for values in list(zip(*points, strict=True))[:2])
+        (handle,) = axes.plot(x, y, color=BLACK, markerfacecolor="none", markeredgewidth=0.7, **look)
+        handles.setdefault(f"paper ({points[0].source})", handle)
 
 
 def _splits_of(name: str, cells: Sequence[Mapping[str, list[RejectionCurve]]]) -> str:
@@ -203,13 +231,28 @@ OPTIONS: Mapping[str, Parameter] = {
     "views": Words("views to show; all by default"),
     "band": Choice("band around the mean over splits; default sd", ("sd", "range", "none")),
     "without": Word("omit methods whose label contains this text"),
-    "lines": Integer("largest number of lines; default 7", low=2, high=28),
+    "lines": Integer("largest number of lines; default 28", low=2, high=28),
 }
+
+
+def caption(subject: Subject) -> str:
+    """Return content and band of the figure."""
+    risk = subject.option("form", "sure-incorrect") == "risk"
+    what = "Error of the accepted predictions" if risk else "Sure incorrect predictions"
+    words = BANDS.get(subject.option("band", "sd"))
+    return (
+        f"{what} against the rejection rate (unsure), over all thresholds on the confidence; lower is "
+        "better. "
+        "Each line is a method in one view of confidence, the mean over the splits"
+        + (f"; bands: {words}." if words else ".")
+    )
+
 
 FIGURE = Figure(
     name="accuracy-rejection",
     about="errors against rejection rate over all thresholds, of every method with a view of confidence",
     draw=draw,
+    caption=caption,
     options={
         **OPTIONS,
         "panels": Choice(
@@ -222,6 +265,7 @@ ALL = Figure(
     name="accuracy-rejection-all",
     about="accuracy-rejection curves of all data sets: one row per data set, one column per view",
     draw=draw_all,
+    caption=caption,
     options=OPTIONS,
     across=True,
 )

@@ -42,7 +42,7 @@ def draw(subject: Subject):
                 f"R-hat {chains.rhat[name]:.3f}, ESS {chains.ess[name]:.0f}", loc="right", fontsize=6
             )
             if column == 0:
-                axes.set_title(f"{label}, split {split}", loc="left", fontsize=7)
+                axes.set_title(f"{label}, split {split}\n", loc="left", fontsize=7)
             if row + 1 == len(shown):
                 axes.set_xlabel("kept draw")
     figure.suptitle(f"{subject.dataset}: one colour per chain", x=0.01, ha="left", fontsize=8)
@@ -53,5 +53,7 @@ FIGURE = Figure(
     name="chain-traces",
     about="traces of Markov chains by method, of the first split, with R-hat and effective sample size",
     draw=draw,
+    caption="Traces of the Markov chains of the first split, one colour per chain, with R-hat and the "
+    "effective sample size (ESS).",
     options={"panels": Integer("largest number of methods; default 6", low=1)},
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.style import BLUE, PAGE, VERMILION, legend_below, new_figure
+from confml.report.figures.style import BLUE, PAGE, VERMILION, legend_below, new_figure, panel_columns
 
 
 def class_errors(subject: Subject, variant: Variant) -> dict[str, tuple[float, float]]:
@@ -24,13 +24,13 @@ def class_errors(subject: Subject, variant: Variant) -> dict[str, tuple[float, f
 
 def draw(subject: Subject):
     found = {label: class_errors(subject, variant) for label, variant in subject.variants.items()}
-    shown, title = subject.some_of(found, int(subject.option("panels", 6)))
+    shown, title = subject.some_of(found, int(subject.option("panels", 12)))
     if not shown:
         raise NotApplicable("no cell is finished")
     classes = len(next(iter(shown.values())))
     if classes > 40:
         raise NotApplicable(f"{classes} classes are too many for bars")
-    columns = min(len(shown), 3)
+    columns = panel_columns(len(shown))
     rows = -(-len(shown) // columns)
     figure = new_figure(PAGE, 0.3 + 2.0 * rows)
     grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
@@ -58,5 +58,6 @@ FIGURE = Figure(
     name="class-errors",
     about="false positives and false negatives of each class on the test examples, means over the splits",
     draw=draw,
-    options={"panels": Integer("largest number of variants; default 6", low=1)},
+    caption="False positives and false negatives of each class on the test examples, means over the splits.",
+    options={"panels": Integer("largest number of variants; default 12", low=1)},
 )

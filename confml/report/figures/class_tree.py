@@ -63,4 +63,6 @@ FIGURE = Figure(
     name="class-tree",
     about="class tree of smart-svm for its first split: cut and test error of each node",
     draw=draw,
+    caption="Class tree of the first split. At each node: its cut, and its error on the test examples of its "
+    "classes.",
 )

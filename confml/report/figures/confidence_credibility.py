@@ -6,7 +6,7 @@ import numpy as np
 
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.style import BLUE, COLUMN, PAGE, VERMILION, legend_below, new_figure
+from confml.report.figures.style import BLUE, COLUMN, PAGE, VERMILION, legend_below, new_figure, panel_columns
 
 
 def points_of(subject: Subject, variant: Variant) -> np.ndarray:
@@ -27,8 +27,8 @@ def draw(subject: Subject):
     clouds = {label: cloud for label, cloud in clouds.items() if len(cloud)}
     if not clouds:
         raise NotApplicable("no method has p-values, and only p-values have a credibility")
-    shown, title = subject.some_of(clouds, int(subject.option("panels", 6)))
-    columns = min(len(shown), 3)
+    shown, title = subject.some_of(clouds, int(subject.option("panels", 12)))
+    columns = panel_columns(len(shown))
     rows = -(-len(shown) // columns)
     figure = new_figure(COLUMN if columns == 1 else PAGE, 0.35 + 2.2 * rows)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
@@ -40,10 +40,9 @@ def draw(subject: Subject):
         label, cloud = list(shown.items())[panel]
         right, wrong = cloud[cloud[:, 2] == 0], cloud[cloud[:, 2] == 1]
         look = {"rasterized": True, "linewidths": 0}
-        dots = axes.scatter(*right[:, :2].T, s=3, color=BLUE, alpha=0.35, **look)
-        crosses = axes.scatter(
-            *wrong[:, :2].T, s=9, marker="x", color=VERMILION, rasterized=True, linewidths=0.7
-        )
+        dots = axes.scatter(*right[:, :2].T, s=4, color=BLUE, alpha=0.3, **look)
+        hollow = {"facecolors": "none", "edgecolors": VERMILION, "linewidths": 0.6, "alpha": 0.8}
+        circles = axes.scatter(*wrong[:, :2].T, s=10, marker="o", rasterized=True, **hollow)
         axes.set_yscale("log")
         axes.set_ylim(1.2, lowest / 1.3)
         axes.set_xlim(-0.02, 1.02)
@@ -57,7 +56,7 @@ def draw(subject: Subject):
             axes.set_xlabel("credibility")
             axes.tick_params(labelbottom=True)
     figure.suptitle(title, x=0.01, ha="left", fontsize=8, fontweight="bold")
-    legend_below(figure, [dots, crosses], ["correct prediction", "wrong prediction"], markerscale=2)
+    legend_below(figure, [dots, circles], ["correct prediction", "wrong prediction"], markerscale=1.5)
     return figure
 
 
@@ -69,5 +68,7 @@ FIGURE = Figure(
     name="confidence-credibility",
     about="confidence against credibility of each test example, for correct and wrong predictions",
     draw=draw,
-    options={"panels": Integer("largest number of variants; default 6", low=1)},
+    caption="Confidence (1 minus the second largest p-value) against credibility (the largest p-value), one "
+    "mark per test example of all splits: dots for correct predictions, circles for wrong ones.",
+    options={"panels": Integer("largest number of variants; default 12", low=1)},
 )

@@ -16,6 +16,8 @@ from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.style import BLACK, COLUMN, GREY, legend_below, legend_beside, lines_of, new_figure
 
 STEPS = 200
+COLOURS = 7  # of `lines_of`
+DASHED = {True: ("-", "--", (0, (5, 1, 1, 1))), False: (":", "-.", (0, (1, 3)))}
 MOST = 20  # lines that are distinguishable
 
 
@@ -90,9 +92,16 @@ def draw(subject: Subject):
     band = axes.fill_between(x, turned(low), turned(high), color=GREY, alpha=0.3, linewidth=0)
     (diagonal,) = axes.plot(x[[0, -1]], x[[0, -1]], color=BLACK, linewidth=0.6)
     handles, labels = [diagonal, band], ["exact validity", band_text(n, counted)]
-    for (label, (errors, _)), line in zip(curves.items(), lines_of(len(curves)), strict=True):
-        handles += axes.plot(x, turned(errors), **(line | {"marker": ""}))
-        labels.append(label)
+    drawn = {True: 0, False: 0}
+    for label, (errors, _) in curves.items():
+        variant = subject.variants[label]
+        conformal = all(prediction.kind == "p-value" for prediction, _, _ in subject.predictions(variant))
+        place = drawn[conformal]  # colours begin anew: solid and dotted lines are different
+        drawn[conformal] += 1
+        dashes = DASHED[conformal][place // COLOURS % len(DASHED[conformal])]
+        look = {"marker": "", "linestyle": dashes, "linewidth": 1.2 if conformal else 1.0}
+        handles += axes.plot(x, turned(errors), **(lines_of(COLOURS)[place % COLOURS] | look))
+        labels.append(label if conformal else f"{label} (no p-values)")
     axes.set_xlim(x.min(), x.max())
     axes.set_ylim(x.min(), x.max())
     axes.set_xlabel("confidence level (%)" if right else "significance level (%)")
@@ -118,6 +127,10 @@ FIGURE = Figure(
     "where no method has p-values; exact for split conformal prediction, while TCM-NN with k = 1 leaves it "
     "in 6 to 11 % of the splits)",
     draw=draw,
+    caption="Fraction of regions without (or with) the true label against the level, mean over the splits. "
+    "Solid and dashed lines: views with p-values, which are valid if the examples are exchangeable; "
+    "dotted lines: other "
+    "views, without a guarantee. Grey band: 95 % band of valid p-values on one split.",
     options={
         "max_level": Number("largest significance level shown", low=0, high=1, low_open=True),
         "confidence": Flag(

@@ -17,7 +17,7 @@ from confml.data.generators import true_probability
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.refit import data_at_hand, first_split
-from confml.report.figures.style import BLACK, COLUMN, PAGE, legend_below, new_figure
+from confml.report.figures.style import BLACK, COLUMN, PAGE, legend_below, new_figure, panel_columns
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999999", "#000000")
 
@@ -49,7 +49,7 @@ def draw(subject: Subject):
         shown, title = subject.some_of(chosen, int(subject.option("panels", 6)))
         for label, variant in shown.items():
             planes[label] = fitted_plane(subject, variant, data, folder, int(subject.option("grid", 150)))
-    columns = min(len(planes), 3)
+    columns = panel_columns(len(planes))
     rows = -(-len(planes) // columns)
     figure = new_figure(COLUMN if columns == 1 else PAGE, 0.4 + 2.4 * rows)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
@@ -174,6 +174,9 @@ FIGURE = Figure(
     about="regions of predicted classes over two features, with the training examples of the first split, "
     "and the true boundary if it is known; fits again, so it needs the data",
     draw=draw,
+    caption="Predicted classes over the plane of two features, with the training examples of the first split;"
+    " crosses are examples that a step removed, the dashed line is the true Bayes boundary where it "
+    "is known.",
     refits=True,
     options={
         "panels": Integer("largest number of variants; default 6", low=1),

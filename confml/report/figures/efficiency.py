@@ -92,5 +92,8 @@ FIGURE = Figure(
     name="efficiency",
     about="mean set size against significance level, and the criteria S, U, F, OU, OF (Vovk et al.)",
     draw=draw,
+    caption="Left: mean set size (criterion N) against significance level. Right: the criteria S (sum of "
+    "p-values), U (unconfidence), F (fuzziness), OU (observed unconfidence) and OF (observed "
+    "fuzziness) of Vovk et al. 2016; smaller is better. Means over the splits.",
     options={"max_level": Number("largest significance level shown", low=0, high=1, low_open=True)},
 )

@@ -10,7 +10,8 @@ from typing import Any
 from confml.plugins.parameters import Flag, Parameter, value_text
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.curves import axis_words
-from confml.report.figures.style import COLUMN, legend_below, lines_of, new_figure, power
+from confml.report.figures.style import BLACK, COLUMN, legend_below, lines_of, new_figure, power
+from confml.report.published_points import errors_of
 from confml.report.summaries import mean_and_sd
 
 
@@ -86,6 +87,14 @@ def draw(subject: Subject, parameter: str):
         if not all(map(math.isnan, sd)):
             low, high = ([m + sign * s for m, s in zip(mean, sd, strict=True)] for sign in (-1, 1))
             axes.fill_between(x, low, high, color=line["color"], alpha=0.15, linewidth=0)
+    labels = list(curves)
+    for method in dict.fromkeys(variant.method for variant in subject.variants.values()):
+        points = errors_of(subject.dataset, method, parameter)
+        if points:
+            x, y = [point.x for point in points], [100 * point.y for point in points]
+            look = {"marker": "*", "linestyle": "", "markersize": 6, "markerfacecolor": "none", "zorder": 5}
+            handles += axes.plot(x, y, color=BLACK, **look)
+            labels.append(f"{method} in the paper ({points[0].source})")
     axes.set_ylim(bottom=0)
     if logarithmic:
         base = 2 if all(math.log2(value).is_integer() for value in values) else 10
@@ -107,16 +116,22 @@ def draw(subject: Subject, parameter: str):
     axes.set_title(subject.dataset, loc="left")
     if max(len(subject.values(variant, "error")) for variant in subject.variants.values()) > 1:
         axes.set_title("band: ± 1 sd over splits", loc="right", fontsize=6, color="0.4")
-    legend_below(figure, handles, list(curves))
+    legend_below(figure, handles, labels)
     return figure
 
 
 LOG = Flag("a logarithmic axis; by default where the values span a factor of 100 or more")
 
+CAPTION = (
+    "Test error against a parameter of the methods, mean over the splits; bands: ± 1 sd over the splits. "
+    "Stars: "
+    "errors that a paper prints, if there are any."
+)
 AGAINST = Figure(
     name="error-against",
     about="test error of every method against a swept parameter, mean and sd over the splits",
     draw=lambda subject: draw(subject, subject.option("parameter", "k")),
+    caption=CAPTION,
     options={"parameter": Word("swept parameter; default k"), "log": LOG},
 )
 
@@ -124,5 +139,6 @@ AGAINST_K = Figure(
     name="error-against-k",
     about="test error of every method against its swept number of neighbours k",
     draw=lambda subject: draw(subject, "k"),
+    caption=CAPTION,
     options={"log": LOG},
 )

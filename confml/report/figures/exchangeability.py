@@ -98,6 +98,9 @@ FIGURE = Figure(
     name="exchangeability",
     about="exchangeability martingales of an online pass; large values are evidence against exchangeability",
     draw=draw,
+    caption="Martingales against exchangeability over an online pass, on a logarithmic scale: simple mixture "
+    "(solid) and power martingale (dashed). If the examples are exchangeable, a martingale reaches "
+    "the dotted line with probability 1 % at most.",
     options={"epsilon": Number("epsilon of the power martingale", low=0, high=1, low_open=True)},
     across=True,
 )

@@ -51,6 +51,8 @@ FIGURE = Figure(
     name="metric-against",
     about="any metric, including those of a method, against a swept parameter, mean and sd over the splits",
     draw=draw,
+    caption="A metric against a parameter of the methods, mean over the splits; bands: ± 1 sd over the "
+    "splits.",
     options={
         "parameter": Word("swept parameter; default k"),
         "metric": Word("a metric of metrics.csv; default error"),

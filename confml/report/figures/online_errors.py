@@ -8,7 +8,16 @@ from confml.measures import Case
 from confml.measures.martingales import is_online
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, PALETTE, legend_below, new_figure
+from confml.report.figures.style import (
+    BLACK,
+    COLUMN,
+    GREY,
+    PAGE,
+    PALETTE,
+    legend_below,
+    new_figure,
+    panel_columns,
+)
 
 PANELS = 6
 MOST = 1500  # points per line, enough for a page
@@ -38,7 +47,7 @@ def draw(subject: Subject):
     if not panels:
         raise NotApplicable("there is no online pass (protocol: online)")
     top = 100 * float(subject.option("max_error", min(1.0, 2 * levels[-1])))
-    columns = min(len(panels), 3)
+    columns = panel_columns(len(panels))
     rows = -(-len(panels) // columns)
     figure = new_figure((COLUMN * 1.15, PAGE * 0.75, PAGE)[columns - 1], 0.2 + 2.3 * rows)
     grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
@@ -80,5 +89,8 @@ FIGURE = Figure(
     name="online-errors",
     about="errors of prediction regions over an online pass, at each level, with 95 % binomial bands",
     draw=draw,
+    caption="Fraction of regions without the true label among the examples so far, at each significance level"
+    " (dotted lines), one line per order. Bands: central 95 % of the binomial distribution at the "
+    "level.",
     options={"max_error": Number("largest error shown", low=0, high=1, low_open=True)},
 )

@@ -77,6 +77,8 @@ FIGURE = Figure(
     name="ranks",
     about="mean ranks over all data sets with Nemenyi's critical difference (metric: accuracy, ari ...)",
     draw=draw,
+    caption="Mean ranks of the methods over the data sets, 1 for the best. Bars join methods that do not "
+    "differ by Nemenyi's test.",
     options={
         "metric": Word("a metric of metrics.csv, or training_seconds, or seconds_per_configuration"),
         "without": Word("omit methods whose label contains this text"),

@@ -36,12 +36,19 @@ def data_at_hand(subject: Subject) -> Iterator[tuple]:
 
 def first_split(subject: Subject, variant: Variant, data, folder: Path):
     """Return the input of a variant's fit on its first split: (`SplitData`, parameters, seeded generator)."""
+    from confml.methods.registry import method_class
     from confml.runner.plan import steps_for
     from confml.runner.split_data import SplitData
     from confml.runner.splits import outer_splits
     from confml.runner.tasks import TaskContext
 
     config, cell = subject.results.config, variant.cells[0]
+    try:
+        takes_rows = method_class(cell.method).takes_rows
+    except ConfmlError as error:  # a class whose import is not allowed
+        raise NotApplicable(str(error)) from None
+    if takes_rows:
+        raise NotApplicable(f"{cell.method} is not fitted")
     context = TaskContext(
         run_folder=folder,
         work_folder=folder,

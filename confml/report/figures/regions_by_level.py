@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.style import BLUE, GREY, PAGE, SKY, VERMILION, legend_below, new_figure
+from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, SKY, VERMILION, legend_below, new_figure
+from confml.report.published_points import PaperPoint, singletons_of
 
 PARTS = {
     "singleton, correct": BLUE,
@@ -63,6 +64,18 @@ def draw(subject: Subject):
         width = [100 * shares[label][level][part] for label, level in bars]
         handles.append(axes.barh(places, width, left=left, height=0.8, color=colour, linewidth=0))
         left = [sum(pair) for pair in zip(left, width, strict=True)]
+    labels = list(PARTS)
+    points = [
+        (100 * point.y, place, point.source)
+        for (label, level), place in zip(bars, places, strict=True)
+        for point in [_printed(subject, label).get(level)]
+        if point is not None
+    ]
+    if points:
+        x, y, sources = zip(*points, strict=True)
+        look = {"linestyle": "", "color": BLACK, "markerfacecolor": "white", "markersize": 4}
+        handles += axes.plot(x, y, marker="D", **look)
+        labels.append(f"singleton rate in the paper ({sources[0]})")
     axes.set_yticks(places, [f"{100 * level:g} %" for _, level in bars])
     for label, heading in headings.items():
         axes.text(0, heading, label, ha="left", va="center", fontsize=7, fontweight="bold")
@@ -73,12 +86,22 @@ def draw(subject: Subject):
     axes.set_xlabel("share of test examples (%)")
     axes.set_ylabel("significance level")
     axes.set_title(subject.dataset, loc="left")
-    legend_below(figure, handles, list(PARTS))
+    legend_below(figure, handles, labels)
     return figure
+
+
+def _printed(subject: Subject, label: str) -> dict[float, PaperPoint]:
+    variant = subject.variants[label]
+    if variant.view != "p-value":
+        return {}
+    return singletons_of(subject.dataset, variant.method, variant.params)
 
 
 FIGURE = Figure(
     name="regions-by-level",
     about="shares of singleton (correct, wrong), multiple and empty regions at each level, means over splits",
     draw=draw,
+    caption="Fractions of test examples with a singleton region (correct, wrong), a multiple and an "
+    "empty one at "
+    "each significance level, means over the splits.",
 )

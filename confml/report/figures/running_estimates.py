@@ -40,12 +40,10 @@ def running_means(model, points: np.ndarray, code: int) -> dict[str, np.ndarray]
 
     model: fitted by chains. Both are (chains, draws, p).
     """
-    from confml.methods.bayes_knn._kernels import all_counts
-
     traces = model.diagnostics_.traces
     ks, betas = traces["k"].astype(np.int64), traces["beta"]
     depth = len(model.k_posterior_)
-    counts = all_counts(*model.posterior_.training.neighbours_of(points, depth))  # (depth, p, c)
+    counts = model.posterior_.training.class_counts(points, depth)  # (depth, p, c)
     most = counts >= counts.max(axis=2, keepdims=True) - 1e-9
     majority = (most / most.sum(axis=2, keepdims=True))[..., code]
     powers = betas[..., None, None] * (counts - counts[..., code, None])[ks - 1] / ks[..., None, None]
@@ -141,6 +139,8 @@ FIGURE = Figure(
     about="reject and envelope estimates at three points along chains of Bayesian k-NN, and exact values; "
     "fits again, so it needs the data",
     draw=draw,
+    caption="Top left: training part and three points. Other panels: reject and envelope estimates of the "
+    "probability of the second class at each point along four chains, and the exact value.",
     refits=True,
     options={
         "points": Places("three points of the plane, before any step"),

@@ -22,7 +22,8 @@ DASHES = ("-", "--", "-.", ":")
 MARKERS = "os^Dv<>P"
 
 SETTINGS: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
     "font.size": 8,
     "axes.titlesize": 8,
     "axes.labelsize": 8,
@@ -38,7 +39,8 @@ SETTINGS: dict[Any, Any] = {
     "lines.linewidth": 1.2,
     "lines.markersize": 3,
     "axes.grid": False,
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",  # text as text: it can be searched, edited and read aloud
+    "pdf.fonttype": 42,  # journals refuse Type 3 fonts
     "svg.hashsalt": "confml",
     "savefig.bbox": "standard",
     "savefig.facecolor": "white",
@@ -65,6 +67,11 @@ def new_figure(width: float = COLUMN, height: float = 2.6):
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def panel_columns(count: int) -> int:
+    """Return the number of columns of ``count`` panels: two for 2 and 4 panels, at most three."""
+    return 2 if count in (2, 4) else min(count, 3)
 
 
 def lines_of(count: int) -> list[dict[str, Any]]:
@@ -113,10 +120,19 @@ def power(base: int, exponent: float) -> str:
     return str(base) + str(round(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
+FORMATS: dict[str, dict[str, Any]] = {
+    "svg": {"metadata": {"Date": None}},
+    "png": {"dpi": 200},
+    "pdf": {"metadata": {"CreationDate": None}},
+}
+
+
 def save(figure, stem: Path) -> list[Path]:
-    """Write ``stem``.svg and ``stem``.png: the same bytes for the same figure."""
+    """Write ``stem`` as SVG, PNG and PDF: the same bytes for the same figure."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # the layout is computed once for all formats
     paths = []
-    for ending, options in (("svg", {"metadata": {"Date": None}}), ("png", {"dpi": 200})):
+    for ending, options in FORMATS.items():
         buffer = io.BytesIO()
         figure.savefig(buffer, format=ending, **options)
         paths.append(write_file(stem.with_name(f"{stem.name}.{ending}"), buffer.getvalue()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,10 +13,19 @@ from confml.measures.coverage_band import coverage_band
 from confml.plugins.parameters import Integer, Number
 from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, legend_below, lines_of, new_figure
+from confml.report.figures.style import (
+    BLACK,
+    COLUMN,
+    GREY,
+    PAGE,
+    legend_below,
+    lines_of,
+    new_figure,
+    panel_columns,
+)
 
 STEPS = 200
-PANELS = 6
+PANELS = 12
 CLASSES = 6  # lines that are distinguishable in a small panel
 
 
@@ -74,9 +84,10 @@ def distance_text(values: list[float]) -> str:
 
 
 def draw(subject: Subject):
-    top = float(subject.option("max_level", 1.0))
+    top = float(subject.option("max_level", zoom(subject.results.config.levels)))
     most = int(subject.option("classes", CLASSES))
     levels = np.linspace(0, top, STEPS + 1)
+    whole = np.linspace(0, 1, STEPS + 1)
     found = {label: class_errors(subject, variant, levels) for label, variant in subject.variants.items()}
     panels, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
     if not panels:
@@ -90,7 +101,7 @@ def draw(subject: Subject):
         }
         chosen = sorted(sorted(chosen), key=lambda label: -sums[label])[:most]
     chosen.sort()
-    columns = min(len(panels), 3)
+    columns = panel_columns(len(panels))
     lines = -(-len(panels) // columns)
     figure = new_figure((COLUMN, PAGE * 0.75, PAGE)[columns - 1], 0.3 + 2.4 * lines)
     grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
@@ -117,6 +128,8 @@ def draw(subject: Subject):
         axes.set_title(f"{name}\n{distance}", loc="left", fontsize=7)
         axes.set_xlim(0, 100 * top)
         axes.set_ylim(0, 100 * top)
+        if top < 1:
+            _draw_inset(axes, whole, class_errors(subject, variant, whole)[None][0], top)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
     labels = {label for one in panels.values() for label in one if label is not None}
@@ -131,14 +144,53 @@ def draw(subject: Subject):
     return figure
 
 
+def zoom(levels: Sequence[float]) -> float:
+    """Return the largest level shown: twice the largest significance level of the config, at most 1."""
+    return min(1.0, 2 * max(map(float, levels))) if levels else 1.0
+
+
+def _free_corner(axes, top: float) -> tuple[float, float, float, float]:
+    """Return the place of the inset: the upper left or the lower right corner, where fewer lines pass."""
+    x, y = np.concatenate([line.get_xydata() for line in axes.lines]).T / (100 * top)
+    upper_left = np.count_nonzero((x < 0.42) & (y > 0.58) & (y <= 1))
+    lower_right = np.count_nonzero((x > 0.58) & (y < 0.42))
+    return (0.07, 0.63, 0.3, 0.3) if upper_left <= lower_right else (0.66, 0.07, 0.3, 0.3)
+
+
+def _draw_inset(axes, levels: np.ndarray, errors: np.ndarray, top: float) -> None:
+    """Draw the error of all classes over all levels, with the part that the panel shows as a square."""
+    inset = axes.inset_axes(_free_corner(axes, top))
+    inset.patch.set_alpha(0.85)
+    inset.plot([0, 1], [0, 1], color=BLACK, linewidth=0.4)
+    inset.plot(levels, errors, color=BLACK, linewidth=1.0)
+    inset.plot([0, top, top], [top, top, 0], color=GREY, linewidth=0.6)
+    inset.set_xlim(0, 1)
+    inset.set_ylim(0, 1)
+    inset.set_xticks([])
+    inset.set_yticks([])
+    inset.set_title("0 to 100 %", fontsize=5, pad=1.5)
+
+
 FIGURE = Figure(
     name="validity",
     about="error of regions against significance level by class, with the distance of smoothed p-values "
     "from uniform and, for all classes together, the 95 % band of valid p-values on one split "
     "(exact for split conformal prediction; TCM-NN with k = 1 leaves it in 6 to 11 % of the splits)",
     draw=draw,
+    caption="Fraction of regions without the true label against significance level, per class (at most "
+    "6, those "
+    "that deviate most) and for all classes together, p-values of all splits pooled; valid p-values are "
+    "at or "
+    "below the diagonal. Inset: all classes over all levels, with the part shown as a square. Grey band: "
+    "95 % "
+    "band of valid p-values on one split, all classes together.",
     options={
-        "max_level": Number("largest significance level shown", low=0, high=1, low_open=True),
+        "max_level": Number(
+            "largest significance level shown; default twice the largest of the config",
+            low=0,
+            high=1,
+            low_open=True,
+        ),
         "classes": Integer("number of classes with a line each", low=0, high=28),
     },
 )

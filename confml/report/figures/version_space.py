@@ -228,11 +228,13 @@ def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> dict:
     for wall, sign in zip(sphere.walls, toy.targets, strict=True):
         colour = VERMILION if sign > 0 else BLUE
         _draw_circle(axes, sphere, wall, color=colour, linewidth=0.7)
+    cutting = []
     for name, example in zip(_NAMES, sphere.working, strict=False):
         _draw_circle(axes, sphere, example, color=BLACK, linewidth=1.0, linestyle="--")
         border = sphere.place(sphere.circle(example))
         seen = border[(np.abs(border) < 0.93 * reach).all(axis=1)]
         if len(seen):
+            cutting.append(name)
             far = seen[np.argmax((seen**2).sum(axis=1))]
             axes.annotate(name, far, fontsize=7, fontweight="bold", ha="center", va="center", zorder=5,
                           bbox=_PAPER)  # fmt: skip
@@ -257,10 +259,13 @@ def _draw_sphere(axes, toy: Toy, sphere: Sphere) -> dict:
     axes.set_xticks([])
     axes.set_yticks([])
     axes.set_title("version space (areas are volumes)", loc="left")
-    words = " ".join(_NAMES[: len(toy.W)])
+    names = _NAMES[: len(toy.W)]
+    outside = [name for name in names if name not in cutting]
+    words = f"dashed: {', '.join(cutting)}" if cutting else "no dashed line"
+    words += f" ({', '.join(outside)} outside)" if outside else ""
     axes.set_xlabel(
-        f"dashed: {words}; in each cell their labels (+ {toy.classes[1]}) and P of these\n"
-        "\u2605 Bayes point, \u25c7 support vector machine",
+        f"{words}; in each cell:\nlabels of {', '.join(names)} (+ {toy.classes[1]}) and their probability\n"
+        "\u2606 Bayes point, \u25c7 support vector machine",
         fontsize=6.5,
     )
     return handles
@@ -287,6 +292,7 @@ def draw_labellings(subject: Subject):
     if not len(met) or met[0] >= shown:  # the labelwise one always stands there, at the end if need be
         bits.append(labelwise)
         probabilities.append(joint.probability(joint.labelwise))
+    handles: dict = {}
     figure = new_figure(COLUMN * 1.3, 1.0 + 0.17 * len(bits))
     axes = figure.add_subplot()
     for place, (one, p) in enumerate(zip(bits, probabilities, strict=True)):
@@ -295,7 +301,8 @@ def draw_labellings(subject: Subject):
             for word, is_it in (("joint", place == 0), ("labelwise", bool((one == labelwise).all())))
             if is_it
         ]
-        axes.barh(place, p, color=VERMILION if told else BLUE, height=0.7)
+        (bar,) = axes.barh(place, p, color=VERMILION if told else BLUE, height=0.7)
+        handles.setdefault("joint or labelwise prediction" if told else "other labelling", bar)
         axes.annotate(f" {p:.3f} {' and '.join(told)}", (p, place), va="center", fontsize=7)
     axes.set_yticks(range(len(bits)), [" ".join(str(toy.classes[int(bit)]) for bit in one) for one in bits])
     axes.invert_yaxis()
@@ -303,11 +310,13 @@ def draw_labellings(subject: Subject):
     axes.set_xlabel(
         f"probability of the labels of {len(toy.W)} test examples together\n"
         f"P(any wrong): joint {joint.joint_risk(joint.joint):.3f}, "
-        f"labelwise {joint.joint_risk(joint.labelwise):.3f}; expected share wrong: "
-        f"{joint.labelwise_risk(joint.joint):.3f}, {joint.labelwise_risk(joint.labelwise):.3f}",
+        f"labelwise {joint.joint_risk(joint.labelwise):.3f}\n"
+        f"expected share wrong: joint {joint.labelwise_risk(joint.joint):.3f}, "
+        f"labelwise {joint.labelwise_risk(joint.labelwise):.3f}",
         fontsize=6.5,
     )
     axes.set_title(subject.dataset, loc="left")
+    legend_below(figure, list(handles.values()), list(handles))
     return figure
 
 
@@ -315,6 +324,13 @@ VERSION_SPACE = Figure(
     name="version-space",
     about="version space of lines in a plane, divided by the examples of the first split; fits again",
     draw=draw_version_space,
+    caption="Left: training examples, lines of version space, and test examples A, B, ... with the "
+    "probability "
+    "of the second class. Right: version space (grey) in an equal-area projection around the Bayes "
+    "point; each "
+    "training example is a great circle in the colour of its class, each test example a dashed one, and each "
+    "cell has the labels of the test examples (+ for the second class) and their joint probability. "
+    "First split.",
     refits=True,
     options={
         "points": Integer("number of test examples that divide version space; default 3", low=1, high=6)
@@ -324,6 +340,10 @@ LABELLINGS = Figure(
     name="joint-labelling",
     about="most probable joint labellings of the first test examples, and the labelwise one; fits again",
     draw=draw_labellings,
+    caption="Posterior probabilities of the most probable labellings of the first test examples "
+    "together. The "
+    "joint prediction is the most probable labelling; the labelwise one has the most probable label of each "
+    "example. First split.",
     refits=True,
     options={
         "points": Integer("number of test examples that are labelled together; default 5", low=1, high=60),

@@ -50,14 +50,16 @@ class Document:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A figure: ``path`` without an ending, a function that draws it with matplotlib, and its caption.
+    """A figure: ``path`` without an ending, a function that draws it with matplotlib, title and caption.
 
-    The function raises `NotApplicable` where there is nothing to show.
+    The function raises `NotApplicable` where there is nothing to show. title: figure and data set, as in
+    "validity of usps". caption: sentences on content, data set, protocol, number of splits and bands.
     """
 
     path: str
     draw: Callable[[], Any]
-    caption: str
+    title: str
+    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,12 +74,17 @@ Item = Table | Columns | Document | Picture | Note
 
 @dataclass(frozen=True, eq=False)
 class PrintedTable:
-    """A table for the console. right: columns from this one on are numbers, aligned to the right."""
+    """A table for the console.
+
+    right: columns from this one on are numbers, aligned to the right. keys: number of columns that identify a
+    row; by default those before the first number.
+    """
 
     title: str
     headings: Sequence[str]
     rows: Sequence[Sequence[Any]]
     right: int | None = None
+    keys: int | None = None
 
 
 class Section(ABC):

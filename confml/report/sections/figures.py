@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 
 
 class Figures(Section):
-    """The config's figures of every data set as SVG and PNG, with a note for each that cannot be drawn."""
+    """The config's figures of every data set as SVG, PNG and PDF, and ``figures/index.md`` with captions.
+
+    A note names each figure that cannot be drawn, with the reason.
+    """
 
     name = "figures"
     place = 180
     needs = "figures: [...] in the config"
-    files = {"figures": "figures as SVG and PNG"}
+    files = {"figures": "figures as SVG, PNG and PDF; index.md has their captions"}
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:

@@ -25,12 +25,37 @@ if TYPE_CHECKING:
     from confml.runner.results import CellResult
 
 VIEWS = {"envelope", "reject", "posterior"}
+_SOURCE = "Krzanowski et al. 2006, table 2"
 METRICS = {
-    "matched_threshold": Metric("threshold of reject, or multiple of the posterior's sd, that matches", None),
-    "matched_sure_correct": Metric("share of test examples accepted at it and predicted correctly", "higher"),
-    "matched_unsure": Metric("share of test examples rejected at it", "lower"),
-    "matched_sure_incorrect": Metric("share of test examples accepted at it and predicted wrongly", "lower"),
-    "matched_exactly": Metric("1 if the proportions are equal, 0 if ties prevent it", None),
+    "matched_threshold": Metric(
+        "threshold of reject, or multiple of the posterior's sd, that matches",
+        None,
+        "largest t with sure_incorrect of reject at t = that of the envelope; for the posterior the c with "
+        "the "
+        "sure_correct of the envelope",
+        _SOURCE,
+    ),
+    "matched_sure_correct": Metric(
+        "share of test examples accepted at matched_threshold and predicted correctly",
+        "higher",
+        "#{accepted and correct} / n",
+        _SOURCE,
+    ),
+    "matched_unsure": Metric(
+        "share of test examples rejected at matched_threshold", "lower", "#{rejected} / n", _SOURCE
+    ),
+    "matched_sure_incorrect": Metric(
+        "share of test examples accepted at matched_threshold and predicted wrongly",
+        "lower",
+        "#{accepted and wrong} / n",
+        _SOURCE,
+    ),
+    "matched_exactly": Metric(
+        "1 if the proportions are equal, 0 if ties prevent it",
+        None,
+        "1{proportion = that of the envelope}",
+        _SOURCE,
+    ),
 }
 """Declarations of the metrics of ``matched.csv``."""
 

@@ -4,14 +4,15 @@ not converge."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from confml.measures.regions import smallest_p_notes
+from confml.errors import ConfmlError
 from confml.methods.details import ChainSummary
 from confml.methods.registry import known_methods, views_of
 from confml.report.sections.base import Item, Note, Section
-from confml.steps.registry import known_steps
+from confml.report.warnings import all_warnings
+from confml.steps.registry import step_class
 
 if TYPE_CHECKING:
     from confml.config import Config
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
 
 
 class Notes(Section):
-    """``notes.txt``: caveats about the numbers, one sentence per line."""
+    """``notes.txt``: caveats about the numbers, one sentence per line.
+
+    Warnings end with their code in brackets, such as ``[unscaled-features]``. ``confml describe --type
+    warning`` lists the codes, and ``silence: [unscaled-features]`` in the config leaves out the warnings of
+    a code.
+    """
 
     name = "notes"
     place = 170
@@ -31,7 +37,7 @@ class Notes(Section):
 
 @functools.lru_cache(maxsize=1)  # they need all cells, and several sections show them
 def notes_of(results: RunResults) -> list[str]:
-    """Return notes on missing cells, the data, levels below the smallest p-value, and chains."""
+    """Return notes on missing cells and the data, warnings, and notes on steps and chains."""
     notes = []
     planned = len(results.cells)
     done = sum(cell.key in results.results for cell in results.cells)
@@ -40,29 +46,20 @@ def notes_of(results: RunResults) -> list[str]:
         notes.append(f"{done} of {planned} cells are done{failed}: the numbers are of those")
     for name, info in sorted(results.datasets.items()):
         notes += [f"{name}: {note}" for note in info.notes]
-    fewest: dict[str, int] = {}
-    by_class: dict[str, dict] = {}
-    for result in results.finished():
-        if not any(view.kind == "p-value" for view in result.views.values()):
-            continue
-        name = result.cell.dataset
-        if _is_label_conditional(result.cell.params):
-            counts = by_class.setdefault(name, {})
-            # p-values of a conformal method are counted among its calibration examples only.
-            own = result.details.calibration_rows
-            for label, rows in result.train_class_counts.items() if own is None else own:
-                counts[label] = min(rows, counts.get(label, rows))
-        else:
-            rows = int(result.fit_metrics.get("calibration_rows", result.train_rows))
-            fewest[name] = min(rows, fewest.get(name, rows))
+    notes += _origin_notes(results)
+    notes += [f"warning: {warning.text}" for warning in all_warnings(results)]
     notes += step_notes(results.config)
-    levels = results.config.levels
-    for name, rows in fewest.items():
-        notes += [f"{name}: {note}" for note in smallest_p_notes(levels, rows)]
-    for name, counts in by_class.items():
-        unreachable = smallest_p_notes(levels, class_counts=counts)
-        notes += [f"{name}, label-conditional p-values: {note}" for note in unreachable]
     return [*notes, *_chain_notes(results)]
+
+
+def _origin_notes(results: RunResults) -> list[str]:
+    """Return a note for each table file whose lines an older version of confml did not store."""
+    return [
+        f"{spec.name}: regions/ has no lines of the file, because the run was started by an older version of "
+        "confml; run its config again, which keeps the finished cells"
+        for spec in getattr(results.config, "datasets", ())
+        if spec.csv is not None and spec.name in results.datasets and spec.name not in results.origins
+    ]
 
 
 def _chain_notes(results: RunResults) -> list[str]:
@@ -91,27 +88,42 @@ def step_notes(config: Config) -> list[str]:
     Methods with ``conformal`` are not concerned: their steps learn from the examples that the classifier is
     fitted to, not from the calibration part.
     """
-    steps = known_steps()
-    names = [
-        step.name
-        for step in getattr(config, "steps", ())
-        if step.name in steps and steps[step.name].breaks_exchangeability
-    ]
+    names = [step.name for step in getattr(config, "steps", ()) if _breaks_exchangeability(step.name)]
     methods = known_methods()
     affected = dict.fromkeys(
         entry.name
         for entry in config.methods
         if entry.name in methods and views_of(methods[entry.name]) == ["p-value"]
     )
+    unknown = _unknown_steps(config) if affected else []
     if not names or not affected:
-        return []
+        return unknown
     what = "makes" if len(names) == 1 else "make"
-    return [
+    return unknown + [
         f"{' and '.join(names)} {what} training examples conform better than test examples: p-values of "
         f"{' and '.join(affected)} are too small, and regions err more often than their level; "
         "use a method with conformal: split, whose calibration part is not changed by steps"
     ]
 
 
-def _is_label_conditional(params: Mapping) -> bool:
-    return any(name.rpartition("__")[2] == "mondrian" and value for name, value in params.items())
+def _breaks_exchangeability(step: str) -> bool:
+    """Return whether a step makes training examples conform better; False if it cannot be imported here."""
+    try:
+        return step_class(step).breaks_exchangeability
+    except ConfmlError:
+        return False
+
+
+def _unknown_steps(config: Config) -> list[str]:
+    """Return a note on each step whose import is not allowed here."""
+    notes = []
+    for step in getattr(config, "steps", ()):
+        try:
+            step_class(step.name)
+        except ConfmlError:
+            package = step.name.partition(".")[0]
+            notes.append(
+                f"step {step.name} is not imported here, so it is not known if it makes p-values too small; "
+                f"add --allow-import {package} to find out"
+            )
+    return notes

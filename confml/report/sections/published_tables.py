@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from confml.errors import ConfigError, ConfmlError, did_you_mean
 from confml.report.declared import ranking_metric
 from confml.report.published import Entry, Ours, PublishedTable, known_tables
-from confml.report.sections.base import Document, Item, Section, Table
+from confml.report.sections.base import Document, Item, Note, Section, Table
 from confml.report.sections.matched import matched_rows
 from confml.report.sections.threshold_curves import FILE, read_threshold_curves
 from confml.report.summaries import SummaryRow, dataset_rows, read_datasets, read_summary, timing_rows
@@ -110,13 +110,24 @@ def combined_tables(names: Sequence[str], runs: Sequence[Path]) -> Iterator[Item
 
 
 def tables(names: Sequence[str], summary: Sequence[SummaryRow]) -> Iterator[Item]:
-    """Return published tables with the numbers of one or several runs."""
+    """Return published tables with the numbers of one or several runs, a note for a table without any."""
     for name in names:
         table = published_table(name)
         lines, notes = compare(table, summary)
+        if all(line.confml is None for line in lines):
+            yield Note(f"table {name} is not written: {_absence(table)}")
+            continue
         yield _csv_table(table, lines)
         yield Document(f"tables/{name}.md", markdown(table, lines, notes))
         yield Document(f"tables/{name}.tex", latex(table, lines, notes))
+
+
+def _absence(table: PublishedTable) -> str:
+    """Return a sentence on data sets and methods of which at least one must be in a run."""
+    entries = [entry for entry in table.entries() if entry.ours is not None]
+    datasets = ", ".join(dict.fromkeys(entry.keys[0] for entry in entries))
+    methods = ", ".join(dict.fromkeys(entry.ours.method for entry in entries if entry.ours is not None))
+    return f"no number of it is in these results; it needs one of {methods} on one of {datasets}"
 
 
 def compare(table: PublishedTable, summary: Sequence[SummaryRow]) -> tuple[list[Line], list[str]]:

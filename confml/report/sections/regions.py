@@ -26,7 +26,20 @@ PRINTED_ROWS, PRINTED_CLASSES = 5, 4
 
 
 class Regions(Section):
-    """The prediction of every test example: one file per finished cell, or per view of it."""
+    """The prediction of every test example: one file per finished cell, or per view of it.
+
+    ``row`` is the number of the row from 0: in the test part for a fixed split, else in the whole data set,
+    after ``missing: drop`` left out rows. It joins the tables of one split. ``line`` is the line of the file
+    that the row was read from, counted from 1 with the header (of the test file for a test part), and the
+    columns of ``id:`` follow: join other data by these. ``part`` is ``train`` or ``test`` if the parts of the
+    provider are pooled, because lines are then those of two files. An identifier with the name of another
+    column is called ``id.<name>``. Data without a file have no lines.
+
+    ``label`` is the true label and ``prediction`` the predicted one. ``confidence``; ``credibility`` for
+    p-values; a column ``p[<class>]``, ``prob[<class>]`` or ``margin[<class>]`` for each class;
+    ``sd[<class>]`` for a posterior. ``region@<level>``: labels of the region, joined by ``|``.
+    ``reason@<level>``: ``certain`` (one label), ``ambiguous`` (several) or ``atypical`` (none).
+    """
 
     name = "regions"
     place = 100
@@ -37,21 +50,38 @@ class Regions(Section):
         for view, prediction in result.views.items():
             levels = self.results.config.levels
             header, columns = region_table(prediction, result.truth, result.rows, levels)
+            header, columns = self._with_origins(result, header, columns)
             yield Columns(f"{stem}{view_ending(view, result.views)}", header, columns)
+
+    def _with_origins(
+        self, result: CellResult, header: list[str], columns: list[list[str]]
+    ) -> tuple[list[str], list[list[str]]]:
+        """Return the table with the columns that identify its rows, after ``row``."""
+        origins = self.results.origins.get(result.cell.dataset)
+        if origins is None:
+            return header, columns
+        own = origins.columns(result.rows, result.cell.split, header)
+        fields = [[field(value) for value in values.tolist()] for values in own.values()]
+        return [header[0], *own, *header[1:]], [columns[0], *fields, *columns[1:]]
 
     def printed(self) -> Iterator[PrintedTable]:
         """Yield the first rows of the first table with regions."""
         found = next(filter(None, map(self._first_rows, self.results.cells)), None)
         if found is not None:
             path, (header, *rows) = found
-            scores = [place for place, name in enumerate(header) if name.endswith("]")]
+            credibility = header.index("credibility")
+            scores = [place for place in range(credibility, len(header)) if header[place].endswith("]")]
             kept = [place for place in range(len(header)) if place not in scores[PRINTED_CLASSES:]]
-            if not any(row[4] for row in rows):
-                kept.remove(4)  # no credibility
+            if not any(row[credibility] for row in rows):
+                kept.remove(credibility)
             headings = [header[place] for place in kept]
+            numbers_from = credibility - 1
             if len(scores) > PRINTED_CLASSES:
                 headings[headings.index(header[scores[PRINTED_CLASSES - 1]])] += " ..."
-            short = [[_short(row[place]) if place > 2 else row[place] for place in kept] for row in rows]
+            short = [
+                [_short(row[place]) if place >= numbers_from else row[place] for place in kept]
+                for row in rows
+            ]
             yield PrintedTable(f"Region predictions, first rows of {path}", headings, short)
 
     def _first_rows(self, cell: Cell) -> tuple[Path, list[list[str]]] | None:

@@ -36,10 +36,10 @@ class Summary(Section):
         if rows:
             over_splits = any(row.n > 1 for row in self.results.summary)
             title = "Results (%, mean ± sd over splits)" if over_splits else "Results (%)"
-            yield PrintedTable(title, headings, rows, right=3)
+            yield PrintedTable(title, headings, rows, right=3, keys=3 + ("level" in headings))
         headings, rows = sureness_table(self.results)
         if rows:
-            yield PrintedTable("Accepted and rejected predictions (%)", headings, rows, right=3)
+            yield PrintedTable("Accepted and rejected predictions (%)", headings, rows, right=3, keys=4)
 
 
 def summary_document(results: RunResults) -> dict[str, Any]:

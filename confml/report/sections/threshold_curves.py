@@ -31,12 +31,35 @@ VOLUMES, MACHINES = "bayes-transduction", "kernel-svm"
 RATES = (0.0, 0.1, 0.2, 0.4)  # rejection rates of the errors in tables
 ERROR = 0.023  # error at which rejection rates are compared, as in the paper
 THRESHOLDS = np.unique(np.concatenate([np.linspace(0, 1, 17), 1 - np.logspace(-3.5, -1.5, 5)]))
+_SOURCE = "Graepel, Herbrich and Obermayer 2000, section 4"
 METRICS = {
-    "risk_at_rejection": Metric("error of the accepted test examples at a rejection rate", "lower"),
-    "rejection_at_one": Metric("rejection rate of Bayesian transduction at threshold 1", None),
-    "error_at_one": Metric("error of the test examples accepted at threshold 1", "lower"),
-    "theta_max": Metric("threshold of the first SVM that rejects as many as threshold 1 does", None),
-    "fewer_rejections": Metric("rejection rate of the first SVM minus ours at an error", "higher"),
+    "risk_at_rejection": Metric(
+        "error of the accepted test examples at a rejection rate",
+        "lower",
+        "#{accepted and wrong} / #{accepted}",
+        _SOURCE,
+    ),
+    "rejection_at_one": Metric(
+        "rejection rate of Bayesian transduction at threshold 1", None, "#{rejected at 1} / n", _SOURCE
+    ),
+    "error_at_one": Metric(
+        "error of the test examples accepted at threshold 1",
+        "lower",
+        "#{accepted at 1 and wrong} / #{accepted at 1}",
+        _SOURCE,
+    ),
+    "theta_max": Metric(
+        "threshold of the first SVM that rejects as many as threshold 1 does",
+        None,
+        "smallest t with #{rejected by the SVM at t} >= #{rejected at 1}",
+        _SOURCE,
+    ),
+    "fewer_rejections": Metric(
+        "rejection rate of the first SVM minus ours at an error",
+        "higher",
+        "(rejection rate of the SVM - ours) at the smallest rejection with this error",
+        _SOURCE,
+    ),
 }
 """Declarations of the metrics of ``threshold-curves.csv``."""
 _HEADER = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")

@@ -11,6 +11,7 @@ from confml.report.figures.style import (
     BLACK,
     BLUE,
     COLUMN,
+    FORMATS,
     GREY,
     PAGE,
     VERMILION,
@@ -29,7 +30,7 @@ LONG = 12  # characters of a class's name
 FIGURES = tuple(
     f"figures/{name}.{ending}"
     for name in ("heat-map", "one-vs-rest", "selection", "transforms")
-    for ending in ("png", "svg")
+    for ending in FORMATS
 )
 """Figures that a study may write below its folder."""
 

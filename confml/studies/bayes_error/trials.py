@@ -13,6 +13,7 @@ from confml.report.figures.style import (
     BLACK,
     BLUE,
     COLUMN,
+    FORMATS,
     GREY,
     ORANGE,
     PAGE,
@@ -104,7 +105,7 @@ def write_trials(trials: Trials, folder: Path) -> list[Path]:
     if len(trials.trees) > 1:
         with style():
             paths += save(draw_variance(trials), folder / "figures" / "variance")
-    remove_earlier(folder, ["figures/variance.png", "figures/variance.svg"], paths)
+    remove_earlier(folder, [f"figures/variance.{ending}" for ending in FORMATS], paths)
     return paths
 
 

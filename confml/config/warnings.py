@@ -1,0 +1,89 @@
+"""Warnings of a run: their codes, and those that follow from the levels alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+WARNINGS: Mapping[str, str] = {
+    "unscaled-features": "features have very different ranges, a method uses distances or margins, and no "
+    "step "
+    "scales the features: those of the largest range decide alone",
+    "level-as-confidence": "a level of 0.5 or more, which was probably meant as a confidence: a region at "
+    "level "
+    "0.95 may miss the true label in 95 % of the rows",
+    "k-too-large": "k is not smaller than the training set, or for tcm-nn than its smallest class",
+    "level-too-small": "a level is below the smallest possible p-value 1/(m + 1) of m training (or "
+    "calibration) "
+    "rows, so that no label can be excluded",
+    "duplicate-rows": "rows occur several times, label included, so that copies of training rows are in "
+    "test parts",
+    "rows-in-train-and-test": "test rows of a predefined split are training rows too",
+    "test-rows-in-training-file": "all test rows of a predefined split are training rows too",
+    "doubled-file": "a file holds each of its rows several times",
+    "alike-labels": "labels differ only in case, blanks or the form of a number, and count as different "
+    "classes",
+    "identifier": "a feature has a different value in every row, as an identifier has",
+    "gives-label-away": "a feature determines the label of every training row",
+    "constant-predictions": "a method predicts the same class for every test row",
+    "votes-below-threshold": "votes of one-vs-one machines cannot reach a threshold: a class wins at most "
+    "K - 1 of "
+    "K (K - 1) / 2 votes, a share of 2/K",
+}
+"""Code of each warning, with its meaning. The codes do not change; ``silence:`` of a config takes them."""
+
+SCALING_STEPS = frozenset({"standardise", "min-max", "row-standardise"})
+SCALE_FREE = frozenset({"naive-bayes"})
+"""Methods that do not depend on the scale of a feature; all others use distances, margins or products."""
+SCALED_CLASSES = (
+    *("KNeighborsClassifier", "RadiusNeighborsClassifier", "NearestCentroid", "LabelPropagation"),
+    *("LabelSpreading", "SVC", "NuSVC", "LinearSVC", "SGDClassifier", "Perceptron", "MLPClassifier"),
+    *("PassiveAggressiveClassifier", "RidgeClassifier", "LogisticRegression", "GaussianProcessClassifier"),
+)
+"""Classifiers of scikit-learn that use distances, margins or penalised products."""
+
+
+@dataclass(frozen=True)
+class Warned:
+    """A warning. code: one of `WARNINGS`. sentence: the fact. remedy: what to do about it. dataset: name or
+    ""."""
+
+    code: str
+    sentence: str
+    remedy: str
+    dataset: str = ""
+
+    @property
+    def text(self) -> str:
+        """The warning in one line, with its data set and its code."""
+        return f"{f'{self.dataset}: ' if self.dataset else ''}{self.sentence}; {self.remedy} [{self.code}]"
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain values, for JSON."""
+        return asdict(self)
+
+
+def unsilenced(warnings: Iterable[Warned], silence: Collection[str]) -> list[Warned]:
+    """Return the warnings whose codes are not in ``silence``."""
+    return [one for one in warnings if one.code not in silence]
+
+
+def level_warnings(levels: Sequence[float]) -> Iterator[Warned]:
+    """Yield a warning if at least half of the significance levels are 0.5 or more."""
+    high = [level for level in levels if level >= 0.5]
+    if high and 2 * len(high) >= len(levels):
+        meant = ", ".join(f"{1 - level:.10g}" for level in high)
+        yield Warned(
+            "level-as-confidence",
+            f"level {high[0]!r} is a significance level: its regions may miss {100 * high[0]:g} % of the "
+            f"labels",
+            f"levels: [{meant}] if {100 * high[0]:g} % is the confidence",
+        )
+
+
+def needs_scaling(method: str) -> bool:
+    """Return whether a method of a config depends on the scale of the features."""
+    if "." in method or not method.islower():
+        return method.rpartition(".")[2] in SCALED_CLASSES
+    return method not in SCALE_FREE

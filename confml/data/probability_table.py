@@ -1,0 +1,258 @@
+"""`ProbabilityTable`: class probabilities that another program computed, joined to the rows of a data set."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from confml.data._words import is_missing, listed, short
+from confml.data.dataset import DataSet
+from confml.data.table_files import read_table
+from confml.data.text_table import TextTable
+from confml.errors import DataError, did_you_mean
+
+SPLIT_COLUMNS = ("repeat", "fold")
+KEY_COLUMNS = ("line", "row", "part")
+# Decimals that were cut off: the sum of a row may differ from 1 by this, and the row is divided by it.
+SUM_TOLERANCE = 0.005
+
+SplitKey = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityTable:
+    """Class probabilities for rows of a data set.
+
+    path: the file. classes: (c,) labels, sorted. probabilities: (r, c), one row per line of the file.
+    lines: (r,) line of the file. places: for each (repeat, fold) of the file the row of ``probabilities``
+    for each of the n rows of the data set, -1 for none; None stands for every repeat, or fold.
+    names: (n,) text that identifies a row of the data set in messages.
+    """
+
+    path: Path
+    classes: np.ndarray
+    probabilities: np.ndarray
+    lines: np.ndarray
+    places: Mapping[SplitKey, np.ndarray]
+    names: Sequence[str]
+
+    def at(self, repeat: int | None, fold: int | None) -> np.ndarray:
+        """Return (n,) the row of ``probabilities`` for each row of the data set in one split, -1 for none."""
+        has_repeat, has_fold = (any(key[j] is not None for key in self.places) for j in (0, 1))
+        key = (repeat if has_repeat else None, fold if has_fold else None)
+        return self.places.get(key, np.full(len(self.names), -1))
+
+    def check_rows(self, rows: np.ndarray, repeat: int | None, fold: int | None, part: str) -> None:
+        """Raise DataError unless all ``rows`` of the data set have probabilities in one split.
+
+        part: the rows in words, for the message.
+        """
+        without = rows[self.at(repeat, fold)[rows] < 0]
+        if len(without):
+            names = listed([self.names[row] for row in without.tolist()], 3)
+            raise DataError(
+                f"{len(without)} of {len(rows)} {part} have no probabilities: {names}",
+                where=str(self.path),
+                hint="add a line for each of them",
+            )
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the probabilities and of the rows that they belong to."""
+        digest = hashlib.sha256(repr(self.classes.tolist()).encode())
+        digest.update(np.ascontiguousarray(self.probabilities, dtype="<f8").data)
+        for key, places in sorted(self.places.items(), key=repr):
+            digest.update(repr(key).encode())
+            digest.update(np.ascontiguousarray(places, dtype="<i8").data)
+        return digest.hexdigest()
+
+
+def read_probabilities(path: Path | str, data: DataSet, fixed_split: bool = False) -> ProbabilityTable:
+    """Read a table file with one line per row of a data set and one column per class.
+
+    A class column is called as the class, or ``prob[<class>]``. The rows are identified by the id columns of
+    the data set, else by ``line`` (of the data file), else by ``row`` (from 0, as in ``regions/``). A column
+    ``part`` (train or test) is needed where lines of two files are alike; without it, ``line`` and ``row``
+    count in the test part if ``fixed_split``. ``repeat`` and ``fold``, from 0, are for probabilities that
+    differ per split. Raises DataError with the line and the column.
+    """
+    table = read_table(Path(path))
+    labels = [str(label) for label in data.classes.tolist()]
+    columns = _class_columns(table, data, labels)
+    keys = _key_columns(table, data)
+    known = _rows_by_key(table, data, keys, fixed_split)
+    probabilities = _probabilities(table, columns)
+    places: dict[SplitKey, np.ndarray] = {}
+    for at, (split, key) in enumerate(zip(_splits(table), _keys(table, keys), strict=True)):
+        row = known.get(key)
+        if row is None:
+            _unknown_row(table, at, keys, key, data)
+        of_split = places.setdefault(split, np.full(len(data), -1))
+        if of_split[row] >= 0:
+            raise DataError(
+                f"{_shown(keys, key)} is listed twice, first on {table.unit} {table.lines[of_split[row]]}",
+                where=table.where(at, keys[-1]),
+                hint="remove one of the lines; probabilities per split need the columns repeat or fold",
+            )
+        of_split[row] = at
+    names = [""] * len(data)
+    for key, row in known.items():
+        names[row] = _shown(keys, key)
+    for row in np.flatnonzero([not name for name in names]).tolist():
+        names[row] = f"row {row}"
+    return ProbabilityTable(
+        table.path, data.classes, probabilities, np.array(table.lines, dtype=np.int64), places, names
+    )
+
+
+# ---- columns
+
+
+def _class_columns(table: TextTable, data: DataSet, labels: Sequence[str]) -> list[str]:
+    """Return the column of each class; raise DataError for columns that are missing or unknown."""
+    own = {*SPLIT_COLUMNS, *KEY_COLUMNS, *data.id_columns}
+    by_label = {
+        label: next((c for c in (label, f"prob[{label}]") if c in table.place), None) for label in labels
+    }
+    found = set(by_label.values())
+    missing = [label for label, column in by_label.items() if column is None]
+    extra = [name for name in table.names if name not in own and name not in found]
+    where = f"{table.path}, line 1" if table.unit == "line" else str(table.path)
+    if missing:
+        near = did_you_mean(missing[0], extra, list_all=False) if extra else None
+        message = f"there is no column of class '{short(missing[0])}'"
+        raise DataError(
+            message, where=where, hint=near or f"one column is needed for each of {listed(labels)}"
+        )
+    if extra:
+        raise DataError(
+            f"'{short(extra[0])}' is not a class of the data set '{data.name}'",
+            where=f"{where}, column '{short(extra[0])}'",
+            hint=f"remove the column; the classes are {listed(labels)}",
+        )
+    return [str(by_label[label]) for label in labels]
+
+
+def _key_columns(table: TextTable, data: DataSet) -> tuple[str, ...]:
+    """Return the columns that identify rows."""
+    part = ("part",) if "part" in table.place else ()
+    if data.id_columns and all(name in table.place for name in data.id_columns):
+        return (*part, *data.id_columns)
+    for name in ("line", "row"):
+        if name in table.place and not (name == "line" and data.lines is None):
+            return (*part, name)
+    ways = [f"the id columns ({listed(data.id_columns)})"] if data.id_columns else []
+    ways += ["line (of the data file)"] if data.lines is not None else []
+    raise DataError(
+        "no column identifies the rows",
+        where=str(table.path),
+        hint=f"add {', or '.join([*ways, 'row (from 0, as in regions/)'])}",
+    )
+
+
+def _rows_by_key(
+    table: TextTable, data: DataSet, keys: tuple[str, ...], fixed_split: bool
+) -> dict[tuple[str, ...], int]:
+    """Return the row of the data set for each value of the key columns."""
+    rows = np.arange(len(data))
+    name = keys[-1]
+    of_parts = data.test_rows is not None
+    by_number = name in ("line", "row") and name not in data.id_columns
+    if by_number and fixed_split and "part" not in keys and data.test_rows is not None:
+        rows = np.asarray(data.test_rows)
+    if not by_number:
+        values = [tuple(texts) for texts in np.asarray(data.ids)[rows].tolist()]
+    elif name == "line":
+        values = [(str(line),) for line in np.asarray(data.lines)[rows].tolist()]
+    else:
+        numbers = data.part_row(rows) if fixed_split or "part" in keys else rows
+        values = [(str(number),) for number in numbers.tolist()]
+    if "part" in keys:
+        is_test = np.isin(rows, [] if data.test_rows is None else data.test_rows)
+        values = [("test" if test else "train", *key) for key, test in zip(values, is_test, strict=True)]
+    known: dict[tuple[str, ...], int] = {}
+    for key, row in zip(values, rows.tolist(), strict=True):
+        if key in known:
+            hint = "add the column part, with train or test" if of_parts else "identify rows by line instead"
+            raise DataError(
+                f"{_shown(keys, key)} is not unique in the data set '{data.name}'",
+                where=str(table.path),
+                hint=hint,
+            )
+        known[key] = row
+    return known
+
+
+def _keys(table: TextTable, keys: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Iterate over the values of the key columns; numbers in one form."""
+    for fields in zip(*(table.column(name) for name in keys), strict=True):
+        numeric = keys[-1] in ("line", "row") and re.fullmatch("[0-9]{1,15}", fields[-1])
+        yield (*fields[:-1], str(int(fields[-1]))) if numeric else fields
+
+
+def _splits(table: TextTable) -> Iterator[SplitKey]:
+    """Iterate over (repeat, fold) of each line; None without the column."""
+    numbers: dict[str, list[int | None]] = {}
+    for name in SPLIT_COLUMNS:
+        numbers[name] = [None] * len(table.rows)
+        for at, text in enumerate(table.column(name) if name in table.place else ()):
+            if not re.fullmatch("[0-9]{1,9}", text):
+                message = f"{name} must be a whole number from 0, got '{short(text)}'"
+                raise DataError(message, where=table.where(at, name), hint="repeats and folds count from 0")
+            numbers[name][at] = int(text)
+    yield from zip(numbers["repeat"], numbers["fold"], strict=True)
+
+
+# ---- values
+
+
+def _probabilities(table: TextTable, columns: Sequence[str]) -> np.ndarray:
+    """Return (r, c) probabilities with sum 1 per row."""
+    found = np.empty((len(table.rows), len(columns)))
+    for j, name in enumerate(columns):
+        for at, text in enumerate(table.column(name)):
+            try:
+                value = float("nan") if is_missing(text) or "_" in text else float(text)
+            except ValueError:
+                value = float("nan")
+            if not 0 <= value <= 1:
+                got = f"'{short(text)}'" if text else "an empty field"
+                message = f"a probability must be a number from 0 to 1, got {got}"
+                hint = "write 0.25 for 25 %, with a decimal point; every class needs a number on every line"
+                raise DataError(message, where=table.where(at, name), hint=hint)
+            found[at, j] = value
+    sums = found.sum(axis=1)
+    wrong = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
+    if len(wrong):
+        first = int(wrong[0])
+        raise DataError(
+            f"the probabilities of {len(wrong)} of {len(found)} rows do not sum to 1: {sums[first]:.6g} here",
+            where=f"{table.where(first)}, columns '{columns[0]}' to '{columns[-1]}'",
+            hint="divide each row by its sum, or use softmax for scores",
+        )
+    rounded = np.abs(sums - 1) > 1e-9
+    found[rounded] /= sums[rounded, None]
+    return found
+
+
+def _unknown_row(
+    table: TextTable, at: int, keys: tuple[str, ...], key: tuple[str, ...], data: DataSet
+) -> None:
+    hint = "remove the line, or correct it"
+    if "part" in keys and key[0] not in ("train", "test"):
+        raise DataError(f"part must be train or test, got '{short(key[0])}'", where=table.where(at, "part"))
+    raise DataError(
+        f"the data set '{data.name}' has no row with {_shown(keys, key)}",
+        where=table.where(at, keys[-1]),
+        hint=hint,
+    )
+
+
+def _shown(keys: tuple[str, ...], key: tuple[str, ...]) -> str:
+    return " ".join(f"{name} {short(value)}" for name, value in zip(keys, key, strict=True))

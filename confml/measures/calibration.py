@@ -1,0 +1,138 @@
+"""Quality of probabilities: log loss, Brier score and expected calibration error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from confml.measures._case import Case, Measure, Row
+from confml.measures.metrics import LOWER, Metric
+
+SHARES = ("probability", "posterior", "vote", "envelope")
+"""Kinds whose scores sum to 1; the scores of a posterior are its means, votes and envelopes are shares."""
+BINS = 15
+
+
+class Bins(NamedTuple):
+    """Bins of equal mass that are not empty: number of values, mean value and mean outcome, (b,) each."""
+
+    counts: np.ndarray
+    values: np.ndarray
+    outcomes: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, outcomes: np.ndarray, bins: int = BINS) -> Bins:
+        """Return the bins of values (n,) with outcomes (n,) bool, n at least 1.
+
+        Equal values are never divided: those at the sorted places [a, b) are in bin floor(bins (a + b) / (2
+        n)).
+        """
+        order = np.argsort(values)
+        placed = values[order]
+        starts = np.flatnonzero(np.concatenate([[True], placed[1:] != placed[:-1]]))
+        ends = np.append(starts[1:], len(values))
+        # Bins do not decrease along the sorted values, so each one is a slice.
+        group_bins = bins * (starts + ends) // (2 * len(values))
+        first = starts[np.concatenate([[True], group_bins[1:] != group_bins[:-1]])]
+        counts = np.diff(np.append(first, len(values)))
+        means = np.add.reduceat(placed, first) / counts
+        return cls(counts, means, np.add.reduceat(outcomes[order].astype(np.int64), first) / counts)
+
+    @property
+    def error(self) -> float:
+        """Expected calibration error: mean |mean value - mean outcome|, weighted by the counts."""
+        return float(np.sum(self.counts * np.abs(self.values - self.outcomes)) / self.counts.sum())
+
+    @property
+    def debiased_square(self) -> float:
+        """Mean squared gap of the bins less its expectation under calibration; it may be negative."""
+        variance = self.outcomes * (1 - self.outcomes) / np.maximum(self.counts - 1, 1)
+        gaps = (self.values - self.outcomes) ** 2 - np.where(self.counts > 1, variance, 0.0)
+        return float(np.sum(self.counts * gaps) / self.counts.sum())
+
+
+def _compute(case: Case) -> Iterator[Row]:
+    if case.prediction.kind in SHARES:
+        for name, value in _values(case).items():
+            yield Row(name, None, value)
+
+
+def _values(case: Case) -> dict[str, float]:
+    p, columns = case.prediction.scores, case.true_columns
+    if len(p) == 0 or np.isnan(p).any():
+        return dict.fromkeys(MEASURE.metrics, float("nan"))
+    own = np.where(columns >= 0, p[np.arange(len(p)), columns], 0.0)
+    there = own > 0
+    losses = 0.0 - np.log(own[there])  # not -0.0
+    known = columns >= 0
+    squares = (p**2).sum(axis=1) + np.where(known, 1 - 2 * own, 1.0)
+    by_class = [Bins.of(p[:, j], columns == j).error for j in range(p.shape[1])]
+    confidence = Bins.of(p.max(axis=1), case.correct)
+    return {
+        "log_loss": float(losses.mean()) if there.all() else float("inf"),
+        "zero_share": case.share(~there),
+        "log_loss_nonzero": float(losses.mean()) if len(losses) else float("nan"),
+        "brier": float(squares.mean()),
+        "ece": confidence.error,
+        "ece_classwise": sum(by_class) / len(by_class),
+        "ce2": confidence.debiased_square,
+    }
+
+
+MEASURE = Measure(
+    metrics={
+        "log_loss": Metric(
+            "mean negative logarithm of the probability of the true label, not clipped: infinite if one of "
+            "them is 0 (zero_share counts those); an absent class has probability 0",
+            LOWER,
+            "mean over i of -ln p_i^{y_i}",
+            "Good 1952",
+        ),
+        "zero_share": Metric(
+            "share of test examples whose true label has probability 0",
+            LOWER,
+            "#{i: p_i^{y_i} = 0} / n",
+            "Good 1952",
+        ),
+        "log_loss_nonzero": Metric(
+            "log loss of the test examples whose true label has a probability above 0",
+            LOWER,
+            "mean over i with p_i^{y_i} > 0 of -ln p_i^{y_i}",
+            "Good 1952",
+        ),
+        "brier": Metric(
+            "Brier score over all classes, 0 to 2, for two classes too (scikit-learn halves it for two "
+            "classes)",
+            LOWER,
+            "mean over i of sum over y of (p_i^y - 1{y = y_i})^2",
+            "Brier 1950",
+        ),
+        "ece": Metric(
+            "expected calibration error of the largest probability in 15 bins of equal mass that do not "
+            "divide equal "
+            "values; above 0 for calibrated probabilities too (ce2 is not)",
+            LOWER,
+            "sum over bins of n_b/n |mean largest p - share of correct predictions|",
+            "Guo et al. 2017",
+        ),
+        "ece_classwise": Metric(
+            "mean over the classes of the calibration error of the probability of the class, in bins as "
+            "those of ece",
+            LOWER,
+            "mean over y of sum over bins of n_b/n |mean p^y - share of rows with label y|",
+            "Kull et al. 2019",
+        ),
+        "ce2": Metric(
+            "squared calibration error of the largest probability without its bias: mean 0 for calibrated "
+            "probabilities, so it may be negative",
+            LOWER,
+            "sum over bins of n_b/n ((mean largest p - f_b)^2 - f_b (1 - f_b) / (n_b - 1)), f_b share of "
+            "correct "
+            "predictions; no correction for n_b = 1",
+            "Kumar, Liang and Ma 2019",
+        ),
+    },
+    compute=_compute,
+)

@@ -1,0 +1,113 @@
+"""Confusion of classes: counts of true and predicted labels, precision, recall and F1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from confml.measures._case import Case, Measure, Row
+from confml.measures.metrics import HIGHER, Metric
+
+_SOURCE = "Sokolova and Lapalme 2009"
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Confusion matrix: ``counts[i, j]`` is the number of rows of class ``labels[i]`` predicted as
+    ``labels[j]``.
+
+    labels: (k,) every true or predicted label, sorted. counts: (k, k) int64.
+
+    A ratio 0 / 0 counts as 0, as in scikit-learn: the precision of a class that is never predicted, the
+    recall of a class without test rows.
+    """
+
+    labels: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, truth: np.ndarray, predicted: np.ndarray) -> Confusion:
+        """Return the confusion matrix of true and predicted labels (n,)."""
+        labels, codes = np.unique(np.concatenate([truth, predicted]), return_inverse=True)
+        k, codes = len(labels), codes.reshape(-1)
+        pairs = codes[: len(truth)] * k + codes[len(truth) :]
+        return cls(labels, np.bincount(pairs, minlength=k * k).reshape(k, k))
+
+    @property
+    def rows(self) -> np.ndarray:
+        """(k,) number of rows of each class."""
+        return self.counts.sum(axis=1)
+
+    @property
+    def predicted(self) -> np.ndarray:
+        """(k,) number of rows predicted as each class."""
+        return self.counts.sum(axis=0)
+
+    @property
+    def correct(self) -> np.ndarray:
+        """(k,) number of rows of each class that are predicted correctly."""
+        return np.diagonal(self.counts)
+
+    @property
+    def precision(self) -> np.ndarray:
+        """(k,) share of correct predictions among the rows predicted as each class."""
+        return _ratio(self.correct, self.predicted)
+
+    @property
+    def recall(self) -> np.ndarray:
+        """(k,) share of correct predictions among the rows of each class."""
+        return _ratio(self.correct, self.rows)
+
+    @property
+    def f1(self) -> np.ndarray:
+        """(k,) harmonic mean of precision and recall of each class."""
+        return _ratio(2 * self.correct, self.rows + self.predicted)
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
+
+
+def _compute(case: Case) -> Iterator[Row]:
+    found = Confusion.of(case.truth, case.prediction.labels)
+    for name, values in (("precision", found.precision), ("recall", found.recall), ("f1", found.f1)):
+        yield Row(f"{name}_macro", None, float(values.mean()) if len(values) else float("nan"))
+    yield Row("f1_micro", None, case.share(case.correct))
+
+
+MEASURE = Measure(
+    metrics={
+        "precision_macro": Metric(
+            "mean over the classes of the share of correct predictions among the rows predicted as the "
+            "class; 0 "
+            "for a class that is never predicted",
+            HIGHER,
+            "mean over c of #{i: predicted c, y_i = c} / #{i: predicted c}, c a true or predicted label",
+            _SOURCE,
+        ),
+        "recall_macro": Metric(
+            "mean over the classes of the share of correct predictions among the rows of the class; 0 for a "
+            "predicted class without test rows",
+            HIGHER,
+            "mean over c of #{i: predicted c, y_i = c} / #{i: y_i = c}, c a true or predicted label",
+            _SOURCE,
+        ),
+        "f1_macro": Metric(
+            "mean over the classes of the harmonic mean of precision and recall",
+            HIGHER,
+            "mean over c of 2 #{i: predicted c, y_i = c} / (#{i: predicted c} + #{i: y_i = c})",
+            _SOURCE,
+        ),
+        "f1_micro": Metric(
+            "F1 of the counts summed over the classes; with one label per row also the micro-averaged "
+            "precision and "
+            "recall, and the accuracy",
+            HIGHER,
+            "sum over c of 2 #{i: predicted c, y_i = c} / sum over c of (#{i: predicted c} + #{i: y_i = c})",
+            _SOURCE,
+        ),
+    },
+    compute=_compute,
+)

@@ -1,0 +1,170 @@
+"""Compiled functions of the exact paths: products with examples, weighted Gram matrices, linear systems.
+
+Examples are a tuple ``rows`` = (X, starts, columns, values): X (n, D), or an empty array and the parts of a
+CSR matrix. The constant feature is the first column. Lower triangles are packed by rows: entry (a, b), with
+a >= b, has the number a (a + 1) / 2 + b.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._jit import kernel
+
+
+@kernel
+def products(rows, W):
+    """Return X W (n, c) for W (D, c)."""
+    X, starts, columns, values = rows
+    if X.shape[0] > 0:
+        return np.dot(X, W)
+    n, c = len(starts) - 1, W.shape[1]
+    S = np.zeros((n, c))
+    for i in range(n):
+        for e in range(starts[i], starts[i + 1]):
+            j, value = columns[e], values[e]
+            for k in range(c):
+                S[i, k] += value * W[j, k]
+    return S
+
+
+@kernel
+def back_products(rows, S, D):
+    """Return X' S (D, c) for S (n, c)."""
+    X, starts, columns, values = rows
+    if X.shape[0] > 0:
+        return np.dot(X.T, S)
+    n, c = S.shape
+    out = np.zeros((D, c))
+    for i in range(n):
+        for e in range(starts[i], starts[i + 1]):
+            j, value = columns[e], values[e]
+            for k in range(c):
+                out[j, k] += value * S[i, k]
+    return out
+
+
+@kernel
+def take_rows(rows, chosen):
+    """Return the examples with the numbers ``chosen`` (m,) as rows."""
+    X, starts, columns, values = rows
+    m = len(chosen)
+    if X.shape[0] > 0:
+        taken = np.empty((m, X.shape[1]))
+        for r in range(m):
+            for a in range(X.shape[1]):
+                taken[r, a] = X[chosen[r], a]
+        return taken, starts, columns, values
+    ends = np.zeros(m + 1, dtype=np.int64)
+    for r in range(m):
+        ends[r + 1] = ends[r] + starts[chosen[r] + 1] - starts[chosen[r]]
+    its_columns, its_values = np.empty(ends[m], dtype=np.int64), np.empty(ends[m])
+    for r in range(m):
+        begin = starts[chosen[r]]
+        for e in range(ends[r + 1] - ends[r]):
+            its_columns[ends[r] + e], its_values[ends[r] + e] = columns[begin + e], values[begin + e]
+    return X, ends, its_columns, its_values
+
+
+@kernel
+def block_size(P):
+    """Return the number of examples that `add_grams` takes at a time, for packed triangles of P entries."""
+    return max(16, min(256, 500_000 // P))
+
+
+@kernel
+def add_grams(rows, block, m, coefficients, G):
+    """Add the sum of ``coefficients[r, q] x x'`` over the examples x = block[r], r < m, to G[q], for each q.
+
+    coefficients (block size, q). G (q, P): packed lower triangles.
+    """
+    X, starts, columns, values = rows
+    pairs, P = G.shape
+    if X.shape[0] > 0:
+        outer = np.empty((m, P))
+        for r in range(m):
+            i, e = block[r], 0
+            for a in range(X.shape[1]):
+                value = X[i, a]
+                for b in range(a + 1):
+                    outer[r, e + b] = value * X[i, b]
+                e += a + 1
+        sums = np.dot(coefficients[:m].T, outer)
+        for q in range(pairs):
+            for e in range(P):
+                G[q, e] += sums[q, e]
+        return
+    places, parts = np.empty(P, dtype=np.int64), np.empty(P)
+    for r in range(m):
+        i, count = block[r], 0
+        for e in range(starts[i], starts[i + 1]):
+            a = columns[e]
+            for f in range(starts[i], e + 1):
+                places[count] = a * (a + 1) // 2 + columns[f]
+                parts[count] = values[e] * values[f]
+                count += 1
+        for q in range(pairs):
+            factor = coefficients[r, q]
+            if factor != 0.0:
+                for e in range(count):
+                    G[q, places[e]] += factor * parts[e]
+
+
+@kernel
+def fill_blocks(G, classes, D, factor, H):
+    """Set the lower triangle of H (classes D, classes D) to ``factor`` times the blocks G (pairs, P)."""
+    for k in range(classes):
+        for m in range(k + 1):
+            q = k * (k + 1) // 2 + m
+            for a in range(D):
+                e = a * (a + 1) // 2
+                for b in range(a + 1):
+                    value = factor * G[q, e + b]
+                    H[k * D + a, m * D + b] = value
+                    if k > m:
+                        H[k * D + b, m * D + a] = value
+
+
+@kernel
+def factorise(H):
+    """Return the Cholesky factor of H by columns and by rows, and whether it exists.
+
+    Only the lower triangle of H is read. A small multiple of the largest diagonal entry is added to the
+    diagonal, larger ones until the factor exists.
+    """
+    N = len(H)
+    largest = 0.0
+    for a in range(N):
+        largest = max(largest, H[a, a])
+    shift, found = 1e-13 * largest, False
+    L = np.asfortranarray(np.zeros((N, N)))
+    for _ in range(10):
+        for a in range(N):
+            H[a, a] += shift
+        found = True
+        try:
+            L = np.linalg.cholesky(H)
+        except Exception:
+            found = False
+        if found:
+            break
+        shift *= 30.0
+    return L, np.ascontiguousarray(L), found
+
+
+@kernel
+def solve_factorised(by_columns, by_rows, b):
+    """Return the solution (N,) of L L' x = b, where L is given twice, by columns and by rows."""
+    N = len(b)
+    x = b.copy()
+    for j in range(N):
+        x[j] /= by_columns[j, j]
+        value = x[j]
+        for i in range(j + 1, N):
+            x[i] -= value * by_columns[i, j]
+    for j in range(N - 1, -1, -1):
+        x[j] /= by_rows[j, j]
+        value = x[j]
+        for i in range(j):
+            x[i] -= value * by_rows[j, i]
+    return x

@@ -1,0 +1,100 @@
+"""A certified operating point: a threshold on the confidence, chosen on held-out training rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from confml.errors import ConfigError
+from confml.measures.certified import OperatingPoint, certify, minimum_accepted, threshold_grid
+from confml.measures.prediction import Prediction
+
+HELD_OUT = 0.3  # share of the training rows that the method is not fitted to
+OF_GRID = 0.2  # share of these whose confidences, without labels, give the thresholds to test
+
+
+@dataclass(frozen=True)
+class RiskTarget:
+    """The largest error rate among accepted rows, and the probability with which it is to hold."""
+
+    risk: float
+    confidence: float = 0.95
+
+    def __post_init__(self):
+        for name, value in (("risk", self.risk), ("confidence", self.confidence)):
+            if not 0 < value < 1:
+                raise ConfigError(f"{name} must be above 0 and below 1, got {value!r}")
+
+    @property
+    def delta(self) -> float:
+        return round(1 - self.confidence, 12)
+
+
+def held_out_rows(rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Divide training rows (m,) at random: rows to fit to, and rows that give and that test thresholds.
+
+    Raises ConfigError if there are fewer than 10 rows.
+    """
+    if len(rows) < 10:
+        raise ConfigError(f"an operating point needs at least 10 training rows, there are {len(rows)}")
+    order = rng.permutation(len(rows))
+    held = round(HELD_OUT * len(rows))
+    of_grid = max(1, round(OF_GRID * held))
+    fit, grid, test = np.split(order, [len(rows) - held, len(rows) - held + of_grid])
+    return rows[np.sort(fit)], rows[grid], rows[test]
+
+
+def certified_point(
+    confidence: np.ndarray, correct: np.ndarray, of_grid: int, target: RiskTarget
+) -> OperatingPoint:
+    """The loosest threshold that the held-out rows certify.
+
+    confidence, correct: (n,) of the held-out rows; the first ``of_grid`` give the thresholds, without their
+    labels, and the others test them.
+    """
+    calibration = len(confidence) - of_grid
+    grid = threshold_grid(confidence[:of_grid], calibration, target.risk, target.delta)
+    return certify(confidence[of_grid:], correct[of_grid:], grid, target.risk, target.delta)
+
+
+def accepted_rows(point: OperatingPoint, prediction: Prediction) -> np.ndarray:
+    """(n,) bool: the predictions that an operating point accepts, none without a certified threshold."""
+    if point.threshold is None:
+        return np.zeros(len(prediction), dtype=bool)
+    return np.asarray(prediction.certainty >= point.threshold)
+
+
+def point_sentence(point: OperatingPoint, held_out: int, kind: str) -> str:
+    """The guarantee of an operating point in one sentence, or the reason why there is none.
+
+    held_out: number of training rows that the thresholds were tested on. kind: of the predictions.
+    """
+    name = "(mean - 0.5) / sd" if kind == "posterior" else "confidence"
+    risk, confidence = f"{100 * point.risk:.3g} %", f"{100 * (1 - point.delta):.3g} %"
+    if point.threshold is not None:
+        return (
+            f"With probability at least {confidence} over the {held_out} held-out training rows, at most "
+            f"{risk} of the predictions with {name} >= {point.threshold:.6g} are wrong, for new rows "
+            "drawn independently like the training rows (column accepted)."
+        )
+    if held_out < point.minimum:
+        reason = (
+            f"that takes at least {point.minimum} accepted held-out rows without an error, and only "
+            f"{held_out} rows are held out ({minimum_training_rows(point)} training rows are needed)"
+        )
+    else:
+        reason = (
+            f"the strictest threshold accepts {point.accepted} held-out rows with {point.errors} errors, and "
+            f"the probability of so few at an error rate of {risk} is {point.p_value:.2g}"
+        )
+    return (
+        f"No threshold is certified for an error rate of at most {risk} with probability {confidence}: "
+        f"{reason}. No row is accepted."
+    )
+
+
+def minimum_training_rows(point: OperatingPoint) -> int:
+    """The smallest number of training rows of which enough are held out for any certificate."""
+    needed = minimum_accepted(point.risk, point.delta)
+    return int(np.ceil(needed / (HELD_OUT * (1 - OF_GRID)))) + 1

@@ -1,0 +1,345 @@
+"""`fit_model`: fit a method of a config to the training rows of its data set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from confml._seeds import stable_generator
+from confml.config import Config
+from confml.config.dataset_spec import DatasetSpec
+from confml.config.method_entry import MethodEntry
+from confml.data import load
+from confml.data.dataset import DataSet
+from confml.data.new_rows import RowCoder
+from confml.errors import ConfigError, did_you_mean
+from confml.measures.certified import OperatingPoint
+from confml.measures.selection import best_point, inner_score
+from confml.methods.base import Method
+from confml.methods.conformal.settings import INNER, KEY, TUNE
+from confml.methods.registry import check, method_class
+from confml.predictions.costs import costs_of
+from confml.predictions.known_rows import KnownRows
+from confml.predictions.model import Facts, Model, StepFacts, TrainingRows, first_probability_view
+from confml.predictions.operating_point import RiskTarget, certified_point, held_out_rows
+from confml.runner.plan import steps_for
+from confml.runner.run import compile_all_kernels
+from confml.runner.split_data import SplitData
+from confml.runner.splits import Split, inner_folds
+from confml.runner.tasks import TaskContext
+from confml.steps.registry import build_pipeline, imputes, step_class
+
+_PLACE = Split("fixed-split")  # the training rows are no random part: all draws have this identity
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The parts of a config that a prediction takes: all of them, unless there are several.
+
+    dataset, method: names (of a method, its name or its label). params: replace parameters of the method,
+    swept and tuned ones too. conformal: ``split`` or ``cross`` makes the method conformal. per_class:
+    label-conditional p-values. view: name of the view, by default the first one with regions. risk: target of
+    a certified operating point, None for none.
+    """
+
+    dataset: str | None = None
+    method: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    conformal: str | None = None
+    per_class: bool = False
+    view: str | None = None
+    risk: RiskTarget | None = None
+
+
+def fit_model(
+    config: Config,
+    choice: Choice,
+    data: DataSet | None = None,
+    say: Callable[[str], None] = lambda text: None,
+) -> Model:
+    """Fit a method of a config to all training rows of its data set.
+
+    These are the provider's training part under ``fixed-split``, else all rows. With ``choice.risk``, a part
+    of them is held out to certify an operating point, and the method is fitted to the others. data: the data
+    set, by default loaded. say: called with each message. Raises ConfigError and DataError.
+    """
+    return _Fit(config, choice, data, say).model()
+
+
+class _Fit:
+    """A fit of one method to the training rows."""
+
+    def __init__(self, config: Config, choice: Choice, data: DataSet | None, say: Callable[[str], None]):
+        spec = _chosen_dataset(config, choice.dataset)
+        entry = _chosen_method(config, choice.method)
+        if config.noise is not None and config.noise.irrelevant:
+            raise ConfigError(
+                "noise.irrelevant adds features that new rows do not have", hint="--set noise.irrelevant=0"
+            )
+        if method_class(entry.name).takes_rows:
+            raise ConfigError(
+                f"{entry.name} has no predictions for new rows",
+                hint="choose another method with --method, or add the rows to the data set for confml run",
+            )
+        params, grid = _parameters(entry, choice)
+        self.config, self.name, self.choice = config, entry.name, choice
+        self.data = load(spec.spec()) if data is None else data
+        missing = _missing_rule(spec, self.data)
+        self.coder = RowCoder(self.data, _label(spec), _unused(spec), missing, spec.decimal or ".")
+        self.rows, self.grid_rows, self.test_rows = self._training_rows()
+        steps = steps_for(config, self.data)
+        if missing == "mean" and not any(imputes(name) for name, _ in steps):
+            steps = (("impute-mean", {}), *steps)
+        self.context = TaskContext(
+            run_folder=Path(),
+            work_folder=Path(),
+            data_folder=Path(),
+            checksum=self.data.checksum,
+            protocol=config.protocol,
+            split=_PLACE,
+            steps=steps,
+            noise=config.noise_values,
+            seed=config.seed,
+            method=entry.name,
+            select_by=entry.select_by,
+        )
+        compile_all_kernels([method_class(entry.name), *(step_class(name) for name, _ in steps)], say)
+        if grid and KEY in params:
+            protocol = config.protocol
+            inner = {
+                "folds": protocol.inner_folds,
+                "stratify": protocol.stratify,
+                "select_by": entry.select_by,
+            }
+            params = {**params, TUNE: grid, INNER: inner}
+        elif grid:
+            params = self._tuned([{**params, **point} for point in grid], say)
+        self.parts = SplitData(self.context, self.data, self.rows, self.rows[:0], grid=[params])
+        self.params = {name: value for name, value in params.items() if name not in (TUNE, INNER)}
+        self.method = self._fitted(params)
+
+    def model(self) -> Model:
+        """The fitted model."""
+        views = self.method.confident_predict(self.parts.X[:1], self._generator("form"))
+        view = self.choice.view
+        if view is not None and view not in views:
+            raise ConfigError(f"{self.name} has no view '{view}'", hint=did_you_mean(view, list(views)))
+        chosen = view or next((name for name, one in views.items() if one.has_regions), next(iter(views)))
+        method, few, neighbours = self.method, self.method.for_few_rows(), self._neighbours()
+        return Model(
+            facts=self._facts(),
+            coder=self.coder,
+            takes_codes=self.parts.takes_codes,
+            steps=self.parts.steps,
+            view=chosen,
+            none=views[chosen].take(np.arange(0)),
+            probability_view=first_probability_view(views),
+            known=KnownRows.of(self.data.table[self.rows]),
+            point=self._point(chosen),
+            costs=None if self.config.costs is None else costs_of(self.config.costs, "costs of the config"),
+            parts={"method": lambda: method, "few": lambda: few, "neighbours": lambda: neighbours},
+        )
+
+    def _facts(self) -> Facts:
+        method, labels = self.method, self.parts.y
+        counts = method.fit_details_.calibration_rows
+        if counts is None:
+            counts = tuple(
+                zip(*(part.tolist() for part in np.unique(labels, return_counts=True)), strict=True)
+            )
+        kinds = [step_class(name) for name, _ in self.context.steps]
+        return Facts(
+            method=self.name,
+            params=self.params,
+            data=self.data.name,
+            checksum=self.data.checksum,
+            rows=len(self.data),
+            training_rows=len(self.rows) + len(self.grid_rows) + len(self.test_rows),
+            fitted_rows=len(labels),
+            counted_rows=int(method.fit_metrics_.get("calibration_rows", len(labels))),
+            class_counts=dict(counts),
+            tested_rows=len(self.test_rows),
+            steps=tuple(StepFacts(kind.name, kind.learns, kind.breaks_exchangeability) for kind in kinds),
+            noise=bool(self.context.noise),
+            groups=self.data.groups is not None,
+            levels=tuple(self.config.levels),
+            seed=self.config.seed,
+            notes=tuple(self.data.notes),
+        )
+
+    # ---- training
+
+    def _training_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rows to fit to, and those held out to choose thresholds and to certify one."""
+        protocol, data = self.config.protocol, self.data
+        rows = np.arange(len(data))
+        if protocol.kind == "fixed-split" and data.train_rows is not None:
+            rows = np.asarray(data.train_rows)
+        if protocol.absent:
+            rows = rows[[str(label) not in protocol.absent for label in data.y[rows].tolist()]]
+        if self.choice.risk is None:
+            return rows, rows[:0], rows[:0]
+        if data.groups is not None:
+            raise ConfigError(
+                "an operating point needs independent rows, and the rows of a group are not independent",
+                hint="leave out --risk, or groups of the data set if rows of one group are not alike",
+            )
+        if self.config.noise_values:
+            raise ConfigError("an operating point needs rows without added noise", hint="leave out --risk")
+        return held_out_rows(rows, self._generator("held out"))
+
+    def _tuned(self, grid: Sequence[Mapping[str, Any]], say: Callable[[str], None]) -> dict[str, Any]:
+        """The point of a grid that inner cross-validation on the training rows chooses."""
+        context, seed = self.context, self.config.seed
+        scores: list[list[float]] = [[] for _ in grid]
+        folds = inner_folds(self.data, self.rows, self.config.protocol, _PLACE, seed)
+        for number, (train, test) in enumerate(folds):
+            parts = SplitData(context, self.data, train, test, self.rows, grid)
+            told = parts.with_nominal_columns(grid)
+            path = parts.method(told[0]).evaluate_path(
+                parts.X, parts.y, parts.X_test, told, context.generator("inner", number)
+            )
+            for at, (_, views) in enumerate(path):
+                first = next(iter(views.values()))
+                labels = np.asarray(first.labels)
+                scores[at].append(inner_score(labels, parts.y_test, context.select_by))
+        chosen, _ = best_point(grid, scores, context.select_by)
+        if chosen is None:
+            raise ConfigError(f"no point of the tune grid of {self.name} could be evaluated")
+        best = dict(grid[chosen])
+        shown = ", ".join(f"{name}: {value}" for name, value in best.items())
+        say(f"{len(folds)}-fold cross-validation on the training rows chose {{{shown}}}")
+        return best
+
+    def _fitted(self, params: Mapping[str, Any]) -> Method:
+        point = self.parts.with_nominal_columns([params])[0]
+        method = self.parts.method(point)
+        method.seed_random_states(self._generator("fit", point))
+        return method.fit(self.parts.X, self.parts.y)
+
+    def _generator(self, *purpose: Any) -> np.random.Generator:
+        return stable_generator("predict", self.config.seed, self.data.checksum, self.name, *purpose)
+
+    def _point(self, view: str) -> OperatingPoint | None:
+        """The operating point that the held-out rows certify, None if none was asked for."""
+        if self.choice.risk is None:
+            return None
+        rows = np.concatenate([self.grid_rows, self.test_rows])
+        X = self.data.table[rows] if self.parts.takes_codes else self.data.X[rows]
+        X = self.parts.transform(X)
+        prediction = self.method.confident_predict(X, self._generator("certify"))[view]
+        correct = np.asarray(prediction.labels) == self.data.y[rows]
+        return certified_point(prediction.certainty, correct, len(self.grid_rows), self.choice.risk)
+
+    def _neighbours(self) -> TrainingRows:
+        """The training rows for distances, also where a conformal method learns the steps itself."""
+        data, parts = self.data, self.parts
+        names = data.table_attributes if parts.takes_codes else data.attributes
+        if KEY not in self.params:
+            coded = np.zeros(parts.X.shape[1], dtype=bool)
+            coded[parts.with_nominal_columns([{}])[0].get("nominal", [])] = True
+            dropped = set(parts.dropped_attributes)
+            left = [name for name in names if name not in dropped]
+            known = left if len(left) == parts.X.shape[1] else None
+            lines = _line_texts(data, self.rows[parts.kept])
+            return TrainingRows(parts.X, parts.y, coded, lines, known, parts.steps)
+        X, y = parts.untransformed
+        coded = np.zeros(X.shape[1], dtype=bool)
+        if parts.takes_codes:
+            coded[: len(data.nominal)] = data.nominal
+        steps = build_pipeline(self.context.steps)
+        X, y, kept = steps.fit_training(X, y, self._generator("steps"), coded)
+        columns = steps.columns_
+        known = None if columns is None else [names[column] for column in columns.tolist()]
+        return TrainingRows(X, y, steps.nominal_, _line_texts(data, self.rows[kept]), known, steps)
+
+
+def _chosen_dataset(config: Config, name: str | None) -> DatasetSpec:
+    by_name = {spec.name: spec for spec in config.datasets}
+    if name is None and len(by_name) == 1:
+        return config.datasets[0]
+    if name is None:
+        raise ConfigError(
+            f"the config has {len(by_name)} data sets: {', '.join(by_name)}", hint="choose one with --dataset"
+        )
+    if name not in by_name:
+        raise ConfigError(f"the config has no data set '{name}'", hint=did_you_mean(name, by_name))
+    return by_name[name]
+
+
+def _chosen_method(config: Config, name: str | None) -> MethodEntry:
+    named = [f"{entry.name} ({entry.label})" if entry.label else entry.name for entry in config.methods]
+    found = [entry for entry in config.methods if name in (None, entry.label)]
+    found = found or [entry for entry in config.methods if name == entry.name]
+    if not found:
+        known = [known for entry in config.methods for known in (entry.label, entry.name) if known]
+        raise ConfigError(f"the config has no method '{name}'", hint=did_you_mean(str(name), known))
+    if len(found) > 1:
+        hint = "choose one with --method, by its name or its label"
+        which = f"{len(found)} methods" if name is None else f"several methods '{name}'"
+        raise ConfigError(f"the config has {which}: {', '.join(named)}", hint=hint)
+    return found[0]
+
+
+def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The parameters of a method, and the grid that is left to tune (empty for none)."""
+    given = dict(choice.params)
+    params = {**entry.given, **given}
+    if choice.conformal is not None:
+        params[KEY] = choice.conformal
+    if choice.per_class:
+        if KEY in params:
+            params[f"{KEY}__mondrian"] = True
+        elif "mondrian" in method_class(entry.name).parameters:
+            params["mondrian"] = True
+        else:
+            raise ConfigError(
+                f"{entry.name} has no label-conditional p-values",
+                hint="make it conformal: --conformal split",
+            )
+    swept = {name: values for name, values in entry.sweep.items() if name not in given}
+    several = [name for name, values in swept.items() if len(values) > 1]
+    if several:
+        values = ", ".join(map(str, swept[several[0]][:5]))
+        raise ConfigError(
+            f"{entry.name} is swept over {', '.join(several)} ({values})",
+            hint=f"choose a value, as --param {several[0]}={swept[several[0]][0]}",
+        )
+    params |= {name: values[0] for name, values in swept.items()}
+    tuned = {name: values for name, values in entry.tune.items() if name not in given}
+    grid = entry.model_copy(update={"tune": tuned}).tune_grid() if tuned else []
+    check(entry.name, {**params, **(grid[0] if grid else {})})
+    return params, grid
+
+
+def _missing_rule(spec: DatasetSpec, data: DataSet) -> str:
+    if spec.missing is not None:
+        return spec.missing
+    return "mean" if np.isnan(data.X).any() else "error"
+
+
+def _label(spec: DatasetSpec) -> str | None:
+    """The name of the label column, None for generated data."""
+    if spec.kind == "card":
+        from confml.data.cards import read_card
+
+        return read_card(spec.card or spec.name).label
+    return spec.label if spec.kind == "csv" else None
+
+
+def _unused(spec: DatasetSpec) -> tuple[str, ...]:
+    return (*(spec.ignore or ()), *(spec.id or ()), *((spec.groups,) if spec.groups else ()))
+
+
+def _line_texts(data: DataSet, rows: np.ndarray) -> np.ndarray:
+    """(m,) the line of each row as text; those of a test file that was pooled are marked ``test:``."""
+    lines = (data.part_row(rows) + 1 if data.lines is None else data.lines[rows]).tolist()
+    of_test = np.zeros(len(data), dtype=bool)
+    if data.test_rows is not None:
+        of_test[data.test_rows] = True
+    texts = [f"test:{line}" if test else str(line) for line, test in zip(lines, of_test[rows], strict=True)]
+    return np.array(texts, dtype=str)

@@ -1,0 +1,107 @@
+"""Confusion matrices and the measures of each class: ``confusion.csv`` and ``class-metrics.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confml.measures import Metric
+from confml.measures.confusion import Confusion
+from confml.measures.metrics import HIGHER
+from confml.report.sections.base import Item, Section, Table
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+_SOURCE = "Sokolova and Lapalme 2009"
+METRICS = {
+    "precision": Metric(
+        "share of correct predictions among the rows predicted as the class; 0 for a class that is never "
+        "predicted",
+        HIGHER,
+        "#{i: predicted c, y_i = c} / #{i: predicted c}",
+        _SOURCE,
+    ),
+    "recall": Metric(
+        "share of correct predictions among the rows of the class; 0 for a class without test rows",
+        HIGHER,
+        "#{i: predicted c, y_i = c} / #{i: y_i = c}",
+        _SOURCE,
+    ),
+    "f1": Metric(
+        "harmonic mean of precision and recall of the class",
+        HIGHER,
+        "2 #{i: predicted c, y_i = c} / (#{i: predicted c} + #{i: y_i = c})",
+        _SOURCE,
+    ),
+}
+"""Declarations of the metrics of ``class-metrics.csv``."""
+
+
+class ConfusionMatrices(Section):
+    """Counts of true and predicted labels over all splits, and precision, recall and F1 of each class.
+
+    ``confusion.csv`` has a row for each pair of a true label (``label``) and a predicted label
+    (``prediction``) that occurs, with its number of test rows (``count``); pairs that do not occur are left
+    out.
+
+    ``class-metrics.csv`` has a row for each class: its test rows (``rows``), the rows that are predicted as
+    it (``predicted``), those of both (``correct``), and its precision, recall and F1. All of them are
+    computed from the counts of all splits together. The means over the classes and then over the splits are
+    in ``summary.csv`` (``precision_macro``, ``recall_macro``, ``f1_macro``, ``f1_micro``).
+    """
+
+    name = "confusion"
+    place = 55
+    files = {
+        "confusion.csv": "confusion matrices: counts of true and predicted labels over all splits",
+        "class-metrics.csv": "precision, recall and F1 of each class over all splits",
+    }
+    metrics = {"class-metrics.csv": METRICS}
+
+    def __init__(self, results: RunResults, folder: Path):
+        super().__init__(results, folder)
+        self._counts: dict[tuple[str, str, str, str], dict[tuple[Any, Any], int]] = {}
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        cell = result.cell
+        for view, prediction in result.views.items():
+            found = Confusion.of(result.truth, prediction.labels)
+            counts = self._counts.setdefault((cell.dataset, cell.method, cell.variant, view), {})
+            labels = found.labels.tolist()
+            for i, j in zip(*np.nonzero(found.counts), strict=True):
+                pair = labels[i], labels[j]
+                counts[pair] = counts.get(pair, 0) + int(found.counts[i, j])
+        yield from ()
+
+    def items(self) -> Iterator[Item]:
+        if not any(self._counts.values()):
+            return
+        header = ("dataset", "method", "params", "view")
+        pairs = [
+            (*key, *pair, count)
+            for key, counts in self._counts.items()
+            for pair, count in sorted(counts.items())
+        ]
+        yield Table("confusion.csv", (*header, "label", "prediction", "count"), pairs)
+        classes = [(*key, *row) for key, counts in self._counts.items() for row in _class_rows(counts)]
+        yield Table(
+            "class-metrics.csv", (*header, "class", "rows", "predicted", "correct", *METRICS), classes
+        )
+
+
+def _class_rows(counts: dict[tuple[Any, Any], int]) -> Iterator[tuple]:
+    """Yield class, rows, predicted, correct, precision, recall and F1 of each class."""
+    labels = sorted({label for pair in counts for label in pair})
+    place = {label: i for i, label in enumerate(labels)}
+    matrix = np.zeros((len(labels), len(labels)), dtype=np.int64)
+    for (label, predicted), count in counts.items():
+        matrix[place[label], place[predicted]] = count
+    all_splits = Confusion(np.array(labels), matrix)
+    columns = [all_splits.rows, all_splits.predicted, all_splits.correct]
+    columns += [all_splits.precision, all_splits.recall, all_splits.f1]
+    yield from zip(labels, *(column.tolist() for column in columns), strict=True)

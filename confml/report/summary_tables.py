@@ -1,0 +1,127 @@
+"""Summary tables of a run as rows of standings: results with regions, and accepted predictions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from confml.report.captions import setting_text
+from confml.report.result_tables import REGION_METRICS
+from confml.report.standings import REGION_METRICS as COMPARED
+from confml.report.standings import Line, Standing, Standings, standings_of
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+
+ACCEPTANCE_METRICS = {"sure_correct": "sure correct", "unsure": "unsure", "sure_incorrect": "sure incorrect"}
+
+
+class Column(NamedTuple):
+    """One metric of a summary table. per_cent: whether it is a share, printed in per cent.
+
+    by_level: whether it has a value per level (or threshold).
+    """
+
+    metric: str
+    heading: str
+    per_cent: bool = True
+    by_level: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class SummaryTable:
+    """A table with one row per data set, method, view and level.
+
+    name: of its files. level_name: heading of the levels. rows: line, level (None without levels) and
+    standings by metric.
+    """
+
+    name: str
+    title: str
+    level_name: str
+    columns: tuple[Column, ...]
+    rows: list[tuple[Line, float | None, Mapping[str, Standing]]]
+    notes: tuple[str, ...]
+
+    @property
+    def has_levels(self) -> bool:
+        return any(level is not None for _, level, _ in self.rows)
+
+
+def summary_tables(results: RunResults) -> list[SummaryTable]:
+    """Return the tables of a run that are not empty."""
+    standings = standings_of(results)
+    regions = tuple(Column(metric, *about) for metric, about in REGION_METRICS.items())
+    accepted = tuple(Column(metric, heading) for metric, heading in ACCEPTANCE_METRICS.items())
+    found = [
+        _table(
+            standings, "results", "Results", "level", (Column("error", "error", by_level=False), *regions)
+        ),
+        _table(standings, "acceptance", "Accepted and rejected predictions", "threshold", accepted),
+    ]
+    return [table for table in found if table.rows]
+
+
+def _table(
+    standings: Standings, name: str, title: str, level_name: str, columns: tuple[Column, ...]
+) -> SummaryTable:
+    config = standings.results.config
+    given = config.thresholds if level_name == "threshold" else config.levels
+    plain = [column.metric for column in columns if not column.by_level]
+    by_level = [column.metric for column in columns if column.by_level]
+    rows: list[tuple[Line, float | None, Mapping[str, Standing]]] = []
+    for line in standings.lines:
+        own = _known(standings, line, plain, None)
+        several = [
+            (level, found)
+            for level in map(float, dict.fromkeys(given))
+            if (found := _known(standings, line, by_level, level))
+        ]
+        rows += [(line, level, {**own, **found}) for level, found in several]
+        if own and not several:
+            rows.append((line, None, own))
+    shown = [column for column in columns if any(column.metric in found for _, _, found in rows)]
+    several_splits = any(one.n > 1 for _, _, found in rows for one in found.values())
+    notes = [
+        setting_text(standings.results),
+        "Rates in per cent, set sizes in labels" + ("; mean ± sd over splits." if several_splits else "."),
+    ]
+    if any(one.best for _, _, found in rows for one in found.values()):
+        notes.append("Bold: best of the data set at the level.")
+    if _has_best_region(rows):
+        notes.append(
+            "Regions are compared among methods with coverage of at least 1 - level (two standard errors)."
+        )
+    if any(not math.isnan(one.p_value) for _, _, found in rows for one in found.values()):
+        notes.append(f"*: significantly worse than the best ({standings.test_text()}).")
+    return SummaryTable(name, title, level_name, tuple(shown), rows, tuple(notes))
+
+
+def _has_best_region(rows) -> bool:
+    """Return whether a metric of regions has a best mean."""
+    return any(one.best and metric in COMPARED for _, _, found in rows for metric, one in found.items())
+
+
+def _known(standings: Standings, line: Line, metrics: list[str], level: float | None) -> dict[str, Standing]:
+    found = {metric: standings.of(line, metric, level) for metric in metrics}
+    return {metric: one for metric, one in found.items() if one is not None}
+
+
+def standing_text(standing: Standing | None, column: Column, with_sd: bool = True) -> str:
+    """Return mean and sd, in per cent for a share; "-" if undefined, "" without the metric."""
+    if standing is None:
+        return ""
+    if math.isnan(standing.mean):
+        return "-"
+    factor, decimals = (100.0, 2) if column.per_cent else (1.0, 3)
+    sd = f" ± {factor * standing.sd:.{decimals}f}" if with_sd and not math.isnan(standing.sd) else ""
+    return f"{factor * standing.mean:.{decimals}f}{sd}"
+
+
+def mark_of(standing: Standing | None) -> str:
+    """Return "+" for the best, "*" for a mean that is significantly worse, else ""."""
+    if standing is None:
+        return ""
+    return "+" if standing.best else "*" if standing.worse else ""

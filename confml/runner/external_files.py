@@ -1,0 +1,126 @@
+"""Files of the method ``external``: read and checked in the plan, and opened again by the workers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from confml.config import Config
+from confml.config.method_entry import MethodEntry
+from confml.data.dataset import DataSet
+from confml.data.files import sha256_of
+from confml.data.probability_table import ProbabilityTable, read_probabilities
+from confml.errors import ConfigError, ConfmlError, DataError
+from confml.methods.registry import methods
+from confml.runner.splits import Split, split_rows
+
+KEY = "probabilities"
+
+
+@dataclass(frozen=True)
+class ExternalFile:
+    """A file with probabilities. name: without its folder, as reports show it. digest: of its content."""
+
+    name: str
+    path: str
+    digest: str
+
+
+def external_files(config: Config, data: DataSet, entry: MethodEntry, splits: Sequence[Split]) -> tuple:
+    """Return the `ExternalFile` of each file of a method; none for methods that are fitted.
+
+    Raises DataError for a file that does not fit the data set, or lacks rows of a split.
+    """
+    if not _takes_rows(entry):
+        return ()
+    if entry.tune:
+        raise ConfigError(
+            f"method '{entry.name}' has nothing to tune", hint="sweep it: each file is reported"
+        )
+    return tuple(_checked(config, data, entry, path, splits) for path in _paths(entry))
+
+
+def shown_params(entry: MethodEntry, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a cell: files by their names, because a run can be moved."""
+    if not _takes_rows(entry):
+        return dict(params)
+    return {name: Path(value).name if name == KEY else value for name, value in params.items()}
+
+
+def check_file_names(config: Config) -> None:
+    """Raise ConfigError for two files of one name, whose results could not be told apart."""
+    seen: dict[str, str] = {}
+    for path in (path for entry in config.methods if _takes_rows(entry) for path in _paths(entry)):
+        other = seen.setdefault(Path(path).name, path)
+        if other != path:
+            message = f"two files of the method 'external' are called {Path(path).name}: {other} and {path}"
+            raise ConfigError(message, hint="rename one of them")
+
+
+def checksums(config: Config) -> dict[str, str]:
+    """Return the SHA-256 of each file of a config, for the manifest."""
+    return {
+        path: sha256_of(Path(path))
+        for entry in config.methods
+        if _takes_rows(entry)
+        for path in _paths(entry)
+    }
+
+
+def open_table(
+    files: Iterable[ExternalFile], name: str, data: DataSet, fixed_split: bool
+) -> ProbabilityTable:
+    """Return the table of a file, in a worker; raise ConfmlError if it is not the file of the plan."""
+    file = next((one for one in files if one.name == Path(name).name), None)
+    if file is None:
+        raise ConfmlError("external predicts the rows of a data set in a run", hint="use confml run")
+    table = _read(file, data, fixed_split)
+    if table.digest != file.digest:
+        raise DataError("the file has changed since the run began", where=file.path, hint="run it again")
+    return table
+
+
+@functools.lru_cache(maxsize=4)
+def _read(file: ExternalFile, data: DataSet, fixed_split: bool) -> ProbabilityTable:
+    return read_probabilities(file.path, data, fixed_split)
+
+
+def _checked(
+    config: Config, data: DataSet, entry: MethodEntry, path: str, splits: Sequence[Split]
+) -> ExternalFile:
+    fixed = config.protocol.kind == "fixed-split"
+    table = read_probabilities(path, data, fixed)
+    _check_splits(config, table)
+    for split in splits:
+        train, test = split_rows(data, config.protocol, split, config.seed)
+        where = (split.repeat, split.fold)
+        table.check_rows(test, *where, f"test rows of '{data.name}', split {split.name},")
+        if entry.conformal:
+            part = f"training rows of '{data.name}', split {split.name}, which conformal calibrates on,"
+            table.check_rows(train, *where, part)
+    return ExternalFile(Path(path).name, str(path), table.digest)
+
+
+def _check_splits(config: Config, table: ProbabilityTable) -> None:
+    """Raise DataError for a column repeat or fold that the protocol does not have."""
+    protocol = config.protocol
+    allowed = {"k-fold": ("repeat", "fold"), "holdout": ("repeat",)}.get(protocol.kind, ())
+    for j, name in enumerate(("repeat", "fold")):
+        if name not in allowed and any(key[j] is not None for key in table.places):
+            raise DataError(
+                f"the protocol {protocol.kind} has no {name}s",
+                where=f"{table.path}, column '{name}'",
+                hint="remove the column, or use the protocol k-fold",
+            )
+
+
+def _takes_rows(entry: MethodEntry) -> bool:
+    return entry.name in methods.own and methods.own[entry.name].takes_rows
+
+
+def _paths(entry: MethodEntry) -> list[str]:
+    given = [entry.params[KEY]] if KEY in entry.params else entry.sweep.get(KEY, [])
+    return [str(path) for path in given]

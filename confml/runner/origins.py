@@ -1,0 +1,93 @@
+"""`RowOrigins`: lines and identifiers of the rows of a data set, stored in the folder of a run for its
+reports."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from confml._seeds import stable_hash
+from confml.data.dataset import DataSet
+from confml.errors import ConfmlError
+from confml.runner.store import Store
+
+KIND = "rows"
+
+
+@dataclass(frozen=True, eq=False)
+class RowOrigins:
+    """Where the n rows of a data set come from.
+
+    lines: (n,) line of the file, counted from 1 with the header, or None. The rows of a test part have lines
+    of the test file. ids: (n, k) text, or None. id_columns: k names. test_rows: row numbers of the provider's
+    test part, or None without parts.
+    """
+
+    lines: np.ndarray | None = None
+    ids: np.ndarray | None = None
+    id_columns: tuple[str, ...] = ()
+    test_rows: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, data: DataSet) -> RowOrigins:
+        return cls(data.lines, data.ids, data.id_columns, data.test_rows)
+
+    def columns(self, rows: np.ndarray, split: str, taken: Collection[str] = ()) -> dict[str, np.ndarray]:
+        """Return the columns that identify reported rows (m,) of a split, by name.
+
+        ``line``; ``part`` (``train`` or ``test``) where the parts of the provider are pooled, because lines
+        are then those of two files; and the columns of identifiers. An identifier with the name of another
+        column (``taken``) is called ``id.<name>``.
+        """
+        rows = np.asarray(rows)
+        pooled = self.test_rows is None or split != "fixed"
+        at = rows if pooled or self.test_rows is None else self.test_rows[rows]
+        found: dict[str, np.ndarray] = {}
+        if self.lines is not None:
+            found["line"] = self.lines[at]
+            if pooled and self.test_rows is not None:
+                found["part"] = np.where(np.isin(at, self.test_rows), "test", "train")
+        ends = {"row", "line", "part", "label", *taken}
+        for j, name in enumerate(self.id_columns if self.ids is not None else ()):
+            found[f"id.{name}" if name in ends else name] = self.ids[at, j]  # type: ignore[index]
+        return found
+
+    def write(self, store: Store, key: str) -> None:
+        """Write the record of a key, unless it is there."""
+        if store.is_intact(KIND, key):
+            return
+        named = {"lines": self.lines, "ids": self.ids, "test_rows": self.test_rows}
+        arrays = {name: np.asarray(values) for name, values in named.items() if values is not None}
+        store.write(KIND, key, {"id_columns": list(self.id_columns)}, arrays)
+
+    @classmethod
+    def read(cls, store: Store, key: str) -> RowOrigins | None:
+        """Return the record of a key; None if it is not stored or damaged."""
+        try:
+            record = store.read(KIND, key)
+            if record is None:
+                return None
+            document, arrays = record
+            ids, columns = arrays.get("ids"), tuple(map(str, document["id_columns"]))
+            if ids is not None and ids.shape[1:] != (len(columns),):
+                return None
+            return cls(arrays.get("lines"), ids, columns, arrays.get("test_rows"))
+        except ConfmlError:  # an error of the machine, not of the record
+            raise
+        except (KeyError, TypeError, ValueError):
+            return None
+
+
+def origins_key(data: DataSet) -> str | None:
+    """Return the key of the record of a data set; None if its rows have neither lines nor identifiers."""
+    if data.lines is None and data.ids is None:
+        return None
+    digest = hashlib.sha256()
+    for values in (data.lines, data.ids):
+        if values is not None:
+            digest.update(f"{values.dtype.str} {values.shape}\n".encode())
+            digest.update(np.ascontiguousarray(values).tobytes())
+    return stable_hash("rows", data.name, data.checksum, list(data.id_columns), digest.hexdigest())[:32]

@@ -1,0 +1,121 @@
+"""Warnings of a run that need its data: an audit of each data set, and parameters that do not fit its
+size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from confml.config import Config
+from confml.config.method_entry import MethodEntry
+from confml.config.warnings import SCALING_STEPS, WARNINGS, Warned, level_warnings, needs_scaling
+from confml.data.audit import audit, audited_rows
+from confml.data.dataset import DataSet
+from confml.runner.plan import Plan
+
+OF_TRAINING = ("k", "n_neighbors")
+
+
+def run_warnings(plan: Plan) -> list[Warned]:
+    """Return the warnings of a run before it computes anything, those on the config first.
+
+    The audit sees at most `confml.data.audit.MOST_VALUES` values of a data set.
+    """
+    found = list(level_warnings(plan.config.levels))
+    for data in plan.datasets.values():
+        own = [
+            *_data_warnings(plan.config, data),
+            *_large_k(plan, data),
+            *_unreachable_votes(plan.config, data),
+        ]
+        found += [replace(one, dataset=data.name) for one in own]
+    return found
+
+
+def _data_warnings(config: Config, data: DataSet) -> Iterator[Warned]:
+    """Yield those findings of the audit that make results look better or worse than they are."""
+    fixed = config.protocol.kind == "fixed-split"
+    if not fixed and data.train_rows is not None:
+        data = replace(data, train_rows=None, test_rows=None)  # the parts are pooled
+    seen = audited_rows(data)
+    unscaled = [entry.name for entry in config.methods if needs_scaling(entry.name)]
+    if any(step.name in SCALING_STEPS for step in config.steps):
+        unscaled = []
+    for finding in audit(seen):
+        if finding.code not in WARNINGS:
+            continue
+        sentence = finding.sentence
+        if finding.code == "duplicate-rows":
+            if fixed or config.protocol.kind == "online" or _in_groups(seen):
+                continue
+            sentence += ", so that copies of training rows are among the test rows"
+        if finding.code == "unscaled-features":
+            if not unscaled:
+                continue
+            sentence += f", and {unscaled[0]} depends on the scale"
+        if len(seen) < len(data):
+            sentence += f" (in an audit of {len(seen)} of {len(data)} rows)"
+        yield Warned(finding.code, sentence, finding.remedy)
+
+
+def _in_groups(data: DataSet) -> bool:
+    """Return whether equal rows are of one group, which is never divided between training and test parts."""
+    if data.groups is None:
+        return False
+    values = np.column_stack([data.table, np.unique(data.y, return_inverse=True)[1].reshape(-1)])
+    codes = np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)
+    groups = np.unique(data.groups, return_inverse=True)[1].reshape(-1)
+    pairs = np.unique(np.column_stack([codes, groups]), axis=0)
+    return len(pairs) == len(np.unique(codes))
+
+
+def _large_k(plan: Plan, data: DataSet) -> Iterator[Warned]:
+    """Yield a warning for each method whose largest k is not smaller than its training rows."""
+    counts = plan.smallest_training.get(data.name)
+    if not counts or plan.config.protocol.kind == "online":
+        return
+    rows, (label, fewest) = sum(counts.values()), min(counts.items(), key=lambda item: item[1])
+    for entry in plan.config.methods:
+        k = _largest_k(entry)
+        if k is None:
+            continue
+        if k >= rows:
+            sentence = f"k = {k} of {entry.name} is not smaller than the training set ({rows} rows)"
+            remedy = f"choose k below {fewest if entry.name == 'tcm-nn' else rows}"
+            yield Warned("k-too-large", sentence, remedy)
+        elif entry.name == "tcm-nn" and k >= fewest:
+            sentence = (
+                f"k = {k} of tcm-nn is not smaller than class {label} ({fewest} training rows): neighbours "
+                f"that "
+                "are missing make its strangeness infinite"
+            )
+            yield Warned("k-too-large", sentence, f"choose k below {fewest}")
+
+
+def _largest_k(entry: MethodEntry) -> int | None:
+    """Return the largest number of neighbours that an entry names, or None."""
+    values: list[Any] = []
+    for name in OF_TRAINING:
+        values.append(entry.given.get(name))
+        values += [point.get(name) for point in (*entry.variants(), *entry.tune_grid())]
+    numbers = [value for value in values if isinstance(value, int) and not isinstance(value, bool)]
+    return max(numbers, default=None)
+
+
+def _unreachable_votes(config: Config, data: DataSet) -> Iterator[Warned]:
+    """Yield a warning if thresholds are above the largest possible share of one-vs-one votes."""
+    classes = len(data.classes)
+    largest = 2 / classes
+    above = [threshold for threshold in config.thresholds if threshold > largest]
+    for entry in config.methods:
+        if entry.name == "ovo-svm" and classes > 2 and above:
+            listed = ", ".join(f"{threshold:g}" for threshold in above)
+            sentence = (
+                f"a vote share of ovo-svm is at most 2/{classes} = {largest:.3g} with {classes} classes, "
+                f"so its votes "
+                f"reject every row at threshold {listed}"
+            )
+            yield Warned("votes-below-threshold", sentence, "read its margin view, or add conformal: split")

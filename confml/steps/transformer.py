@@ -1,0 +1,195 @@
+"""`TransformerStep`: a transformer with scikit-learn's interface as a step."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from confml.errors import ConfmlError
+from confml.methods.sklearn.names import TRANSFORMER, describe_parameters, find_estimator, plain
+from confml.methods.sklearn.sklearn_method import new_estimator
+from confml.plugins.imports import without_output
+from confml.plugins.registry import required_parameters
+from confml.steps.base import Step
+
+
+class TransformerStep(Step):
+    """Transformer of scikit-learn, or of a package whose import is allowed, with its parameters.
+
+    It is fitted to the training part. Codes of nominal features are left out of the fit and keep their
+    values. Each ``random_state`` that is not given is set from the seed of the run.
+    """
+
+    transformer: ClassVar[str]  # dotted name
+    stored_as: ClassVar[
+        type[Step]
+    ]  # the class in a model file, where those of single transformers are unknown
+
+    def __init__(self, **params: Any):
+        self.params = params
+
+    def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> TransformerStep:
+        self.fitted_ = new_transformer(self.transformer, self.params)
+        if rng is not None:
+            _seed(self.fitted_, rng)
+        self._numeric = ~self._coded(X)
+        numbers = self._numbers(X)
+        with without_output():
+            self.fitted_.fit(numbers, y)
+        self._width = self._transformed(numbers[:1]).shape[1]
+        return self
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        numbers = self._transformed(self._numbers(X)) if len(X) else np.empty((0, self._width))
+        if self._numeric.all():
+            return numbers
+        if self._selected is None and self.new_nominal_ is not None:  # new columns, then the codes
+            return np.hstack([numbers, X[:, ~self._numeric]])
+        kept = self.kept_columns_
+        columns = np.arange(X.shape[1]) if kept is None else kept
+        result = X[:, columns].copy()
+        result[:, self._numeric[columns]] = numbers
+        return result
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the attributes of the fit, with the name, for a model file."""
+        return {"name": self.name, "transformer": self.transformer, **vars(self)}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> TransformerStep:
+        step = cls.__new__(cls)
+        vars(step).update(state)
+        return step
+
+    @property
+    def kept_columns_(self) -> np.ndarray | None:
+        """The columns that a feature selector keeps, with those that hold codes; None for other steps."""
+        if self._selected is None:
+            return None
+        kept = ~self._numeric
+        kept[np.flatnonzero(self._numeric)[self._selected]] = True
+        return np.flatnonzero(kept)
+
+    @property
+    def new_nominal_(self) -> np.ndarray | None:
+        """(d',) bool, the columns with codes if the transformer makes new columns; else None."""
+        one_to_one = _is_one_to_one(self.fitted_) and self._width == int(self._numeric.sum())
+        if one_to_one or self._selected is not None:
+            return None
+        return np.repeat([False, True], [self._width, int(np.sum(~self._numeric))])
+
+    def _numbers(self, X: np.ndarray) -> np.ndarray:
+        """Return the columns without codes; the order of their bytes decides the last digits of products."""
+        return X if self._numeric.all() else np.ascontiguousarray(X[:, self._numeric])
+
+    @property
+    def _selected(self) -> np.ndarray | None:
+        """(k,) the numeric columns that a feature selector keeps."""
+        if not hasattr(self.fitted_, "get_support"):
+            return None
+        selected = np.asarray(self.fitted_.get_support(indices=True))
+        return selected if len(selected) == self._width else None
+
+    def _transformed(self, X: np.ndarray) -> np.ndarray:
+        """Return the transformed examples (n, d') as finite float64 numbers."""
+        with without_output():
+            found = self.fitted_.transform(X)
+        if hasattr(found, "toarray"):  # a sparse matrix
+            found = found.toarray()
+        try:
+            found = np.asarray(found).astype(np.float64)
+        except (TypeError, ValueError):
+            raise ConfmlError(f"step '{self.transformer}' returns values that are not numbers") from None
+        if found.ndim != 2 or len(found) != len(X):
+            raise ConfmlError(
+                f"step '{self.transformer}' returns the shape {found.shape}, expected {len(X)} rows"
+            )
+        if np.isinf(found).any() or np.isnan(found).any() > np.isnan(X).any():
+            raise ConfmlError(
+                f"step '{self.transformer}' returns values that are not finite",
+                hint="scale the features first, for example with the step 'standardise'",
+            )
+        return found
+
+
+TransformerStep.stored_as = TransformerStep
+
+
+def transformer_step(name: str) -> type[TransformerStep]:
+    """Return the class of steps of the transformer with this dotted name.
+
+    Raises ConfigError for a name that is unknown, or of a package whose import is not allowed.
+    """
+    return _step_of(name, find_transformer(name))
+
+
+def find_transformer(name: str) -> Any:
+    """Return the class of a transformer, or a transformer. Raises ConfigError as `transformer_step`."""
+    return find_estimator(name, "step", TRANSFORMER)
+
+
+def new_transformer(name: str, params: Mapping[str, Any]) -> Any:
+    """Return an unfitted transformer. Raises the errors of `confml.methods.sklearn`."""
+    return new_estimator(name, find_transformer(name), params)
+
+
+def check_transformer(name: str, params: Mapping[str, Any]) -> None:
+    """Raise ConfigError unless the transformer can be made with exactly these parameters."""
+    new_transformer(name, params)
+
+
+def describe_transformer(name: str) -> dict[str, Any]:
+    """Return name, summary, text and parameters of a transformer as plain data."""
+    found = find_transformer(name)
+    cls = found if inspect.isclass(found) else type(found)
+    text = plain(inspect.cleandoc(cls.__doc__ or "").partition("\nParameters\n")[0].strip())
+    return {
+        "name": name,
+        "summary": text.partition("\n")[0],
+        "text": text,
+        "parameters": describe_parameters(cls),
+    }
+
+
+@functools.cache
+def _step_of(name: str, found: Any) -> type[TransformerStep]:
+    """Return a subclass for one transformer, with the properties that its tags state."""
+    learns, uses_labels = True, True
+    if not inspect.isclass(found) or not required_parameters(found):
+        transformer: Any = found() if inspect.isclass(found) else found
+        try:
+            tags = transformer.__sklearn_tags__()
+            learns, uses_labels = (
+                tags.requires_fit,
+                tags.target_tags.required or _selects_by_labels(transformer),
+            )
+        except Exception:  # without tags, the careful answer
+            pass
+    return type(
+        "TransformerStep",
+        (TransformerStep,),
+        {"name": name, "transformer": name, "learns": learns, "breaks_exchangeability": uses_labels},
+    )
+
+
+def _selects_by_labels(transformer: Any) -> bool:
+    """Return whether it is a feature selector that uses the labels, which its tags do not say."""
+    from sklearn.feature_selection import SelectorMixin, VarianceThreshold
+
+    return isinstance(transformer, SelectorMixin) and not isinstance(transformer, VarianceThreshold)
+
+
+def _is_one_to_one(transformer: Any) -> bool:
+    from sklearn.base import OneToOneFeatureMixin
+
+    return isinstance(transformer, OneToOneFeatureMixin)
+
+
+def _seed(transformer: Any, rng: np.random.Generator) -> None:
+    for name, value in sorted(transformer.get_params().items()):
+        if name.rpartition("__")[2] == "random_state" and value is None:
+            transformer.set_params(**{name: int(rng.integers(2**31))})

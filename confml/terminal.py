@@ -1,0 +1,76 @@
+"""Output on terminals and pipes whose encoding cannot carry every character.
+
+Characters such as ``±`` get an ASCII form, and others an escape such as ``\\u00e9``, instead of an error.
+"""
+
+from __future__ import annotations
+
+import codecs
+import shutil
+import sys
+from typing import IO
+
+FALLBACKS = {
+    **{"±": "+/-", "×": "x", "−": "-", "–": "-", "—": "-", "…": "...", "≤": "<=", "≥": ">=", "·": "."},
+    **{"├": "|", "└": "`", "│": "|", "─": "-", "━": "-", "•": "*", "→": "->", "°": " deg"},
+    **dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True)),
+    **{"⁻": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "ε": "epsilon", "λ": "lambda", "θ": "theta"},
+}
+_HANDLER, _ASCII = "confml.fallback", "confml-ascii"
+
+
+def carried(text: str, encoding: str | None) -> str:
+    """Return the text with ASCII forms of the characters that an encoding cannot carry."""
+    encoding = encoding or "utf-8"
+    if text.isascii() or encoding.lower().replace("-", "").startswith("utf"):
+        return text
+    return text.encode(encoding, _HANDLER).decode(encoding)
+
+
+def width_of(stream: IO[str]) -> int | None:
+    """Return the number of columns of a terminal; None for a pipe or a file, which has no width."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
+
+
+def use_fallbacks() -> None:
+    """Let stdout and stderr write every text, whatever their encoding is."""
+    for stream in (sys.stdout, sys.stderr):
+        encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
+        if encoding.replace("-", "").startswith("utf") or not hasattr(stream, "reconfigure"):
+            continue
+        if codecs.lookup(encoding).name == "ascii":
+            # click replaces a stream with the codec "ascii" by its own, which writes UTF-8.
+            encoding = _ASCII
+        stream.reconfigure(encoding=encoding, errors=_HANDLER)
+
+
+def _replace(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    parts = (FALLBACKS.get(one) or _escape(one) for one in error.object[error.start : error.end])
+    return "".join(parts), error.end
+
+
+def _escape(character: str) -> str:
+    """Return escapes of the form \\uXXXX, which JSON has too."""
+    code = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{code[place : place + 4]}" for place in range(0, len(code), 4))
+
+
+def _find(name: str) -> codecs.CodecInfo | None:
+    if name.replace("_", "-") != _ASCII:
+        return None
+    plain = codecs.lookup("ascii")
+    return codecs.CodecInfo(
+        plain.encode,
+        plain.decode,
+        streamreader=plain.streamreader,
+        streamwriter=plain.streamwriter,
+        incrementalencoder=plain.incrementalencoder,
+        incrementaldecoder=plain.incrementaldecoder,
+        name=_ASCII,
+    )
+
+
+codecs.register_error(_HANDLER, _replace)
+codecs.register(_find)

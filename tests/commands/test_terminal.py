@@ -1,0 +1,128 @@
+"""Command lines as a shell calls them: ASCII output, completion, and options that other tools have too."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import confml
+from confml.cli import cli
+
+ROOT = Path(__file__).parents[2]
+CONFIG = """name: tiny
+datasets: [{generate: two-gaussians, n: 60, name: größe}]
+methods: [{name: tcm-nn, params: {k: 1}}, {name: knn, params: {k: 3}}]
+protocol: {kind: holdout, test-size: 0.5, repeats: 2}
+levels: [0.1]
+thresholds: [0.9]
+seed: 1
+"""
+
+
+def confml_command(*arguments, **environment):
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    return subprocess.run(
+        [sys.executable, "-m", "confml", *arguments], capture_output=True, env=env, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("terminal")
+    (folder / "tiny.yaml").write_text(CONFIG, encoding="utf-8")
+    done = confml_command(
+        *("run", str(folder / "tiny.yaml"), "--out", str(folder / "run"), "--engine", "serial", "--all"),
+        PYTHONIOENCODING="ascii",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii() and done.stderr.isascii()
+    assert b"+/-" in done.stdout and b"gr\\u00f6\\u00dfe" in done.stdout
+    return folder
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("plan", "tiny.yaml"),
+        ("status", "run"),
+        ("report", "run", "--json"),
+        ("compare", "run"),
+        ("methods",),
+        ("describe", "bayes-knn"),
+        ("describe", "transduction-figure2"),
+        ("data", "list"),
+        ("--help",),
+        ("bayes-error", "two-gaussians", "--sample", "50"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_every_command_writes_ascii(tiny, arguments):
+    arguments = [str(tiny / one) if one in ("tiny.yaml", "run") else one for one in arguments]
+    done = confml_command(*arguments, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii() and done.stderr.isascii() and done.stdout
+
+
+def test_a_dry_run_is_the_plan(tiny):
+    arguments = (str(tiny / "tiny.yaml"), "--out", str(tiny / "not-there"))
+    plan, dry = confml_command("plan", *arguments), confml_command("run", "--dry-run", *arguments)
+    assert plan.stdout == dry.stdout and plan.stdout and dry.returncode == 0
+    assert not (tiny / "not-there").exists()
+
+
+def test_compare_is_quiet(tiny):
+    done = confml_command("compare", str(tiny / "run"), "-q", "--out", str(tiny / "compared"))
+    assert done.returncode == 0 and not done.stdout and not done.stderr
+    assert (tiny / "compared" / "comparisons.csv").is_file()
+
+
+def test_version_and_verbose_have_short_forms(tiny):
+    assert confml.__version__ in confml_command("-v").stdout.decode()
+    done = confml_command(
+        *("run", str(tiny / "tiny.yaml"), "--out", str(tiny / "verbose"), "--engine", "serial", "-v")
+    )
+    lines = [line for line in done.stderr.decode().splitlines() if "tasks," in line]
+    assert done.returncode == 0 and len(lines) == 4 and b"Accepted and rejected" in done.stdout
+
+
+def completed(text: str) -> list[str]:
+    """Return the completions of a command line; a blank at the end begins a new word."""
+    words = text.split()
+    number = len(words) if text.endswith(" ") else len(words) - 1
+    environment = {"COMP_WORDS": text, "COMP_CWORD": str(number), "_CONFML_COMPLETE": "bash_complete"}
+    done = subprocess.run(
+        [sys.executable, "-c", "from confml.cli import main; main([])"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        check=True,
+        cwd=ROOT,
+    )
+    return [line.partition(",")[2] for line in done.stdout.decode().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("confml run quick", ["quickstart"]),
+        (
+            "confml plan configs/usps",
+            ["configs/usps-inductive.yaml", "configs/usps-online.yaml", "configs/usps.yaml"],
+        ),
+        ("confml bayes-error five", ["five-gaussians"]),
+        ("confml data fetch usp", ["usps"]),
+        ("confml describe class-cov", ["class-coverage", "class-coverage.csv"]),
+        ("confml predict --method tcm-n", ["tcm-nn"]),
+    ],
+)
+def test_the_shell_completes_configs_data_sets_and_methods(text, expected):
+    assert completed(text) == expected
+
+
+def test_every_data_set_argument_is_completed():
+    for name in ("info", "fetch", "check", "verify"):
+        (argument,) = [
+            one for one in cli.commands["data"].commands[name].params if one.param_type_name == "argument"
+        ]
+        assert argument._custom_shell_complete is not None, name

@@ -1,0 +1,184 @@
+"""Confusion, precision, recall, F1, ROC AUC, log loss, Brier score and calibration error: as
+scikit-learn's."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+from confml.measures import evaluate
+from confml.measures.calibration import BINS, SHARES, Bins
+from confml.measures.confusion import Confusion
+from confml.measures.prediction import KINDS, Prediction
+
+CASES = [
+    # classes of training, classes in the test part, rows
+    (("a", "b"), ("a", "b"), 80),
+    (("a", "b", "c", "d"), ("a", "b", "c", "d"), 120),
+    (("a", "b", "c", "d"), ("a", "c"), 60),  # two classes of training without test rows
+    (("a", "b", "c"), ("a", "b", "z"), 60),  # z is an absent class
+    (("a", "b"), ("a", "b", "z"), 60),
+    (("a", "b", "c"), ("b",), 20),  # one class only in the test part
+    (("a", "b"), ("b",), 20),
+    ((1, 2, 7), (1, 2, 7), 1),
+]
+
+
+def example(case, seed: int):
+    """A view of probabilities with many ties, zeros and ones, and the true labels."""
+    classes, there, n = case
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 4, (n, len(classes)))
+    counts[counts.sum(axis=1) == 0, 0] = 1
+    truth = rng.choice(np.array(there), n)
+    return Prediction(np.array(classes), counts / counts.sum(axis=1, keepdims=True), "probability"), truth
+
+
+def values(prediction, truth) -> dict[str, float]:
+    return {row.metric: row.value for row in evaluate(prediction, truth)}
+
+
+def several(test):
+    return pytest.mark.parametrize("seed", range(3))(pytest.mark.parametrize("case", CASES)(test))
+
+
+@several
+def test_precision_recall_and_f1_equal_those_of_scikit_learn(case, seed):
+    view, truth = example(case, seed)
+    found, confusion = values(view, truth), Confusion.of(truth, view.labels)
+    for average in (None, "macro", "micro"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # zero_division is given
+            options = {"average": average, "zero_division": 0}
+            expected = sk.precision_recall_fscore_support(truth, view.labels, **options)[:3]
+        names = ("precision", "recall", "f1")
+        if average is None:
+            for name, values_of_classes in zip(names, expected, strict=True):
+                np.testing.assert_allclose(getattr(confusion, name), values_of_classes, rtol=1e-13)
+        elif average == "macro":
+            assert [found[f"{name}_macro"] for name in names] == pytest.approx(expected, rel=1e-13)
+        else:
+            assert [found["f1_micro"]] * 3 == pytest.approx(expected, rel=1e-13)
+            assert found["f1_micro"] == found["accuracy"]
+    assert confusion.labels.tolist() == sorted({*truth.tolist(), *view.labels.tolist()})
+    if len(confusion.labels) > 1:
+        matrix = sk.confusion_matrix(truth, view.labels, labels=confusion.labels)
+        assert np.array_equal(confusion.counts, matrix)
+
+
+@several
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_area_under_the_roc_curve_equals_that_of_scikit_learn(case, seed, kind):
+    view, truth = example(case, seed)
+    scores = view.scores - (0.4 if kind == "margin" else 0.0)
+    extra = {"sd": np.ones_like(scores)} if kind == "posterior" else {}
+    found = values(Prediction(view.classes, scores, kind, extra=extra), truth)["roc_auc"]
+    columns = range(len(view.classes)) if len(view.classes) > 2 else [1]
+    areas = [
+        sk.roc_auc_score(truth == view.classes[j], scores[:, j])
+        for j in columns
+        if 0 < np.count_nonzero(truth == view.classes[j]) < len(truth)
+    ]
+    assert found == pytest.approx(np.mean(areas) if areas else math.nan, rel=1e-12, nan_ok=True)
+    if len(view.classes) > 2 and set(truth) == set(view.classes.tolist()) and kind == "probability":
+        whole = sk.roc_auc_score(truth, scores, multi_class="ovr", average="macro", labels=view.classes)
+        assert found == pytest.approx(whole, rel=1e-12)
+
+
+@several
+@pytest.mark.parametrize("positive", [False, True])
+def test_log_loss_and_brier_score_equal_those_of_scikit_learn(case, seed, positive):
+    view, truth = example(case, seed)
+    p = view.scores
+    if positive:  # no zeros, which scikit-learn clips
+        p = (p + 0.1) / (p + 0.1).sum(axis=1, keepdims=True)
+    found = values(Prediction(view.classes, p, "probability"), truth)
+    known = np.isin(truth, view.classes)
+    own = np.array([p[i, list(view.classes).index(y)] if known[i] else 0.0 for i, y in enumerate(truth)])
+    assert found["zero_share"] == np.mean(own == 0)
+    assert math.isinf(found["log_loss"]) == bool((own == 0).any())  # not clipped
+    if (own > 0).any():
+        kept = own > 0
+        expected = sk.log_loss(truth[kept], p[kept], labels=view.classes)
+        assert found["log_loss_nonzero"] == pytest.approx(expected, rel=1e-12)
+        if kept.all():
+            assert found["log_loss"] == pytest.approx(expected, rel=1e-12)
+    one_hot = truth[:, None] == view.classes
+    literal = np.mean([sum((p[i] - one_hot[i]) ** 2) + (not known[i]) for i in range(len(p))])
+    assert found["brier"] == pytest.approx(literal, rel=1e-12)
+    if len(view.classes) == 2 and known.all():
+        halved = sk.brier_score_loss(truth, p[:, 1], pos_label=view.classes[1])
+        assert found["brier"] == pytest.approx(2 * halved, rel=1e-12)
+
+
+def literal_bins(p, outcomes, bins) -> dict[int, list[int]]:
+    """The rows of each bin: a group of equal values at the sorted places [a, b) is never divided."""
+    order = sorted(range(len(p)), key=lambda i: p[i])
+    ranked, found = [p[i] for i in order], {}
+    for i in order:
+        a = ranked.index(p[i])
+        b = a + ranked.count(p[i])
+        found.setdefault(bins * (a + b) // (2 * len(p)), []).append(i)
+    return found
+
+
+@several
+def test_calibration_errors_equal_their_definition(case, seed):
+    view, truth = example(case, seed)
+    found, n = values(view, truth), len(truth)
+
+    def gaps(p, outcomes):
+        for rows in literal_bins(p.tolist(), outcomes, BINS).values():
+            f = np.mean(outcomes[rows])
+            yield len(rows), np.mean(p[rows]) - f, f
+
+    top, correct = view.scores.max(axis=1), view.labels == truth
+    assert found["ece"] == pytest.approx(sum(m / n * abs(gap) for m, gap, _ in gaps(top, correct)), abs=1e-12)
+    debiased = sum(
+        m / n * (gap**2 - (f * (1 - f) / (m - 1) if m > 1 else 0)) for m, gap, f in gaps(top, correct)
+    )
+    assert found["ce2"] == pytest.approx(debiased, abs=1e-12)
+    by_class = [
+        sum(m / n * abs(gap) for m, gap, _ in gaps(view.scores[:, j], truth == label))
+        for j, label in enumerate(view.classes)
+    ]
+    assert found["ece_classwise"] == pytest.approx(np.mean(by_class), abs=1e-12)
+
+
+def test_equal_probabilities_share_a_bin_and_others_have_equal_mass():
+    bins = Bins.of(np.repeat([0.2, 0.5, 0.9], [10, 100, 10]), np.zeros(120, dtype=bool))
+    assert bins.counts.tolist() == [10, 100, 10] and bins.values == pytest.approx([0.2, 0.5, 0.9])
+    assert Bins.of(np.arange(1500) / 1500, np.zeros(1500, dtype=bool)).counts.tolist() == [100] * 15
+
+
+def test_the_debiased_square_is_0_on_average_for_calibrated_probabilities():
+    found = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        p = rng.uniform(0.5, 1, 150)
+        truth = np.where(rng.random(150) < p, "a", "b")
+        found.append(values(Prediction(np.array(["a", "b"]), np.c_[p, 1 - p], "probability"), truth))
+    squares, plain = (np.array([one[name] for one in found]) for name in ("ce2", "ece"))
+    assert abs(squares.mean()) < 3 * squares.std() / math.sqrt(300)
+    assert plain.mean() > 0.08  # of calibrated probabilities
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_probabilities_and_shares_have_a_calibration(kind):
+    scores = np.array([[0.75, 0.25], [0.5, 0.5]])
+    extra = {"sd": np.ones_like(scores)} if kind == "posterior" else {}
+    found = values(Prediction(np.array([0, 1]), scores, kind, extra=extra), np.array([0, 1]))
+    assert ("brier" in found) == ("ece" in found) == (kind in SHARES)
+    assert {"precision_macro", "recall_macro", "f1_macro", "f1_micro", "roc_auc"} <= found.keys()
+
+
+@pytest.mark.parametrize("scores", [np.empty((0, 2)), np.array([[np.nan, 0.5]])])
+def test_no_rows_and_scores_that_are_missing_are_undefined(scores):
+    view = Prediction(np.array([0, 1]), scores, "probability", np.zeros(len(scores), dtype=int))
+    found = values(view, np.zeros(len(scores), dtype=int))
+    for name in ("roc_auc", "log_loss", "brier", "ece", "ece_classwise", "ce2"):
+        assert math.isnan(found[name])

@@ -1,0 +1,367 @@
+"""Probabilities of a file: joined to the rows of a data set, with all of confml's measures."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import confml
+from confml.config import make_config
+from confml.data import load
+from confml.data.probability_table import read_probabilities
+from confml.errors import ConfigError, ConfmlError, DataError
+from confml.methods.external import External
+from confml.methods.registry import check, describe
+from confml.runner.plan import load_datasets, make_plan
+from confml.runner.splits import outer_splits, split_rows
+
+MODEL = make_pipeline(StandardScaler(), LogisticRegression())
+IDS = [f"c{number}" for number in range(60)]
+
+
+def write(path, header, rows):
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """A data file of 60 rows with identifiers, and probabilities of two classes for them."""
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(60) % 2)
+    x = rng.normal(size=60) + y
+    words = ["no", "yes"]
+    write(
+        tmp_path / "data.csv",
+        ["who", "x", "y"],
+        [[one, f"{a:.3f}", words[b]] for one, a, b in zip(IDS, x, y, strict=True)],
+    )
+    p = rng.integers(1, 1000, 60) / 1000
+    return tmp_path, p, y
+
+
+def data_of(folder, **more):
+    return load({"name": "data", "csv": str(folder / "data.csv"), "label": "y", "id": ["who"], **more})
+
+
+def config(folder, methods, protocol="holdout", **more):
+    dataset = {"name": "data", "csv": "data.csv", "label": "y", "id": ["who"]}
+    values = {"name": "run", "datasets": [dataset], "methods": methods, "protocol": protocol, "figures": []}
+    return make_config({**values, **more}, folder=folder)
+
+
+EXTERNAL = {"name": "external", "probabilities": "p.csv"}
+
+
+# ---- the join
+
+
+def test_rows_are_joined_by_their_identifiers(rows):
+    folder, p, _ = rows
+    lines = [[one, f"{value:.3f}", f"{1 - value:.3f}"] for one, value in zip(IDS, p, strict=True)]
+    order = np.random.default_rng(1).permutation(60)
+    table = read_probabilities(
+        write(folder / "p.csv", ["who", "yes", "no"], [lines[place] for place in order]), data_of(folder)
+    )
+    assert table.classes.tolist() == ["no", "yes"]
+    places = table.at(0, None)
+    assert np.array_equal(table.probabilities[places], np.column_stack([np.round(1 - p, 3), p]))
+    assert table.lines[places].tolist() == (np.argsort(order) + 2).tolist()
+
+
+@pytest.mark.parametrize("column, first", [("line", 2), ("row", 0)])
+def test_rows_are_joined_by_their_numbers(rows, column, first):
+    folder, p, _ = rows
+    lines = [[first + at, 1 - value, value] for at, value in enumerate(p)]
+    path = write(folder / "p.csv", [column, "prob[no]", "prob[yes]"], lines[::-1])
+    table = read_probabilities(path, data_of(folder))
+    assert np.array_equal(table.probabilities[table.at(None, None)][:, 1], p)
+
+
+def test_parts_of_two_files(rows):
+    folder, p, _ = rows
+    (folder / "test.csv").write_text((folder / "data.csv").read_text().replace("c", "d"))
+    data = data_of(folder, test=str(folder / "test.csv"))
+    lines = [[at + 2, 1 - value, value] for at, value in enumerate(p)]
+    path = write(folder / "p.csv", ["line", "no", "yes"], lines)
+    table = read_probabilities(path, data, fixed_split=True)
+    assert np.array_equal(table.probabilities[table.at(0, None)[60:]][:, 1], p)
+    assert (table.at(0, None)[:60] == -1).all()
+    with pytest.raises(DataError, match="line 2 is not unique in the data set 'data'; add the column part"):
+        read_probabilities(path, data)
+    both = [["train", *line] for line in lines] + [["test", at, b, a] for at, a, b in lines]
+    table = read_probabilities(write(path, ["part", "line", "no", "yes"], both), data)
+    found = table.probabilities[table.at(None, None)]
+    assert np.array_equal(found[:60], found[60:, ::-1]) and np.array_equal(found[:60, 1], p)
+
+
+def test_splits_have_probabilities_of_their_own(rows):
+    folder, p, _ = rows
+    lines = [
+        [one, repeat, fold, value if (repeat, fold) == (1, 0) else 0.5, 0]
+        for repeat in (0, 1)
+        for fold in (0, 1)
+        for one, value in zip(IDS, p, strict=True)
+    ]
+    for line in lines:
+        line[-1] = 1 - line[-2]
+    table = read_probabilities(
+        write(folder / "p.csv", ["who", "repeat", "fold", "yes", "no"], lines), data_of(folder)
+    )
+    assert np.array_equal(table.probabilities[table.at(1, 0)][:, 1], p)
+    assert (table.probabilities[table.at(0, 1)] == 0.5).all() and (table.at(2, 0) == -1).all()
+
+
+GOOD = [[one, "0.25", "0.75"] for one in IDS]
+
+
+@pytest.mark.parametrize(
+    "header, change, message",
+    [
+        (["who", "no", "ys"], {}, "line 1: there is no column of class 'yes'; did you mean 'ys'?"),
+        (["who", "no", "yes", "maybe"], {}, "line 1, column 'maybe': 'maybe' is not a class of the data set"),
+        (["client", "no", "yes"], {}, "line 1, column 'client': 'client' is not a class"),
+        (["no", "yes", "part"], {}, "no column identifies the rows; add the id columns (who), or line (of"),
+        (
+            None,
+            {3: ["c99", "0.25", "0.75"]},
+            "line 5, column 'who': the data set 'data' has no row with who c99",
+        ),
+        (None, {3: GOOD[1]}, "line 5, column 'who': who c1 is listed twice, first on line 3; remove one"),
+        (
+            None,
+            {3: ["c3", "0.25", ""]},
+            "line 5, column 'yes': a probability must be a number from 0 to 1, got an",
+        ),
+        (
+            None,
+            {3: ["c3", "nan", "1"]},
+            "line 5, column 'no': a probability must be a number from 0 to 1, got 'nan'",
+        ),
+        (
+            None,
+            {3: ["c3", "low", "1"]},
+            "line 5, column 'no': a probability must be a number from 0 to 1, got 'low'",
+        ),
+        (None, {3: ["c3", "25", "75"]}, "got '25'; write 0.25 for 25 %"),
+        (None, {3: ["c3", "-0.1", "1.1"]}, "line 5, column 'no': a probability must be a number from 0 to 1"),
+        (
+            None,
+            {3: ["c3", "0.2", "0.75"], 5: ["c5", "0", "0"]},
+            "line 5, columns 'no' to 'yes': the probabilities of 2 of 60 rows do not sum to 1: 0.95 here;",
+        ),
+    ],
+)
+def test_wrong_files(rows, header, change, message):
+    folder, _, _ = rows
+    lines = [change.get(at, line) for at, line in enumerate(GOOD)]
+    path = write(
+        folder / "p.csv", header or ["who", "no", "yes"], [line[: len(header or line)] for line in lines]
+    )
+    if header and len(header) > 3:
+        path = write(path, header, [[*line, "0"] for line in lines])
+    with pytest.raises(DataError) as caught:
+        read_probabilities(path, data_of(folder))
+    assert message in str(caught.value) and str(path) in str(caught.value)
+
+
+def test_wrong_split_columns(rows):
+    folder, _, _ = rows
+    path = write(folder / "p.csv", ["who", "fold", "no", "yes"], [[a, "one", b, c] for a, b, c in GOOD])
+    with pytest.raises(DataError, match="line 2, column 'fold': fold must be a whole number from 0, got"):
+        read_probabilities(path, data_of(folder))
+    write(path, ["who", "fold", "no", "yes"], [[a, 0, b, c] for a, b, c in GOOD])
+    settings = config(folder, [EXTERNAL])
+    with pytest.raises(
+        DataError, match="column 'fold': the protocol holdout has no folds; remove the column"
+    ):
+        make_plan(settings, load_datasets(settings))
+    path = write(folder / "p.csv", ["part", "who", "no", "yes"], [["trial", *line] for line in GOOD])
+    with pytest.raises(DataError, match="column 'part': part must be train or test, got 'trial'"):
+        read_probabilities(path, data_of(folder))
+
+
+def test_rounded_probabilities_are_divided_by_their_sum(rows):
+    folder, _, _ = rows
+    lines = [[one, "0.33", "0.666"] for one in IDS]
+    table = read_probabilities(write(folder / "p.csv", ["who", "no", "yes"], lines), data_of(folder))
+    assert np.array_equal(table.probabilities[0], np.array([0.33, 0.666]) / (0.33 + 0.666))
+
+
+# ---- configs and plans
+
+
+def test_rows_that_are_missing(rows):
+    folder, _, _ = rows
+    path = write(folder / "p.csv", ["who", "no", "yes"], GOOD[:55])
+    settings = config(folder, [EXTERNAL], {"kind": "k-fold", "folds": 3})
+    with pytest.raises(DataError) as caught:
+        make_plan(settings, load_datasets(settings))
+    text = str(caught.value)
+    assert text.startswith(f"{path}: ") and "of 20 test rows of 'data', split r0-f" in text
+    assert "have no probabilities: who c5" in text and text.endswith("; add a line for each of them")
+
+
+def test_training_rows_are_needed_to_calibrate(rows):
+    folder, _, _ = rows
+    write(folder / "p.csv", ["who", "no", "yes"], GOOD)
+    settings = config(folder, [EXTERNAL])
+    data = load_datasets(settings)
+    (split,) = outer_splits(settings.protocol)
+    _, test = split_rows(data["data"], settings.protocol, split, settings.seed)
+    write(folder / "p.csv", ["who", "no", "yes"], [GOOD[row] for row in test.tolist()])
+    assert len(make_plan(settings, data).cells) == 1
+    settings = config(folder, [{**EXTERNAL, "conformal": "split"}])
+    with pytest.raises(DataError, match="training rows of 'data', split r0, which conformal calibrates on,"):
+        make_plan(settings, data)
+
+
+@pytest.mark.parametrize(
+    "method, message",
+    [
+        ({"name": "external"}, "method 'external' needs the parameter 'probabilities': the path of a file"),
+        ({**EXTERNAL, "probabilities": "q.csv"}, "q.csv; did you mean 'p.csv'?"),
+        ({**EXTERNAL, "probabilities": 3}, "probabilities: expected the path of a file, got 3"),
+        (
+            {**EXTERNAL, "conformal": "cross"},
+            "external is not fitted, so there are no folds; use conformal: split",
+        ),
+        (
+            {**EXTERNAL, "conformal": {"kind": "split", "calibration": 0.5}},
+            "external is calibrated on the whole training part, because nothing is fitted; remove",
+        ),
+        (
+            {**EXTERNAL, "conformal": {"kind": "split", "nonconformity": "knn-ratio"}},
+            "knn-ratio needs features",
+        ),
+    ],
+)
+def test_wrong_configs(rows, method, message):
+    folder, _, _ = rows
+    write(folder / "p.csv", ["who", "no", "yes"], GOOD)
+    with pytest.raises(ConfigError) as caught:
+        config(folder, [method])
+    assert message in str(caught.value)
+
+
+def test_files_that_cannot_be_told_apart_or_tuned(rows):
+    folder, _, _ = rows
+    (folder / "sub").mkdir()
+    for path in (folder / "p.csv", folder / "sub" / "p.csv"):
+        write(path, ["who", "no", "yes"], GOOD)
+    settings = config(folder, [EXTERNAL, {**EXTERNAL, "probabilities": "sub/p.csv"}])
+    with pytest.raises(ConfigError, match="two files of the method 'external' are called p.csv: .*; rename"):
+        make_plan(settings, load_datasets(settings))
+    grid = {"name": "external", "tune": {"probabilities": ["p.csv", "sub/p.csv"]}}
+    with pytest.raises(ConfigError, match="nothing to tune|there is no file"):
+        settings = config(folder, [grid])
+        make_plan(settings, load_datasets(settings))
+
+
+def test_outside_of_a_run():
+    with pytest.raises(ConfmlError, match="external predicts the rows of a data set in a run"):
+        External("p.csv").fit([[0.0], [1.0]], [0, 1])
+    check("external", {"probabilities": "p.csv"})
+    assert describe("external")["views"] == ["probability"]
+
+
+# ---- runs on a real data set
+
+
+@pytest.fixture
+def wine(tmp_path):
+    """Out-of-fold probabilities of a logistic regression for the wines of scikit-learn."""
+    data = load({"name": "wine-sklearn"})
+    p = cross_val_predict(MODEL, data.X, data.y, method="predict_proba", cv=5)
+    lines = [[row, *map(repr, values)] for row, values in enumerate(p.tolist())]
+    write(tmp_path / "p.csv", ["row", *data.classes.tolist()], lines)
+    return tmp_path, p, data
+
+
+def test_a_run_beside_other_methods(wine, monkeypatch):
+    folder, p, data = wine
+    monkeypatch.chdir(folder)
+    values = {
+        "name": "wine",
+        "datasets": ["wine-sklearn"],
+        "steps": ["standardise"],
+        "noise": {"attributes": 0.05, "on": "train"},
+        "methods": [
+            EXTERNAL,
+            {**EXTERNAL, "conformal": {"kind": "split", "mondrian": True}, "label": "calibrated"},
+            "tcm-nn",
+        ],
+        "protocol": {"kind": "k-fold", "folds": 3},
+        "levels": [0.05, 0.2],
+        "figures": [],
+    }
+    run = confml.run(values, out="out", jobs=2)
+    assert len(run.failures) == 0
+    manifest = json.loads((folder / "out" / "manifest.json").read_text())
+    assert list(manifest["provenance"]["files"]) == [str(folder / "p.csv")]
+    assert {cell["params"].get("probabilities") for cell in manifest["cells"]} == {"p.csv", None}
+    regions = run.regions(method="external")
+    plain = regions[regions["params"] == "probabilities=p.csv"]
+    assert len(plain) == len(data)
+    order = plain["row"].to_numpy()
+    assert np.array_equal(plain[[f"prob[{label}]" for label in (0, 1, 2)]].to_numpy(), p[order])
+    # Label-conditional p-values, from the training part of each split, by their definition.
+    calibrated = regions[regions["params"] != "probabilities=p.csv"]
+    for _, part in calibrated.groupby("split"):
+        test = part["row"].to_numpy()
+        train = np.setdiff1d(np.arange(len(data)), test)
+        for label in (0, 1, 2):
+            scores = 1 - p[train[data.y[train] == label], label]
+            own = 1 - p[test, label]
+            expected = (np.sum(scores[None] >= own[:, None] - 1e-12, axis=1) + 1) / (len(scores) + 1)
+            assert np.array_equal(part[f"p[{label}]"].to_numpy(), expected)
+    files = {path.name for path in (folder / "out").iterdir()}
+    assert {"certified.csv", "class-coverage.csv", "rejection-curves.csv"} <= files
+    assert "calibrated" in run.summary.to_string() or (run.summary["params"] != "").any()
+
+    # The same file: nothing is computed. Another content: the cells of the method are computed again.
+    keys = {cell["key"] for cell in manifest["cells"]}
+    text = (folder / "p.csv").read_text()
+    first, *others = text.splitlines()
+    (folder / "p.csv").write_text("\n".join([first, *others[::-1]]) + "\n")
+    confml.run(values, out="out", jobs=1, engine="serial")
+    reordered = {cell["key"] for cell in json.loads((folder / "out" / "manifest.json").read_text())["cells"]}
+    write(folder / "p.csv", ["row", 0, 1, 2], [[row, 0.2, 0.3, 0.5] for row in range(len(data))])
+    confml.run(values, out="out", jobs=1, engine="serial")
+    changed = {cell["key"] for cell in json.loads((folder / "out" / "manifest.json").read_text())["cells"]}
+    assert len(keys & changed) == 3 and len(reordered & changed) == 3
+
+
+def test_regions_of_external_probabilities_are_valid(wine, monkeypatch):
+    """Coverage over 30 random divisions: the mean of exact p-values lies above 1 - level."""
+    folder, _, data = wine
+    monkeypatch.chdir(folder)
+    values = {
+        "name": "valid",
+        "datasets": ["wine-sklearn"],
+        "methods": [{**EXTERNAL, "conformal": {"kind": "split", "smoothed": True}}],
+        "protocol": {"kind": "holdout", "repeats": 30, "test-size": 0.5, "stratify": False},
+        "levels": [0.2],
+        "figures": [],
+    }
+    run = confml.run(values, out="out", jobs=1, engine="serial")
+    coverage = run.summary.query("metric == 'coverage'")
+    assert len(run.failures) == 0
+    assert coverage["mean"].iloc[0] == pytest.approx(0.8, abs=0.03)
+
+
+def test_no_predictions_of_new_rows(rows):
+    folder, _, _ = rows
+    write(folder / "p.csv", ["who", "no", "yes"], GOOD)
+    from confml.predictions import Choice, Model
+
+    with pytest.raises(ConfigError, match="external has no predictions for new rows; choose another method"):
+        Model(config(folder, [EXTERNAL]), Choice(), None, lambda text: None)

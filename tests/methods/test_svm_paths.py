@@ -1,0 +1,249 @@
+"""Exact paths of Crammer and Singer's machine and of GenSVM, against slow references and other solvers."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from reference import crammer_singer as literal
+from reference import gen_svm as naive
+from scipy.sparse import csr_matrix
+
+from confml.errors import ConfmlError
+from confml.methods.svm import _kernels_rows
+from confml.methods.svm.crammer_singer import CrammerSinger
+from confml.methods.svm.crammer_singer_path import RUNGS
+from confml.methods.svm.gen_svm import GenSVM
+from confml.methods.svm.linear_rows import labels_with_ties, linear_rows
+
+CS = [2.0**power for power in range(-18, 19, 2)]
+
+
+def clouds(rows=60, classes=4, d=3, seed=0):
+    """Overlapping classes of unequal size with features in [0, 1], duplicates and a constant feature."""
+    rng = np.random.default_rng(seed)
+    y = np.concatenate(
+        [np.arange(classes), rng.choice(classes, rows - classes, p=rng.dirichlet([3.0] * classes))]
+    )
+    X = rng.normal(scale=1.5, size=(classes, d))[y] + rng.normal(size=(rows, d))
+    X = (X - X.min(axis=0)) / np.ptp(X, axis=0)
+    X[:, -1] = 0.25
+    X[rows // 2 : rows // 2 + 5] = X[:5]  # the same examples, some with another label
+    return X, y
+
+
+def sparse_clouds(**options):
+    X, y = clouds(d=8, **options)
+    X[X < 0.7] = 0.0
+    return X, y
+
+
+def path_of(X, y, Cs=CS, **params):
+    model = CrammerSinger(solver="path", **params)
+    model._fit_path(X, y, Cs)
+    return model.path_
+
+
+# ---- Crammer and Singer
+
+
+@pytest.mark.parametrize("classes", range(2, 11))
+@pytest.mark.parametrize("C", [2.0**-10, 0.25, 16.0, 2.0**12])
+def test_the_minimum_is_that_of_the_quadratic_program(classes, C):
+    X, y = clouds(rows=26, classes=classes, d=2, seed=classes)
+    ours = path_of(X, y, [C])[C]
+    least = literal.minimum(X, y, classes, C, np.ones(len(y)))
+    assert ours.objective == pytest.approx(
+        literal.objective(ours.weights, X, y, C, np.ones(len(y))), rel=1e-9
+    )
+    assert ours.objective <= least * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("make", [clouds, sparse_clouds])
+def test_the_duality_gap_is_within_the_tolerance_at_each_C(make):
+    X, y = make(rows=120, classes=5)
+    for tolerance in (1e-4, 1e-2):
+        for C, solution in path_of(X, y, tolerance=tolerance).items():
+            value, at_zero = solution.objective, C * len(y)
+            assert 0 <= solution.gap + 1e-9 * value
+            assert solution.gap <= 0.01 * tolerance * max(min(value, at_zero - value), 0.1 * value)
+            true = literal.objective(solution.weights, X, y, C, np.ones(len(y)))
+            assert true == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize("C", [2.0**-6, 1.0, 16.0])
+def test_the_minimum_is_that_of_liblinear(C):
+    X, y = clouds(rows=150, classes=5)
+    costs = np.ones(len(y))
+    ours = path_of(X, y, [C])[C]
+    theirs = CrammerSinger(C=C, tolerance=1e-6, random_state=1).fit(X, y)
+    least = literal.objective(theirs.weights_, X, y, C, costs)
+    assert ours.objective <= least * (1 + 1e-6)
+    assert ours.objective >= least * (1 - 1e-3)
+
+
+def test_class_weights_multiply_the_cost_of_the_class():
+    X, y = clouds(rows=30, classes=3, d=2)
+    weights = {0: 3.0, 1: 0.5}
+    costs = np.array([weights.get(label, 1.0) for label in y])
+    ours = path_of(X, y, [2.0], class_weight=weights)[2.0]
+    assert ours.objective == pytest.approx(literal.minimum(X, y, 3, 2.0, costs), rel=1e-5)
+
+
+def test_a_point_of_a_path_is_the_fit_alone():
+    X, y = clouds(rows=80)
+    grid = [{"C": C} for C in (3.0, RUNGS[0] / 8, RUNGS[0], RUNGS[4], 2.0**17, 2.0**20)]
+    model = CrammerSinger(solver="path")
+    path = [views for _, views in model.evaluate_path(X, y, X, grid)]
+    back = [views for _, views in model.evaluate_path(X, y, X, grid[::-1])][::-1]
+    for point, views, other in zip(grid, path, back, strict=True):
+        alone = CrammerSinger(solver="path", **point).fit(X, y)
+        scores = alone.confident_predict(X)["margin"].scores
+        assert_array_equal(scores, views["margin"].scores)
+        assert_array_equal(scores, other["margin"].scores)
+        assert alone.fit_metrics_ == views.fit_metrics == other.fit_metrics
+        assert views.fit_metrics["gap"] <= 1e-6 * views.fit_metrics["objective"]
+
+
+@pytest.mark.parametrize("method", [CrammerSinger, GenSVM])
+def test_sparse_rows_give_the_same_minimum(method):
+    X, y = sparse_clouds(rows=100, classes=4)
+    assert linear_rows(X)[0].size == 0 and linear_rows(X[:, :0] + 1.0)[0].size > 0
+    for inputs in (X, X + 0.5):  # many zeros; no zeros, kept as an array
+        dense = method(solver="path").fit(inputs, y)
+        sparse = method(solver="path").fit(csr_matrix(inputs), y)
+        scores = dense.decision_function(inputs)
+        assert_allclose(sparse.decision_function(csr_matrix(inputs)), scores, atol=1e-12)
+        assert sparse.fit_metrics_ == dense.fit_metrics_
+
+
+def test_compiled_products_and_grams_are_numpys():
+    rng = np.random.default_rng(3)
+    X, y = sparse_clouds(rows=70, classes=4)
+    for inputs in (X, rng.random((70, 8))):
+        rows = linear_rows(inputs)
+        whole, W, S = np.hstack([np.ones((70, 1)), inputs]), rng.normal(size=(9, 4)), rng.normal(size=(70, 4))
+        assert_allclose(_kernels_rows.products(rows, W), whole @ W, atol=1e-12)
+        assert_allclose(_kernels_rows.back_products(rows, S, 9), whole.T @ S, atol=1e-12)
+        chosen = np.array([5, 1, 69, 5])
+        taken = _kernels_rows.take_rows(rows, chosen)
+        assert_allclose(_kernels_rows.products(taken, W), whole[chosen] @ W, atol=1e-12)
+        G, factors = np.zeros((3, 45)), rng.normal(size=(16, 3))
+        _kernels_rows.add_grams(rows, chosen, 4, factors, G)
+        for q in range(3):
+            full = (whole[chosen].T * factors[:4, q]) @ whole[chosen]
+            assert_allclose(G[q], full[np.tril_indices(9)], atol=1e-12)
+
+
+@pytest.mark.parametrize("method", [CrammerSinger, GenSVM])
+def test_hard_training_sets(method):
+    X, y = clouds(rows=40, classes=4)
+    one = method(solver="path").fit(X[y == 1], y[y == 1])
+    assert_array_equal(one.predict(X[:3]), [1, 1, 1])
+    absent = method(solver="path").fit(X[y != 2], y[y != 2])
+    assert 2 not in absent.predict(X) and list(absent.classes_) == [0, 1, 3]
+    single = np.concatenate([np.flatnonzero(y == 0)[:1], np.flatnonzero(y != 0)])
+    assert set(method(solver="path").fit(X[single], y[single]).classes_) == {0, 1, 2, 3}
+    same = np.full((6, 2), 0.5)
+    labels = method(solver="path").fit(same, [0, 1, 1, 1, 2, 2]).predict(same)
+    assert_array_equal(labels, np.ones(6))
+    for column in (np.zeros((40, 1)), np.ones((40, 1))):  # no example tells the classes apart
+        assert len(set(method(solver="path").fit(column, y).predict(column))) == 1
+
+
+def test_both_methods_refuse_too_many_unknowns():
+    X, y = np.zeros((8, 2100)), np.arange(8) % 4
+    X[:, :8] = np.eye(8)
+    for method, other in ((CrammerSinger, "dual"), (GenSVM, "lbfgs")):
+        with pytest.raises(ConfmlError, match="up to 8000 unknowns") as caught:
+            method(solver="path").fit(np.hstack([X, X]), y)
+        assert f"solver: {other}" in str(caught.value.hint)
+
+
+def test_the_default_solver_is_liblinears():
+    X, y = clouds(rows=80)
+    grid = [{"C": 0.5}, {"C": 2.0}]
+    found = CrammerSinger().evaluate_path(X, y, X, grid, np.random.default_rng(3))
+    mixed = [{"C": 0.5}, {"C": 2.0, "solver": "path"}]
+    first = next(iter(CrammerSinger().evaluate_path(X, y, X, mixed, np.random.default_rng(3))))[1]
+    views = next(iter(found))[1]
+    assert views.fit_metrics == {} and CrammerSinger.version == 2
+    assert_array_equal(views["margin"].scores, first["margin"].scores)
+    assert CrammerSinger().fit(X, y).fit_metrics_ == {}
+
+
+# ---- ties
+
+
+def test_tied_scores_go_to_the_class_with_more_rows_then_to_the_first():
+    classes, counts = np.array(["a", "b", "c"]), np.array([2, 5, 5])
+    scores = np.array([[0, 0, 0], [1, 1 - 1e-10, 0], [1, 1 - 1e-8, 0], [-1, -1 - 1e-10, -3], [0, 1, 1.0]])
+    assert list(labels_with_ties(scores, classes, counts)) == ["b", "b", "a", "b", "b"]
+
+
+def test_a_solution_that_tells_nothing_predicts_the_largest_class():
+    """The features have the same distribution in each class, so that W = 0 is a minimum for each C."""
+    X = np.tile(np.random.default_rng(0).random((6, 2)), (4, 1))
+    y = np.repeat([0, 1, 2, 2], 6)
+    y_equal = np.repeat([0, 1, 2, 3], 6)
+    for solution in path_of(X, y_equal).values():
+        assert_array_equal(solution.weights, 0)
+    model = CrammerSinger(solver="path").fit(X, y_equal)
+    assert_array_equal(model.predict(X), np.zeros(len(X)))
+    model = GenSVM(solver="path", weights="group", ridge=2.0**18).fit(X, y)
+    assert_array_equal(model.coefficients_, 0)
+    assert_array_equal(model.predict(X), np.full(len(X), 2))
+
+
+# ---- GenSVM
+
+POINTS = list(itertools.product((-0.9, 0.5, 5.0), (1.0, 1.2, 1.5, 2.0), ("unit", "group")))
+
+
+@pytest.mark.parametrize(("kappa", "p", "weights"), POINTS)
+@pytest.mark.parametrize("make", [clouds, sparse_clouds])
+def test_gen_svm_reaches_the_objective_of_lbfgs_on_the_whole_path(kappa, p, weights, make):
+    X, y = make(rows=60, classes=4, seed=int(10 * p))
+    found = {}
+    for solver in ("path", "lbfgs"):
+        model = GenSVM(solver=solver, kappa=kappa, p=p, weights=weights)
+        model._fit_path(X, y, CS)
+        found[solver] = model.path_
+    for ridge in CS:
+        V, ours, _ = found["path"][ridge]
+        assert ours == pytest.approx(naive.objective(V, X, y, ridge, kappa, p, weights), rel=1e-9)
+        assert ours <= found["lbfgs"][ridge][1] * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("classes", range(2, 11))
+def test_gen_svm_with_any_number_of_classes(classes):
+    X, y = clouds(rows=60, classes=classes, seed=classes)
+    for ridge, kappa in ((2.0**-12, -0.99), (0.01, 0.0), (0.5, -0.9)):
+        ours, theirs = (
+            GenSVM(solver=solver, ridge=ridge, kappa=kappa, p=1.3).fit(X, y).objective_
+            for solver in ("path", "lbfgs")
+        )
+        assert ours <= theirs * (1 + 1e-6)
+
+
+def test_a_point_of_gen_svms_path_is_the_fit_alone():
+    X, y = clouds(rows=80)
+    grid = [{"ridge": ridge, "kappa": kappa} for ridge in (2.0**20, 3.0, 2.0**-17) for kappa in (-0.9, 5.0)]
+    path = list(GenSVM(solver="path", p=1.5).evaluate_path(X, y, X, grid))
+    back = list(GenSVM(solver="path", p=1.5).evaluate_path(X, y, X, grid[::-1]))[::-1]
+    for (point, views), (_, other) in zip(path, back, strict=True):
+        alone = GenSVM(solver="path", p=1.5, **point).fit(X, y)
+        assert_array_equal(alone.confident_predict(X)["margin"].scores, views["margin"].scores)
+        assert_array_equal(other["margin"].scores, views["margin"].scores)
+        assert alone.fit_metrics_ == views.fit_metrics == other.fit_metrics
+
+
+def test_gen_svm_with_a_kernel():
+    X, y = clouds(rows=60)
+    ours, theirs = (
+        GenSVM(solver=solver, kernel="rbf", components=30, random_state=1, ridge=1e-3).fit(X, y).objective_
+        for solver in ("path", "lbfgs")
+    )
+    assert ours == pytest.approx(theirs, rel=1e-6)

@@ -1,0 +1,46 @@
+"""Coverage of the regions of `confml.predict` on held-out rows of real data sets."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import confml
+from confml.data import load
+from confml.errors import ConfmlError
+from confml.measures.coverage_band import coverage_band
+
+SETS = ("wisconsin-all-rows", "heart", "pima", "nursery", "fars")  # two with missing values, two nominal
+METHODS = (("tcm-nn", None), ("naive-bayes", "split"))
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(("method", "conformal"), METHODS)
+def test_coverage_lies_in_the_band_of_valid_p_values(name, method, conformal):
+    """The band is beta-binomial, at 0.99 per level; p-values are smoothed, so ties widen no region."""
+    try:
+        frame = load({"name": name}).to_frame()
+    except ConfmlError as error:
+        pytest.skip(str(error))
+    if name == "fars":
+        frame = frame[["AGE", "SEX", "PERSON_TYPE", "SEATING_POSITION", "EJECTION", "label"]]
+        frame["AGE"] = frame["AGE"].where(frame["AGE"] < 99)
+    frame = frame.sample(n=min(len(frame), 1200), random_state=5)
+    frame = frame[frame["label"].map(frame["label"].value_counts()) > 1]
+    new = frame[::2]
+    told: list[str] = []
+    params = {"smoothed": True} if conformal is None else {"conformal__smoothed": True}
+    nominal = [column for column in frame if column != "label" and frame[column].dtype.kind not in "if"]
+    settings = {"label": "label", "nominal": nominal, "method": method, "params": params, "missing": "mean"}
+    answers = confml.predict(
+        frame[1::2], new, conformal=conformal, levels=(0.05, 0.1, 0.2), say=told.append, **settings
+    )
+    counted = int(re.search(r"smallest possible p-value is 1/([0-9]+)", " ".join(told)).group(1)) - 1
+    for level in (0.05, 0.1, 0.2):
+        pairs = zip(new["label"], answers[f"region@{level}"], strict=True)
+        covered = np.mean([label in labels for label, labels in pairs])
+        low, high = coverage_band([(len(new), counted)], level, probability=0.99)
+        assert low <= covered <= high, (level, covered, low, high)

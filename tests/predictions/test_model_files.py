@@ -1,0 +1,393 @@
+"""Model files: the same predictions after a fit and from a file, and refusals of files that are not whole."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickletools
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import confml
+from confml.commands.predict import predict
+from confml.errors import ConfmlError, DataError
+from confml.methods.few_rows import FewRows
+from confml.methods.registry import known_methods, method_class
+from confml.methods.tcm_nn import TCMNN
+from confml.plugins.parameters import Choice
+from confml.predictions import model_file
+from confml.predictions.state_codec import CannotStore, Decoder, Encoder
+from confml.predictions.stored_classes import CLASSES
+from confml.steps.registry import known_steps
+
+CHAINS = {"model": "adaptive", "samples": 20, "burn_in": 20, "chains": 2, "thin": 1}
+
+
+def frame_of(classes: int, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, 60)
+    return pd.DataFrame(
+        {
+            "a": rng.normal(size=60) + 2 * y,
+            "b": rng.normal(size=60) - y,
+            "kind": rng.choice(list("uvw"), 60),
+            "target": y,
+        }
+    )
+
+
+def cases():
+    """(name, method, further arguments, number of classes) of every fitted state that is tested."""
+    for name, cls in known_methods().items():
+        if cls.takes_rows:  # it has no predictions for new rows
+            continue
+        yield name, name, {}, 2
+        yield f"{name}, 3 classes", name, {}, 3
+        if not {"tcm-nn", "tcm-svm"} & {name}:
+            yield f"{name}, split", name, {"conformal": "split"}, 3
+        for parameter, rule in cls.parameters.items():
+            for option in rule.options if isinstance(rule, Choice) and parameter != "kernel" else ():
+                yield f"{name}, {parameter}: {option}", name, {"params": {parameter: option}}, 2
+    for name in known_steps():
+        yield f"step {name}", "tcm-nn", {"steps": [name]}, 2
+        yield f"step {name}, split", "knn", {"steps": [name], "conformal": "split"}, 2
+    yield "cross", "knn", {"conformal": "cross"}, 3
+    yield "mondrian", "tcm-nn", {"params": {"k": 3, "mondrian": True, "smoothed": True}}, 3
+    yield "chains", "bayes-knn", {"params": CHAINS}, 2
+    yield "operating point", "knn", {"risk": 0.3}, 2
+    for transformer in ("sklearn.decomposition.PCA", "sklearn.feature_selection.VarianceThreshold"):
+        yield transformer, "knn", {"steps": ["standardise", transformer]}, 2
+        yield f"{transformer}, split", "knn", {"steps": [transformer], "conformal": "split"}, 2
+    yield "scikit-learn", "sklearn.linear_model.LogisticRegression", {}, 3
+
+
+READ = """
+import sys, pandas as pd, confml
+from pathlib import Path
+for path in sorted(Path(sys.argv[1]).glob("*.confml")):
+    new = Path(sys.argv[1]) / f"new-{path.stem.partition('-')[0]}.csv"
+    confml.predict(path, new, explain=1).to_csv(path.with_suffix(".again"))
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_method_predicts_the_same_bytes_from_a_file(tmp_path):
+    """Fitted and saved here, loaded in a fresh process: all own methods and steps, conformal wrappers."""
+    for classes in (2, 3):
+        frame = frame_of(classes)
+        frame[:40].to_csv(tmp_path / f"train-{classes}.csv", index=False)
+        frame[40:].drop(columns="target").to_csv(tmp_path / f"new-{classes}.csv", index=False)
+    names = {}
+    for number, (name, method, more, classes) in enumerate(cases()):
+        path = tmp_path / f"{classes}-{number}.confml"
+        answers = confml.predict(
+            *(tmp_path / f"{part}-{classes}.csv" for part in ("train", "new")),
+            **{"label": "target", "method": method, "explain": 1, "save": path, **more},
+        )
+        answers.to_csv(path.with_suffix(".first"))
+        names[path.stem] = name
+    subprocess.run([sys.executable, "-W", "ignore", "-c", READ, tmp_path], check=True)
+    wrong = [
+        name
+        for stem, name in names.items()
+        if (tmp_path / f"{stem}.first").read_bytes() != (tmp_path / f"{stem}.again").read_bytes()
+    ]
+    assert wrong == [] and len(names) > 60
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = frame_of(2)
+    frame[:40].to_csv("train.csv", index=False)
+    frame[40:].to_csv("new.csv", index=False)
+    return tmp_path
+
+
+def run(*arguments, stdin=None):
+    return CliRunner().invoke(predict, [str(one) for one in arguments], input=stdin)
+
+
+FIT = ("--train", "train.csv", "--label", "target")
+
+
+def test_the_command_saves_and_reads(files):
+    first = run(*FIT, "new.csv", "--save", "models/m.confml", "--explain", 2)
+    assert first.exit_code == 0 and "model of tcm-nn in models/m.confml" in first.stderr
+    alone = run(*FIT, "--save", "m.confml")
+    assert alone.exit_code == 0 and alone.stdout == ""
+    assert (files / "m.confml").read_bytes() == (files / "models" / "m.confml").read_bytes()
+    again = run("m.confml", "new.csv", "--explain", 2)
+    assert again.stdout_bytes == first.stdout_bytes
+    assert again.stderr == first.stderr.replace("model of tcm-nn in models/m.confml\n", "")
+    stream = run("m.confml", "-", "--level", 0.05, stdin=(files / "new.csv").read_bytes())
+    assert "region@0.05" in stream.stdout and "region@0.1" not in stream.stdout
+    about = json.loads(zipfile.ZipFile("m.confml").read("model.json"))
+    assert about["format"] == 1 and about["confml"] == confml.__version__ and about["classes"] == ["0", "1"]
+    assert about["columns"][2] == {"name": "kind", "kind": "nominal"} and len(about["data"]["sha256"]) == 64
+
+
+def test_a_stored_model_of_tcm_nn_imports_little(files):
+    """scikit-learn, pandas, SciPy and numba each take longer to import than a few rows to predict."""
+    run(*FIT, "--save", "m.confml")
+    program = (
+        "import sys\nfrom confml.cli import cli\n"
+        "cli.main(['predict', 'm.confml', 'new.csv'], standalone_mode=False)\n"
+        "heavy = {'sklearn', 'numba', 'pandas', 'scipy', 'pydantic', 'joblib', 'matplotlib', 'rich'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+def test_options_of_a_fit_do_not_go_with_a_model(files):
+    run(*FIT, "--save", "m.confml")
+    for option in (("--method", "knn"), ("--set", "seed=2"), ("--label", "target"), ("--risk", 0.1)):
+        result = run("m.confml", "new.csv", *option)
+        assert (
+            result.exit_code == 2
+            and f"{option[0]} is for a fit, and m.confml is a fitted model" in result.stderr
+        )
+    assert "a file of new rows are needed" in run("m.confml").stderr
+    assert "this is a model, a table of new rows is expected here" in str(run(*FIT, "m.confml").exception)
+    assert "--out is for answers" in run(*FIT, "--save", "n.confml", "--out", "x.csv").stderr
+
+
+def test_a_loaded_model_predicts_in_python(files):
+    expected = confml.predict("train.csv", "new.csv", label="target", save="m.confml")
+    model = confml.load_model("m.confml")
+    new = pd.read_csv("new.csv")
+    for answers in (confml.predict(model, "new.csv"), confml.predict(files / "m.confml", "new.csv")):
+        pd.testing.assert_frame_equal(answers, expected)
+    assert confml.predict(model, new[:1]).shape == (1, expected.shape[1])
+    confml.save_model(model, "n.confml")
+    pd.testing.assert_frame_equal(confml.predict("n.confml", "new.csv"), expected)
+    with pytest.raises(ConfmlError, match="method is for a fit, and a fitted model is given"):
+        confml.predict(model, new, method="knn")
+    with pytest.raises(ConfmlError, match="label, the name of the column with the class, is needed"):
+        confml.predict(new, new)
+
+
+def test_files_that_are_no_models(files):
+    (files / "csv.confml").write_text("a,b\n1,2\n")
+    with zipfile.ZipFile("zip.confml", "w") as archive:
+        archive.writestr("other", "x")
+    for name in ("csv.confml", "zip.confml"):
+        with pytest.raises(DataError, match="this is not a model file of confml; confml predict CONFIG"):
+            confml.load_model(name)
+    with pytest.raises(DataError, match="no such file"):
+        confml.load_model("gone.confml")
+    with pytest.raises(DataError, match="this is a folder, not a model file"):
+        (files / "folder.confml").mkdir()
+        confml.load_model("folder.confml")
+
+
+def test_a_file_that_is_cut_off(files):
+    run(*FIT, "--save", "m.confml")
+    (files / "n.confml").write_bytes((files / "m.confml").read_bytes()[:5000])
+    with pytest.raises(DataError, match="n.confml: the model file is damaged: it is cut off; copy it again"):
+        confml.load_model("n.confml")
+
+
+def test_a_place_that_cannot_be_written_is_noticed_before_the_fit(files):
+    (files / "file").write_text("")
+    result = run(*FIT, "new.csv", "--save", "file/m.confml")
+    assert isinstance(result.exception, OSError) and not result.stdout
+
+
+def test_a_table_in_the_place_of_a_config(files):
+    result = run("train.csv", "new.csv")
+    assert result.exit_code == 2
+    assert "train.csv is a table, and a config or a model is expected" in result.stderr
+    assert "confml predict --train train.csv --label COLUMN new.csv" in result.stderr
+
+
+def rewritten(source, path, change):
+    """Write a model file whose members (name to bytes) were changed."""
+    with zipfile.ZipFile(source) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+
+def with_head(change, digest=True):
+    """A change of the values of ``model.json``, with its checksum made right again unless told."""
+
+    def changed(members):
+        head = json.loads(members["model.json"])
+        change(head)
+        members["model.json"] = json.dumps(head).encode()
+        if digest:
+            members["model.json.sha256"] = hashlib.sha256(members["model.json"]).hexdigest().encode()
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (with_head(lambda head: head.update(format=2, confml="9.0")), "has format 2 .written by confml 9.0."),
+        (with_head(lambda head: head.update(kind="other")), "this is not a model file"),
+        (with_head(lambda head: head.update(seed=1), digest=False), "model.json does not have its checksum"),
+        (lambda members: members.update({"model.json": b"{"}), "model.json is not JSON"),
+        (lambda members: members.pop("model.json.sha256"), "model.json does not have its checksum"),
+        (lambda members: members.pop("arrays/0.npy"), "arrays/0.npy is missing"),
+        (with_head(lambda head: head["sections"].pop("model")), "section 'model' cannot be decoded"),
+        (with_head(lambda head: head["sections"]["model"]["dict"].pop()), "section 'model' is incomplete"),
+    ],
+)
+def test_damaged_and_newer_files_are_refused(files, change, words):
+    run(*FIT, "--save", "m.confml")
+    rewritten("m.confml", "n.confml", change)
+    with pytest.raises(DataError, match=words):
+        confml.load_model("n.confml")
+
+
+def test_every_changed_or_missing_byte_is_noticed(files):
+    run(*FIT, "--save", "m.confml")
+    whole = (files / "m.confml").read_bytes()
+    expected = confml.predict("m.confml", "new.csv", explain=1)
+    rng = np.random.default_rng(1)
+    for place in rng.choice(len(whole), 60, replace=False).tolist():
+        for damaged in (whole[:place], whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :]):
+            (files / "n.confml").write_bytes(damaged)
+            try:
+                answers = confml.predict("n.confml", "new.csv", explain=1)
+            except DataError:
+                continue  # refused in words
+            pd.testing.assert_frame_equal(answers, expected)  # such as a byte of a time stamp
+
+
+def test_a_changed_array_is_refused(files):
+    run(*FIT, "--save", "m.confml")
+
+    def change(members):
+        name = max((name for name in members if name.endswith(".npy")), key=lambda name: len(members[name]))
+        members[name] = members[name][:-1] + b"\x01"
+
+    rewritten("m.confml", "n.confml", change)
+    with pytest.raises(DataError, match="damaged: arrays/.*.npy does not have its checksum"):
+        confml.predict("n.confml", "new.csv", explain=1)
+
+
+def test_another_version_of_a_method_is_refused(files, monkeypatch):
+    run(*FIT, "--save", "m.confml")
+    monkeypatch.setattr(FewRows, "version", FewRows.version + 1)
+    with pytest.raises(DataError, match="fitted with version 2 of FewRows, and this confml has version 3"):
+        confml.predict("m.confml", "new.csv")
+
+
+def test_few_rows_have_the_version_of_the_method():
+    assert FewRows.version == TCMNN.version
+
+
+# ---- the encoding
+
+
+def there_and_back(value):
+    encoder = Encoder()
+    text = json.dumps(encoder.section(value), allow_nan=False)
+    return Decoder(lambda number: encoder.arrays[number].copy(), lambda number: None).decode(json.loads(text))
+
+
+def test_values_come_back_with_their_types():
+    shared = np.arange(3.0)
+    value = {
+        "numbers": (1, 2.5, -0.0, float("inf"), True, None, np.float32(0.1), np.int64(7)),
+        3: ["text", "\ud800", ()],
+        "arrays": [shared, shared, np.array(["a", "bc"]), np.array(["a", None][:1], dtype=object)],
+        "type": np.dtype(np.float32),
+    }
+    found = there_and_back(value)
+    assert repr(found["numbers"]) == repr(value["numbers"]) and found[3] == value[3]
+    assert found["arrays"][0] is found["arrays"][1] and found["arrays"][2].tolist() == ["a", "bc"]
+    assert found["type"] == np.float32
+    rng = np.random.default_rng(5)
+    rng.random(3)
+    assert there_and_back(rng).random() == rng.random()
+    frozen = np.arange(3)
+    frozen.flags.writeable = False
+    assert not there_and_back([frozen])[0].flags.writeable
+
+
+def test_values_that_run_code_are_neither_written_nor_read():
+    for value in (print, lambda: None, object(), np.array([object()], dtype=object), subprocess.Popen):
+        with pytest.raises(CannotStore, match="cannot be stored in a model file"):
+            there_and_back(value)
+    decoder = Decoder(lambda number: np.empty(0), lambda number: None)
+    for name in ("os:system", "builtins:eval", "subprocess:Popen", "confml.cli:main", "numpy:ndarray"):
+        with pytest.raises(ValueError, match="no class that a model file may hold"):
+            decoder.decode({"object": name, "number": 0, "attributes": {}})
+    assert all(name.startswith("confml.") for name in CLASSES)
+
+
+def test_nothing_in_a_model_file_is_a_pickle(files):
+    run(*FIT, "--save", "m.confml")
+    with zipfile.ZipFile("m.confml") as archive:
+        for name in archive.namelist():
+            assert name in ("model.json", "model.json.sha256") or name.endswith(".npy")
+            with pytest.raises(ValueError):
+                list(pickletools.genops(archive.read(name)))
+
+
+def test_scikit_learn_needs_skops_and_trusted_types(files, monkeypatch):
+    pytest.importorskip("skops")
+    more = {"label": "target", "save": "m.confml"}
+    with pytest.raises(ConfmlError, match="types that skops does not trust .*Tree"):
+        confml.predict("train.csv", "new.csv", method="sklearn.tree.DecisionTreeClassifier", **more)
+    monkeypatch.setattr(model_file.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ConfmlError, match=r"skops, which is not installed: pip install 'confml\[models\]'"):
+        confml.predict("train.csv", "new.csv", method="sklearn.linear_model.LogisticRegression", **more)
+    assert not (files / "m.confml").exists()
+
+
+# ---- TCM-NN for a few rows
+
+
+@pytest.mark.parametrize("classes", [1, 2, 3])
+@pytest.mark.parametrize("k", [1, 3, 50])
+def test_few_rows_equal_the_kernels(classes, k):
+    """Ties, duplicates, infinite sums and huge ranges: the counts and alphas have the same bits."""
+    rng = np.random.default_rng(classes * 100 + k)
+    for scale in (1.0, 1e200):
+        X = rng.integers(0, 4, (40, 3)) * scale
+        y = np.append(np.arange(classes), rng.integers(0, classes, 40 - classes))
+        T = np.vstack([X[:5], rng.integers(-2, 7, (10, 3)) * scale])
+        for mondrian in (False, True):
+            model = TCMNN(k=k, mondrian=mondrian, smoothed=True, random_state=3).fit(X, y)
+            few = model.for_few_rows()
+            assert isinstance(few, FewRows)
+            expected, found = (one.confident_predict(T)["p-value"] for one in (model, few))
+            for name in expected.extra:
+                np.testing.assert_array_equal(found.extra[name], expected.extra[name], err_msg=name)
+            np.testing.assert_array_equal(found.scores, expected.scores)
+            np.testing.assert_array_equal(found.labels, expected.labels)
+
+
+@pytest.mark.parametrize("engine", ["direct", "product", "tree"])
+def test_a_stored_neighbour_counter_counts_the_same(engine):
+    rng = np.random.default_rng(4)
+    X, y, T = rng.normal(size=(300, 3)), rng.integers(0, 3, 300), rng.normal(size=(50, 3))
+    model = TCMNN(k=2)
+    model._engine = engine
+    expected = model.fit(X, y).confident_predict(T)["p-value"]
+    found = there_and_back(model).confident_predict(T)["p-value"]
+    for name in expected.extra:
+        np.testing.assert_array_equal(found.extra[name], expected.extra[name])
+    few = model.for_few_rows().confident_predict(T)["p-value"]
+    np.testing.assert_array_equal(few.scores, expected.scores)
+
+
+def test_a_subclass_has_no_form_for_few_rows():
+    class Other(TCMNN):
+        pass
+
+    assert Other().fit([[0.0], [1.0], [2.0]], [0, 1, 1]).for_few_rows() is None
+    assert method_class("knn")().fit([[0.0], [1.0]], [0, 1]).for_few_rows() is None

@@ -1,0 +1,125 @@
+"""Certified operating points: ``--risk`` and ``confml.predict(risk=...)``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import confml
+from confml.commands.predict import predict
+from confml.errors import ConfigError
+from confml.measures.certified import minimum_accepted
+from confml.predictions.operating_point import RiskTarget, certified_point, held_out_rows
+
+
+def frame_of(rows: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, rows)
+    return pd.DataFrame({"x": rng.normal(size=rows) + 3 * y, "y": rng.normal(size=rows), "target": y})
+
+
+def test_accepted_rows_reach_the_threshold_and_the_words_say_it():
+    told: list[str] = []
+    answers = confml.predict(
+        *(frame_of(1000, 1), frame_of(400, 2)),
+        **{"label": "target", "method": "naive-bayes", "risk": 0.05, "say": told.append},
+    )
+    words = " ".join(told)
+    threshold = float(words.partition("confidence >= ")[2].split()[0])
+    certainly = answers["confidence"] >= threshold + 1e-5
+    assert 0 < answers["accepted"].sum() < 400 and certainly.sum() > 50
+    assert (answers["accepted"] == (answers["confidence"] >= threshold - 1e-5)).mean() > 0.99
+    assert answers["accepted"][certainly].all()
+    assert "With probability at least 95 % over the 240 held-out training rows, at most 5 %" in words
+    assert "fitted to 700 rows of train." in words
+    n = int(answers["accepted"].sum())
+    assert f"{n} of 400 rows" in words and f"{n} accepted with error rate" in words
+
+
+def test_the_risk_of_accepted_rows_is_kept_with_the_stated_probability():
+    """In simulations the risk of the accepted rows exceeds the target at most as often as stated.
+
+    The risk is known: P(wrong | x) of the classifier x > 1 for two normal classes.
+    """
+    target, broken, certified = RiskTarget(0.1, 0.8), 0, 0
+    rng = np.random.default_rng(7)
+    x_new = rng.normal(size=200_000) + 2 * (half := rng.random(200_000) < 0.5)
+    wrong_new, new = (x_new > 1) != half, np.abs(x_new - 1)
+    for _ in range(400):
+        y = rng.random(300) < 0.5
+        x = rng.normal(size=300) + 2 * y
+        point = certified_point(np.abs(x - 1), (x > 1) == y, 60, target)
+        if point.threshold is not None:
+            certified += 1
+            broken += wrong_new[new >= point.threshold].mean() > target.risk
+    assert certified > 200
+    assert broken <= 400 * 0.2 + 3 * np.sqrt(400 * 0.2 * 0.8)
+
+
+def test_rows_are_divided_at_random_and_completely():
+    rows = np.arange(100, 200)
+    fit, grid, test = held_out_rows(rows, np.random.default_rng(1))
+    assert (len(fit), len(grid), len(test)) == (70, 6, 24)
+    assert sorted([*fit, *grid, *test]) == rows.tolist()
+    with pytest.raises(ConfigError, match="at least 10 training rows"):
+        held_out_rows(rows[:9], np.random.default_rng(1))
+
+
+def test_too_few_rows_and_noisy_classes_are_told():
+    told: list[str] = []
+    settings = {"label": "target", "risk": 0.05, "say": told.append}
+    answers = confml.predict(frame_of(100, 1), frame_of(50, 2), **settings)
+    assert not answers["accepted"].any()
+    needed = minimum_accepted(0.05, 0.05)
+    assert (
+        "No threshold is certified for an error rate of at most 5 % with probability 95 %: that takes at "
+        "least "
+        f"{needed} accepted held-out rows without an error, and only 24 rows are held out (247 training rows "
+        "are needed). No row is accepted." in " ".join(told)
+    )
+    told.clear()
+    noisy = frame_of(600, 1)
+    noisy["target"] = np.random.default_rng(0).integers(0, 2, 600)
+    answers = confml.predict(noisy, frame_of(50, 2), **settings)
+    assert not answers["accepted"].any() and "the strictest threshold accepts" in " ".join(told)
+
+
+def test_the_number_of_rows_that_is_said_to_be_needed_is_enough():
+    told: list[str] = []
+    frame = frame_of(247, 1)
+    frame["x"] = frame["target"] * 100.0 + frame["y"]
+    settings = {"label": "target", "method": "naive-bayes", "risk": 0.05, "say": told.append}
+    assert confml.predict(frame, frame[:20], **settings)["accepted"].all(), told
+
+
+def test_the_command_and_a_stored_model_accept_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame_of(800, 1).to_csv("train.csv", index=False)
+    frame_of(60, 2).to_csv("new.csv", index=False)
+    fit = ("--train", "train.csv", "--label", "target", "--method", "knn", "--param", "k=15")
+    options = ("--risk", 0.1, "--confidence", 0.9, "--save", "m.confml")
+    first = CliRunner().invoke(predict, [*fit, "new.csv", *map(str, options)])
+    again = CliRunner().invoke(predict, ["m.confml", "new.csv"])
+    assert first.exit_code == again.exit_code == 0 and first.stdout == again.stdout
+    assert ",accepted\n" in first.stdout and "With probability at least 90 %" in again.stderr
+    result = CliRunner().invoke(predict, [*fit, "new.csv", "--confidence", "0.9"])
+    assert result.exit_code == 2 and "--confidence goes with --risk" in result.stderr
+
+
+def test_groups_and_noise_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame_of(100, 1).assign(site=np.arange(100) // 5).to_csv("train.csv", index=False)
+    frame_of(20, 2).to_csv("new.csv", index=False)
+    config = "datasets: [{name: d, csv: train.csv, label: target%s}]\nmethods: [knn]\nprotocol: k-fold\n"
+    (tmp_path / "groups.yaml").write_text(config % ", groups: site")
+    (tmp_path / "noise.yaml").write_text(config % ", ignore: site" + "noise: {labels: 0.1}\n")
+    for name, words in (
+        ("groups", "the rows of a group are not independent"),
+        ("noise", "without added noise"),
+    ):
+        result = CliRunner().invoke(predict, [f"{name}.yaml", "new.csv", "--risk", "0.1"])
+        assert words in str(result.exception)
+    with pytest.raises(ConfigError, match="risk must be above 0 and below 1, got 5"):
+        confml.predict(frame_of(100, 1), frame_of(9, 2), label="target", risk=5)

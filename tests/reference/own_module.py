@@ -1,0 +1,189 @@
+"""Source of a user's own module, with classifiers and transformers that are right and wrong."""
+
+SOURCE = '''
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+
+class Nearest(ClassifierMixin, BaseEstimator):
+    """Predict the nearest class mean. It accepts class numbers only.
+
+    Parameters
+    ----------
+    sharpness : float
+        Factor of the squared distances.
+    """
+
+    def __init__(self, sharpness=1.0, class_weight=None, n_jobs=None):
+        self.sharpness = sharpness
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y):
+        print("fitting")
+        if set(y.tolist()) != set(range(len(set(y.tolist())))):
+            raise ValueError(f"labels must be 0, 1, ..., got {sorted(set(y.tolist()))}")
+        self.n_features_in_ = X.shape[1]
+        self.means_ = np.stack([X[y == code].mean(axis=0) for code in range(y.max() + 1)])
+        return self
+
+    def shares(self, X):
+        nearness = np.exp(-self.sharpness * ((X[:, None] - self.means_) ** 2).mean(axis=2)) + 1e-9
+        return nearness / nearness.sum(axis=1, keepdims=True)
+
+    def predict(self, X):
+        return self.shares(X).argmax(axis=1)
+
+
+class Probable(Nearest):
+    def predict_proba(self, X):
+        return self.shares(X)
+
+
+class Backwards(Nearest):
+    """Classes and columns in the opposite order, labels as floats in one column."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.classes_ = np.arange(y.max(), -1, -1)
+        return self
+
+    def predict_proba(self, X):
+        return self.shares(X)[:, ::-1]
+
+    def predict(self, X):
+        return super().predict(X).astype(float)[:, None]
+
+
+class OneColumn(Nearest):
+    """Probability of the second of two classes alone."""
+
+    def predict_proba(self, X):
+        return self.shares(X)[:, 1]
+
+
+class Margins(Nearest):
+    def decision_function(self, X):
+        values = np.log(self.shares(X))
+        return values[:, 1] - values[:, 0] if values.shape[1] == 2 else values
+
+
+class Blind(Nearest):
+    """Never sees the last class."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.means_ = self.means_[:-1]
+        self.classes_ = np.arange(len(self.means_))
+        return self
+
+    def predict_proba(self, X):
+        return self.shares(X)
+
+
+class TooFew(Nearest):
+    def predict_proba(self, X):
+        return self.shares(X)[:, :-1]
+
+
+class Fractions(Nearest):
+    def predict(self, X):
+        return self.shares(X).max(axis=1) / 2
+
+
+class FailsInFit(Nearest):
+    def fit(self, X, y):
+        raise RuntimeError("no licence")
+
+
+class Open(Nearest):
+    """Accepts any further keyword."""
+
+    def __init__(self, sharpness=1.0, **others):
+        self.sharpness = sharpness
+        self.others = others
+
+    def get_params(self, deep=True):
+        return {"sharpness": self.sharpness, **self.others}
+
+    def set_params(self, **params):
+        self.sharpness = params.pop("sharpness", self.sharpness)
+        self.others.update(params)
+        return self
+
+
+class Seeded(Nearest):
+    def __init__(self, random_state=None):
+        self.sharpness = 1.0
+        self.random_state = random_state
+
+    def predict(self, X):
+        return np.random.default_rng(self.random_state).integers(0, len(self.means_), len(X))
+
+
+class Changes(Nearest):
+    def __init__(self, sharpness=1.0):
+        self.sharpness = float(sharpness) + 1
+
+
+class Refuses(Nearest):
+    def __init__(self, sharpness=1.0):
+        raise RuntimeError("no licence")
+
+
+class Regressor(RegressorMixin, Nearest):
+    pass
+
+
+class Untagged(BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+
+class NoFit:
+    pass
+
+
+class Doubled(TransformerMixin, BaseEstimator):
+    """Each column twice."""
+
+    def fit(self, X, y=None):
+        self.rows_ = len(X)
+        return self
+
+    def transform(self, X):
+        return np.hstack([X, X])
+
+
+class Words(Doubled):
+    def transform(self, X):
+        return np.full(X.shape, "word", dtype=object)
+
+
+class OneRow(Doubled):
+    def transform(self, X):
+        return X.mean(axis=0, keepdims=True).repeat(max(len(X) // 2, 2), axis=0)
+
+
+class Infinite(Doubled):
+    def transform(self, X):
+        return X / 0
+
+
+def function():
+    pass
+
+
+model = make_pipeline(StandardScaler(), SVC())
+'''
+
+
+def write(folder, name="own_module"):
+    """Write the module into a folder."""
+    (folder / f"{name}.py").write_text(SOURCE)

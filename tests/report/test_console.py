@@ -1,0 +1,133 @@
+"""The console: a short table that fits a terminal, its legend, and plain text in a pipe."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+from report.report_cases import entry, golden_run, make_config, make_run, result_of
+
+from confml.measures.prediction import Prediction
+from confml.report import DatasetInfo, print_run, write_report
+from confml.report.text_table import plain_table
+from confml.terminal import carried
+
+LONG = "a-data-set-with-a-name-of-forty-letters-x"
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+
+class Ascii(io.StringIO):
+    encoding = "ascii"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("console")
+    write_report(golden_run(), folder)
+    return folder
+
+
+def printed(report, stream=None, run=None, **options) -> str:
+    stream = stream or io.StringIO()
+    print_run(run or golden_run(), report, stream, **options)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(("columns", "everything"), [("80", False), ("80", True), ("60", False)])
+def test_a_terminal_gets_whole_names_in_its_width(report, monkeypatch, columns, everything):
+    monkeypatch.setenv("COLUMNS", columns)
+    text = printed(report, Terminal(), everything=everything)
+    for name in ("odd, data", "satimage", "tcm-nn k=10", "1-NN", "ovo-svm", "p-value", "posterior"):
+        assert name in text
+    tables = text if not everything else text[: text.index("Region predictions")]
+    lines = [line for line in tables.split("\n") if str(report) not in line]
+    # One word, the name of the forest with its parameters, is longer than a narrow column.
+    assert all(len(line) <= int(columns) or "class_weight" in line for line in lines), lines
+
+
+def test_a_pipe_gets_no_line_breaks_and_no_escapes(report, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    text = printed(report)
+    assert text.split("\n")[0].split() == [
+        *("data", "set", "method", "view", "error", "coverage", "set", "size", "singleton", "rate"),
+    ]
+    assert "\x1b" not in text and max(map(len, text.split("\n"))) > 80
+
+
+def test_the_short_table_has_a_legend_and_the_files(report):
+    text = printed(report)
+    assert "Region predictions" not in text and "sure correct" not in text
+    assert "regions at significance level 0.05" in text and "+ lowest error of the data set" in text
+    assert "significance: not tested" in text  # all errors are equal
+    several = printed(report, run=many_run(4))
+    assert re.search(r"significance: \* marks errors significantly above the lowest, \d of [23] ", several)
+    assert "note: satimage: column 'id' looks like an id" in text
+    assert f"tables:  {report / 'tables'}" in text and "(--all lists them)" in text
+    assert "page:" not in text
+    (report / "report.html").write_text("")
+    assert f"page:    {report / 'report.html'}" in printed(report)
+    (report / "report.html").unlink()
+    assert "metrics.csv" in printed(report, everything=True)
+
+
+def test_the_lowest_error_is_marked(report):
+    rows = [line for line in printed(report).split("\n") if " +" in line and "±" in line]
+    assert rows
+    errors = {(row.dataset, row.mean) for row in golden_run().summary if row.metric == "error" and row.n == 2}
+    best = min(mean for dataset, mean in errors if dataset == "satimage")
+    assert any(f"{100 * best:.2f}" in line for line in rows)
+
+
+def many_run(methods: int):
+    rng = np.random.default_rng(1)
+
+    def predict(cell):
+        scores = rng.dirichlet(np.ones(2), 30)
+        return result_of(cell, {"vote": Prediction(np.arange(2), scores, "vote")}, rng.integers(0, 2, 30))
+
+    config = make_config([entry("knn", sweep={"k": list(range(1, methods + 1))})])
+    return make_run(config, predict, {LONG: DatasetInfo(LONG, 60, 2, 2)}, ["r0", "r1"])
+
+
+def test_a_long_table_has_the_best_and_says_so(tmp_path):
+    text = printed(tmp_path, run=many_run(41))
+    assert "the 3 lowest errors of each data set; --all prints all 41 rows" in text
+    assert sum("vote" in line for line in text.split("\n")) >= 3
+    assert "--all prints all" not in printed(tmp_path, run=many_run(40))
+
+
+def test_a_long_name_is_neither_shortened_nor_broken(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    text = printed(tmp_path, Terminal(), run=many_run(2))
+    assert text.count(LONG) >= 1 and "knn k=1" in text
+
+
+def test_blocks_repeat_the_keys():
+    headings = ["name", "level", *(f"column {number}" for number in range(6))]
+    rows = [["first", "0.05", *["12345678"] * 6], ["", "0.1", *["1"] * 6]]
+    text = plain_table(headings, rows, [False, *[True] * 7], "Title", width=40, keys=2)
+    blocks = text.strip().split("\n\n")
+    assert len(blocks) == 3 and all("first" in block and "0.05" in block for block in blocks)
+    assert max(map(len, text.split("\n"))) <= 40 and text.count("Title") == 1
+    numbers = re.findall(r"column|12345678", text)
+    assert numbers.count("12345678") == 6 == numbers.count("column")
+    for number in range(6):
+        assert re.search(rf"\b{number}\b", text)
+
+
+def test_an_encoding_without_a_character_gets_ascii(report):
+    text = printed(report, Ascii())
+    assert text.isascii() and "+/-" in text
+    assert carried("5 ± 1 é 𝛼", "ascii") == "5 +/- 1 \\u00e9 \\ud835\\udefc"
+    assert carried("5 ± 1 é", "latin-1") == "5 ± 1 é" and carried("±", "utf-8") == "±"
+
+
+def test_warnings_are_printed_as_warnings(report):
+    text = printed(report)
+    assert "\nwarning: satimage: 18 rows" in text and "note: warning" not in text

@@ -1,0 +1,115 @@
+"""Figures show every method, have no empty panel, and keys and captions for all that they draw."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from report.report_cases import entry, make_config, make_run, result_of
+
+from confml.measures.prediction import Prediction
+from confml.report import DatasetInfo, known_figures
+from confml.report.figures import Subject
+from confml.report.figures.style import panel_columns, style
+from confml.report.figures.validity import zoom
+from confml.report.published_points import errors_of, rejections_of, singletons_of
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+
+
+def wide_run(variants=13, dataset="d", levels=(0.05, 0.1), method="tcm-nn"):
+    """A run with p-values of ``variants`` methods, and one method with margins alone, in the middle."""
+    rng = np.random.default_rng(3)
+
+    def predict(cell):
+        truth = rng.integers(0, 3, 40)
+        scores = rng.random((40, 3))
+        scores[np.arange(40), truth] += 0.5
+        kind = "margin" if cell.method == "ovo-svm" else "p-value"
+        return result_of(cell, {kind: Prediction(np.arange(3), np.minimum(scores, 1.0), kind)}, truth)
+
+    methods = [entry(method, sweep={"k": list(range(1, variants))}), entry("ovo-svm")]
+    config = make_config(methods, levels=levels)
+    return make_run(config, predict, {dataset: DatasetInfo(dataset, 80, 2, 3)}, ["r0", "r1"])
+
+
+def drawn(name, run, dataset="d", **options):
+    with style():
+        return known_figures()[name].draw(Subject(run, dataset, options))
+
+
+def legend_of(figure) -> list[str]:
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+
+
+def test_accuracy_rejection_shows_every_method_and_no_empty_panel():
+    figure = drawn("accuracy-rejection", wide_run())
+    visible = [axes for axes in figure.axes if axes.get_visible()]
+    assert [len(axes.lines) for axes in visible] == [12, 1]
+    assert len(legend_of(figure)) == 13 and " of " not in figure.get_suptitle()
+    few = drawn("accuracy-rejection", wide_run(), lines=3)
+    assert all(axes.lines for axes in few.axes if axes.get_visible())
+    assert "of 13 lines (option lines)" in few.get_suptitle()
+
+
+@pytest.mark.parametrize(("panels", "columns"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (9, 3)])
+def test_panels(panels, columns):
+    assert panel_columns(panels) == columns
+
+
+def test_validity_is_zoomed_with_the_full_range_as_inset():
+    assert zoom((0.01, 0.1)) == 0.2 and zoom((0.7,)) == 1.0 and zoom(()) == 1.0
+    figure = drawn("validity", wide_run(3))
+    panels = [axes for axes in figure.axes if axes.get_visible()]
+    assert panels[0].get_xlim() == (0, 20) and len(panels[0].child_axes) == 1
+    assert panels[0].child_axes[0].get_xlim() == (0, 1)
+    assert not drawn("validity", wide_run(3), max_level=1.0).axes[0].child_axes
+
+
+def test_views_without_p_values_are_told_apart():
+    rng = np.random.default_rng(0)
+
+    def predict(cell):
+        scores = rng.dirichlet(np.ones(3), 30)
+        kind = "p-value" if cell.method == "tcm-nn" else "vote"
+        return result_of(cell, {kind: Prediction(np.arange(3), scores, kind)}, rng.integers(0, 3, 30))
+
+    config = make_config([entry("tcm-nn", {"k": 1}), entry("knn", {"k": 1})])
+    run = make_run(config, predict, {"d": DatasetInfo("d", 60, 2, 3)}, ["r0"])
+    figure = drawn("coverage-by-level", run)
+    assert legend_of(figure)[2:] == ["tcm-nn k=1", "knn k=1 (no p-values)"]
+    assert [line.get_linestyle() for line in figure.axes[0].lines[1:]] == ["-", ":"]
+
+
+def test_points_of_papers():
+    (error,) = errors_of("usps", "tcm-nn", "k")
+    assert (error.x, error.y) == (1.0, pytest.approx(0.0429)) and error.source == "Proedrou et al. 2002"
+    rates = singletons_of("usps", "tcm-nn", {"k": 1})
+    assert {level: round(point.y, 4) for level, point in rates.items()} == {0.01: 0.9477, 0.05: 0.9238}
+    assert singletons_of("usps", "tcm-nn", {"k": 3}) == {} == singletons_of("other", "tcm-nn", {"k": 1})
+    points = rejections_of("pima", "envelope")
+    assert (0.026, 0.2083) in {(point.x, point.y) for point in points} and len(points) == 3
+    assert rejections_of("pima", "margin") == [] == errors_of("pima", "tcm-nn", "k")
+
+
+def test_points_of_papers_are_drawn_with_a_key():
+    run = wide_run(4, dataset="usps", levels=(0.01, 0.05))
+    for name in ("error-against-k", "regions-by-level"):
+        assert sum("in the paper (Proedrou" in text for text in legend_of(drawn(name, run, "usps"))) == 1
+        assert not any("paper" in text for text in legend_of(drawn(name, wide_run(4))))
+
+
+@pytest.mark.parametrize("figure", known_figures().values(), ids=known_figures())
+def test_every_figure_has_a_caption_that_explains_its_bands(figure):
+    text = figure.caption
+    if callable(text):
+        text = text(Subject(wide_run(2), "d", {}))
+    assert text.endswith(".") and len(text) > 40
+
+
+def test_the_gallery_has_every_kind_of_figure():
+    named = set()
+    for path in (CONFIGS / "gallery").glob("*.yaml"):
+        for one in yaml.safe_load(path.read_text(encoding="utf-8"))["figures"]:
+            named.add(one if isinstance(one, str) else one.get("name") or next(iter(one)))
+    assert named == set(known_figures())

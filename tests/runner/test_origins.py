@@ -1,0 +1,141 @@
+"""Rows of region tables are found again in the file, by line and by identifier."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import confml
+from confml.data import load
+from confml.report import open_run, write_report
+from confml.runner.origins import RowOrigins, origins_key
+from confml.runner.store import Store
+
+
+def write_file(path: Path, n: int, seed: int, ids: str) -> Path:
+    """A file with missing values in a third of its rows, and an empty line."""
+    rng = np.random.default_rng(seed)
+    lines = ["label,x,number,split"]
+    for i in range(n):
+        label = "ab"[int(rng.integers(2))]
+        x = "" if rng.random() < 1 / 3 else f"{rng.normal() + (label == 'b'):.3f}"
+        lines.append(f'{label},{x},{ids}-{i},"s,{i % 3}"')
+        if i == 4:
+            lines.append("")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def by_line(path: Path) -> dict[int, list[str]]:
+    """The fields of each line of a file, by its number from 1."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return {number: next(csv.reader([line]), []) for number, line in enumerate(lines, 1)}
+
+
+def config(folder: Path, **others) -> dict:
+    dataset = {"name": "d", "csv": str(folder / "train.csv"), "label": "label", "missing": "drop"}
+    return {
+        "name": "found",
+        "datasets": [dataset | {"id": ["number", "split"]} | others.pop("dataset", {})],
+        "methods": [{"name": "knn", "k": 1}],
+        "protocol": {"kind": "k-fold", "folds": 3},
+        **others,
+    }
+
+
+def regions(out: Path) -> list[dict[str, str]]:
+    rows = []
+    for path in sorted((out / "regions").rglob("*.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            rows += list(csv.DictReader(file))
+    return rows
+
+
+def test_a_join_by_line_gives_every_label_after_rows_were_dropped(tmp_path):
+    source = by_line(write_file(tmp_path / "train.csv", 60, 0, "n"))
+    run = confml.run(config(tmp_path), out=tmp_path / "out", jobs=1, engine="serial")
+    rows = regions(tmp_path / "out")
+    kept = {line for line, fields in source.items() if line > 1 and len(fields) == 4 and fields[1]}
+    assert {int(row["line"]) for row in rows} == kept and len(rows) == len(kept) < 50
+    assert list(rows[0])[:5] == ["row", "line", "number", "split", "label"]
+    for row in rows:
+        label, _, number, split = source[int(row["line"])]
+        assert (row["label"], row["number"], row["split"]) == (label, number, split)
+    assert any(int(row["row"]) + 2 != int(row["line"]) for row in rows)  # the number is not the line
+    # From Python: the same columns.
+    frame = run.regions()
+    assert frame["line"].tolist() == [int(row["line"]) for row in rows]
+    assert frame["number"].tolist() == [row["number"] for row in rows]
+    assert frame["id.split"].tolist() == [row["split"] for row in rows]
+
+
+def test_reports_from_stored_cells_need_no_data(tmp_path):
+    write_file(tmp_path / "train.csv", 60, 0, "n")
+    confml.run(config(tmp_path), out=tmp_path / "out", jobs=1, engine="serial")
+    before = regions(tmp_path / "out")
+    (tmp_path / "train.csv").unlink()
+    write_report(open_run(tmp_path / "out"), tmp_path / "out")
+    assert regions(tmp_path / "out") == before and "line" in before[0]
+
+
+def test_lines_of_a_test_part_are_those_of_the_test_file(tmp_path):
+    write_file(tmp_path / "train.csv", 40, 0, "train")
+    test = by_line(write_file(tmp_path / "test.csv", 30, 1, "test"))
+    given = config(tmp_path, dataset={"test": str(tmp_path / "test.csv")}, protocol={"kind": "fixed-split"})
+    confml.run(given, out=tmp_path / "fixed", jobs=1, engine="serial")
+    rows = regions(tmp_path / "fixed")
+    assert rows and "part" not in rows[0]
+    assert [test[int(row["line"])][2] for row in rows] == [row["number"] for row in rows]
+    assert [test[int(row["line"])][0] for row in rows] == [row["label"] for row in rows]
+    pooled = confml.run(
+        {**given, "protocol": {"kind": "k-fold", "folds": 2}}, out=tmp_path / "pooled", jobs=1
+    )
+    files = {"train": by_line(tmp_path / "train.csv"), "test": test}
+    rows = regions(pooled.folder)
+    assert {row["part"] for row in rows} == {"train", "test"}
+    assert all(files[row["part"]][int(row["line"])][2] == row["number"] for row in rows)
+
+
+def test_an_identifier_with_the_name_of_another_column_is_renamed():
+    origins = RowOrigins(np.array([2, 4]), np.array([["a", "b"], ["c", "d"]]), ("row", "name"))
+    found = origins.columns(np.array([1]), "r0", ["confidence"])
+    assert {name: values.tolist() for name, values in found.items()} == {
+        "line": [4],
+        "id.row": ["c"],
+        "name": ["d"],
+    }
+    assert list(origins.columns(np.array([0]), "r0", ["name"])) == ["line", "id.row", "id.name"]
+
+
+def test_data_without_a_file_have_no_lines(tmp_path):
+    assert origins_key(load({"generate": "five-gaussians", "n": 20, "seed": 1})) is None
+    given = config(tmp_path) | {"datasets": [{"generate": "five-gaussians", "n": 30}]}
+    confml.run(given, out=tmp_path / "out", jobs=1, engine="serial")
+    assert list(regions(tmp_path / "out")[0])[:2] == ["row", "label"]
+    assert not (tmp_path / "out" / "rows").exists()
+
+
+def test_a_run_of_an_older_version_is_reported_with_a_note(tmp_path):
+    write_file(tmp_path / "train.csv", 60, 0, "n")
+    out = tmp_path / "out"
+    confml.run(config(tmp_path), out=out, jobs=1, engine="serial")
+    manifest = json.loads((out / "manifest.json").read_text())
+    del manifest["datasets"][0]["origins"]
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    write_report(open_run(out), out)
+    assert list(regions(out)[0])[:2] == ["row", "label"]
+    assert "regions/ has no lines of the file" in (out / "notes.txt").read_text()
+
+
+@pytest.mark.parametrize("content", [b"", b"not a zip"])
+def test_a_damaged_record_counts_as_absent(tmp_path, content):
+    data = load({"generate": "five-gaussians", "n": 20, "seed": 1})
+    store = Store(tmp_path)
+    RowOrigins(np.arange(20), None, (), data.test_rows).write(store, "0" * 32)
+    assert RowOrigins.read(store, "0" * 32).lines.tolist() == list(range(20))
+    store.path("rows", "0" * 32, "npz").write_bytes(content)
+    assert RowOrigins.read(store, "0" * 32) is None and RowOrigins.read(store, "1" * 32) is None

@@ -1,0 +1,353 @@
+"""Each warning of a run, its remedy, and runs without a warning."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from report.report_cases import entry, make_config, make_run, result_of
+
+from confml.cli import cli, main
+from confml.config.warnings import WARNINGS, needs_scaling
+from confml.data.audit import audit, audited_rows
+from confml.data.dataset import DataSet
+from confml.errors import ConfmlError
+from confml.measures.prediction import Prediction
+from confml.report import DatasetInfo, open_run, write_report
+from confml.report.warnings import result_warnings
+from confml.runner.plan import load_datasets, make_plan
+from confml.runner.warnings import run_warnings
+from confml.runs import load_settings
+
+ROWS = 60
+
+
+def rows_of(n: int = ROWS, seed: int = 0, classes: str = "ab") -> list[list[str]]:
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        label = classes[i % len(classes)]
+        rows.append([label, *(f"{rng.normal() + classes.index(label):.4f}" for _ in range(3))])
+    return rows
+
+
+def write(path: Path, rows: list[list[str]], header: str = "y,u,v,w") -> str:
+    path.write_text("\n".join([header, *(",".join(row) for row in rows)]) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def warned(folder: Path, rows: list[list[str]], header: str = "y,u,v,w", **others) -> dict[str, str]:
+    """The warnings of a config on these rows: code -> text."""
+    dataset = {"name": "d", "csv": write(folder / "d.csv", rows, header), "label": "y"}
+    if "test" in others:
+        dataset["test"] = write(folder / "t.csv", others.pop("test"), header)
+        others["protocol"] = {"kind": "fixed-split"}
+    given = {
+        "name": "w",
+        "datasets": [dataset | others.pop("dataset", {})],
+        "methods": ["tcm-nn"],
+        "protocol": {"kind": "k-fold", "folds": 3},
+        "levels": [0.1],
+    }
+    config = load_settings(given | others)
+    found = run_warnings(make_plan(config, load_datasets(config)))
+    texts = {one.code: one.text for one in found}
+    assert len(texts) == len(found) and texts.keys() <= WARNINGS.keys()
+    assert all(one.remedy and one.text.endswith(f"[{one.code}]") for one in found)
+    return texts
+
+
+def scaled(rows, factor: float):
+    return [[*row[:3], f"{factor * float(row[3]):.6f}"] for row in rows]
+
+
+def test_a_clean_config_has_no_warning(tmp_path):
+    assert warned(tmp_path, rows_of()) == {}
+    assert warned(tmp_path, rows_of(), test=rows_of(30, seed=1)) == {}
+
+
+# ---- features
+
+
+def test_unscaled_features_with_a_method_of_distances(tmp_path):
+    rows = scaled(rows_of(), 1000)
+    found = warned(tmp_path, rows)
+    assert list(found) == ["unscaled-features"]
+    assert "'w' has 10 times the range" in found["unscaled-features"]
+    assert "tcm-nn depends on the scale" in found["unscaled-features"]
+    assert "steps: [standardise]" in found["unscaled-features"]
+    for step in ("standardise", "min-max"):
+        assert warned(tmp_path, rows, steps=[step]) == {}
+    assert warned(tmp_path, rows, methods=["naive-bayes", "sklearn.tree.DecisionTreeClassifier"]) == {}
+    assert list(warned(tmp_path, rows, methods=["sklearn.svm.SVC"])) == ["unscaled-features"]
+    assert warned(tmp_path, scaled(rows_of(), 3)) == {}
+
+
+def test_methods_that_need_scaling():
+    assert needs_scaling("knn") and needs_scaling("linear-svm") and needs_scaling("SVC")
+    assert not needs_scaling("naive-bayes") and not needs_scaling("sklearn.ensemble.RandomForestClassifier")
+
+
+def test_an_identifier_among_the_features(tmp_path):
+    rows = [[*row, str(i)] for i, row in enumerate(rows_of())]
+    found = warned(tmp_path, rows, "y,u,v,w,number", steps=["standardise"])
+    assert list(found) == ["identifier"] and "id: [number]" in found["identifier"]
+    kept = {"id": ["number"]}
+    assert warned(tmp_path, rows, "y,u,v,w,number", dataset=kept) == {}
+
+
+def test_a_feature_that_gives_the_label_away(tmp_path):
+    rows = [[*row, {"a": "0", "b": "2"}[row[0]]] for row in rows_of()]
+    found = warned(tmp_path, rows, "y,u,v,w,code")
+    assert list(found) == ["gives-label-away"] and "ignore:" in found["gives-label-away"]
+
+
+# ---- rows
+
+
+def test_duplicate_rows_that_a_split_divides(tmp_path):
+    rows = rows_of()
+    found = warned(tmp_path, [*rows, *rows[:7]])
+    assert list(found) == ["duplicate-rows"]
+    assert "7 rows of 67 repeat an earlier row" in found["duplicate-rows"]
+    assert "copies of training rows are among the test rows" in found["duplicate-rows"]
+    assert "groups:" in found["duplicate-rows"]
+
+
+def test_duplicate_rows_of_one_group_are_never_divided(tmp_path):
+    rows = [[*row, f"g{i}"] for i, row in enumerate(rows_of())]
+    groups = {"groups": "subject"}
+    header = "y,u,v,w,subject"
+    assert warned(tmp_path, [*rows, *rows[:7]], header, dataset=groups) == {}
+    other = [*rows, *([*row[:-1], "another"] for row in rows[:7])]
+    assert list(warned(tmp_path, other, header, dataset=groups)) == ["duplicate-rows"]
+
+
+def test_test_rows_among_the_training_rows(tmp_path):
+    rows = rows_of()
+    found = warned(tmp_path, rows, test=[*rows_of(20, seed=1), *rows[:5]])
+    assert list(found) == ["rows-in-train-and-test"]
+    assert "5 rows of 25 test rows are training rows too" in found["rows-in-train-and-test"]
+    found = warned(tmp_path, rows, test=rows[:20])
+    assert list(found) == ["test-rows-in-training-file"]
+    assert "all 20 test rows are training rows" in found["test-rows-in-training-file"]
+
+
+def test_parts_that_are_pooled_are_audited_as_one(tmp_path):
+    rows = rows_of()
+    found = warned(tmp_path, rows, test=rows[:20])
+    assert "duplicate-rows" not in found
+    dataset = {"test": write(tmp_path / "t.csv", rows[:20])}
+    assert list(warned(tmp_path, rows, dataset=dataset)) == ["duplicate-rows"]
+
+
+def test_a_file_that_holds_its_rows_twice(tmp_path):
+    rows = rows_of()
+    found = warned(tmp_path, [*rows, *rows])
+    assert list(found) == ["doubled-file"] and "keep each row once" in found["doubled-file"]
+
+
+def test_labels_that_look_alike(tmp_path):
+    rows = [["Yes", *row[1:]] if i % 4 == 0 else row for i, row in enumerate(rows_of(classes="ny"))]
+    rows = [["yes", *row[1:]] if row[0] == "y" else row for row in rows]
+    found = warned(tmp_path, rows)
+    assert list(found) == ["alike-labels"] and "'Yes', 'yes'" in found["alike-labels"]
+
+
+# ---- parameters
+
+
+def test_levels_that_are_meant_as_confidence(tmp_path):
+    found = warned(tmp_path, rows_of(), levels=[0.95])
+    assert list(found) == ["level-as-confidence"]
+    assert "may miss 95 % of the labels; levels: [0.05] if" in found["level-as-confidence"]
+    assert list(warned(tmp_path, rows_of(), levels=[0.95, 0.05])) == ["level-as-confidence"]
+    assert warned(tmp_path, rows_of(), levels=[0.05, 0.1, 0.2, 0.5]) == {}
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        ({"name": "knn", "k": 40}, "k = 40 of knn is not smaller than the training set (40 rows)"),
+        ({"name": "knn", "sweep": {"k": [1, 50]}}, "k = 50 of knn is not smaller than the training set"),
+        ({"name": "tcm-nn", "k": 5000}, "k = 5000 of tcm-nn is not smaller than the training set (40 rows)"),
+        ({"name": "tcm-nn", "k": 20}, "k = 20 of tcm-nn is not smaller than class a (20 training rows)"),
+        (
+            {"name": "sklearn.neighbors.KNeighborsClassifier", "n_neighbors": 40},
+            "k = 40 of sklearn.neighbors.KNeighborsClassifier is not smaller than the training set (40 rows)",
+        ),
+    ],
+)
+def test_k_that_is_not_smaller_than_the_training_rows(tmp_path, method, sentence):
+    found = warned(tmp_path, rows_of(), methods=[method])
+    assert list(found) == ["k-too-large"]
+    assert sentence in found["k-too-large"] and "choose k below" in found["k-too-large"]
+
+
+def test_k_that_is_smaller_than_the_training_rows(tmp_path):
+    methods = [{"name": "knn", "k": 39}, {"name": "tcm-nn", "sweep": {"k": [1, 19]}}]
+    assert warned(tmp_path, rows_of(), methods=methods) == {}
+
+
+def test_votes_that_cannot_reach_a_threshold(tmp_path):
+    rows = rows_of(classes="abcd")
+    found = warned(tmp_path, rows, methods=["ovo-svm"], thresholds=[0.4, 0.5, 0.8, 0.95])
+    assert list(found) == ["votes-below-threshold"]
+    assert "at most 2/4 = 0.5 with 4 classes" in found["votes-below-threshold"]
+    assert "at threshold 0.8, 0.95;" in found["votes-below-threshold"]
+    assert warned(tmp_path, rows, methods=["ovo-svm"], thresholds=[0.5]) == {}
+    assert warned(tmp_path, rows_of(), methods=["ovo-svm"], thresholds=[0.8]) == {}
+
+
+# ---- results
+
+
+def run_by_hand(labels, truth, train_rows=99, **config):
+    classes = np.array(["a", "b"])
+
+    def predict(cell):
+        p = np.where(np.array(labels)[:, None] == classes, 0.9, 0.01)
+        view = Prediction(classes, p, "p-value")
+        return result_of(cell, {"p-value": view}, truth, train_rows=train_rows)
+
+    info = {"d": DatasetInfo("d", 40, 3, 2)}
+    return make_run(make_config([entry("tcm-nn", {"k": 1})], **config), predict, info, ["r0", "r1"])
+
+
+def test_constant_predictions_over_all_splits(tmp_path):
+    truth = ["a"] * 4 + ["b"] * 2
+    (one,) = result_warnings(run_by_hand(["a"] * 6, truth))
+    assert one.code == "constant-predictions" and one.dataset == "d"
+    assert one.sentence == "tcm-nn k=1 predicts class a for all 12 test rows"
+    write_report(run_by_hand(["a"] * 6, truth), tmp_path)
+    assert f"warning: {one.text}\n" in (tmp_path / "notes.txt").read_text()
+    assert json.loads((tmp_path / "summary.json").read_text())["notes"] == [f"warning: {one.text}"]
+    assert not result_warnings(run_by_hand(["a"] * 5 + ["b"], truth))
+    assert not result_warnings(run_by_hand(["a"] * 6, ["a"] * 6))  # nothing else was there
+    assert not result_warnings(run_by_hand(["a"] * 4, ["a"] * 3 + ["b"]))  # 8 rows
+
+
+def test_a_level_below_the_smallest_p_value(tmp_path):
+    labels = ["a"] * 4 + ["b"] * 2
+    (one,) = result_warnings(run_by_hand(labels, labels, train_rows=18))
+    assert one.code == "level-too-small"
+    assert "18 rows to train on: level 0.05 cannot exclude any label (needs 19)" in one.text
+    assert not result_warnings(run_by_hand(labels, labels, train_rows=19))
+
+
+def test_silenced_codes_are_left_out_of_a_report(tmp_path):
+    truth = ["a"] * 4 + ["b"] * 2
+    write_report(run_by_hand(["a"] * 6, truth, silence=("constant-predictions",)), tmp_path)
+    assert (tmp_path / "notes.txt").read_text() == ""
+
+
+# ---- a whole run
+
+
+def command(*arguments) -> SimpleNamespace:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        main(list(map(str, arguments)))
+    assert ended.value.code == 0, err.getvalue()
+    return SimpleNamespace(out=out.getvalue(), err=err.getvalue())
+
+
+def config_file(folder: Path, **others) -> Path:
+    rows = rows_of()
+    dataset = {"name": "d", "csv": write(folder / "d.csv", [*rows, *rows[:7]]), "label": "y"}
+    given = {
+        "datasets": [dataset],
+        "methods": [{"name": "knn", "k": 500}],
+        "protocol": {"kind": "holdout", "test-size": 0.5},
+        "levels": [0.05],
+    }
+    (folder / "w.yaml").write_text(json.dumps(given | others))
+    return folder / "w.yaml"
+
+
+def test_each_warning_is_told_once_on_stderr_and_in_every_report(tmp_path):
+    out = tmp_path / "out"
+    ran = command("run", config_file(tmp_path), "--out", out, "--engine", "serial")
+    notes = (out / "notes.txt").read_text()
+    for code in ("duplicate-rows", "k-too-large", "constant-predictions"):
+        assert ran.err.count(f"[{code}]") == ran.out.count(f"[{code}]") == notes.count(f"[{code}]") == 1
+    (tmp_path / "d.csv").unlink()  # reports need no data
+    again = command("report", out)
+    assert (out / "notes.txt").read_text() == notes
+    assert all(again.out.count(f"[{code}]") == 1 for code in ("duplicate-rows", "k-too-large"))
+    manifest = json.loads((out / "manifest.json").read_text())
+    del manifest["warnings"]  # as older versions
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    assert open_run(out).warnings == ()
+    manifest["warnings"] = [{"code": 3}]
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ConfmlError, match="manifest is damaged: warnings"):
+        open_run(out)
+
+
+def test_silenced_warnings_are_not_told(tmp_path):
+    codes = ["duplicate-rows", "k-too-large", "constant-predictions"]
+    config = config_file(tmp_path, silence=codes)
+    ran = command("run", config, "--out", tmp_path / "out", "--engine", "serial")
+    assert "warning:" not in ran.err + ran.out
+    assert not any(f"[{code}]" in ran.err + ran.out for code in codes)
+    with pytest.raises(ConfmlError, match="duplicate-rows"):  # the nearest known code
+        load_settings(config, ["silence=[duplicate-row]"])
+
+
+def test_a_run_without_a_problem_has_no_warning(tmp_path):
+    ran = command(
+        "run", "quickstart", "--out", tmp_path / "out", "--engine", "serial", "--set", "protocol.repeats=1"
+    )
+    assert "warning" not in ran.err and "note:" not in ran.out
+    assert (tmp_path / "out" / "notes.txt").read_text() == ""
+
+
+def test_describe_lists_and_explains_the_codes():
+    listed = CliRunner().invoke(cli, ["describe", "--type", "warning"])
+    assert listed.output.split() == list(WARNINGS)
+    told = CliRunner().invoke(cli, ["describe", "unscaled-features"])
+    assert told.exit_code == 0 and "very different ranges" in told.output
+    assert CliRunner().invoke(cli, ["describe"]).exit_code == 2
+
+
+# ---- large data
+
+
+def made(X: np.ndarray, y: np.ndarray) -> DataSet:
+    names = tuple("abcd")
+    return DataSet("made", X, y, names, X, names, np.zeros(4, bool), (None,) * 4)
+
+
+def test_the_audit_of_a_large_set_sees_equal_rows_together():
+    rng = np.random.default_rng(0)
+    data = made(rng.normal(size=(5000, 4)), rng.integers(0, 2, 5000))
+    doubled = made(np.concatenate([data.X, data.X]), np.concatenate([data.y, data.y]))
+    seen = audited_rows(doubled, 4000)
+    assert 500 < len(seen) < 2000 and len(seen) % 2 == 0
+    assert [one.code for one in audit(seen)] == ["doubled-file"]
+    assert audited_rows(data, 20_000) is data
+    constant = made(np.zeros((5000, 4)), data.y)
+    assert 0 < len(audited_rows(constant, 4000)) <= 1000
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("ordered", [False, True])
+def test_the_first_rows_change_no_finding_of_the_audit(monkeypatch, seed, ordered):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 1500)
+    y = np.sort(y) if ordered else y
+    X = np.column_stack(
+        [y * 7 % 5, y + rng.uniform(0, 0.9, 1500), rng.normal(size=1500), rng.integers(0, 4, 1500)]
+    )
+    data = made(X.astype(float), y)
+    found = [one for one in audit(data) if one.code == "gives-label-away"]
+    monkeypatch.setattr("confml.data.audit._FIRST", 10_000)
+    assert found == [one for one in audit(data) if one.code == "gives-label-away"]
+    assert found[0].columns == ("a", "b")
