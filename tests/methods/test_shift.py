@@ -144,9 +144,7 @@ def coverage(method, shift_of, trials=40):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(500, 2))
         T = rng.normal(size=(200, 2)) + [shift_of, 0.0]
-        y, y_T = (
-            (Z[:, 1] + np.exp(Z[:, 0] - 1.0) * rng.normal(size=len(Z)) > 0).astype(int) for Z in (X, T)
-        )
+        y, y_T = ((Z[:, 1] + np.exp(Z[:, 0] - 1.0) * rng.normal(size=len(Z)) > 0).astype(int) for Z in (X, T))
         p = method().fit(X, y).predict_p_values(T)
         share.append(np.mean(p[np.arange(200), y_T] > 0.1))
     return np.mean(share)
