@@ -16,7 +16,7 @@ TESTS = 30
 
 
 def covariate(rng, classes, rows, known, tcm=False, smoothed=True):
-    """p-value of the first test example's label; the mean of the first feature grows by 1 in the test part."""
+    """p-value of the first test example's label; the first feature has mean 1 in the test part."""
     X, T = rng.normal(size=(rows, 2)), rng.normal(size=(TESTS if not known else 5, 2)) + [1.0, 0.0]
     y, y_T = (_labels(rng, Z, classes) for Z in (X, T))
 
@@ -44,7 +44,7 @@ def _labels(rng, Z, classes):
 
 
 def label(rng, rows, mondrian):
-    """The same under label shift: priors 0.7, 0.2, 0.1 become 0.2, 0.3, 0.5; label-conditional or weighted."""
+    """The same if priors 0.7, 0.2, 0.1 become 0.2, 0.3, 0.5: label-conditional or weighted."""
     y, y_T = rng.choice(3, rows, p=[0.7, 0.2, 0.1]), rng.choice(3, 200, p=[0.2, 0.3, 0.5])
     y[:3] = 0, 1, 2
     X, T = (rng.normal(size=(len(z), 2)) + 1.5 * np.column_stack([z % 2, z // 2]) for z in (y, y_T))
