@@ -48,6 +48,9 @@ SHIFT_METRICS = {
 }
 
 
+COVARIATE_METRICS = {name: metric for name, metric in SHIFT_METRICS.items() if name != "shift_singular_value"}
+
+
 def shift_parameter(options: tuple[str, ...]) -> AnyOf:
     """Return the declaration of the parameter ``shift``."""
     return AnyOf(
@@ -80,8 +83,8 @@ class ShiftWeights:
             "shift_weighted_rows": float(len(weights)),
             "shift_largest_share": share,
         }
-        whole = (np.maximum(np.rint(part * unit), 1.0).astype(np.int64) for part in (weights, new))
-        return cls(*whole, {**found, **metrics})
+        whole, whole_new = (np.maximum(np.rint(part * unit), 1.0).astype(np.int64) for part in (weights, new))
+        return cls(whole, whole_new, {**found, **metrics})
 
 
 def covariate_weights(X: np.ndarray, T: np.ndarray, rows: np.ndarray) -> ShiftWeights:

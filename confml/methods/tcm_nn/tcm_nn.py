@@ -15,7 +15,13 @@ from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
 from confml.methods.few_rows import FewRows, prediction_of_counts
-from confml.methods.shift import COVARIATE, SHIFT_METRICS, ShiftWeights, covariate_weights, shift_parameter
+from confml.methods.shift import (
+    COVARIATE,
+    COVARIATE_METRICS,
+    ShiftWeights,
+    covariate_weights,
+    shift_parameter,
+)
 from confml.methods.tcm_nn.neighbour_counter import ENGINES, BlockSizes, Counts, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass
 from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, check_parameters
@@ -69,7 +75,7 @@ class TCMNN(Method):
     name = "tcm-nn"
     version = 2
     learns_online = True
-    metrics: ClassVar[Mapping[str, Metric]] = SHIFT_METRICS
+    metrics: ClassVar[Mapping[str, Metric]] = COVARIATE_METRICS
     parameters = {
         "k": Integer("number of nearest neighbours", low=1),
         "smoothed": Flag("break ties between strangeness values at random"),

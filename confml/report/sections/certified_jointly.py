@@ -235,16 +235,18 @@ def _chosen(
     start = (*key, scope, limit, DELTA, len(candidates), sum(certified))
     needed = minimum_accepted(limit, delta)
     if best is None:
-        return JointSplit(
-            *start, "", "", "", "", None, len(half), 0, 0.0, None, needed, len(rest), 0, float("nan")
+        return JointSplit._make(
+            (*start, "", "", "", "", None, len(half), 0, 0.0, None, needed, len(rest), 0, float("nan"))
         )
     one, path, place = candidates[best[0]], paths[best[0]], best[1]
     threshold = float(path.thresholds[place])
     taken = one.certainty[rest] >= threshold
-    return JointSplit(
-        *(*start, one.method, one.params, one.view, "", threshold, len(half), int(path.accepted[place])),
-        *(float(path.loss[place]), float(path.p_values[place]), needed, len(rest), int(taken.sum())),
-        float((taken & ~one.correct[rest]).sum()),
+    return JointSplit._make(
+        (
+            *(*start, one.method, one.params, one.view, "", threshold, len(half), int(path.accepted[place])),
+            *(float(path.loss[place]), float(path.p_values[place]), needed, len(rest), int(taken.sum())),
+            float((taken & ~one.correct[rest]).sum()),
+        )
     )
 
 
@@ -288,16 +290,18 @@ def _by_predicted_class(key, candidates: Sequence[Candidate], half, rest, risk) 
         if number == best and place >= 0
     ]
     if not chosen:
-        yield JointSplit(
-            *start, "", "", "", "", None, len(half), 0, 0.0, None, needed, len(rest), 0, float("nan")
+        yield JointSplit._make(
+            (*start, "", "", "", "", None, len(half), 0, 0.0, None, needed, len(rest), 0, float("nan"))
         )
     for code, path, place in chosen:
         threshold = float(path.thresholds[place])
         taken = (one.certainty[rest] >= threshold) & (one.predicted[rest] == code)
-        yield JointSplit(
-            *(*start, one.method, one.params, one.view, one.classes[code].item(), threshold, len(half)),
-            *(int(path.accepted[place]), float(path.loss[place]), float(path.p_values[place]), needed),
-            *(len(rest), int(taken.sum()), float((taken & ~one.correct[rest]).sum())),
+        yield JointSplit._make(
+            (
+                *(*start, one.method, one.params, one.view, one.classes[code].item(), threshold, len(half)),
+                *(int(path.accepted[place]), float(path.loss[place]), float(path.p_values[place]), needed),
+                *(len(rest), int(taken.sum()), float((taken & ~one.correct[rest]).sum())),
+            )
         )
 
 
@@ -347,8 +351,8 @@ def _certified_cost(
     best = least_loss(paths, certified)
     start = (*key, COST, bound, DELTA, len(candidates), sum(certified))
     if best is None:
-        return JointSplit(
-            *start, "", "", "", "", None, len(testing), 0, float("nan"), None, 0, len(rest), 0, float("nan")
+        return JointSplit._make(
+            (*start, "", "", "", "", None, len(testing), 0, float("nan"), None, 0, len(rest), 0, float("nan"))
         )
     one, path, place = candidates[best[0]], paths[best[0]], best[1]
     threshold = float(path.thresholds[place])
@@ -357,10 +361,21 @@ def _certified_cost(
         float(np.where(one.certainty[rows] >= threshold, cost[rows], table.abstain).mean())
         for rows in (testing, rest)
     ]
-    return JointSplit(
-        *(*start, one.method, one.params, one.view, "", threshold, len(testing), int(path.accepted[place])),
-        *(mean[0], float(path.p_values[place]), 0, len(rest)),
-        *(int((one.certainty[rest] >= threshold).sum()), mean[1]),
+    return JointSplit._make(
+        (
+            *(
+                *start,
+                one.method,
+                one.params,
+                one.view,
+                "",
+                threshold,
+                len(testing),
+                int(path.accepted[place]),
+            ),
+            *(mean[0], float(path.p_values[place]), 0, len(rest)),
+            *(int((one.certainty[rest] >= threshold).sum()), mean[1]),
+        )
     )
 
 

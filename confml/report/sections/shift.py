@@ -108,7 +108,8 @@ def _row(key: tuple, own: list[_Split]) -> tuple:
         for name in ("singular", "all_labels", "coverage", "size")
     )
     needed = math.ceil(5 / level - 1e-9) if level else 0
-    advice = advice_of(*means[:3], singular, level, needed, all_labels)
+    auc, effective, rows = means[:3]
+    advice = advice_of(auc, effective, rows, singular, level, needed, all_labels)
     return (*key, len(own), *means, singular, needed, all_labels, coverage, size, advice)
 
 
