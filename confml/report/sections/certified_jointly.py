@@ -363,16 +363,8 @@ def _certified_cost(
     ]
     return JointSplit._make(
         (
-            *(
-                *start,
-                one.method,
-                one.params,
-                one.view,
-                "",
-                threshold,
-                len(testing),
-                int(path.accepted[place]),
-            ),
+            *(*start, one.method, one.params, one.view, "", threshold),
+            *(len(testing), int(path.accepted[place])),
             *(mean[0], float(path.p_values[place]), 0, len(rest)),
             *(int((one.certainty[rest] >= threshold).sum()), mean[1]),
         )
