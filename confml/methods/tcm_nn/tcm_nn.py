@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from confml._seeds import derived_generator
+from confml._threads import cpu_seconds
 from confml.errors import ConfmlError
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
@@ -194,14 +195,14 @@ class TCMNN(Method):
             check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
         if not methods:
             return
-        started = time.thread_time()
+        started = cpu_seconds()
         fitted = methods[0]
         X, codes = fitted.check_fit_data(X, y)
         T = fitted.check_predict_data(X_test)
         counter = NeighbourCounter(X, codes, self._engine, self._sizes)
         ks = [_useful(method.k, len(X)) for method in methods]
         lists = _lists_of(state, len(X), max(ks)) or counter.lists(max(ks))
-        trained = time.thread_time()
+        trained = cpu_seconds()
         wanted, counts = {}, {}
         shifted = any(method.shift for method in methods)
         weights = {None: None, COVARIATE: fitted._shift_weights(X, T) if shifted else None}
@@ -211,7 +212,7 @@ class TCMNN(Method):
                 {k for k, method in zip(ks, methods, strict=True) if (method.mondrian, method.shift) == kind}
             )
             counts[kind] = counter.counts(*lists, T, wanted[kind], mondrian, *_whole(weights[shift]))
-        tested = time.thread_time()
+        tested = cpu_seconds()
         for point, method, k in zip(grid, methods, ks, strict=True):
             kind = method.mondrian, method.shift
             own_counts, q = counts[kind], wanted[kind].index(k)
