@@ -209,6 +209,24 @@ def tables_page() -> str:
     return _described("Published tables", intro, "table", columns)
 
 
+def api_page() -> str:
+    """Return directives of mkdocstrings for every public name of confml."""
+    import confml
+
+    lines = [
+        "# Python API",
+        "",
+        "Every name is imported from `confml`, as in `from confml import TCMNN`. It is loaded when it is first used, so "
+        "`import confml` takes a few milliseconds. A method is a scikit-learn classifier with `fit`, `predict`, "
+        "`classes_`, `get_params` and `set_params`; [Methods](methods.md) describes the parameters.",
+        "",
+    ]
+    public = {name: getattr(confml, name) for name in confml.__all__ if not name.startswith("_")}
+    for name in sorted(public, key=lambda one: (one[0].isupper(), one.lower())):
+        lines += [f"::: {public[name].__module__}.{public[name].__qualname__}", ""]
+    return _page(lines)
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "reference/config.md": config_page,
     "reference/commands.md": commands_page,
@@ -220,6 +238,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/figures.md": figures_page,
     "reference/warnings.md": warnings_page,
     "reference/tables.md": tables_page,
+    "reference/api.md": api_page,
 }
 
 

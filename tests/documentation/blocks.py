@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 ROOT = Path(__file__).parent.parent.parent
 FENCE = re.compile(
     r"(?:<!-- (?P<mark>.*?) -->\n\n?)?^```(?P<language>\w*)(?: +title=\"(?P<title>[^\"]+)\")?\n"
@@ -60,7 +62,8 @@ class Block:
 def pages() -> list[Path]:
     """Return the README, the paper and the written pages of the site."""
     docs = ROOT / "docs"
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(docs.glob("*.md")), *sorted(docs.rglob("pages/**/*.md"))]
+    written = [*sorted(docs.glob("*.md")), *sorted((docs / "pages").rglob("*.md"))]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *written]
 
 
 def blocks_of(page: str) -> list[Block]:
@@ -108,8 +111,20 @@ def tidy(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
 
 
-def run_page(page: str, folder: Path) -> Iterator[Shown]:
-    """Run the blocks of a page in a folder; yield the outputs that it shows."""
+def run_page(page: str, folder: Path) -> list[Shown]:
+    """Run the blocks of a page in a folder; return the outputs that it shows."""
+    modules, path = set(sys.modules), list(sys.path)
+    sys.path.insert(0, str(folder))  # as of a Python that is started there
+    try:
+        return list(_shown(page, folder))
+    finally:
+        sys.path[:] = path
+        for name in set(sys.modules) - modules:  # a module of the next page may have the same name
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(folder)):
+                del sys.modules[name]
+
+
+def _shown(page: str, folder: Path) -> Iterator[Shown]:
     namespace: dict[str, Any] = {"__name__": "__main__"}
     output: str | None = None
     for block in blocks_of(page):
@@ -152,9 +167,8 @@ def run_python(block: Block, folder: Path, namespace: dict[str, Any]) -> str:
 def check_yaml(block: Block, folder: Path) -> None:
     """Read a config, or a part of one."""
     from confml.config import make_config
-    from confml.yaml import load_text
 
-    values = load_text(block.text)
+    values = yaml.safe_load(block.text)
     make_config({**REST_OF_CONFIG, **values}, folder=folder, where=f"line {block.line}")
 
 
