@@ -25,6 +25,8 @@ def test_wheel_holds_cards_and_configs_and_nothing_else(wheel):
         files = {path.relative_to(ROOT).as_posix() for path in (ROOT / folder).rglob("*.yaml")}
         assert {f"confml/{name}" for name in files} <= set(names)
     assert any(name.startswith("confml/report/published/") and name.endswith(".csv") for name in names)
+    page = {"confml/report/page/page.css", "confml/report/page/page.js", "confml/CITATION.cff"}
+    assert page <= set(names) and "confml/report/page/templates/run.html" in names
     assert all(name.startswith(("confml/", "confml-")) for name in names)
 
 
@@ -42,3 +44,5 @@ def test_installed_wheel_runs_the_quick_start_anywhere(wheel, tmp_path):
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "naive-bayes" in done.stdout and (tmp_path / "results" / "quickstart" / "metrics.csv").exists()
+    page = (tmp_path / "results" / "quickstart" / "report.html").read_text(encoding="utf-8")
+    assert "wine-sklearn" in page and "The confml developers" in page

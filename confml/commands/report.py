@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ from confml.commands.options import Folder, all_option, allow_import_option, jso
 @click.option(
     "--table", "tables", multiple=True, metavar="NAME", help="Published table to fill; may be repeated."
 )
-@click.option("--out", type=Folder(), metavar="DIR", help="Output folder of tables and figures.")
+@click.option("--out", type=Folder(), metavar="DIR", help="Output folder of several runs.")
 @click.option(
     "--figures", is_flag=True, help="Draw the figures of the first run's config with the cells of all runs."
 )
@@ -43,9 +44,11 @@ def report(
     everything: bool,
     quiet: bool,
 ) -> None:
-    """Rebuild tables and figures of a run.
+    """Rebuild tables, figures and the page of a run, or compare several runs on one page.
 
-    They are computed from the stored cells of the run in folder RUN. With --table and --out, fill published
+    They are computed from the stored cells of the run in folder RUN. With several runs, write one page,
+    report.html, that compares them: ranks, paired differences, and the results that cannot be compared. Its
+    folder is --out, or "comparison" beside the first run. With --table and --out, fill published
     tables with the numbers of several runs, for tables whose data sets need different protocols. With
     --against and --out, draw a metric of several runs against a dotted key of their configs, a parameter of
     their methods, train-rows (number of training examples), or bayes-error (known Bayes error of generated
@@ -53,6 +56,7 @@ def report(
 
     \b
     confml report results/usps
+    confml report results/usps results/satellite --out results/both
     confml report results/satellite results/segment --table tcm-nn-table1 --out results/tcm-nn
     confml report results/noise-* --against noise.labels --metric error --out results/noise
     """
@@ -87,9 +91,9 @@ def report(
         for note in undrawn:
             click.echo(f"note: {note}", err=True)
         return
-    if tables or out is not None:
-        if not (tables and out is not None):
-            raise ConfmlError("--table and --out must be used together")
+    if tables:
+        if out is None:
+            raise ConfmlError("--table needs --out")
         for name in tables:
             if name not in known_tables():
                 raise ConfmlError(f"unknown table '{name}'", hint=did_you_mean(name, known_tables()))
@@ -105,7 +109,16 @@ def report(
             click.echo(f"in {out / 'tables'}")
         return
     if len(runs) > 1:
-        raise ConfmlError(f"expected one run, got {len(runs)}", hint="several runs need --out and --table")
+        from confml.report.page.comparison import write_comparison_page
+
+        page, sentences = write_comparison_page(runs, out or runs[0].parent / "comparison")
+        if as_json:
+            click.echo(json.dumps({"page": str(page), "answer": sentences}, indent=1, ensure_ascii=False))
+        elif not quiet:
+            click.echo("".join(f"{line}\n" for line in (*sentences, f"page: {page}")), nl=False)
+        return
+    if out is not None:
+        raise ConfmlError("--out needs --table, --against, --figures or several runs")
     results = open_run(runs[0])
     write_report(results, runs[0])
     if as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,9 +16,11 @@ class RankComparison:
     test; f, f_p_value: Iman and Davenport's form of it. critical_difference: mean ranks that differ by at
     least this much are different at ``level``; nemenyi (k, k): p-values of Nemenyi's test; wilcoxon (k, k):
     two-sided p-values of Wilcoxon's signed-rank test for each pair, corrected by Holm over all pairs.
-    Diagonals are 1. NaN if a value is undefined for fewer than two data sets or methods.
+    Diagonals are 1. NaN if a value is undefined for fewer than two data sets or methods. scores (N, k): of
+    the methods. The tests of pairs are computed when they are first used, because there are k (k - 1) / 2.
     """
 
+    scores: np.ndarray
     ranks: np.ndarray
     mean_ranks: np.ndarray
     chi_squared: float
@@ -26,8 +29,14 @@ class RankComparison:
     f_p_value: float
     level: float
     critical_difference: float
-    nemenyi: np.ndarray
-    wilcoxon: np.ndarray
+
+    @cached_property
+    def nemenyi(self) -> np.ndarray:
+        return _nemenyi(self.mean_ranks, len(self.ranks))
+
+    @cached_property
+    def wilcoxon(self) -> np.ndarray:
+        return wilcoxon_holm(self.scores)
 
     def groups(self) -> list[np.ndarray]:
         """Return the largest sets of methods whose mean ranks differ by less than the critical difference.
@@ -75,6 +84,7 @@ def compare_ranks(scores, higher_is_better: bool = True, level: float = 0.05) ->
         else:
             chi_squared, p_value, f, f_p_value = 0.0, 1.0, 0.0, 1.0
     return RankComparison(
+        scores=scores,
         ranks=ranks,
         mean_ranks=means,
         chi_squared=chi_squared,
@@ -83,8 +93,6 @@ def compare_ranks(scores, higher_is_better: bool = True, level: float = 0.05) ->
         f_p_value=f_p_value,
         level=level,
         critical_difference=critical_difference(k, n, level),
-        nemenyi=_nemenyi(means, n),
-        wilcoxon=wilcoxon_holm(scores),
     )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 from confml.report.files import write_columns, write_csv, write_file
 from confml.report.parameter_columns import parameter_columns, with_parameters
 from confml.report.results import RunResults
-from confml.report.sections.base import Columns, Document, Item, NotApplicable, Note, Picture, Table
+from confml.report.sections.base import Columns, Document, Item, NotApplicable, Note, Picture, Section, Table
 from confml.report.sections.regions import region_paths
 from confml.report.sections.registry import sections_of
 
@@ -25,7 +26,8 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
     """
     folder = Path(folder)
     notes: list[str] = []
-    paths = list(_written(_items(results, folder), folder, notes))
+    sections = sections_of(results, folder)
+    paths = list(_written(_items(results, sections), folder, notes, sections))
     paths.append(write_file(folder / "notes.txt", "".join(f"{note}\n" for note in notes)))
     _remove_stale(folder, paths, _still_to_come(results))
     return paths
@@ -37,12 +39,11 @@ def write_items(items: Iterable[Item], folder: Path) -> tuple[list[Path], list[s
     return list(_written(items, folder, notes)), notes
 
 
-def _items(results: RunResults, folder: Path) -> Iterator[Item]:
+def _items(results: RunResults, sections: Sequence[Section]) -> Iterator[Item]:
     """Yield the items of all sections: first those of each cell, then those of all cells together.
 
     Tables with packed parameters get a column for each parameter.
     """
-    sections = sections_of(results, folder)
     columns = parameter_columns(results)
     of_cells = (item for result in results.finished() for section in sections for item in section.add(result))
     of_all = (item for section in sections for item in section.items())
@@ -50,14 +51,19 @@ def _items(results: RunResults, folder: Path) -> Iterator[Item]:
         yield with_parameters(item, columns) if isinstance(item, Table) else item
 
 
-def _written(items: Iterable[Item], folder: Path, notes: list[str]) -> Iterator[Path]:
+def _written(
+    items: Iterable[Item], folder: Path, notes: list[str], sections: Sequence[Section] = ()
+) -> Iterator[Path]:
     """Write each item and yield its paths; append the texts of notes to ``notes``.
 
-    The captions of the figures that were drawn are written to ``figures/index.md``.
+    The captions of the figures that were drawn are written to ``figures/index.md``. Each section sees each
+    item, and the notes on figures that are not drawn, after it is written.
     """
     drawn = []
     for item in items:
+        known = len(notes)
         if isinstance(item, Table):
+            item = replace(item, rows=list(item.rows))  # the sections read them again
             yield write_csv(folder / item.path, item.header, item.rows)
         elif isinstance(item, Columns):
             yield write_columns(folder / item.path, item.header, item.columns)
@@ -69,6 +75,10 @@ def _written(items: Iterable[Item], folder: Path, notes: list[str]) -> Iterator[
             yield from paths
         elif isinstance(item, Note):
             notes.append(item.text)
+        new_notes = [Note(text) for text in notes[known:]]
+        for section in sections:
+            for one in new_notes if isinstance(item, Note) else (item, *new_notes):
+                section.see(one)
     if drawn:
         yield write_file(folder / "figures" / "index.md", figures_index(drawn))
 

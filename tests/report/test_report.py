@@ -70,6 +70,7 @@ def report(tmp_path_factory):
 def test_files_are_the_golden_ones(report):
     written = contents(report)
     assert written.pop(".report") and written.pop("summary.json")
+    assert written.pop("report.html").startswith(b"<!doctype html>")
     golden = contents(GOLDEN)
     assert set(written) == set(golden)
     for name, content in golden.items():

@@ -131,6 +131,10 @@ class Section(ABC):
         """Yield the items that depend on all cells."""
         yield from ()
 
+    def see(self, item: Item) -> None:
+        """Process an item of any section, once its file is written."""
+        return None
+
     def printed(self) -> Iterator[PrintedTable]:
         """Yield the tables that ``confml run`` prints."""
         yield from ()

@@ -1,0 +1,268 @@
+"""The page of several runs: ranks, paired differences, and the results that cannot be compared."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from confml.errors import ConfmlError
+from confml.measures.ranks import compare_ranks, holm
+from confml.report.declared import ranking_metric
+from confml.report.files import write_file
+from confml.report.page.about_run import Citation, citations, manifest_of
+from confml.report.page.answer import LEVEL, Answer, answers, difference, listed
+from confml.report.page.material import Material, ViewData
+from confml.report.page.page_table import PageTable, fixed
+from confml.report.page.render import render
+from confml.report.page.result_parts import p_text
+from confml.report.page.run_page import (
+    RankPart,
+    answer_table,
+    dataset_parts,
+    headline,
+    question,
+    rank_part,
+)
+from confml.report.sections.certified import Certified
+from confml.report.sections.ranks import Ranking
+from confml.report.sections.rejection_curves import RejectionCurves
+from confml.report.sections.timings import Timings
+from confml.report.sections.tuning import Tuning
+from confml.report.stored import open_run
+
+SECTIONS = (Timings, Tuning, RejectionCurves, Certified)
+PAIRS = 300  # rows of the table of equal methods
+
+
+def write_comparison_page(runs: Sequence[Path | str], folder: Path | str) -> tuple[Path, list[str]]:
+    """Write ``report.html`` of several runs into a folder; return its path and the answer as sentences.
+
+    Raises ConfmlError if the folder holds a run, whose own page it would replace.
+    """
+    folder = Path(folder)
+    if (folder / "manifest.json").exists():
+        raise ConfmlError(
+            "this is the folder of a run", where=str(folder), hint="name another one with --out"
+        )
+    text, sentences = comparison_page(runs)
+    return write_file(folder / "report.html", text), sentences
+
+
+def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
+    """Return the page of several runs as HTML, and its answer as sentences."""
+    folders = [Path(run) for run in runs]
+    opened = [open_run(folder) for folder in folders]
+    names = run_names(folders, [one.config.name for one in opened])
+    material = [
+        _material(one, folder, name) for one, folder, name in zip(opened, folders, names, strict=True)
+    ]
+    manifests = [manifest_of(folder) for folder in folders]
+    found = answers(material)
+    ranks, reasons = rank_runs(material)
+    cited: dict[str, Citation] = {one.text: one for run in opened for one in citations(run)}
+    sentences = headline(found)
+    page = render(
+        "comparison.html",
+        name=f"Comparison of {listed(names)}",
+        cells=f"{len(names)} runs: {listed(names, 12)}.",
+        question=question(material, found),
+        headline=sentences,
+        summary=answer_table(found),
+        ranks=ranks,
+        pairs=same_methods(material),
+        incomparable=[*reasons, *incomparable(material, found)],
+        settings=settings_table(names, manifests),
+        parts=dataset_parts(material, found, with_details=False),
+        levels=[],
+        runs=runs_table(names, manifests),
+        citations=list(cited.values()),
+    )
+    return page, sentences
+
+
+def run_names(folders: Sequence[Path], names: Sequence[str]) -> list[str]:
+    """Return a name for each run: that of its config, or of its folder where two have the same."""
+    if len(set(names)) == len(names):
+        return list(names)
+    ends = [folder.resolve().name for folder in folders]
+    if len(set(ends)) == len(ends):
+        return ends
+    return [f"{name} ({place})" for place, name in enumerate(names, start=1)]
+
+
+def _material(results, folder: Path, name: str) -> Material:
+    found = Material(results, name, details=False)
+    sections = [section(results, folder) for section in SECTIONS if section.applies(results)]
+    for result in results.finished():
+        found.add(result)
+        for section in sections:
+            for item in section.add(result):
+                found.see(item)
+    for section in sections:
+        for item in section.items():
+            found.see(item)
+    return found
+
+
+# ---- ranks
+
+
+def rank_runs(material: Sequence[Material]) -> tuple[list[RankPart], list[str]]:
+    """Return the ranks of the methods over the data sets of all runs, and why there are none.
+
+    Methods of two runs on the same data set are ranked separately; otherwise a method has one rank over the
+    data sets of all runs.
+    """
+    parts, reasons = [], []
+    for metric in ("error", "augrc"):
+        means = _means(material, metric)
+        labels = list(dict.fromkeys(label for _, label in means))
+        names = list(dict.fromkeys(dataset for dataset, _ in means))
+        # A method that lacks a data set is left out, and then a data set that lacks a method.
+        kept = [label for label in labels if all((name, label) in means for name in names)]
+        if len(kept) < 2:
+            kept = labels
+        whole = [name for name in names if all((name, label) in means for label in kept)]
+        if len(kept) < 2 or len(whole) < 2:
+            reasons.append(
+                f"Ranks by {metric} need two methods with results on the same two data sets; "
+                f"{len(whole)} of {len(names)} data sets have results of all {len(kept)} methods."
+            )
+            continue
+        scores = np.array([[means[name, label] for label in kept] for name in whole])
+        outcome = compare_ranks(scores, ranking_metric(metric).sign > 0, LEVEL)
+        left_out = [*(one for one in labels if one not in kept), *(one for one in names if one not in whole)]
+        parts.append(rank_part(Ranking(metric, kept, whole, scores, outcome, left_out)))
+    return parts, reasons
+
+
+def _means(material: Sequence[Material], metric: str) -> dict[tuple[str, str], float]:
+    """Return the mean of a metric of each method's first view by data set and label."""
+    found: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for one in material:
+        first = {view.key for view in one.views.values() if view.first}
+        labels = {(c.dataset, c.method, c.variant): one.results.label(c) for c in one.cells}
+        for row in one.results.summary:
+            key = (row.dataset, row.method, row.variant)
+            if row.metric == metric and (*key, row.view) in first and not math.isnan(row.mean):
+                found.setdefault((row.dataset, labels[key]), []).append((one.run, row.mean))
+    if all(len(values) == 1 for values in found.values()):
+        return {key: values[0][1] for key, values in found.items()}
+    return {
+        (dataset, f"{label}, {run}"): mean
+        for (dataset, label), values in found.items()
+        for run, mean in values
+    }
+
+
+# ---- paired differences
+
+
+def same_methods(material: Sequence[Material]) -> PageTable | None:
+    """Return the differences of equal methods between two runs, on their common splits."""
+    table = PageTable(
+        "pairs",
+        "Equal methods of two runs: difference of their errors on the same test examples.",
+        ["data set", "method", "first run", "second run", "first (%)", "second (%)",
+         "first - second (points)", "95 % interval", "p", "p (Holm)", "splits"],
+        heads=2,
+        note="Corrected resampled t test over common splits, the exact test of McNemar on one split.",
+    )  # fmt: skip
+    rows = []
+    for place, first in enumerate(material):
+        for second in material[place + 1 :]:
+            for ours in first.views.values():
+                theirs = second.views.get(ours.key)
+                if theirs is not None and first.results is not second.results:
+                    error = float(np.mean(list(ours.errors.values())))
+                    rows.append((ours, theirs, difference(second, theirs, first, ours, error)))
+    rows = [one for one in rows if not one[2].reason]
+    tested = [place for place, (_, _, one) in enumerate(rows) if not math.isnan(one.p_value)]
+    corrected = dict(zip(tested, holm([rows[place][2].p_value for place in tested]), strict=True))
+    for place, (ours, theirs, found) in enumerate(rows):
+        errors = [float(np.mean(list(view.errors.values()))) for view in (ours, theirs)]
+        interval = "\N{EN DASH}"
+        if not math.isnan(found.low):
+            interval = f"{fixed(found.low, 2, 100)} to {fixed(found.high, 2, 100)}"
+        table.add(
+            ours.dataset,
+            _plain_label(ours),
+            *(ours.run, theirs.run),
+            *(fixed(error, 2, 100) for error in errors),
+            fixed(found.difference, 2, 100),
+            interval,
+            p_text(found.p_value),
+            p_text(corrected.get(place, math.nan)),
+            found.splits,
+        )
+    return table.limit(PAIRS, "the output of confml compare") if table.rows else None
+
+
+def _plain_label(view: ViewData) -> str:
+    return view.label.removesuffix(f", {view.run}")
+
+
+# ---- results that cannot be compared
+
+
+def incomparable(material: Sequence[Material], found: Sequence[Answer]) -> list[str]:
+    """Return a sentence for each group of results that are not compared, with the reason."""
+    sentences = []
+    runs_of: dict[str, list[str]] = {}
+    checksums: dict[str, set[str]] = {}
+    for one in material:
+        for name in one.datasets:
+            runs_of.setdefault(name, []).append(one.run)
+            info = one.results.datasets.get(name)
+            if info is not None and info.checksum:
+                checksums.setdefault(name, set()).add(info.checksum)
+    for name, runs in runs_of.items():
+        if len(runs) < len(material):
+            sentences.append(
+                f"{name} is in {listed(runs)} only, so nothing is compared there with other runs."
+            )
+        if len(checksums.get(name, ())) > 1:
+            sentences.append(f"{name} has different contents in the runs (its checksums differ).")
+    for answer in found:
+        by_reason: dict[str, list[str]] = {}
+        for other in answer.incomparable:
+            by_reason.setdefault(other.reason, []).append(other.label)
+        for reason, labels in by_reason.items():
+            sentences.append(
+                f"{answer.dataset}: {answer.best.label} is not compared with {listed(labels)} ({reason}). "
+                "Means over different test examples are shown side by side without a test."
+            )
+    return sentences
+
+
+def settings_table(names: Sequence[str], manifests: Sequence[Mapping[str, Any]]) -> PageTable | None:
+    """Return the settings of the configs in which the runs differ."""
+    configs = [dict(one.get("config", {})) for one in manifests]
+    keys = dict.fromkeys(key for config in configs for key in config if key not in ("name", "about"))
+    table = PageTable("settings", "Settings in which the runs differ.", ["key", *names], sortable=False)
+    for key in keys:
+        texts = [json.dumps(config.get(key), ensure_ascii=False, sort_keys=True) for config in configs]
+        if len(set(texts)) > 1:
+            table.add(
+                key, *(text if len(text) < 400 else text[:399] + "\N{HORIZONTAL ELLIPSIS}" for text in texts)
+            )
+    return table if table.rows else None
+
+
+def _cut(text: str, most: int = 400) -> str:
+    return text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def runs_table(names: Sequence[str], manifests: Sequence[Mapping[str, Any]]) -> PageTable:
+    """Return version, commit, machine and times of each run."""
+    table = PageTable("runs-table", "The runs.", ["run", "confml", "commit", "seed", "started", "processor"])
+    for name, manifest in zip(names, manifests, strict=True):
+        found = manifest.get("provenance", {})
+        values = (found.get("confml"), (found.get("git") or "")[:12], manifest.get("seed"))
+        table.add(name, *values, manifest.get("started"), found.get("machine", {}).get("processor"))
+    return table

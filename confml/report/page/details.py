@@ -1,0 +1,165 @@
+"""Details of single methods: confusion matrix, coverage of classes, test examples and their regions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from confml.report.page.images import image_size, pictures_of
+from confml.report.page.material import Example, Material, ViewData
+from confml.report.page.page_table import Cell, PageTable, fixed
+
+LABELS = 26  # classes of a confusion matrix
+GROUPS = {
+    "least": "Least trusted",
+    "wrong": "Wrong predictions with the most confidence",
+    "most": "Most trusted",
+}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The details of one view. examples: by group; pictures: data URIs by row number."""
+
+    id: str
+    label: str
+    confusion: PageTable | None
+    coverage: PageTable | None
+    examples: dict[str, list[Example]]
+    split: str
+    rows: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Details:
+    """The panels of one data set, and a sentence on the views without one."""
+
+    panels: list[Panel]
+    pictures: dict[int, str]
+    image: tuple[int, int] | None
+    left_out: str
+    folder: str
+
+
+def details(material: Material, dataset: str, id: str, best: Sequence[str], limit: int) -> Details | None:
+    """Return the details of at most ``limit`` views of a data set, the best ones first."""
+    views = material.of_dataset(dataset)
+    if not views:
+        return None
+    rank = {label: place for place, label in enumerate(best)}
+    kept = sorted(views, key=lambda one: rank.get(one.label, len(rank)))[:limit]
+    left_out = ""
+    if len(views) > limit:
+        left_out = f"{limit} of {len(views)} methods and views have details here, those with the smallest "
+        left_out += "error or AUGRC; the others are in class-coverage.csv and in the folder regions."
+    panels = [_panel(material, view, f"{id}.view-{place}") for place, view in enumerate(kept)]
+    size = image_size(material.results, dataset)
+    pictures: dict[int, str] = {}
+    if size is not None:
+        rows = [one.row for panel in panels for group in panel.examples.values() for one in group]
+        # Row numbers of all splits count within the same rows.
+        pictures = pictures_of(material.results, dataset, rows, size)
+    return Details(panels, pictures, size, left_out, "regions")
+
+
+def _panel(material: Material, view: ViewData, id: str) -> Panel:
+    groups: dict[str, list[Example]] = {}
+    for one in view.examples:
+        groups.setdefault(GROUPS[one.group], []).append(one)
+    return Panel(
+        id,
+        view.label,
+        confusion(view, f"{id}.confusion"),
+        class_coverage(material, view, f"{id}.coverage"),
+        groups,
+        view.split,
+        view.rows,
+    )
+
+
+def confusion(view: ViewData, id: str) -> PageTable | None:
+    """Return the confusion matrix of a view over all splits; its largest errors if it has many classes."""
+    if not view.confusion:
+        return None
+    labels = sorted({label for pair in view.confusion for label in pair})
+    total = sum(view.confusion.values())
+    if len(labels) > LABELS:
+        table = PageTable(
+            id,
+            f"Most frequent errors of {view.label} on {view.dataset} ({total} predictions of all splits).",
+            ["true label", "predicted label", "predictions"],
+            heads=2,
+        )
+        errors = {pair: n for pair, n in view.confusion.items() if pair[0] != pair[1]}
+        for (true, label), n in sorted(errors.items(), key=lambda item: -item[1])[:40]:
+            table.add(str(true), str(label), n)
+        return table
+    table = PageTable(
+        id,
+        f"Confusion matrix of {view.label} on {view.dataset} ({total} predictions of all splits): rows are "
+        "true labels, columns predicted labels.",
+        ["true label", *map(str, labels), "recall (%)"],
+        sortable=False,
+        kind="confusion",
+    )
+    columns = dict.fromkeys(labels, 0)
+    for true in labels:
+        counts = [view.confusion.get((true, label), 0) for label in labels]
+        row_total = sum(counts)
+        cells: list[Any] = [str(true)]
+        for label, n in zip(labels, counts, strict=True):
+            columns[label] += n
+            share = n / row_total if row_total else 0.0
+            right = "right" if label == true else ""
+            cells.append(Cell(str(n) if n else "\N{MIDDLE DOT}", flag=right, shade=_shade(share)))
+        recall = view.confusion.get((true, true), 0) / row_total if row_total else math.nan
+        table.add(*cells, fixed(recall, 1, 100))
+    precision = [
+        view.confusion.get((label, label), 0) / columns[label] if columns[label] else math.nan
+        for label in labels
+    ]
+    table.add("precision (%)", *(fixed(value, 1, 100) for value in precision), "")
+    return table
+
+
+def _shade(share: float) -> int:
+    """Return one of 5 shades of a share of a row; 0 is none."""
+    return sum(share > limit for limit in (0, 0.05, 0.2, 0.5))
+
+
+def class_coverage(material: Material, view: ViewData, id: str) -> PageTable | None:
+    """Return the coverage of each class at the levels of the config, for views with p-values."""
+    rows = [
+        row
+        for row in material.rows_of("class-coverage.csv", view.dataset)
+        if (row["dataset"], row["method"], row["params"], row["view"]) == view.key
+    ]
+    if not rows:
+        return None
+    levels = list(dict.fromkeys(row["level"] for row in rows))
+    by_class: dict[Any, dict[float, dict]] = {}
+    for row in rows:
+        by_class.setdefault(row["class"], {})[row["level"]] = dict(row)
+    table = PageTable(
+        id,
+        f"Coverage of each class by the regions of {view.label} on {view.dataset} (%), with the 95 % band of "
+        "valid p-values.",
+        ["class", "test examples", *(f"level {level!r}" for level in map(float, levels))],
+        note="Below: lower than chance explains on one split, if p-values are valid for the class, which "
+        "only label-conditional p-values guarantee.",
+    )
+    for label, found in by_class.items():
+        cells = []
+        for level in levels:
+            row = found[level]
+            text = fixed(row["coverage"], 1, 100)
+            band = (row["band_low"], row["band_high"])
+            below = ""
+            if not any(map(math.isnan, band)):
+                text += f" [{fixed(band[0], 1, 100)}, {fixed(band[1], 1, 100)}]"
+                below = "below" if row["coverage"] < band[0] - 1e-12 else ""
+            cells.append(Cell(text, flag=below))
+        table.add(str(label), found[levels[0]]["rows"], *cells)
+    return table.limit(100, "class-coverage.csv")

@@ -1,0 +1,297 @@
+"""`Material`: the numbers of one run that its page shows, collected while the sections write their files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from confml.measures import Case
+from confml.report.calibration_parts import CalibrationParts, case_of
+from confml.report.page.levels import level_counts, packed, page_levels
+from confml.report.results import RunResults, cell_order
+from confml.report.sections.base import Item, Note, Picture, Table
+
+if TYPE_CHECKING:
+    from confml.measures.prediction import Prediction
+    from confml.runner.results import CellResult
+
+BINS = 10
+SHOWN = 8  # examples of each kind
+ROWS_OF_VIEW, ROWS_OF_PAGE, VIEWS_WITH_ROWS = 2500, 12000, 200
+NOT_SHOWN = {
+    "metrics.csv",
+    "summary.csv",
+    "certified-splits.csv",
+    "certified-halves.csv",
+    "dropped",
+    "online",
+}
+Key = tuple[str, str, str, str]  # data set, method, params, view
+
+
+@dataclass
+class Bins:
+    """Counts of predictions in bins of their confidence: examples, correct ones, sum of confidences."""
+
+    n: np.ndarray = field(default_factory=lambda: np.zeros(BINS))
+    correct: np.ndarray = field(default_factory=lambda: np.zeros(BINS))
+    confidence: np.ndarray = field(default_factory=lambda: np.zeros(BINS))
+
+    def add(self, confidence: np.ndarray, correct: np.ndarray) -> None:
+        place = np.clip((confidence * BINS).astype(np.intp), 0, BINS - 1)
+        self.n += np.bincount(place, minlength=BINS)
+        self.correct += np.bincount(place, weights=correct, minlength=BINS)
+        self.confidence += np.bincount(place, weights=confidence, minlength=BINS)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A test example: row number, label, predicted label, confidence, credibility or None, and its regions.
+
+    group: ``least``, ``most`` (trusted) or ``wrong`` (wrong prediction with a high confidence). regions:
+    pairs of levels and the region at them, as texts.
+    """
+
+    group: str
+    row: int
+    label: str
+    prediction: str
+    confidence: float
+    credibility: float | None
+    regions: tuple[tuple[str, str], ...]
+
+
+@dataclass
+class ViewData:
+    """One view of one method variant on one data set, over its splits.
+
+    errors: by split. wrong: (n,) bool by split, where the data set has one split. region_errors, set_sizes:
+    (m,) by split, at the levels of the page. rows: the first test examples of the first split as plain data.
+    """
+
+    key: Key
+    label: str
+    kind: str
+    first: bool
+    run: str = ""
+    errors: dict[str, float] = field(default_factory=dict)
+    wrong: dict[str, np.ndarray] = field(default_factory=dict)
+    region_errors: list[np.ndarray] = field(default_factory=list)
+    set_sizes: list[np.ndarray] = field(default_factory=list)
+    parts: CalibrationParts = field(default_factory=CalibrationParts)
+    bins: Bins = field(default_factory=Bins)
+    confusion: dict[tuple[Any, Any], int] = field(default_factory=dict)
+    split: str = ""
+    examples: list[Example] = field(default_factory=list)
+    rows: dict[str, Any] | None = None
+
+    @property
+    def dataset(self) -> str:
+        return self.key[0]
+
+
+class Material:
+    """The numbers of a run for its page.
+
+    results: the run. tables: tables of the sections by path. notes, pictures: as the sections yield them.
+    views: by data set, method, params and view, in the order of the CSV files. splits: by data set and split,
+    (training rows, test rows, digest of the test examples).
+    """
+
+    def __init__(self, results: RunResults, run: str = "", details: bool = True):
+        self.results, self.run, self.details = results, run, details
+        self.levels = page_levels(results.config.levels)
+        self.tables: dict[str, Table] = {}
+        self.notes: list[str] = []
+        self.pictures: list[Picture] = []
+        self.views: dict[Key, ViewData] = {}
+        self.splits: dict[tuple[str, str], tuple[int, int, str]] = {}
+        self.cells = sorted(results.cells, key=cell_order)
+        self._indexed: dict[str, dict[Any, list[Mapping[str, Any]]]] = {}
+        self._split_names: dict[str, set[str]] = {}
+        for cell in self.cells:
+            self._split_names.setdefault(cell.dataset, set()).add(cell.split)
+        variants = len({(cell.dataset, cell.method, cell.variant) for cell in self.cells})
+        self._rows_left = ROWS_OF_PAGE
+        self._rows_of_view = min(ROWS_OF_VIEW, max(20, ROWS_OF_PAGE // max(variants, 1)))
+
+    @property
+    def datasets(self) -> list[str]:
+        return list(dict.fromkeys(cell.dataset for cell in self.cells))
+
+    def number_of_splits(self, dataset: str) -> int:
+        return len(self._split_names.get(dataset, ()))
+
+    def of_dataset(self, dataset: str, first_only: bool = False) -> list[ViewData]:
+        """Return the views of a data set; only the first view of each variant if asked."""
+        found = [one for one in self.views.values() if one.dataset == dataset]
+        return [one for one in found if one.first] if first_only else found
+
+    def see(self, item: Item) -> None:
+        """Keep a table, a note or a picture that a section has yielded."""
+        if isinstance(item, Table):
+            if item.path.partition("/")[0] not in NOT_SHOWN:
+                self.tables[item.path] = item
+        elif isinstance(item, Note):
+            self.notes.append(item.text)
+        elif isinstance(item, Picture):
+            self.pictures.append(item)
+
+    def rows_of(self, path: str, dataset: str | None = None) -> list[Mapping[str, Any]]:
+        """Return the rows of a section's table as mappings, of one data set if asked; none without it."""
+        if path not in self.tables:
+            return []
+        if path not in self._indexed:
+            table = self.tables[path]
+            found: dict[Any, list[Mapping[str, Any]]] = {}
+            for row in table.rows:
+                one = dict(zip(table.header, row, strict=True))
+                found.setdefault(one.get("dataset"), []).append(one)
+            self._indexed[path] = found
+        if dataset is None:
+            return [row for rows in self._indexed[path].values() for row in rows]
+        return self._indexed[path].get(dataset, [])
+
+    # ---- one finished cell
+
+    def add(self, result: CellResult) -> None:
+        """Collect the numbers of one finished cell."""
+        cell = result.cell
+        for place, (view, prediction) in enumerate(result.views.items()):
+            if not len(prediction):
+                continue
+            where = (cell.dataset, cell.split)
+            if where not in self.splits:
+                self.splits[where] = (result.split_train_rows, len(prediction), _digest(result))
+            key = (cell.dataset, cell.method, cell.variant, view)
+            data = self.views.get(key)
+            if data is None:
+                label = self.results.label(cell)
+                label = f"{label}, {view}" if len(result.views) > 1 else label
+                label = f"{label}, {self.run}" if self.run else label
+                data = self.views[key] = ViewData(key, label, prediction.kind, place == 0, self.run)
+            self._add_view(data, result, prediction)
+
+    def _add_view(self, data: ViewData, result: CellResult, prediction: Prediction) -> None:
+        split, truth = result.cell.split, np.asarray(result.truth)
+        correct = np.asarray(prediction.labels == truth)
+        data.errors[split] = float(1 - correct.mean())
+        if len(self._split_names[data.dataset]) == 1:
+            data.wrong[split] = ~correct
+        counts = None
+        if prediction.has_regions:
+            counts = level_counts(prediction, self.levels)
+            self._add_regions(data, result, prediction, counts)
+        if data.kind in ("probability", "vote", "envelope", "posterior"):
+            top = prediction.scores.max(axis=1)
+            if np.isfinite(top).all():
+                data.bins.add(np.clip(top, 0, 1), correct)
+        if self.details:
+            pairs, numbers = _pairs(truth, prediction.labels)
+            for pair, number in zip(pairs, numbers, strict=True):
+                data.confusion[pair] = data.confusion.get(pair, 0) + number
+            if not data.split and not np.isnan(prediction.certainty).any():
+                data.split = split
+                data.examples = _examples(result, prediction, self.results.config.levels)
+                data.rows = self._rows(result, prediction, counts)
+
+    def _add_regions(
+        self, data: ViewData, result: CellResult, prediction: Prediction, counts: np.ndarray
+    ) -> None:
+        columns = Case(prediction, result.truth).true_columns
+        of_truth = np.where(columns >= 0, counts[np.arange(len(counts)), columns], 0)
+        levels = np.arange(len(self.levels))
+        data.region_errors.append(_at_most(of_truth, levels) / len(counts))
+        data.set_sizes.append((counts.size - _at_most(counts, levels)) / len(counts))
+        if data.kind == "p-value":
+            data.parts.add(case_of(result, prediction), result.rows)
+
+    def _rows(self, result: CellResult, prediction: Prediction, counts: np.ndarray | None):
+        """Return the first test examples as plain data for the table of regions; None without space."""
+        n = min(len(prediction), self._rows_of_view, self._rows_left)
+        taken = sum(one.rows is not None for one in self.views.values())
+        if n <= 0 or taken >= VIEWS_WITH_ROWS:
+            return None
+        self._rows_left -= n
+        names = {label: None for label in (*prediction.classes.tolist(), *np.unique(result.truth).tolist())}
+        place = {label: number for number, label in enumerate(names)}
+        credibility = prediction.credibility
+        return {
+            "of": len(prediction),
+            "names": [str(name) for name in names],
+            "classes": len(prediction.classes),
+            "row": np.asarray(result.rows[:n]).tolist(),
+            "label": [place[label] for label in np.asarray(result.truth[:n]).tolist()],
+            "prediction": [place[label] for label in prediction.labels[:n].tolist()],
+            "confidence": _short(prediction.confidence[:n]),
+            "credibility": None if credibility is None else _short(credibility[:n]),
+            "regions": None if counts is None else packed(counts[:n]),
+        }
+
+
+def _digest(result: CellResult) -> str:
+    """Return a hash of the test examples of a split, equal where two runs test the same ones."""
+    text = repr((np.asarray(result.rows).tolist(), np.asarray(result.truth).tolist()))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _at_most(counts: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """Return for each place j of ``levels`` the number of counts that are at most j."""
+    return np.cumsum(np.bincount(counts.ravel(), minlength=len(levels) + 1))[levels]
+
+
+def _pairs(truth: np.ndarray, labels: np.ndarray) -> tuple[list[tuple[Any, Any]], list[int]]:
+    """Return the pairs of true and predicted labels that occur, and their numbers."""
+    true_names, true_codes = np.unique(truth, return_inverse=True)
+    names, codes = np.unique(labels, return_inverse=True)
+    found, numbers = np.unique(true_codes * len(names) + codes, return_counts=True)
+    pairs = [(true_names[one // len(names)].item(), names[one % len(names)].item()) for one in found.tolist()]
+    return pairs, numbers.tolist()
+
+
+def _examples(result: CellResult, prediction: Prediction, levels: Sequence[float]) -> list[Example]:
+    """Return the least and the most trusted test examples, and the wrong ones with the most confidence."""
+    certainty = prediction.certainty
+    if len(certainty) and certainty.min() == certainty.max():
+        return []  # no example is trusted more than another
+    order = np.argsort(certainty, kind="stable")
+    wrong = np.flatnonzero(prediction.labels != np.asarray(result.truth))
+    wrong = wrong[np.argsort(-certainty[wrong], kind="stable")]
+    groups = {"least": order[:SHOWN], "wrong": wrong[:SHOWN], "most": order[::-1][:SHOWN]}
+    found = []
+    for group, rows in groups.items():
+        part = prediction.take(rows)
+        sets: list[list[tuple]] = []
+        if part.has_regions:
+            sets = [part.label_sets(float(level)) for level in levels]
+        credibility, confidence = part.credibility, part.confidence
+        for place, row in enumerate(rows.tolist()):
+            found.append(
+                Example(
+                    group,
+                    int(result.rows[row]),
+                    str(np.asarray(result.truth)[row]),
+                    str(prediction.labels[row]),
+                    float(confidence[place]),
+                    None if credibility is None else float(credibility[place]),
+                    _by_level(levels, [one[place] for one in sets]),
+                )
+            )
+    return found
+
+
+def _by_level(levels: Sequence[float], sets: Sequence[tuple]) -> tuple[tuple[str, str], ...]:
+    """Return each region once, with the levels at which it is the same."""
+    found: dict[str, list[str]] = {}
+    for level, labels in zip(levels if sets else (), sets, strict=True):
+        found.setdefault("{" + ", ".join(map(str, labels)) + "}", []).append(f"{float(level)!r}")
+    return tuple((", ".join(at), region) for region, at in found.items())
+
+
+def _short(values: np.ndarray) -> list[float | None]:
+    """Return numbers with four decimals; None where they are not finite."""
+    return [round(value, 4) if np.isfinite(value) else None for value in np.asarray(values, float).tolist()]

@@ -1,0 +1,280 @@
+"""The tables of one data set: results, regions, accepted predictions, certificates, times, tuning."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from confml.measures import known_metrics
+from confml.report.page.answer import RISK, Answer
+from confml.report.page.material import Material, ViewData
+from confml.report.page.page_table import Cell, PageTable, fixed, short, spread
+from confml.report.result_tables import REGION_METRICS
+from confml.report.summaries import SummaryRow
+
+# metric -> (heading, factor, decimals, whether the sd is shown)
+MAIN = {
+    "error": ("error (%)", 100.0, 2, True),
+    "f1_macro": ("macro F1 (%)", 100.0, 2, False),
+    "augrc": ("AUGRC (%)", 100.0, 3, False),
+    "aurc": ("AURC (%)", 100.0, 3, False),
+    "auroc_correct": ("AUROC of correctness", 1.0, 3, False),
+    "log_loss": ("log loss", 1.0, 3, False),
+    "brier": ("Brier score", 1.0, 3, False),
+    "ece": ("calibration error (%)", 100.0, 2, False),
+}
+Summary = dict[tuple, SummaryRow]
+
+
+class DatasetTables:
+    """The tables of one data set of one or several runs.
+
+    id: prefix of identifiers. most: number of views in a table, the first ones of ``best``, labels by AUGRC.
+    """
+
+    def __init__(
+        self, material: Sequence[Material], dataset: str, id: str, most: int, best: Sequence[str] = ()
+    ):
+        self.material, self.dataset, self.id, self.most = material, dataset, id, 3 * most
+        self.views = [(one, view) for one in material for view in one.of_dataset(dataset)]
+        self.cut = ""
+        if len(self.views) > most:
+            self.cut = (
+                f" {most} of {len(self.views)} methods and views, those with the smallest AUGRC; all of them "
+                "are in summary.csv."
+            )
+            kept = set(best[:most])
+            self.views = [pair for pair in self.views if pair[1].label in kept]
+        self.summary: dict[tuple, SummaryRow] = {}
+        for one in material:
+            for row in one.results.summary:
+                if row.dataset == dataset:
+                    key = (one.run, row.dataset, row.method, row.variant, row.view, row.metric, row.level)
+                    self.summary[key] = row
+        self.splits = max((one.number_of_splits(dataset) for one in material), default=0)
+
+    def value(self, view: ViewData, metric: str, level: float | None = None) -> SummaryRow | None:
+        return self.summary.get((view.run, *view.key, metric, level))
+
+    @property
+    def protocol(self) -> str:
+        """A clause on the splits for captions."""
+        protocol = getattr(self.material[0].results.config, "protocol", None)
+        kind = getattr(protocol, "kind", "")
+        splits = f"{self.splits} splits" if self.splits != 1 else "one split"
+        return f"{kind}, {splits}" if kind else splits
+
+    def results(self, answer: Answer) -> PageTable:
+        """Return errors, areas and differences from the best method, one row per method and view."""
+        metrics = [name for name in MAIN if any(self.value(view, name) for _, view in self.views)]
+        headings = ["method", *(MAIN[name][0] for name in metrics)]
+        headings += ["difference from best (points)", "95 % interval", "p (Holm)", "decided at 1 % risk (%)"]
+        direction = {name: known_metrics()[name].direction for name in metrics if name in known_metrics()}
+        several = len(self.material) > 1
+        mean = ", mean ± sd" if self.splits > 1 else ""
+        table = PageTable(
+            f"{self.id}.results",
+            f"Results on {self.dataset} ({self.protocol}{mean}). Best values are bold.",
+            headings,
+            note="Differences are of the error of each method's first view; p-values are those of the "
+            + ("corrected resampled t test" if self.splits > 1 else "exact test of McNemar")
+            + ", corrected by Holm. "
+            + ("Means are over all splits of a run, differences over common splits. " if several else "")
+            + f"AUGRC, AURC: areas under the (generalised) risk-coverage curve.{self.cut}",
+        )
+        differences = {one.label: one for one in answer.others}
+        decided = self._decided()
+        for _, view in self.views:
+            cells: list[Any] = [view.label]
+            for name in metrics:
+                row = self.value(view, name)
+                _, factor, digits, with_sd = MAIN[name]
+                if row is None:
+                    cells.append("\N{EN DASH}")
+                elif with_sd:
+                    cells.append(spread(row.mean, row.sd, digits, factor))
+                else:
+                    cells.append(fixed(row.mean, digits, factor))
+            other = differences.get(view.label)
+            if view.label == answer.best.label:
+                cells += ["best", "", "", ""]
+            elif other is None or other.reason:
+                cells += ["\N{EN DASH}", other.reason if other else "", "\N{EN DASH}", ""]
+            else:
+                known = not math.isnan(other.low)
+                cells += [
+                    fixed(other.difference, 2, 100),
+                    f"{fixed(other.low, 2, 100)} to {fixed(other.high, 2, 100)}" if known else "\N{EN DASH}",
+                    p_text(other.holm),
+                    "",
+                ]
+            cells[-1] = fixed(decided.get((view.run, view.key), math.nan), 0, 100)
+            table.add(*cells)
+        for place, name in enumerate(metrics):
+            if direction.get(name):
+                table.mark_best(1 + place, direction[name] == "lower")
+        table.mark_best(len(headings) - 1, lowest=False)
+        return table.limit(self.most, "summary.csv")
+
+    def _decided(self) -> dict[tuple, float]:
+        """Return the largest coverage of each view's mean curve with a risk of at most `RISK`."""
+        found: dict[tuple, float] = {}
+        for one in self.material:
+            for row in one.rows_of("rejection-curves.csv", self.dataset):
+                key = (one.run, (row["dataset"], row["method"], row["params"], row["view"]))
+                found.setdefault(key, 0.0)
+                if row["risk"] <= RISK + 1e-9:
+                    found[key] = max(found[key], 1 - float(row["rejection_rate"]))
+        return found
+
+    def regions(self) -> PageTable | None:
+        """Return coverage and sizes of regions, one row per method, view and level."""
+        table = PageTable(
+            f"{self.id}.regions",
+            f"Prediction regions on {self.dataset} ({self.protocol}; rates in %, set size in labels).",
+            ["method", "level", *(heading for heading, _ in REGION_METRICS.values())],
+            heads=2,
+            note="A coverage below 1 minus the level by more than chance explains violates validity."
+            + self.cut,
+        )
+        for one, view in self.views:
+            for level in dict.fromkeys(map(float, one.results.config.levels)):
+                found = [self.value(view, metric, level) for metric in REGION_METRICS]
+                if found[0] is None:
+                    continue
+                cells = [
+                    fixed(row.mean, 2 if share else 3, 100 if share else 1) if row else "\N{EN DASH}"
+                    for row, (_, share) in zip(found, REGION_METRICS.values(), strict=True)
+                ]
+                table.add(view.label, f"{level!r}", *cells)
+        return table.limit(self.most, "summary.csv") if table.rows else None
+
+    def accepted(self) -> PageTable | None:
+        """Return sure correct, unsure and sure incorrect rates at the thresholds of the config."""
+        table = PageTable(
+            f"{self.id}.accepted",
+            f"Accepted and rejected predictions on {self.dataset} ({self.protocol}; %).",
+            ["method", "threshold", "sure correct", "unsure", "sure incorrect"],
+            heads=2,
+            note="A prediction is accepted (sure) if its confidence reaches the threshold.",
+        )
+        for one, view in self.views:
+            for threshold in dict.fromkeys(map(float, one.results.config.thresholds)):
+                rows = [
+                    self.value(view, name, threshold) for name in ("sure_correct", "unsure", "sure_incorrect")
+                ]
+                if rows[0] is not None:
+                    cells = [fixed(row.mean if row else None, 2, 100) for row in rows]
+                    table.add(view.label, f"{threshold!r}", *cells)
+        return table.limit(self.most, "summary.csv") if table.rows else None
+
+    def certified(self) -> PageTable | None:
+        """Return the thresholds with a certified risk."""
+        table = PageTable(
+            f"{self.id}.certified",
+            f"Thresholds with a certified risk on {self.dataset}.",
+            ["method", "risk (%)", "certified splits", "threshold", "coverage (%)", "observed risk (%)"],
+            heads=2,
+            note="Half of each test part certifies the threshold with probability 95 %; coverage and "
+            "observed risk are those of the other half. Coverage counts a split without a certificate as 0.",
+        )
+        for one, view in self.views:
+            for row in one.rows_of("certified.csv", self.dataset):
+                if (row["dataset"], row["method"], row["params"], row["view"]) == view.key:
+                    table.add(
+                        view.label,
+                        f"{100 * row['risk']:g}",
+                        f"{row['certified']} of {row['splits']}",
+                        short(row["threshold"]),
+                        fixed(row["coverage"], 1, 100),
+                        fixed(row["observed_risk"], 2, 100),
+                    )
+        return table.limit(self.most, "certified.csv") if table.rows else None
+
+    def all_metrics(self) -> PageTable | None:
+        """Return every metric without a level, one row per metric and one column per view."""
+        views = [view for _, view in self.views][:12]
+        names = dict.fromkeys(key[5] for key in self.summary if key[4] and key[6] is None)
+        table = PageTable(
+            f"{self.id}.metrics",
+            f"All metrics without a level on {self.dataset} ({self.protocol}, mean ± sd).",
+            ["metric", "better", *(view.label for view in views)],
+            note="`confml describe NAME` explains a metric; metrics with a level are in summary.csv."
+            + (f" Columns: the first 12 of {len(self.views)} views." if len(self.views) > 12 else ""),
+        )
+        declared = known_metrics()
+        for name in names:
+            rows = [self.value(view, name) for view in views]
+            cells = ["\N{EN DASH}" if row is None else _with_sd(row.mean, row.sd) for row in rows]
+            better = (declared[name].direction or "") if name in declared else ""
+            table.add(name, better, *cells)
+        return table.limit(self.most, "summary.csv") if table.rows else None
+
+    def times(self) -> PageTable | None:
+        """Return mean seconds of fit, inner selection and prediction, one row per method."""
+        found: dict[tuple, list[dict]] = {}
+        labels: dict[tuple, str] = {}
+        for one in self.material:
+            names = {(c.dataset, c.method, c.variant): one.results.label(c) for c in one.cells}
+            for row in one.rows_of("timings.csv", self.dataset):
+                key = (one.run, row["dataset"], row["method"], row["params"])
+                labels[key] = names[key[1:]] + (f", {one.run}" if one.run else "")
+                found.setdefault(key, []).append(dict(row))
+        table = PageTable(
+            f"{self.id}.times",
+            f"Run times on {self.dataset} (mean seconds per split, one thread).",
+            ["method", "fit", "inner selection", "grid points", "prediction", "total"],
+        )
+        totals = {}
+        for key, rows in found.items():
+            means = [
+                sum(float(row[name] or 0) for row in rows) / len(rows)
+                for name in ("fit_seconds", "tuning_seconds", "predict_seconds")
+            ]
+            totals[key] = (means, sum(means), rows[0]["configurations"])
+        longest = max((total for _, total, _ in totals.values()), default=0.0)
+        for key, ((fit, tuning, predict), total, points) in totals.items():
+            bar = Cell(short(total, 3), bar=total / longest if longest else 0.0)
+            tuned = short(tuning, 3) if points else "\N{EN DASH}"
+            table.add(labels[key], short(fit, 3), tuned, points or "\N{EN DASH}", short(predict, 3), bar)
+        return table.limit(self.most, "timings.csv") if table.rows else None
+
+    def tuning(self) -> PageTable | None:
+        """Return the grid points that inner selection has chosen, and how often."""
+        found: dict[tuple, dict[str, list[dict]]] = {}
+        labels = {}
+        for one in self.material:
+            names = {(c.dataset, c.method, c.variant): one.results.label(c) for c in one.cells}
+            for row in one.rows_of("tuning.csv", self.dataset):
+                key = (one.run, row["dataset"], row["method"], row["params"])
+                labels[key] = names[key[1:]] + (f", {one.run}" if one.run else "")
+                found.setdefault(key, {}).setdefault(row["candidate"], []).append(dict(row))
+        table = PageTable(
+            f"{self.id}.tuning",
+            f"Inner selection on {self.dataset}: grid points that were chosen.",
+            ["method", "chosen", "splits", "inner score, mean", "grid points", "selected by"],
+            heads=2,
+        )
+        for key, points in found.items():
+            splits = sum(row["chosen"] for rows in points.values() for row in rows)
+            for candidate, rows in points.items():
+                chosen = [row for row in rows if row["chosen"]]
+                if chosen:
+                    means = [row["mean"] for row in chosen if row["mean"] is not None]
+                    score = short(sum(means) / len(means)) if means else "\N{EN DASH}"
+                    times = Cell(f"{len(chosen)} of {splits}", bar=len(chosen) / splits)
+                    table.add(labels[key], candidate, times, score, len(points), rows[0]["select_by"])
+        return table.limit(self.most, "tuning.csv") if table.rows else None
+
+
+def p_text(value: float) -> str:
+    """Return a p-value with three decimals."""
+    if math.isnan(value):
+        return "\N{EN DASH}"
+    return f"{value:.3f}" if value >= 5e-4 else "<0.001"
+
+
+def _with_sd(mean: float, sd: float) -> str:
+    text = short(mean)
+    return text if math.isnan(sd) or math.isnan(mean) else f"{text} ± {short(sd, 2)}"

@@ -1,0 +1,343 @@
+"""The page of one run: its parts in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from confml.report.page.about_run import (
+    citations,
+    config_text,
+    data_table,
+    manifest_of,
+    provenance_table,
+)
+from confml.report.page.answer import (
+    Answer,
+    answers,
+    best_first,
+    best_sentence,
+    decided_sentence,
+    fixed_points,
+    listed,
+)
+from confml.report.page.charts import DRAWN, rank_diagram, region_charts, reliability, risk_coverage
+from confml.report.page.details import Details, details
+from confml.report.page.material import Material
+from confml.report.page.page_table import PageTable, fixed, plain, short, slug, unique
+from confml.report.page.render import render
+from confml.report.page.result_parts import DatasetTables
+from confml.report.page.svg import Chart
+from confml.report.published import known_tables
+from confml.report.sections.published_tables import COMPUTED
+from confml.report.sections.ranks import Ranking, ranking, words_of
+
+MOST_ROWS = 300
+RESERVED = (
+    *("answer", "answer-table", "warnings", "ranks", "published", "failures", "others", "figures", "data"),
+    *("data-sets", "config", "provenance", "provenance-table", "cite", "status", "theme", "top"),
+    *("ranks-error", "ranks-augrc", "pairs", "paired", "incomparable", "settings", "runs", "runs-table"),
+)
+"""Identifiers of the page that no data set may have."""
+CHARTED = 24
+"""Number of data sets with charts and details; tables are shown for all of them."""
+
+
+@dataclass(frozen=True)
+class DatasetPart:
+    """Everything that the page shows of one data set."""
+
+    id: str
+    name: str
+    facts: str
+    answer: Answer
+    sentences: list[str]
+    tables: dict[str, PageTable]
+    charts: list[Chart]
+    details: Details | None
+    left_out: str
+
+
+def run_page(material: Material, folder: Path) -> str:
+    """Return the page of one run as HTML. folder: of its manifest."""
+    results = material.results
+    manifest = manifest_of(folder)
+    found = answers([material])
+    parts = dataset_parts([material], found)
+    done = sum(cell.key in results.results for cell in results.cells)
+    return render(
+        "run.html",
+        name=results.config.name,
+        about=" ".join((getattr(results.config, "about", None) or "").split()),
+        question=question([material], found),
+        headline=headline(found),
+        summary=answer_table(found) if len(found) > 1 else None,
+        cells=f"{done} of {len(results.cells)} cells are done, {len(results.failures)} failed.",
+        notes=material.notes,
+        ranks=rank_parts(material),
+        parts=parts,
+        levels=material.levels.tolist(),
+        published=published(material),
+        failures=failures(material),
+        others=other_tables(material),
+        figures=[(one.path, one.caption) for one in material.pictures],
+        data=data_table(results),
+        data_notes=[(info.name, info.notes) for _, info in sorted(results.datasets.items()) if info.notes],
+        config=config_text(manifest),
+        provenance=provenance_table(manifest),
+        citations=citations(results),
+    )
+
+
+def dataset_parts(material: Sequence[Material], found: Sequence[Answer], with_details: bool = True):
+    """Return the part of each data set; fewer rows, lines and details each where there are many data sets."""
+    number = len(found)
+    ids = unique([*RESERVED, *(slug(one.dataset) for one in found)])[len(RESERVED) :]
+    most = max(20, min(MOST_ROWS, 600 // max(number, 1)))
+    parts = []
+    for place, (id, one) in enumerate(zip(ids, found, strict=True)):
+        best = best_first(material, one.dataset)
+        tables = DatasetTables(material, one.dataset, id, most, best)
+        shown = {
+            "results": tables.results(one),
+            "regions": tables.regions(),
+            "accepted": tables.accepted(),
+            "certified": tables.certified(),
+            "tuning": tables.tuning(),
+            "times": tables.times(),
+            "metrics": tables.all_metrics(),
+        }
+        views = [view for view_material in material for view in view_material.of_dataset(one.dataset)]
+        charts: list[Chart] = []
+        detail, left_out = None, ""
+        if place < CHARTED:
+            lines = max(7, min(DRAWN, 120 // number))
+            charts = dataset_charts(material, one.dataset, views, best, id, lines)
+            if with_details:
+                limit = max(1, min(8, 60 // number))
+                detail = details(material[0], one.dataset, id, best, limit)
+        else:
+            left_out = f"Charts and details are on this page for the first {CHARTED} data sets only."
+        info = material[0].results.datasets.get(one.dataset)
+        facts = ""
+        if info is not None:
+            facts = (
+                f"{info.rows} rows, {info.attributes} features, {info.classes} classes; {tables.protocol}."
+            )
+        parts.append(
+            DatasetPart(
+                id,
+                one.dataset,
+                facts,
+                one,
+                [best_sentence(one), decided_sentence(one)] if number > 1 else [],
+                {name: table for name, table in shown.items() if table is not None},
+                charts,
+                detail,
+                left_out,
+            )
+        )
+    return parts
+
+
+def dataset_charts(material, dataset, views, best, id: str, lines: int) -> list[Chart]:
+    """Return the charts of one data set with at most ``lines`` lines each."""
+    kept = views
+    if len(views) > lines:
+        rank = {label: place for place, label in enumerate(best)}
+        names = {one.label for one in sorted(views, key=lambda one: rank.get(one.label, len(rank)))[:lines]}
+        kept = [one for one in views if one.label in names]
+    styles = {one.label: place for place, one in enumerate(kept)}
+    found = [
+        risk_coverage(material, dataset, kept, best, styles, f"{id}.risk-coverage"),
+        *region_charts(material, dataset, kept, best, styles, id),
+        reliability(dataset, kept, best, styles, f"{id}.calibration"),
+    ]
+    charts = [one for one in found if one is not None]
+    if len(views) > lines:
+        for chart in charts:
+            chart.left_out = (
+                f"{lines} of {len(views)} methods and views are drawn, those with the smallest AUGRC or "
+                "error; rejection-curves.csv and summary.csv have all of them."
+            )
+    return charts
+
+
+# ---- the answer
+
+
+def question(material: Sequence[Material], found: Sequence[Answer]) -> str:
+    """Return the question that a run answers."""
+    methods = {(one.run, cell.method, cell.variant) for one in material for cell in one.cells}
+    names = list(dict.fromkeys(name for one in material for name in one.datasets))
+    where = names[0] if len(names) == 1 else f"{len(names)} data sets ({listed(names, 5)})"
+    if len(methods) == 1:
+        return (
+            f"How many errors does one method make on {where}, and which of its predictions can be trusted?"
+        )
+    which = f"Which of {len(methods)} methods has the lowest error"
+    return f"{which} on {where}, and which of their predictions can be trusted?"
+
+
+def headline(found: Sequence[Answer]) -> list[str]:
+    """Return the answer in two sentences; for several data sets a count over them."""
+    if not found:
+        return ["No cell is done yet, so there is no answer."]
+    if len(found) == 1:
+        return [best_sentence(found[0]), decided_sentence(found[0])]
+    wins: dict[str, list[str]] = {}
+    for one in found:
+        wins.setdefault(one.best.label, []).append(f"{one.dataset} ({fixed_points(one)} %)")
+    order = sorted(wins, key=lambda label: -len(wins[label]))
+    best = "; ".join(f"{label} on {listed(wins[label])}" for label in order[:4])
+    rest = f"; {len(order) - 4} other methods on the other data sets" if len(order) > 4 else ""
+    alike = sum(bool(one.indistinguishable) for one in found)
+    clear = f"on {alike} of {len(found)} data sets other methods are indistinguishable from the best one"
+    decided = [one.decided.observed for one in found]
+    return [
+        f"Lowest error: {best}{rest}; {clear} at the 5 % level.",
+        f"At an observed risk of 1 %, between {100 * min(decided):.0f} and {100 * max(decided):.0f} % of the "
+        "predictions can be accepted, depending on the data set.",
+    ]
+
+
+def answer_table(found: Sequence[Answer]) -> PageTable:
+    """Return one row per data set: best method, the next one, and the predictions that can be decided."""
+    table = PageTable(
+        "answer-table",
+        "Best method of each data set by mean error.",
+        ["data set", "best", "error (%)", "next", "difference (points)", "95 % interval", "indistinguishable",
+         "decided at 1 % risk (%)", "certified (%)"],
+        note="Indistinguishable: methods whose error does not differ from the best at the 5 % level. "
+        "Decided: largest coverage with an observed risk of at most 1 %. Certified: mean coverage on new "
+        "examples of a threshold with certified risk.",
+    )  # fmt: skip
+    for one in found:
+        compared = [other for other in one.others if not other.reason]
+        first = compared[0] if compared else None
+        known = first is not None and first.low == first.low
+        alike = one.indistinguishable
+        table.add(
+            one.dataset,
+            one.best.label,
+            fixed_points(one),
+            first.label if first else "",
+            fixed(first.difference, 2, 100) if first else "",
+            f"{fixed(first.low, 2, 100)} to {fixed(first.high, 2, 100)}" if first and known else "",
+            f"{len(alike)} of {len(compared)}" + (f": {listed(alike, 3)}" if alike else ""),
+            fixed(one.decided.observed, 0, 100),
+            "\N{EN DASH}" if one.decided.certified is None else fixed(one.decided.certified, 0, 100),
+        )
+    return table
+
+
+# ---- all data sets together
+
+
+@dataclass(frozen=True)
+class RankPart:
+    """Mean ranks of the methods by one metric, with a sentence, a diagram and a table."""
+
+    title: str
+    text: str
+    diagram: Any
+    table: PageTable
+
+
+def rank_parts(material: Material) -> list[RankPart]:
+    """Return the ranks by error and by AUGRC over the data sets of a run; none with one data set."""
+    found = (ranking(material.results, metric) for metric in ("error", "augrc"))
+    return [rank_part(one) for one in found if one is not None]
+
+
+def rank_part(found: Ranking) -> RankPart:
+    """Return the ranking of methods over data sets."""
+    outcome = found.comparison
+    words = {"augrc": "AUGRC"}.get(found.metric, words_of(found.metric))
+    title = f"Mean ranks by {words}"
+    text = (
+        f"{len(found.labels)} methods on {len(found.datasets)} data sets; Friedman's test: p = "
+        f"{short(outcome.p_value, 2)}; critical difference of Nemenyi's test at the 5 % level: "
+        f"{short(outcome.critical_difference, 3)}. Methods under one bar are indistinguishable."
+    )
+    if found.left_out:
+        text += f" Left out, because some results are missing: {listed(found.left_out)}."
+    table = PageTable(
+        f"ranks-{slug(found.metric)}",
+        f"Mean ranks by {words} (1 is best).",
+        ["method", "mean rank", "data sets won", "difference from best", "within critical difference"],
+    )
+    best = float(outcome.mean_ranks.min())
+    wins = (outcome.ranks == outcome.ranks.min(axis=1, keepdims=True)).sum(axis=0)
+    for place, label in sorted(enumerate(found.labels), key=lambda item: outcome.mean_ranks[item[0]]):
+        rank = float(outcome.mean_ranks[place])
+        near = rank - best < outcome.critical_difference
+        table.add(label, fixed(rank, 2), int(wins[place]), fixed(rank - best, 2), "yes" if near else "no")
+    diagram = rank_diagram(found, f"ranks-{slug(found.metric)}-diagram", f"{title}, with critical difference")
+    return RankPart(title, text, diagram, table.limit(MOST_ROWS, "summary.csv"))
+
+
+# ---- tables of other sections
+
+
+def published(material: Material) -> list[tuple[str, PageTable]]:
+    """Return (source, table) of the published tables of the config, for the data sets of the run."""
+    found = []
+    for name, one in known_tables().items():
+        rows = material.rows_of(f"tables/{name}.csv")
+        here = {row["dataset"] for row in rows if row["status"] == COMPUTED}
+        if not rows:
+            continue
+        quantities = len(one.columns) > 1
+        table = PageTable(
+            f"published-{slug(name)}",
+            f"{one.title}: published numbers and those of this run.",
+            [*one.keys.values(), *(["quantity"] if quantities else []), "published", "this run", "difference",
+             "as printed", "sd", "splits", "status"],
+            heads=len(one.keys) + quantities,
+            note=" ".join(one.notes),
+        )  # fmt: skip
+        for row in rows:
+            if row["dataset"] in here:
+                words = [one.columns[row["quantity"]]] if quantities else []
+                values = (row[key] for key in ("paper", "confml", "difference", "as_printed", "sd", "splits"))
+                table.add(*(row[key] for key in one.keys), *words, *values, row["status"])
+        absent = len({row["dataset"] for row in rows} - here)
+        if absent:
+            table.note += f" Data sets without results in this run: {absent}; they are in tables/{name}.csv."
+        found.append(
+            (f"{one.source}. All numbers in {one.unit}.", table.limit(MOST_ROWS, f"tables/{name}.csv"))
+        )
+    return found
+
+
+def failures(material: Material) -> PageTable | None:
+    """Return the failed cells."""
+    if not material.rows_of("failures.csv"):
+        return None
+    return _any_table(material, "failures.csv", "Cells that failed, with the reason.")
+
+
+KNOWN = {
+    *("timings.csv", "tuning.csv", "failures.csv", "class-coverage.csv", "rejection-curves.csv"),
+    *("certified.csv", "confusion.csv", "class-metrics.csv", "tables/results.csv"),
+    "tables/acceptance.csv",
+}
+
+
+def other_tables(material: Material) -> list[PageTable]:
+    """Return the other tables that sections have written, the first rows of each."""
+    published_paths = {f"tables/{name}.csv" for name in known_tables()}
+    paths = [path for path in material.tables if path not in KNOWN | published_paths]
+    return [_any_table(material, path, path) for path in paths[:20] if len(material.tables[path].header) > 1]
+
+
+def _any_table(material: Material, path: str, caption: str, most: int = 200) -> PageTable:
+    table = material.tables[path]
+    rows = [[plain(value) for value in row] for row in table.rows]
+    shown = PageTable(f"file.{slug(path)}", caption, list(map(str, table.header)))
+    for row in rows:
+        shown.add(*row)
+    return shown.limit(most, path)

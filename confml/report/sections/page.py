@@ -1,0 +1,42 @@
+"""The page of a run: ``report.html``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from confml.report.page.material import Material
+from confml.report.page.run_page import run_page
+from confml.report.sections.base import Document, Item, Section
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+
+class Page(Section):
+    """``report.html``: the answer, the tables and curves of every data set, and their origin, on one page.
+
+    It opens without a network and needs no other file. It fits no model: it shows the tables of the other
+    sections and the stored predictions. The data set is loaded again only where its card has ``image:``, for
+    pictures of test examples.
+    """
+
+    name = "page"
+    place = 200
+    files = {"report.html": "all results on one page, for a browser"}
+
+    def __init__(self, results: RunResults, folder: Path):
+        super().__init__(results, folder)
+        self._material = Material(results)
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        self._material.add(result)
+        yield from ()
+
+    def see(self, item: Item) -> None:
+        self._material.see(item)
+
+    def items(self) -> Iterator[Item]:
+        yield Document("report.html", run_page(self._material, self.folder))

@@ -1,0 +1,124 @@
+"""The answer of a page: the best method, by how much, and what is indistinguishable from it."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from report.report_cases import entry, make_config, make_run, result_of
+
+from confml.measures.comparison import corrected_t
+from confml.measures.prediction import Prediction
+from confml.report import DatasetInfo
+from confml.report.page.answer import answers, best_sentence, decided_sentence, listed, paired_test
+from confml.report.page.charts import wilson
+from confml.report.page.images import png_uri
+from confml.report.page.material import Material
+from confml.report.page.page_table import PageTable, number_of, unique
+from confml.report.page.svg import ticks, top_of
+from confml.report.sections.rejection_curves import RejectionCurves
+
+
+def run_with_errors(wrong, splits=("r0", "r1", "r2")):
+    """A run whose methods make the given numbers of errors on 50 examples of each split."""
+
+    def predict(cell):
+        errors = wrong[cell.method][splits.index(cell.split)]
+        truth = np.zeros(50, dtype=int)
+        scores = np.where(np.arange(50)[:, None] < errors, [0.2, 0.8], [0.9, 0.1])
+        scores = scores + np.arange(50)[:, None] * [[1e-3, -1e-3]]
+        prediction = Prediction(np.array([0, 1]), scores / scores.sum(axis=1, keepdims=True), "probability")
+        return result_of(cell, {"probability": prediction}, truth, train_rows=100)
+
+    config = make_config([entry(name) for name in wrong])
+    return make_run(config, predict, {"d": DatasetInfo("d", 150, 2, 2)}, list(splits))
+
+
+def material_of(run, tmp_path):
+    found = Material(run)
+    for result in run.finished():
+        found.add(result)
+    for item in RejectionCurves(run, tmp_path).items():
+        found.see(item)
+    return found
+
+
+def test_the_best_method_and_its_differences(tmp_path):
+    wrong = {"a": [5, 6, 4], "b": [6, 6, 5], "c": [30, 31, 29]}
+    (one,) = answers([material_of(run_with_errors(wrong), tmp_path)])
+    assert one.best.label == "a" and one.error == pytest.approx(0.1) and one.splits == 3
+    assert [other.label for other in one.others] == ["b", "c"]
+    expected = corrected_t(np.array([1, 0, 1]) / 50, 100, 50)
+    assert one.others[0].difference == pytest.approx(expected.difference)
+    assert (one.others[0].low, one.others[0].high) == pytest.approx((expected.low, expected.high))
+    assert one.others[1].holm == pytest.approx(2 * one.others[1].p_value)
+    assert one.indistinguishable == ["b"]
+    assert "a has the lowest error, 10.0 ± 2.0 % over 3 splits" in best_sentence(one)
+    assert "Indistinguishable from it at the 5 % level: b." in best_sentence(one)
+
+
+def test_one_split_is_tested_on_its_examples(tmp_path):
+    (one,) = answers([material_of(run_with_errors({"a": [2], "b": [20]}, ("r0",)), tmp_path)])
+    (other,) = one.others
+    assert other.difference == pytest.approx(0.36) and other.low < 0.36 < other.high
+    assert other.p_value == pytest.approx(2 * 0.5**18) and other.splits == 1
+
+
+def test_runs_on_other_examples_are_not_compared(tmp_path):
+    first = material_of(run_with_errors({"a": [2, 3, 4]}), tmp_path)
+    other = run_with_errors({"b": [9, 9, 9]})
+    moved = {
+        key: SimpleNamespace(**{**vars(one), "rows": one.rows + 1, "views": one.views,
+                                "split_train_rows": one.split_train_rows})
+        for key, one in other.results.items()
+    }  # fmt: skip
+    second = Material(other, "second")
+    for result in moved.values():
+        second.add(result)
+    (one,) = answers([first, second])
+    assert [(other.label, other.reason) for other in one.others] == [("b, second", "different test examples")]
+    assert one.indistinguishable == [] and math.isnan(one.others[0].p_value)
+
+
+def test_decided_predictions(tmp_path):
+    (one,) = answers([material_of(run_with_errors({"a": [5, 5, 5]}), tmp_path)])
+    curve = {1 - row["rejection_rate"]: row["risk"] for row in material_of(
+        run_with_errors({"a": [5, 5, 5]}), tmp_path).rows_of("rejection-curves.csv", "d")}  # fmt: skip
+    assert one.decided.observed == pytest.approx(max(x for x, risk in curve.items() if risk <= 0.01))
+    assert f"{100 * one.decided.observed:.0f} %" in decided_sentence(one)
+
+
+def test_paired_test_is_the_exact_one():
+    first, second = np.zeros(20, bool), np.zeros(20, bool)
+    first[:6] = second[5] = True
+    low, high, p_value = paired_test(first, second)
+    assert p_value == pytest.approx(2 * 0.5**5) and low < 5 / 20 < high
+    assert paired_test(first, first)[2] == 1.0
+
+
+def test_wilson():
+    low, high = wilson(8, 10)
+    assert (low, high) == pytest.approx((0.4902, 0.9433), abs=1e-4)
+
+
+def test_small_helpers():
+    assert listed(["a"]) == "a" and listed(["a", "b", "c"]) == "a, b and c"
+    assert listed(list("abcdef"), 3) == "a, b and 4 more"
+    assert (
+        unique(["a", "a", "a-2", "b"]) == ["a", "a-3", "a-2", "b"] or len(set(unique(["a", "a", "a-2"]))) == 3
+    )
+    assert number_of("\N{MINUS SIGN}1.5 ± 2") == -1.5 and number_of("<0.001") == 0.001
+    assert number_of("tcm") is None
+    assert ticks(0, 100, 5) == [0, 20, 40, 60, 80, 100] and top_of([0.3, 7.2]) == 8
+    assert png_uri(np.zeros((2, 3), np.uint8)).startswith("data:image/png;base64,iVBOR")
+
+
+def test_best_values_are_marked_by_what_is_printed():
+    table = PageTable("t", "caption", ["method", "error"])
+    for name, error in (("a", "1.00"), ("b", "1.00"), ("c", "2.00")):
+        table.add(name, error)
+    table.mark_best(1)
+    assert [row[1].best for row in table.rows] == [True, True, False]
+    assert table.numeric == [False, True]
+    cut = table.limit(2, "summary.csv")
+    assert len(cut.rows) == 2 and "2 of 3 rows" in cut.note

@@ -1,0 +1,110 @@
+"""The page of several runs, made by ``confml report A B``."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from report.page.test_page import Elements
+
+import confml
+from confml.cli import main
+from confml.measures.comparison import corrected_t
+from confml.report.page.comparison import comparison_page, run_names
+
+CONFIG = {
+    "datasets": [{"generate": "five-gaussians", "n": 60}, "wine-sklearn"],
+    "methods": [{"name": "naive-bayes"}, {"name": "knn", "k": 1}],
+    "protocol": {"kind": "holdout", "test-size": 0.3, "repeats": 3},
+    "levels": [0.1],
+    "thresholds": [0.9],
+    "seed": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    configs = {
+        "plain": CONFIG,
+        "scaled": CONFIG | {"steps": ["standardise"]},
+        "other-seed": CONFIG | {"seed": 2, "datasets": ["wine-sklearn"]},
+    }
+    for name, config in configs.items():
+        confml.run(config | {"name": name}, out=folder / name, jobs=1, engine="serial")
+    return folder
+
+
+def cells_of(page, start):
+    """Texts of the rows whose identifier begins with ``start``."""
+    rows = page.split("<tr ")[1:]
+    found = [row.split("</tr>")[0] for row in rows if row.startswith(f'id="{start}.')]
+    return [["".join(Elements(f"<p>{cell}</p>").texts) for cell in _cells(row)] for row in found]
+
+
+def _cells(row):
+    return re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S)
+
+
+def test_equal_methods_are_paired(runs):
+    text, sentences = comparison_page([runs / "plain", runs / "scaled"])
+    Elements(text)
+    rows = cells_of(text, "pairs")
+    assert len(rows) == 4 and all(row[2:4] == ["plain", "scaled"] for row in rows)
+    (row,) = [row for row in rows if row[:2] == ["wine-sklearn", "knn k=1"]]
+    errors = []
+    for name in ("plain", "scaled"):
+        metrics = confml.load_run(runs / name).metrics
+        mine = metrics[(metrics.dataset == "wine-sklearn") & (metrics.method == "knn")]
+        errors.append(mine[mine.metric == "error"].sort_values("split").value.to_numpy())
+    expected = corrected_t(errors[0] - errors[1], 124, 54)
+    assert float(row[6].replace("\N{MINUS SIGN}", "-")) == pytest.approx(100 * expected.difference, abs=0.006)
+    assert row[7].startswith(f"{100 * expected.low:.2f}".replace("-", "\N{MINUS SIGN}"))
+    assert row[4] == f"{100 * np.mean(errors[0]):.2f}" and row[10] == "3"
+    assert len(sentences) == 2 and all(sentence in "".join(Elements(text).texts) for sentence in sentences)
+
+
+def test_results_on_other_test_examples_are_not_compared(runs):
+    text, _ = comparison_page([runs / "plain", runs / "other-seed"])
+    said = "".join(Elements(text).texts)
+    assert "different test examples" in said and "five-gaussians is in plain only" in said
+    assert cells_of(text, "pairs") == []
+    assert [row[0] for row in cells_of(text, "settings")] == ["datasets", "seed"]
+    assert "results are missing: knn k=1, other-seed and naive-bayes, other-seed" in said
+    alone, _ = comparison_page([runs / "other-seed", runs / "other-seed"])
+    assert "Ranks by error need two methods" in "".join(Elements(alone).texts)
+
+
+def test_ranks_of_methods_of_two_runs(runs):
+    text, _ = comparison_page([runs / "plain", runs / "scaled"])
+    rows = cells_of(text, "ranks-error")
+    assert {row[0] for row in rows} == {
+        f"{method}, {run}" for method in ("naive-bayes", "knn k=1") for run in ("plain", "scaled")
+    }
+    assert sum(float(row[1]) for row in rows) == pytest.approx(10, abs=0.02)
+    assert 'class="chart ranks"' in text
+
+
+def test_names_of_runs(tmp_path):
+    assert run_names([tmp_path / "a", tmp_path / "b"], ["x", "y"]) == ["x", "y"]
+    assert run_names([tmp_path / "a", tmp_path / "b"], ["x", "x"]) == ["a", "b"]
+    assert run_names([tmp_path / "a" / "c", tmp_path / "b" / "c"], ["x", "x"]) == ["x (1)", "x (2)"]
+
+
+def call(capsys, *arguments):
+    with pytest.raises(SystemExit) as ended:
+        main([str(one) for one in arguments])
+    return ended.value.code or 0, *capsys.readouterr()
+
+
+def test_the_command_writes_one_page(runs, tmp_path, capsys):
+    code, out, _ = call(capsys, "report", runs / "plain", runs / "scaled", "--out", tmp_path / "both")
+    assert code == 0 and out.endswith(f"page: {tmp_path / 'both' / 'report.html'}\n")
+    code, out, _ = call(capsys, "report", runs / "plain", runs / "scaled", "--json")
+    assert code == 0 and json.loads(out)["page"] == str(runs / "comparison" / "report.html")
+    code, _, err = call(capsys, "report", runs / "plain", runs / "scaled", "--out", runs / "plain")
+    assert code == 2 and "this is the folder of a run" in err
+    code, _, err = call(capsys, "report", runs / "plain", "--out", tmp_path)
+    assert code == 2 and "--out needs" in err
+    code, _, err = call(capsys, "report", runs / "plain", "--table", "tcm-nn-table1")
+    assert code == 2 and "--table needs --out" in err

@@ -1,0 +1,200 @@
+"""``report.html`` without a browser: its structure, its numbers, and what hostile names do to it."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from report.report_cases import entry, golden_run, make_config, make_run, result_of
+
+from confml.measures.prediction import Prediction
+from confml.report import DatasetInfo, write_report
+from confml.report.page.levels import level_counts, packed, page_levels
+
+HOSTILE = '<script>alert("x")</script>'
+VOID = {"meta", "link", "input", "img", "br"}
+
+
+class Elements(HTMLParser):
+    """Every element of a page as (tag, attributes), and whether they are closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open, self.texts = [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def of(self, tag):
+        return [attrs for name, attrs in self.elements if name == tag]
+
+
+def random_prediction(rng, n, classes, kind):
+    scores = rng.random((n, len(classes)))
+    if kind != "p-value":
+        scores /= scores.sum(axis=1, keepdims=True)
+    extra = {"sd": np.full(scores.shape, 0.1)} if kind == "posterior" else {}
+    return Prediction(classes, scores, kind, extra=extra)
+
+
+def some_run(
+    datasets=("one", "two"), methods=3, n=40, classes=("a", "b", "c"), splits=("r0", "r1"), **others
+):
+    classes = np.array(classes)
+    entries = [entry("tcm-nn", sweep={"k": list(range(1, methods))}), entry("knn", {"k": 1})]
+
+    def predict(cell):
+        rng = np.random.default_rng(len(cell.dataset) + 7 * len(cell.variant) + len(cell.split))
+        truth = classes[rng.integers(0, len(classes), n)]
+        kind = "p-value" if cell.method == "tcm-nn" else "vote"
+        prediction = random_prediction(np.random.default_rng(len(cell.variant)), n, classes, kind)
+        return result_of(cell, {kind: prediction}, truth, train_rows=60)
+
+    infos = {name: DatasetInfo(name, 100, 4, len(classes)) for name in datasets}
+    return make_run(make_config(entries, **others), predict, infos, splits)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    write_report(some_run(), folder)
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_it_needs_nothing_from_outside(page):
+    found = Elements(page)
+    policy = next(one for one in found.of("meta") if one.get("http-equiv") == "Content-Security-Policy")
+    assert policy["content"].startswith("default-src 'none'")
+    assert not any(one.get("src") for tag in ("script", "iframe") for one in found.of(tag))
+    assert all(one["src"].startswith("data:") for one in found.of("img"))
+    assert all(one["href"].startswith("data:") for one in found.of("link"))
+    assert all(not one["href"].startswith(("http", "//")) for one in found.of("a"))
+    assert "@import" not in page and "url(" not in page
+
+
+def test_identifiers_are_unique_and_links_lead_somewhere(page):
+    found = Elements(page)
+    ids = [attrs["id"] for _, attrs in found.elements if attrs.get("id")]
+    assert len(ids) == len(set(ids))
+    named = {
+        name
+        for _, attrs in found.elements
+        for key in ("aria-labelledby", "for", "aria-describedby")
+        for name in (attrs.get(key) or "").split()
+    }
+    targets = {one["href"][1:] for one in found.of("a") if one["href"].startswith("#")}
+    assert named | targets <= set(ids)
+    assert {"answer", "one", "two", "data", "cite", "one.results.knn-k-1.error"} <= set(ids)
+
+
+def test_tables_have_captions_and_scopes(page):
+    found = Elements(page)
+    assert len(found.of("caption")) == len(found.of("table")) > 10
+    assert all(one.get("scope") in ("col", "row") for one in found.of("th"))
+    assert all(
+        one.get("aria-label") or one.get("aria-labelledby") for one in found.of("svg") if "role" in one
+    )
+
+
+def test_numbers_are_those_of_the_summary(page, tmp_path):
+    run = some_run()
+    for dataset in ("one", "two"):
+        row = next(
+            one for one in run.summary if (one.dataset, one.method, one.metric) == (dataset, "knn", "error")
+        )
+        text = f"{100 * row.mean:.2f} ± {100 * row.sd:.2f}"
+        cell = re.search(rf'id="{dataset}\.results\.knn-k-1\.error"[^>]*>(?:<b>)?([^<]*)', page)
+        assert cell and cell[1] == text
+
+
+def test_names_and_labels_are_escaped(tmp_path):
+    run = some_run(datasets=(HOSTILE, "two"), classes=(HOSTILE, "</style>", "b&amp;c"), name=HOSTILE)
+    write_report(run, tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in text and "</style></td>" not in text
+    found = Elements(text)
+    assert len(found.of("style")) == 2 and '<script>alert("x")</script>' in "".join(found.texts)
+    assert sum("src" not in one and "type" not in one for one in found.of("script")) == 1
+
+
+def test_data_for_the_script_is_json(page):
+    blocks = re.findall(r'<script type="application/json">(.*?)</script>', page, re.S)
+    values = [json.loads(block) for block in blocks]
+    assert sum("series" in one for one in values) == 8 and sum("views" in one for one in values) == 2
+
+
+@pytest.mark.parametrize("kind", ["p-value", "probability", "vote", "envelope", "posterior"])
+def test_level_counts_are_the_regions(kind):
+    rng = np.random.default_rng(3)
+    prediction = random_prediction(rng, 200, np.arange(5), kind)
+    if kind == "p-value":  # p-values on the levels themselves
+        prediction = Prediction(np.arange(5), rng.integers(0, 21, (200, 5)) / 20, kind)
+    levels = page_levels([0.05, 0.07, 0.35])
+    counts = level_counts(prediction, levels)
+    for place, level in enumerate(levels.tolist()):
+        assert np.array_equal(counts > place, prediction.region(level)), level
+    assert len(packed(counts)) == counts.size
+
+
+def test_levels_hold_those_of_the_config():
+    many = np.linspace(0.01, 0.99, 61)
+    assert np.array_equal(page_levels(many), many)
+    assert {0.033, 0.05} <= set(page_levels([0.033])) and np.all(np.diff(page_levels([0.5, 0.033])) > 0)
+
+
+def test_no_data_set_takes_an_identifier_of_the_page(tmp_path):
+    write_report(some_run(datasets=("data", "Data", "answer", "answer.results")), tmp_path)
+    found = Elements((tmp_path / "report.html").read_text(encoding="utf-8"))
+    ids = [attrs["id"] for _, attrs in found.elements if attrs.get("id")]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_large_run_does_not_make_a_large_page(tmp_path):
+    run = some_run(datasets=("one", "two", "three"), methods=40, n=3000, splits=("r0",))
+    write_report(run, tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert len(text) < 3_000_000
+    blocks = re.findall(r'<script type="application/json">(.*?)</script>', text, re.S)
+    views = [view for block in blocks for view in json.loads(block).get("views", ())]
+    assert sum(len(view["rows"]["row"]) for view in views if view["rows"]) <= 12_000
+    assert "methods and views are drawn" in text and "methods and views have details here" in text
+
+
+def test_a_run_without_results_has_a_page(tmp_path):
+    run = some_run()
+    empty = type(run)(run.config, run.cells, {}, (), run.datasets)
+    write_report(empty, tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "No cell is done yet" in text and "0 of 12 cells are done" in text
+    Elements(text)
+
+
+def test_awkward_results_have_a_page(tmp_path):
+    write_report(golden_run(), tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    found = "".join(Elements(text).texts)
+    assert 'ValueError: "k", too large' in found and 'say "e"' in found
+    assert "column 'id' looks like an id" in found
+
+
+def test_failures_and_notes_are_shown(tmp_path):
+    run = golden_run()
+    write_report(run, tmp_path)
+    text = (tmp_path / "report.html").read_text(encoding="utf-8")
+    for note in (tmp_path / "notes.txt").read_text(encoding="utf-8").splitlines():
+        assert note in "".join(Elements(text).texts)
