@@ -34,7 +34,12 @@ def config_page() -> str:
     ]
     for name in _referenced(schema, parts):
         properties = _properties(parts[name])
-        lines += [f"## {_PARTS.get(name, name)} {{#{name.lower()}}}", "", prose(parts[name]["description"]), ""]
+        lines += [
+            f"## {_PARTS.get(name, name)} {{#{name.lower()}}}",
+            "",
+            prose(parts[name]["description"]),
+            "",
+        ]
         if properties:
             lines += _keys(properties, (), parts)
         else:
@@ -67,7 +72,12 @@ def commands_page() -> str:
     for path, command in _commands(cli, ()):
         context = click.Context(command, info_name=" ".join(path), terminal_width=100, max_content_width=100)
         usage = command.collect_usage_pieces(context)
-        lines += [f"{'#' * (len(path))} confml {' '.join(path[1:])}", "", f"`{' '.join([*path, *usage])}`", ""]
+        lines += [
+            f"{'#' * (len(path))} confml {' '.join(path[1:])}",
+            "",
+            f"`{' '.join([*path, *usage])}`",
+            "",
+        ]
         lines += [_help(command.help or ""), ""]
         records = [one.get_help_record(context) for one in command.get_params(context)]
         if options := [one for one in records if one and one[0] != "-h, --help"]:
@@ -100,13 +110,24 @@ def metrics_page() -> str:
     for name in _names("metric"):
         entry = describe_all(name, "metric")[0]
         entries.setdefault(entry["file"], []).append(entry)
-    lines = ["# Metrics", "", "Every number that a run reports, by file. `confml describe NAME` shows one.", ""]
+    lines = [
+        "# Metrics",
+        "",
+        "Every number that a run reports, by file. `confml describe NAME` shows one.",
+        "",
+    ]
     for file, metrics in entries.items():
         lines += [f"## {file}", "", "| metric | meaning | formula | better | source |", "| --- " * 5 + "|"]
         for one in metrics:
             about = one["about"] + (f" ({', '.join(one['methods'])})" if one["methods"] else "")
             formula = _code(one["formula"]) if one["formula"] else ""
-            cells = (_code(one["name"]), _cell(about), formula, one["better"] or "", _cell(one["source"] or ""))
+            cells = (
+                _code(one["name"]),
+                _cell(about),
+                formula,
+                one["better"] or "",
+                _cell(one["source"] or ""),
+            )
             lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
     return _page(lines)

@@ -6,7 +6,8 @@ A page is run from top to bottom in an empty folder.
 - ``python`` blocks are executed in one namespace per page.
 - ``yaml`` blocks are checked as configs, a part of a config together with `REST_OF_CONFIG`.
 - A block with ``title="FILE"`` is written to FILE, or compared with FILE if a command has written it.
-- A ``text`` or ``csv`` block after a block that ran is its output; ``...`` stands for any text.
+- A ``text`` or ``csv`` block after a block that ran is its output, without lines of progress; ``...`` stands for any
+  text.
 - ``<!-- no run: REASON -->`` before a block leaves it out, ``<!-- exit 2 -->`` expects this exit code.
 """
 
@@ -33,6 +34,8 @@ FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 OUTPUTS = ("text", "csv")
+# Lines that depend on the machine and on what has been compiled before.
+PROGRESS = re.compile(r"^(?:\d+/\d+ tasks, .*|compiling .*)\n", re.MULTILINE)
 # Completes a part of a config, so that its keys and values can be checked.
 REST_OF_CONFIG = {"name": "part", "datasets": ["iris"], "methods": ["tcm-nn"], "protocol": "holdout"}
 
@@ -153,9 +156,9 @@ def run_shell(block: Block, folder: Path) -> str:
     lines = block.text.replace("\\\n", " ").splitlines()
     lines = [line for line in lines if line.strip() and not line.startswith("#")]
     if not all(re.fullmatch(r"confml [^|<>$;&]*", line) for line in lines):
-        return _bash(block, folder)
+        return PROGRESS.sub("", _bash(block, folder))
     outputs = [_in_process(shlex.split(line, comments=True)[1:], block, folder) for line in lines]
-    return "".join(outputs)
+    return PROGRESS.sub("", "".join(outputs))
 
 
 def run_python(block: Block, folder: Path, namespace: dict[str, Any]) -> str:

@@ -55,7 +55,9 @@ def test_solvers_of_confml_work_without_it(without_liblinear):
 
 @pytest.mark.parametrize("model", [LinearSVM(), OvOSVM()], ids=["linear-svm", "ovo-svm"])
 def test_a_fit_in_python_names_the_remedy(without_liblinear, model):
-    with pytest.raises(ConfigError, match="LIBLINEAR is not installed; install a C\\+\\+ compiler, then: pip"):
+    with pytest.raises(
+        ConfigError, match="LIBLINEAR is not installed; install a C\\+\\+ compiler, then: pip"
+    ):
         model.fit(X, Y)
 
 
