@@ -9,9 +9,10 @@ FIGURES = "gallery-figures"
 
 _INTRO = """# Gallery
 
-Every kind of figure, drawn from the configs in `configs/gallery` on data that need no download. `make gallery` draws
-them again. Each figure is written as SVG, PDF and PNG, and its caption states data set, protocol and number of splits.
-The [reference of figures](reference/figures.md) lists the options.
+Every kind of figure, drawn from the configs in `configs/gallery` on data that need no
+download. `make gallery` draws them again. Each figure is written as SVG, PDF and PNG, and its
+caption states data set, protocol and number of splits. The
+[reference of figures](reference/figures.md) lists the options.
 """
 
 _MISSING = """

@@ -145,9 +145,9 @@ def files_page() -> str:
             yield ""
 
     intro = (
-        "`results/<name>/` holds the files below, and `manifest.json` (config, versions, commit, checksums of "
-        "the data, seeds, machine, times), `cells/` and `packs/` (the stored results from which all other files "
-        "are computed). Each section of the report writes some of the files."
+        "`results/<name>/` holds the files below, and `manifest.json` (config, versions, commit, checksums "
+        "of the data, seeds, machine, times), `cells/` and `packs/` (the stored results from which all other "
+        "files are computed). Each section of the report writes some of the files."
     )
     from confml.report.sections.registry import known_sections
 
@@ -226,7 +226,10 @@ def tables_page() -> str:
         yield from (f"- {prose(note)}" for note in entry["notes"])
         yield ""
 
-    intro = "Published numbers that `paper: {table: NAME}` and `confml report --table NAME` put beside computed ones."
+    intro = (
+        "Published numbers with which `paper: {table: NAME}` in a config and `confml report --table NAME` "
+        "compare computed ones."
+    )
     return _described("Published tables", intro, "table", columns)
 
 
@@ -237,9 +240,10 @@ def api_page() -> str:
     lines = [
         "# Python API",
         "",
-        "Every name is imported from `confml`, as in `from confml import TCMNN`. It is loaded when it is first used, so "
-        "`import confml` takes a few milliseconds. A method is a scikit-learn classifier with `fit`, `predict`, "
-        "`classes_`, `get_params` and `set_params`; [Methods](methods.md) describes the parameters.",
+        "Every name is imported from `confml`, as in `from confml import TCMNN`. It is loaded when it is "
+        "first used, so `import confml` takes a few milliseconds. A method is a scikit-learn classifier "
+        "with `fit`, `predict`, `classes_`, `get_params` and `set_params`; [Methods](methods.md) describes "
+        "the parameters.",
         "",
     ]
     public = {name: getattr(confml, name) for name in confml.__all__ if not name.startswith("_")}

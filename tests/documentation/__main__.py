@@ -1,7 +1,7 @@
 """Write the outputs that the documentation shows from real runs: make docs-outputs.
 
-``python tests/documentation tutorial.md`` runs the pages with this name only. An output that agrees with the real one, where
-``...`` stands for any text, is not changed.
+``python tests/documentation tutorial.md`` runs the pages with this name only. An output that agrees with
+the real one, where ``...`` stands for any text, is not changed.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ A page is run from top to bottom in an empty folder.
 - ``python`` blocks are executed in one namespace per page.
 - ``yaml`` blocks are checked as configs, a part of a config together with `REST_OF_CONFIG`.
 - A block with ``title="FILE"`` is written to FILE, or compared with FILE if a command has written it.
-- A ``text`` or ``csv`` block after a block that ran is its output, without lines of progress; ``...`` stands for any
-  text.
+- A ``text`` or ``csv`` block after a block that ran is its output, without lines of progress; ``...``
+  stands for any text.
 - ``<!-- no run: REASON -->`` before a block leaves it out, ``<!-- exit 2 -->`` expects this exit code.
 """
 
