@@ -10,9 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import blocks  # noqa: E402
+import blocks  # of this folder, which Python runs
 
 
 def rewritten(page: str, shown: list[blocks.Shown]) -> str:

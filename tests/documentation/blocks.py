@@ -6,8 +6,8 @@ A page is run from top to bottom in an empty folder.
 - ``python`` blocks are executed in one namespace per page.
 - ``yaml`` blocks are checked as configs, a part of a config together with `REST_OF_CONFIG`.
 - A block with ``title="FILE"`` is written to FILE, or compared with FILE if a command has written it.
-- A ``text`` or ``csv`` block after a block that ran is its output, without lines of progress; ``...``
-  stands for any text.
+- A ``text`` or ``csv`` block after a block that ran is its output, wrapped and without lines of progress;
+  ``...`` stands for any text.
 - ``<!-- no run: REASON -->`` before a block leaves it out, ``<!-- exit 2 -->`` expects this exit code.
 """
 
@@ -20,6 +20,7 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,8 @@ FENCE = re.compile(
 OUTPUTS = ("text", "csv")
 # Lines that depend on the machine and on what has been compiled before.
 PROGRESS = re.compile(r"^(?:\d+/\d+ tasks, .*|compiling .*)\n", re.MULTILINE)
+WIDTH = 118
+WRAP: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 # Completes a part of a config, so that its keys and values can be checked.
 REST_OF_CONFIG = {"name": "part", "datasets": ["iris"], "methods": ["tcm-nn"], "protocol": "holdout"}
 
@@ -156,9 +159,17 @@ def run_shell(block: Block, folder: Path) -> str:
     lines = block.text.replace("\\\n", " ").splitlines()
     lines = [line for line in lines if line.strip() and not line.startswith("#")]
     if not all(re.fullmatch(r"confml [^|<>$;&]*", line) for line in lines):
-        return PROGRESS.sub("", _bash(block, folder))
+        return as_shown(_bash(block, folder))
     outputs = [_in_process(shlex.split(line, comments=True)[1:], block, folder) for line in lines]
-    return PROGRESS.sub("", "".join(outputs))
+    return as_shown("".join(outputs))
+
+
+def as_shown(output: str) -> str:
+    """Return an output without lines of progress, with long sentences wrapped as a terminal does."""
+    lines = PROGRESS.sub("", output).splitlines()
+    return (
+        "\n".join(textwrap.fill(line, WIDTH, **WRAP) if len(line) > WIDTH else line for line in lines) + "\n"
+    )
 
 
 def run_python(block: Block, folder: Path, namespace: dict[str, Any]) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 
-import blocks
 import pytest
-from blocks import ROOT, Block, blocks_of, matches, pages, run_page
+from documentation.blocks import ROOT, Block, as_shown, blocks_of, matches, pages, run_page, tidy
 
 
 @pytest.mark.parametrize("path", pages(), ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -18,8 +17,8 @@ def test_blocks_run_and_outputs_are_real(path, tmp_path, needs_data, monkeypatch
     wrong = [one for one in run_page(text, tmp_path) if not one.agrees]
     for one in wrong:
         lines = difflib.unified_diff(
-            blocks.tidy(one.block.text).splitlines(),
-            blocks.tidy(one.real).splitlines(),
+            tidy(one.block.text).splitlines(),
+            tidy(one.real).splitlines(),
             "shown",
             "real",
             lineterm="",
@@ -86,6 +85,17 @@ def test_a_wrong_output_is_found(tmp_path):
     assert shown[-1].real == "one\n2\n"
 
 
+def test_outputs_are_wrapped_and_without_progress():
+    words = " ".join(["word"] * 40)
+    assert as_shown(f"a\n3/5 tasks, 4/9 cells, 3 s\n{words}\n").splitlines() == [
+        "a",
+        " ".join(["word"] * 23),
+        " ".join(["word"] * 17),
+    ]
+    row = ",".join(["0.123"] * 40)
+    assert as_shown(row + "\n") == row + "\n"
+
+
 @pytest.mark.parametrize(
     ("page", "message"),
     [
@@ -93,7 +103,7 @@ def test_a_wrong_output_is_found(tmp_path):
         ("```sh\nconfml describe tcm-n\n```\n", "line 2: exit code 2, expected 0"),
         ("<!-- exit 2 -->\n```sh\nconfml --version\n```\n", "line 3: exit code 0, expected 2"),
         ("```text\none\n```\n", "line 2: no block before this output has run"),
-        ("```sh\ntrue\n```\n\nText.\n\n```text\n\n```\n", "line 7: no block before this output has run"),
+        ("```sh\ntrue\n```\n\nText.\n\n```text\n\n```\n", "line 8: no block before this output has run"),
         ("```rust\n1\n```\n", "line 2: a block of 'rust' cannot be run"),
         ("```yaml\nlevels: [2]\n```\n", "line 2"),
     ],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from blocks import ROOT, pages
+from documentation.blocks import ROOT, pages
 
 import confml
 
