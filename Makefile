@@ -293,12 +293,10 @@ define preflight
 	       "name another one: make PYTHON=python3.12" >&2; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "'$(PYTHON)' has no venv module; install it (Debian: apt-get install python3-venv)" >&2; exit 2; }
-ifneq ($(LIBLINEAR),no)
-	@command -v $${CXX:-c++} >/dev/null 2>&1 || command -v g++ >/dev/null 2>&1 || { \
+	@[ "$(LIBLINEAR)" = no ] || command -v $${CXX:-c++} >/dev/null 2>&1 || command -v g++ >/dev/null 2>&1 || { \
 	  echo "no C++ compiler, and LIBLINEAR is compiled at install;" \
 	       "install one (Debian: apt-get install g++; macOS: xcode-select --install)," \
 	       "or leave LIBLINEAR and its methods out: make $(MAKECMDGOALS) LIBLINEAR=no" >&2; exit 2; }
-endif
 endef
 
 $(VENV)/bin/python:
@@ -310,7 +308,7 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 ifeq ($(LIBLINEAR),no)
 	@$(VENV)/bin/python -c 'import tomllib; \
 	  found = tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]; \
-	  print(*(one for one in found if not one.startswith("liblinear")), "hatchling", sep="\n")' > $(VENV)/without-liblinear.txt
+	  print(*(one for one in found if not one.startswith("liblinear")), sep="\n")' > $(VENV)/without-liblinear.txt
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/without-liblinear.txt
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 else

@@ -6,6 +6,7 @@ the real one, where ``...`` stands for any text, is not changed.
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from pathlib import Path
@@ -31,6 +32,8 @@ def main(names: list[str]) -> None:
         if found != text:
             path.write_text(found, encoding="utf-8")
             print(f"{path} has new outputs")
+    if not names:
+        blocks.VERSIONS.write_text(json.dumps(blocks.versions(), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,17 @@ OUTPUTS = ("text", "csv")
 # Lines that depend on the machine and on what has been compiled before.
 PROGRESS = re.compile(r"^(?:\d+/\d+ tasks, .*|compiling .*)\n", re.MULTILINE)
 WIDTH = 118
-WRAP: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 # Completes a part of a config, so that its keys and values can be checked.
 REST_OF_CONFIG = {"name": "part", "datasets": ["iris"], "methods": ["tcm-nn"], "protocol": "holdout"}
+
+
+# Outputs contain numbers of these packages, whose results may change with their version.
+VERSIONS = Path(__file__).parent / "versions.json"
+PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy")
+
+
+def versions() -> dict[str, str]:
+    return {name: metadata.version(name) for name in PACKAGES}
 
 
 @dataclass(frozen=True)
@@ -166,10 +175,13 @@ def run_shell(block: Block, folder: Path) -> str:
 
 def as_shown(output: str) -> str:
     """Return an output without lines of progress, with long sentences wrapped as a terminal does."""
-    lines = PROGRESS.sub("", output).splitlines()
-    return (
-        "\n".join(textwrap.fill(line, WIDTH, **WRAP) if len(line) > WIDTH else line for line in lines) + "\n"
-    )
+    return "\n".join(map(_wrapped, PROGRESS.sub("", output).splitlines())) + "\n"
+
+
+def _wrapped(line: str) -> str:
+    if len(line) <= WIDTH or "  " in line:  # a row of a table
+        return line
+    return textwrap.fill(line, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def run_python(block: Block, folder: Path, namespace: dict[str, Any]) -> str:

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 
 import pytest
-from documentation.blocks import ROOT, Block, as_shown, blocks_of, matches, pages, run_page, tidy
+from documentation.blocks import (
+    ROOT,
+    VERSIONS,
+    Block,
+    as_shown,
+    blocks_of,
+    matches,
+    pages,
+    run_page,
+    tidy,
+    versions,
+)
 
 
 @pytest.mark.parametrize("path", pages(), ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -24,6 +36,9 @@ def test_blocks_run_and_outputs_are_real(path, tmp_path, needs_data, monkeypatch
             lineterm="",
         )
         print(f"{path}, line {one.block.line}:", *lines, sep="\n")
+    written = json.loads(VERSIONS.read_text(encoding="utf-8"))
+    if wrong and versions() != written:
+        pytest.skip(f"the blocks run; their outputs were written with {written}")
     assert not wrong, "make docs-outputs writes the real outputs"
 
 
@@ -92,8 +107,8 @@ def test_outputs_are_wrapped_and_without_progress():
         " ".join(["word"] * 23),
         " ".join(["word"] * 17),
     ]
-    row = ",".join(["0.123"] * 40)
-    assert as_shown(row + "\n") == row + "\n"
+    for row in (",".join(["0.123"] * 40), "  ".join(["0.123"] * 40)):
+        assert as_shown(row + "\n") == row + "\n"
 
 
 @pytest.mark.parametrize(
