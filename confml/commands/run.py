@@ -102,7 +102,7 @@ def run(
     from confml.config.limits import parse_limits
     from confml.config.warnings import unsilenced
     from confml.errors import ConfmlError
-    from confml.report import open_run, print_json, print_run, write_report
+    from confml.report import open_run, print_json, print_run, update_report, write_report
     from confml.report.warnings import result_warnings
     from confml.runner.environment import guarded
     from confml.runner.progress import progress_for
@@ -131,7 +131,10 @@ def run(
             )
             with guarded(folder):
                 results = open_run(folder, known=state.done)
-                write_report(results, folder)
+                if state.tried:
+                    write_report(results, folder)
+                else:
+                    update_report(results, folder)
         if not quiet:
             for warning in unsilenced(result_warnings(results), settings.silence):
                 say(f"warning: {warning.text}")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from confml.report.sections.published_tables import combined_tables as combined_tables
     from confml.report.sections.published_tables import published_table as published_table
     from confml.report.stored import open_run as open_run
+    from confml.report.write import update_report as update_report
     from confml.report.write import write_items as write_items
     from confml.report.write import write_report as write_report
 
@@ -46,6 +47,7 @@ _HOMES = {
     ),
     "stored": ("open_run",),
     "write": (
+        "update_report",
         "write_items",
         "write_report",
     ),
@@ -64,6 +66,7 @@ __all__ = [
     "print_json",
     "print_run",
     "published_table",
+    "update_report",
     "write_items",
     "write_report",
 ]

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 
 from confml.report.files import write_columns, write_csv, write_file
+from confml.report.fresh import FILE, is_fresh, read_metrics, remember_report
 from confml.report.parameter_columns import parameter_columns, with_parameters
 from confml.report.results import RunResults
 from confml.report.sections.base import Columns, Document, Item, NotApplicable, Note, Picture, Section, Table
@@ -18,6 +19,21 @@ from confml.report.sections.registry import sections_of
 WRITTEN = ".report"  # lists the files of the report, so that the next report can remove stale ones
 
 
+def update_report(results: RunResults, folder: Path | str) -> bool:
+    """Write the report unless the one in ``folder`` is of these results; return whether it was written.
+
+    If not, ``results`` takes its metrics from ``metrics.csv`` instead of the cells.
+    """
+    folder = Path(folder)
+    if is_fresh(results, folder):
+        metrics = read_metrics(results, folder)
+        if metrics is not None:
+            results.__dict__["metrics"] = metrics  # as if the cached property had been computed
+        return False
+    write_report(results, folder)
+    return True
+
+
 def write_report(results: RunResults, folder: Path | str) -> list[Path]:
     """Write every file of a run's report and return the paths; stale files of the last report are removed.
 
@@ -25,11 +41,13 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
     before an error are complete.
     """
     folder = Path(folder)
+    (folder / FILE).unlink(missing_ok=True)  # until all files are written
     notes: list[str] = []
     sections = sections_of(results, folder)
     paths = list(_written(_items(results, sections), folder, notes, sections))
     paths.append(write_file(folder / "notes.txt", "".join(f"{note}\n" for note in notes)))
     _remove_stale(folder, paths, _still_to_come(results))
+    remember_report(results, folder, paths)
     return paths
 
 

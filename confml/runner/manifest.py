@@ -90,6 +90,19 @@ def write_manifest(folder: Path, manifest: Mapping) -> None:
     write_atomically(Path(folder) / "manifest.json", text.encode())
 
 
+def is_current(folder: Path, manifest: Mapping) -> bool:
+    """Return whether ``folder`` has the manifest of a finished run of the same config, data and cells."""
+    try:
+        stored = read_manifest(folder)
+    except ConfmlError:
+        return False
+    same = json.loads(json.dumps({name: manifest.get(name) for name in _OF_RESULTS}))
+    return stored["finished"] is not None and all(stored.get(name) == same[name] for name in _OF_RESULTS)
+
+
+_OF_RESULTS = ("name", "seed", "config", "datasets", "warnings", "cells")
+
+
 def read_manifest(folder: Path | str) -> dict:
     """Read the manifest of a run's folder and check its fields.
 

@@ -6,7 +6,7 @@ import contextlib
 import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,14 @@ from confml.runner.batches import MOST, Batches
 from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
 from confml.runner.graph import Schedule, make_tasks
-from confml.runner.manifest import check_folder, check_same_run, new_manifest, notes_on, write_manifest
+from confml.runner.manifest import (
+    check_folder,
+    check_same_run,
+    is_current,
+    new_manifest,
+    notes_on,
+    write_manifest,
+)
 from confml.runner.origins import RowOrigins, origins_key
 from confml.runner.plan import Cell, Plan, load_datasets, make_plan
 from confml.runner.progress import Progress
@@ -41,11 +48,15 @@ UNPACKED = 200  # cells of a run to compute; with more, small records are append
 
 @dataclass(frozen=True)
 class State:
-    """Keys of the cells of a plan that are done, failed (and are not retried), and left."""
+    """Keys of the cells of a plan that are done, failed (and are not retried), and left.
+
+    tried: keys of the cells that `run` computed or tried to compute.
+    """
 
     done: frozenset[str]
     failed: frozenset[str]
     left: frozenset[str]
+    tried: frozenset[str] = frozenset()
 
 
 def run_state(
@@ -120,16 +131,20 @@ def run(
         for data in datasets.values():
             if (key := origins_key(data)) is not None:
                 RowOrigins.of(data).write(store, key)
-        write_manifest(store.folder, manifest)
+        # A run with nothing to compute leaves times and versions of the one that computed.
+        is_new = bool(state.left) or not is_current(store.folder, manifest)
+        if is_new:
+            write_manifest(store.folder, manifest)
         if state.done or state.failed:
             kept = f"{len(state.done)} of {len(plan.cells)} cells are done already"
             say(kept + (f", {len(state.failed)} failed (--retry-failed tries again)" if state.failed else ""))
         done = set(state.done)
         if state.left:
             _compute(plan, state, done, store, worker_engine, limits, fail_fast, progress or Progress(), say)
-        manifest |= {"finished": now(), "seconds": round(time.monotonic() - started, 3)}
-        write_manifest(store.folder, manifest)
-        return run_state(store, plan.cells, known=done)
+        if is_new:
+            manifest |= {"finished": now(), "seconds": round(time.monotonic() - started, 3)}
+            write_manifest(store.folder, manifest)
+        return replace(run_state(store, plan.cells, known=done), tried=state.left)
 
 
 def check_limits(config: Config, limits: Limits, engine: Engine) -> None:

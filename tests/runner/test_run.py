@@ -428,3 +428,49 @@ def test_a_killed_run_of_many_cells_goes_on(tmp_path):
     run(config, tmp_path / "out", "--quiet", "--jobs", "2")
     assert sum(path.stat().st_size for path in packs(tmp_path / "out")) > kept
     assert len({(row["method"], row["split"]) for row in metrics(tmp_path / "out")}) == 600
+
+
+def states(out):
+    return {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
+
+
+def test_a_run_with_nothing_to_do_changes_nothing_and_prints_the_same(tmp_path):
+    config, out = write_config(tmp_path, METHODS[:2]), tmp_path / "out"
+    first = run(config, out, "--jobs", "1")
+    before = states(out)
+    again = run(config, out, "--jobs", "1")
+    assert states(out) == before
+    assert again.stdout == first.stdout
+    assert json.loads(run(config, out, "--json").stdout) == json.loads((out / "summary.json").read_text())
+
+
+@pytest.mark.parametrize("change", ["edited", "removed", "more levels", "a figure", "no memory"])
+def test_a_report_that_is_not_of_the_results_is_made_again(tmp_path, change):
+    config, out = write_config(tmp_path, METHODS[1:2]), tmp_path / "out"
+    quick(config, out)
+    expected = tables(out)
+    more = []
+    if change == "edited":
+        (out / "summary.csv").write_text("mine\n")
+    elif change == "removed":
+        (out / "notes.txt").unlink()
+    elif change == "no memory":
+        (out / ".report-of").write_text("[")
+        (out / "metrics.csv").unlink()
+    elif change == "more levels":
+        more = ["--set", "levels=[0.05, 0.2, 0.3]"]
+    else:
+        more = ["--set", "figures=[regions-by-level]"]
+    quick(config, out, *more)
+    assert (out / "notes.txt").exists()
+    if change == "a figure":
+        assert list(out.rglob("regions-by-level*.svg"))
+    assert (tables(out) == expected) is (change != "more levels")
+
+
+def test_metrics_of_a_fresh_report_are_those_of_the_cells(reference):
+    from confml.report import open_run
+    from confml.report.fresh import read_metrics
+
+    results = open_run(reference)
+    assert repr(read_metrics(results, reference)) == repr(results.metrics)

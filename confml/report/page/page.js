@@ -20,8 +20,8 @@
 
   // ---- tables: sorting, filter, copies
   var number = function (text) {
-    var found = /^\s*<?([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)/i.exec(text.replace(/\u2212/g, "-"));
-    return found ? parseFloat(found[1]) : NaN;
+    var found = /^\s*<?([-+]?(?:[0-9.]+(?:e[-+]?[0-9]+)?|inf\b))/i.exec(text.replace(/\u2212/g, "-"));
+    return found ? parseFloat(found[1].replace(/inf/i, "Infinity")) : NaN;
   };
   var cellText = function (cell) { return cell.textContent.replace(/\s+/g, " ").trim(); };
   var grid = function (table) {

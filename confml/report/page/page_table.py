@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-_NUMBER = "[<\N{MINUS SIGN}+-]?[0-9.]+(?:e[-+\N{MINUS SIGN}]?[0-9]+)?"
+_NUMBER = "[<\N{MINUS SIGN}+-]?(?:[0-9.]+(?:e[-+\N{MINUS SIGN}]?[0-9]+)?|inf)"
 _NUMERIC = re.compile(
     rf"{_NUMBER}(?: ?(?:±|to|of|/|\[|,) ?{_NUMBER})*\]?|best|" "\N{EN DASH}|\N{MIDDLE DOT}|"
 )
@@ -118,7 +118,7 @@ def spread(mean: float, sd: float, digits: int = 2, scale: float = 1.0) -> str:
 
 def number_of(text: str) -> float | None:
     """Return the number that a cell begins with, or None."""
-    found = re.match(r"<?([-+]?[0-9.]+(e[-+]?[0-9]+)?)", text.replace("\N{MINUS SIGN}", "-"))
+    found = re.match(r"<?([-+]?(?:[0-9.]+(?:e[-+]?[0-9]+)?|inf\b))", text.replace("\N{MINUS SIGN}", "-"))
     try:
         return float(found[1]) if found else None
     except ValueError:

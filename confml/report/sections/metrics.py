@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from confml.measures import known_metrics
 from confml.report.sections.base import Item, Section, Table
 
+COLUMNS = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
+
 
 class Metrics(Section):
     """``metrics.csv``: every metric of every cell, one number per row."""
@@ -17,9 +19,8 @@ class Metrics(Section):
     metrics = {"metrics.csv": known_metrics()}
 
     def items(self) -> Iterator[Item]:
-        header = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
         rows = [
             (row.cell.dataset, row.cell.method, row.cell.variant, row.cell.split, *row[1:])
             for row in self.results.metrics
         ]
-        yield Table("metrics.csv", header, rows)
+        yield Table("metrics.csv", COLUMNS, rows)

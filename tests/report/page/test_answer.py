@@ -122,3 +122,12 @@ def test_best_values_are_marked_by_what_is_printed():
     assert table.numeric == [False, True]
     cut = table.limit(2, "summary.csv")
     assert len(cut.rows) == 2 and "2 of 3 rows" in cut.note
+
+
+def test_an_infinite_value_is_a_number():
+    table = PageTable("t", "caption", ["name", "log loss"])
+    table.add("a", "inf")
+    table.add("b", "0.5")
+    table.mark_best(1)
+    assert table.numeric == [False, True]
+    assert [row[1].best for row in table.rows] == [False, True]
