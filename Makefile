@@ -8,7 +8,13 @@ PYTHON ?= python3
 VENV   ?= .venv
 CONFML := $(VENV)/bin/confml
 JOBS   ?=
-RUN    := $(CONFML) run $(if $(JOBS),--jobs $(JOBS))
+# Targets that run configs take JOBS, ENGINE=serial, processes or dask (with SCHEDULER=address), and SHARD=1/4, or auto
+# in a job array: one part of each run, without the tables and figures of several runs. Run the target without SHARD
+# when all parts are done.
+RUN    := $(CONFML) run $(if $(JOBS),--jobs $(JOBS)) $(if $(ENGINE),--engine $(ENGINE)) \
+  $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(if $(SHARD),--shard $(SHARD))
+REPORT := $(if $(SHARD),:,$(CONFML) report)
+LIST   := $(if $(SHARD),:,ls)
 
 .DELETE_ON_ERROR:
 .PHONY: run test bench fuzz lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
@@ -21,28 +27,43 @@ test: $(VENV)/installed-dev  ## install for development, and run the tests
 
 # ---- tables of the papers, on the real data (confml data fetch, or CONFML_DATA)
 
-# Proedrou et al. 2002, tables 1 to 3: TCM-NN and 1-NN are computed, the other columns are quoted.
+# Writes the versions, machine, seed and time of runs into a folder of results/reference, and keeps METRICS and with
+# --figures the figures of the runs: $(call keep,FOLDER,RUNS,METRICS,--figures).
+REPRODUCTION := $(VENV)/bin/python -m confml.report.reproduction
+define keep
+	@$(if $(SHARD),: )$(REPRODUCTION) results/reference/$(1) --of $(2) $(if $(3),--keep $(3)) $(4) --command 'make $@' >&2
+endef
+
+.PHONY: reproduction
+reproduction: $(VENV)/installed  ## results/reference/README.md: all published numbers and claims, from stored tables
+	@$(REPRODUCTION) results/reference
+
+# Proedrou et al. 2002, tables 1 to 3: TCM-NN, 1-NN, and the quoted algorithms that scikit-learn has (some minutes).
+TCM_RUNS := usps satellite shuttle segment tcm-nn-quoted tcm-nn-statlog-knn usps-svm usps-smoothed
+SEGMENT := --set 'datasets=[segment]' --set 'protocol={kind: k-fold, folds: 10, repeats: 5, stratify: true}'
+TCM_OUT := $(addprefix results/,$(TCM_RUNS) tcm-nn-quoted-segment tcm-nn-statlog-knn-segment)
 table-tcm-nn: $(VENV)/installed  ## tables 1 to 3 of Proedrou et al. 2002
-	@for name in usps satellite shuttle segment; do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
-	@$(CONFML) report $(addprefix results/,usps satellite shuttle segment) --out results/reference/tcm-nn \
+	@for name in $(TCM_RUNS); do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
+	@for name in tcm-nn-quoted tcm-nn-statlog-knn; do $(RUN) configs/$$name.yaml --quiet $(SEGMENT) \
+	  --out results/$$name-segment || exit $$?; done
+	@$(REPORT) $(TCM_OUT) --out results/reference/tcm-nn \
 	  --table tcm-nn-table1 --table tcm-nn-table2 --table tcm-nn-table3
+	$(call keep,tcm-nn,$(TCM_OUT))
 
 # van den Burg & Hero 2017, tables 1 to 4 and figure 7. SCALE=small: sets under 6,000 rows, shorter grids: 19 minutes on
 # 2 cores; SCALE=laptop: all sets and the paper's grids by exact paths, some hours; SCALE=full: the paper's cold fits,
-# for a cluster (configs/smartsvm.yaml states the hours). SHARD=1/4 computes one part of four and makes no tables; run
-# without SHARD when all parts are done.
+# for a cluster (configs/smartsvm.yaml states the hours).
 SCALE ?= small
 STUDY := smartsvm$(if $(filter small laptop,$(SCALE)),-$(SCALE))
 .PHONY: table-smartsvm
 table-smartsvm: $(VENV)/installed  ## tables 1 to 4 of van den Burg and Hero 2017 (SCALE=small, laptop or full)
 	@case "$(SCALE)" in small|laptop|full) ;; *) echo "SCALE is small, laptop or full, got '$(SCALE)'" >&2; exit 2;; esac
-	@$(RUN) configs/$(STUDY).yaml $(if $(SHARD),--shard $(SHARD))
-ifndef SHARD
-	@$(CONFML) report results/$(STUDY) --out results/reference/smartsvm/$(SCALE) --table smartsvm-table1 \
+	@$(RUN) configs/$(STUDY).yaml
+	@$(REPORT) results/$(STUDY) --out results/reference/smartsvm/$(SCALE) --table smartsvm-table1 \
 	  --table smartsvm-table2-total-training-seconds --table smartsvm-table3-adjusted-rand-index \
 	  --table smartsvm-table4-seconds-per-configuration
-	@cp results/$(STUDY)/tables/ranks-* results/reference/smartsvm/$(SCALE)/tables
-endif
+	@$(if $(SHARD),:,cp) results/$(STUDY)/tables/ranks-* results/reference/smartsvm/$(SCALE)/tables
+	$(call keep,smartsvm/$(SCALE),results/$(STUDY))
 
 # Krzanowski et al. 2006, tables 1 to 3: the three models of Bayesian k-NN, about 10 minutes. SCALE=full runs the
 # adaptive model with the paper's 10,000 + 70,000 steps on 20 splits: hours (about two for vehicle on 2 cores).
@@ -64,39 +85,45 @@ runs-bayes-knn: $(VENV)/installed  ## the runs of table-bayes-knn
 	$(call bayes_knn,synthetic,$(FIVE_GAUSSIANS))
 	$(call bayes_knn,first-rows,$(FIRST_ROWS))
 table-bayes-knn: runs-bayes-knn  ## tables 1 to 3 of Krzanowski et al. 2006 (SCALE=full: hours)
-	@$(CONFML) report $(BAYES_KNN)/* --out results/reference/$(notdir $(BAYES_KNN)) \
+	@$(REPORT) $(BAYES_KNN)/* --out results/reference/$(notdir $(BAYES_KNN)) \
 	  $(foreach number,1 2 3,--table bayesian-knn-table$(number))
+	$(call keep,$(notdir $(BAYES_KNN)),$(BAYES_KNN)/*,aurc)
 
 # Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes), and a
 # comparison with the numbers in the paper.
 .PHONY: figure-transduction figure-version-space
 figure-transduction: $(VENV)/installed  ## figure 2 of Graepel et al., Bayesian transduction
 	@for name in thyroid heart; do $(RUN) configs/transduction-$$name.yaml --quiet || exit $$?; done
-	@$(CONFML) report $(addprefix results/transduction-,thyroid heart) --out results/reference/transduction \
+	@$(REPORT) $(addprefix results/transduction-,thyroid heart) --out results/reference/transduction \
 	  --table transduction-figure2
-	@ls results/transduction-*/figures/*.png
+	$(call keep,transduction,$(addprefix results/transduction-,thyroid heart),error,--figures)
+	@$(LIST) results/transduction-*/figures/*.png
 
 # The same, figure 1: data space and version space of a toy set, and the labellings of a working set (synthetic data).
 figure-version-space: $(VENV)/installed  ## figure 1 of Graepel et al.
 	@$(RUN) configs/version-space.yaml
-	@ls results/version-space/figures/*.png
+	@$(LIST) results/version-space/figures/*.png
 
 # ---- figures of the papers
 
 # Proedrou et al. 2002, figure 1: error of TCM-NN and of nearest neighbours on USPS, k = 1 to 20.
 figure-tcm-1: $(VENV)/installed  ## figure 1 of Proedrou et al. 2002
 	@$(RUN) configs/tcm-nn-figure1.yaml
+	$(call keep,tcm-nn/figure1,results/tcm-nn-figure1,error,--figures)
 
 # The same, figure 2: coverage against confidence level, for 50 test images and for all.
 figure-tcm-2: $(VENV)/installed  ## figure 2 of Proedrou et al. 2002
 	@$(RUN) configs/tcm-nn-figure2.yaml
+	$(call keep,tcm-nn/figure2,results/tcm-nn-figure2,coverage,--figures)
 
 # Krzanowski et al. 2006, figures 1 to 4: running estimates of chains, and accuracy-rejection curves.
 .PHONY: figure-bayes-knn
 figure-bayes-knn: runs-bayes-knn  ## figures 1 to 4 of Krzanowski et al. 2006
 	@$(RUN) configs/bayes-knn-figure1.yaml --quiet
-	@$(CONFML) report $(BAYES_KNN)/* --figures --out results/figure-bayes-knn
-	@ls results/bayes-knn-figure1/figures/*.png
+	@$(REPORT) $(BAYES_KNN)/* --figures --out results/figure-bayes-knn
+	@mkdir -p results/reference/bayes-knn/figures
+	@$(if $(SHARD),:,cp) results/figure-bayes-knn/figures/*.svg results/reference/bayes-knn/figures
+	@$(LIST) results/bayes-knn-figure1/figures/*.png
 
 # van den Burg & Hero 2017, figures 1 to 4: bias and variance of the estimated Bayes error where it is known; heat maps
 # of MNIST (training part; takes most of the time) and optdigits with the errors of a classifier; classes of krkopt
@@ -104,25 +131,27 @@ figure-bayes-knn: runs-bayes-knn  ## figures 1 to 4 of Krzanowski et al. 2006
 BAYES_ERROR := results/figure-bayes-error
 .PHONY: figure-bayes-error
 figure-bayes-error: $(VENV)/installed  ## figures 1 to 4 of van den Burg and Hero 2017
+	@$(if $(SHARD),echo "figure-bayes-error has no parts; run it without SHARD" >&2; exit 2)
 	@$(CONFML) bayes-error-trials $(if $(JOBS),--jobs $(JOBS)) --trials 200 --quiet --out $(BAYES_ERROR)/figure-1
 	@$(CONFML) bayes-error-trials $(if $(JOBS),--jobs $(JOBS)) --trials 500 --priors 0.33 --trees 1,2,3,5 \
 	  --separations 0.5:4.5:0.5 --quiet --out $(BAYES_ERROR)/figure-2
 	@for name in optdigits mnist; do $(CONFML) bayes-error $$name --scale none --classifier knn --param k=3 --quiet \
 	  --out $(BAYES_ERROR)/figure-3-$$name || exit $$?; done
 	@$(CONFML) bayes-error krkopt-smartsvm --classifier gen-svm --quiet --out $(BAYES_ERROR)/figure-4
-	@ls $(BAYES_ERROR)/*/figures/*.png
+	@$(LIST) $(BAYES_ERROR)/*/figures/*.png
 
 # Proedrou et al., section 3: credibility of test images of absent classes (a minute).
 .PHONY: figure-absent-class
 figure-absent-class: $(VENV)/installed  ## credibility of images of absent classes
 	@$(RUN) configs/absent-class.yaml
-	@ls results/absent-class/figures/*.png
+	$(call keep,tcm-nn/absent-class,results/absent-class,unseen_separation,--figures)
+	@$(LIST) results/absent-class/figures/*.png
 
 # USPS, split conformal prediction with several classifiers, and TCM-NN: validity and efficiency (a minute).
 .PHONY: figure-inductive
 figure-inductive: $(VENV)/installed  ## split conformal prediction and TCM-NN on USPS
 	@$(RUN) configs/usps-inductive.yaml
-	@ls results/usps-inductive/figures/*.png
+	@$(LIST) results/usps-inductive/figures/*.png
 
 # USPS one example after another: errors at each level over time, and martingales against exchangeability, in the
 # given order, from the test part on, and shuffled (two minutes).
@@ -132,22 +161,23 @@ figure-online: $(VENV)/installed  ## online prediction and martingales on USPS
 	@$(RUN) configs/usps-online.yaml --quiet --out results/usps-online-test --set protocol.start=7291
 	@$(RUN) configs/usps-online.yaml --quiet --out results/usps-online-shuffled \
 	  --set protocol.order=shuffled --set protocol.repeats=3
-	@$(CONFML) report results/usps-online results/usps-online-shuffled --figures --out results/figure-online
-	@ls results/usps-online*/figures/*.png
+	@$(REPORT) results/usps-online results/usps-online-shuffled --figures --out results/figure-online
+	@$(LIST) results/usps-online*/figures/*.png
 
 # Proedrou et al., section 1: 90 % confidence with a wrong prior and with conformal prediction (a minute, synthetic).
 .PHONY: figure-wrong-prior
 figure-wrong-prior: $(VENV)/installed  ## a wrong prior and conformal prediction
 	@$(RUN) configs/wrong-prior.yaml
-	@ls results/wrong-prior/figures/*.png
+	$(call keep,tcm-nn/wrong-prior,results/wrong-prior,coverage,--figures)
+	@$(LIST) results/wrong-prior/figures/*.png
 
 # Every kind of figure on data that need no download, with captions, in results/gallery/README.md (some minutes).
 GALLERY := $(notdir $(basename $(wildcard configs/gallery/*.yaml)))
 .PHONY: gallery
 gallery: $(VENV)/installed  ## every kind of figure with its caption, in results/gallery/README.md
 	@for name in $(GALLERY); do $(RUN) configs/gallery/$$name.yaml --out results/gallery/$$name --quiet || exit $$?; done
-	@$(CONFML) compare results/gallery/regions --against 'tcm-nn k=1' --quiet --out results/gallery/compared
-	@for name in $(GALLERY) compared; do \
+	@$(if $(SHARD),:,$(CONFML) compare) results/gallery/regions --against 'tcm-nn k=1' --quiet --out results/gallery/compared
+	@for name in $(GALLERY) $(if $(SHARD),,compared); do \
 	  sed "s|](|]($$name/figures/|; s|^# .*|# $$name|" results/gallery/$$name/figures/index.md; done > results/gallery/README.md
 	@echo results/gallery/README.md
 
@@ -160,9 +190,12 @@ define vary
 endef
 # Draws a metric of these runs: $(call against,CONFIG,KEY,METRIC,OPTIONS).
 define against
-	@$(CONFML) report results/classical/$(1)-* \
+	@$(REPORT) results/classical/$(1)-* \
 	  --against $(2) --metric $(3) $(4) --out results/figure-classical/$(1)
 endef
+KUBAT_OUT = $(addprefix results/classical-,one-nn naive-bayes not-separable many-neighbours boundaries rates rules \
+  four-classes) $(addprefix results/classical/boundaries-,whole links subset examples) results/figure-classical/*
+KUBAT_METRICS := error,training_error,converged,presentations,tomek-links.removed_rows,consistent-subset.kept_rows
 CLEANED  := --set 'steps=[{tomek-links: {repeat: true}}]'
 SELECTED := --set 'steps=[min-max, select-attributes]'
 
@@ -170,6 +203,7 @@ SELECTED := --set 'steps=[min-max, select-attributes]'
 .PHONY: figure-classical figure-classical-noise figure-classical-linear figure-classical-more
 figure-classical: figure-classical-noise figure-classical-linear figure-classical-more  ## Kubat's chapters 2 to 4, about a hundred small runs
 	@for name in one-nn naive-bayes not-separable; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
+	$(call keep,kubat,$(KUBAT_OUT),$(KUBAT_METRICS),--figures)
 
 # Chapter 3: k-NN, label noise, Tomek links; irrelevant attributes; the Bayes error.
 figure-classical-noise: $(VENV)/installed  ## chapter 3: label noise, irrelevant features

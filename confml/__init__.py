@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from confml._threads import threads as threads
     from confml.bayes_error import bayes_errors as bayes_errors
     from confml.measures.prediction import Prediction as Prediction
     from confml.methods.base import Method as Method
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from confml.methods.tcm_nn import TCMNN as TCMNN
     from confml.methods.tcm_nn import OnlineTCMNN as OnlineTCMNN
     from confml.methods.tcm_svm import TCMSVM as TCMSVM
+    from confml.methods.venn_abers import VennAbers as VennAbers
+    from confml.methods.venn_knn import VennKNN as VennKNN
     from confml.methods.version_space import BayesPointMachine as BayesPointMachine
     from confml.methods.version_space import BayesTransduction as BayesTransduction
     from confml.methods.version_space import KernelSVM as KernelSVM
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from confml.runs import run as run
 
 _HOMES = {
+    "confml._threads": ("threads",),
     "confml.bayes_error": ("bayes_errors",),
     "confml.measures.prediction": ("Prediction",),
     "confml.methods.base": ("Method",),
@@ -56,6 +60,8 @@ _HOMES = {
     "confml.methods.svm": ("CrammerSinger", "DAGSVM", "GenSVM", "OvOSVM", "OvRSVM", "SmartSVM"),
     "confml.methods.tcm_nn": ("TCMNN", "OnlineTCMNN"),
     "confml.methods.tcm_svm": ("TCMSVM",),
+    "confml.methods.venn_abers": ("VennAbers",),
+    "confml.methods.venn_knn": ("VennKNN",),
     "confml.methods.version_space": ("BayesPointMachine", "BayesTransduction", "KernelSVM"),
     "confml.predictions": ("load_model", "predict", "save_model"),
     "confml.runs": ("Run", "load_run", "run"),

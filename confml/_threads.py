@@ -1,8 +1,9 @@
-"""One thread for the linear algebra of a method.
+"""Threads of a method: one for its linear algebra, and several for the parts into which its work is divided.
 
-Products and decompositions differ in their last bits between one and several threads, and small products are
-slower on several threads, much slower on a busy processor. The runner limits every task; this module limits
-calls from Python.
+Products and decompositions differ in their last bits between one and several threads of BLAS, and small
+products are slower on several threads, much slower on a busy processor. The runner limits every task; this
+module limits calls from Python. A method that divides its work into parts computes them with `for_each`. The
+parts do not depend on the number of threads, so that results have the same bytes for any number.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 _active = threading.local()
+_count: ContextVar[int] = ContextVar("confml_threads", default=1)
 
 
 @functools.cache
@@ -52,3 +56,124 @@ def limits_blas(function: Callable[..., Any]) -> Callable[..., Any]:
 
     limited.__dict__["limits_blas"] = True  # found by tests; functions have no such attribute for mypy
     return limited
+
+
+@contextlib.contextmanager
+def threads(n: int) -> Iterator[None]:
+    """Let methods use ``n`` threads inside the block; 1 without it.
+
+    ``with confml.threads(4): TCMNN().fit(X, y)``. Results have the same bytes for any number of threads. Only
+    work that a method divides uses them: the distances of TCM-NN, and the binary machines of one-vs-one,
+    one-vs-rest and SmartSVM (one after another with the solver dual). Each thread needs memory for its
+    blocks, up to 130 MB for TCM-NN. Threads that are started inside the block have their own setting, which
+    is 1. In a run, tasks use the workers that would be idle otherwise, so this setting is for calls from
+    Python.
+    """
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise ValueError(f"the number of threads must be an integer of at least 1, got {n!r}")
+    before = _count.set(n)
+    try:
+        yield
+    finally:
+        _count.reset(before)
+
+
+def thread_count() -> int:
+    """Return the number of threads that `for_each` uses here."""
+    return _count.get()
+
+
+def cpu_seconds() -> float:
+    """Return the processor time of this thread and of the threads that `for_each` started for it."""
+    return time.thread_time() + getattr(_active, "helped", 0.0)
+
+
+def for_each(
+    function: Callable[[Any, Any], None],
+    items: Iterable[Any],
+    space: Callable[[], Any] = lambda: None,
+    owns: Callable[[Any], Iterable[Hashable]] = lambda item: (),
+) -> None:
+    """Call ``function(item, space())`` for every item, in as many threads as `threads` allows.
+
+    ``space`` is called once per thread, for arrays that a thread reuses. owns: keys of what an item changes;
+    two items with a common key are never computed at the same time. The function must release the GIL in most
+    of its time, and its results must not depend on the order of the items. Its first error is raised.
+    """
+    pending = list(items)
+    number = min(thread_count(), len(pending))
+    if number <= 1:
+        own = space()
+        for item in pending:
+            function(item, own)
+        return
+    work = _Work(function, pending, space, owns)
+    helpers = [
+        threading.Thread(target=work.help, name="confml-helper", daemon=True) for _ in range(number - 1)
+    ]
+    before = _count.set(1)  # nested calls use this thread alone
+    try:
+        for helper in helpers:
+            helper.start()
+        work.run()
+    finally:
+        _count.reset(before)
+        work.stop()
+        for helper in helpers:
+            if helper.ident is not None:
+                helper.join()
+        _active.helped = getattr(_active, "helped", 0.0) + work.seconds
+    if work.error is not None:
+        raise work.error
+
+
+class _Work:
+    """Items that several threads compute, earlier ones first."""
+
+    def __init__(self, function, pending: list, space, owns):
+        self._function, self._space, self._owns = function, space, owns
+        self._pending = [(item, frozenset(owns(item))) for item in pending]
+        self._owned: set[Hashable] = set()
+        self._changed = threading.Condition()
+        self.error: BaseException | None = None
+        self.seconds = 0.0  # processor time of the helpers
+
+    def stop(self) -> None:
+        with self._changed:
+            self._pending.clear()
+            self._changed.notify_all()
+
+    def run(self) -> None:
+        """Compute items until none is left."""
+        space = self._space()
+        while (found := self._take()) is not None:
+            item, keys = found
+            try:
+                self._function(item, space)
+            finally:
+                with self._changed:
+                    self._owned -= keys
+                    self._changed.notify_all()
+
+    def help(self) -> None:
+        """Do what `run` does in a thread of its own; keep the first error."""
+        try:
+            self.run()
+        except BaseException as error:
+            with self._changed:
+                self.error = self.error or error
+            self.stop()
+        finally:
+            with self._changed:
+                self.seconds += time.thread_time()
+
+    def _take(self) -> tuple[Any, frozenset] | None:
+        with self._changed:
+            while self._pending:
+                for place, (_, keys) in enumerate(self._pending):
+                    if self._owned.isdisjoint(keys):
+                        found = self._pending.pop(place)
+                        self._owned |= keys
+                        return found
+                self._changed.wait()
+            return None

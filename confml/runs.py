@@ -217,7 +217,7 @@ def run(
         say=say,
     )
     finished = Run(folder)
-    write_report(finished._results, folder)
+    write_report(finished._results, folder, whole=shard is None)
     for warning in unsilenced(result_warnings(finished._results), settings.silence):
         say(f"warning: {warning.text}")
     return finished

@@ -23,8 +23,8 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
     """Describe a name of a config or report.
 
     NAME is a method, a step, a view, a protocol, a metric, a figure, a published table, a warning, or a
-    section of the report or one of its files. Without NAME, --type lists the names of a type. 'conformal' is
-    the conformal wrapper of any classifier. A name with several meanings is described once for each; with
+    section of the report or one of its files. Without NAME, --type lists the names of a type. 'conformal'
+    and 'venn' are wrappers of any classifier. A name with several meanings is described once for each; with
     --json it is then a list.
 
     \b

@@ -38,4 +38,5 @@ def methods(as_json: bool) -> None:
     click.echo("Scikit-learn classifiers are named as sklearn.ensemble.RandomForestClassifier, steps as")
     click.echo("sklearn.decomposition.PCA; other packages need --allow-import, as --allow-import xgboost.")
     click.echo("'conformal: split' or 'conformal: cross' gives any classifier p-values (see conformal).")
+    click.echo("'venn: inductive' or 'venn: cross' gives it probabilities with bounds (see venn).")
     click.echo("confml describe NAME shows the documentation of a name; try: confml describe conformal")

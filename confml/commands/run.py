@@ -40,7 +40,10 @@ from confml.commands.plan import show_plan
 @click.option("--scheduler", metavar="ADDRESS|FILE", help="Run on this dask cluster (needs confml[dask]).")
 @click.option("--retry-failed", is_flag=True, help="Compute failed cells again.")
 @click.option(
-    "--shard", metavar="I/N", help="Compute part I of N, as in a job array; all parts share one folder."
+    "--shard",
+    metavar="I/N|auto",
+    help="Compute part I of N; all parts share one folder. auto takes I and N from the job array of SLURM, "
+    "SGE or LSF; auto/N takes I from any job array with numbers from 1 to N (PBS, HyperQueue).",
 )
 @click.option(
     "--timeout", metavar="TIME", help="Time limit of a task, such as 90s, 10min or 2h; its cells fail."
@@ -106,8 +109,8 @@ def run(
     from confml.report.warnings import result_warnings
     from confml.runner.environment import guarded
     from confml.runner.progress import progress_for
-    from confml.runner.run import parse_shard
     from confml.runner.run import run as compute
+    from confml.runner.shards import parse_shard
 
     if jobs is not None and jobs < 1:
         raise ConfmlError(f"--jobs must be at least 1, got {jobs}")
@@ -131,8 +134,8 @@ def run(
             )
             with guarded(folder):
                 results = open_run(folder, known=state.done)
-                if state.tried:
-                    write_report(results, folder)
+                if state.tried or part:
+                    write_report(results, folder, whole=part is None)
                 else:
                     update_report(results, folder)
         if not quiet:

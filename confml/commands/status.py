@@ -3,64 +3,132 @@
 from __future__ import annotations
 
 import json
+import sys
+from dataclasses import asdict
 from pathlib import Path
+from time import sleep
+from typing import TYPE_CHECKING
 
 import click
 
 from confml.commands.options import json_option
 from confml.errors import printable
 
+if TYPE_CHECKING:
+    from confml.runner.status import RunStatus
+    from confml.runner.store import Store
+
+SILENT = 180.0  # seconds after which a lease that is renewed every minute is worth a note
+
 
 @click.command()
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--watch", "-w", is_flag=True, help="Show the state again until no cell is left.")
+@click.option(
+    "--every",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0.1),
+    default=5.0,
+    show_default=True,
+    help="Time between two states of --watch.",
+)
 @json_option
-def status(run: Path, as_json: bool) -> None:
-    """Show the numbers of cells done, failed and left in the folder RUN. The data are not needed.
+def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
+    """Show the numbers of cells done, failed and left in the folder RUN, and where it is running.
+
+    The data are not needed. All parts of a run (--shard) share one folder and are shown together: host,
+    cells, rate and estimated time left of each running process. With --watch and --json, each state is one
+    line.
 
     \b
     confml status results/usps
+    confml status results/usps --watch
     """
-    from confml.plugins.parameters import parameters_text
-    from confml.runner.manifest import manifest_cells, read_manifest
-    from confml.runner.run import run_state
+    from confml.runner.status import RunStatus
     from confml.runner.store import Store
 
-    manifest = read_manifest(run)
-    cells = manifest_cells(manifest)
     store = Store(run)
-    state = run_state(store, cells)
-    failures = []
-    for cell in cells:
-        if cell.key in state.failed:
-            record = store.read("failures", cell.key)
-            failures.append({**cell.as_dict(), "error": _error_of(record)})
-    if as_json:
-        document = {
-            "name": manifest["name"],
-            "started": manifest["started"],
-            "finished": manifest["finished"],
-            "cells": len(cells),
-            "done": len(state.done),
-            "failed": len(state.failed),
-            "left": len(state.left),
-            "failures": failures,
-        }
-        click.echo(json.dumps(document, indent=1))
-        return
-    click.echo(
-        f"{manifest['name']}: {len(cells)} cells, {len(state.done)} done, {len(state.failed)} failed, "
-        f"{len(state.left)} left"
-    )
-    finished = f", finished {manifest['finished']}" if manifest["finished"] else ", not finished"
-    click.echo(
-        f"started {manifest['started']}{finished}, {manifest['jobs']} jobs, engine {manifest['engine']}"
-    )
-    for failure in failures:
+    found = RunStatus.of(store)
+    while True:
+        if as_json:
+            click.echo(json.dumps(_document(found, store), indent=None if watch else 1))
+        else:
+            text = "\n".join(_lines(found, store, short=watch))
+            if watch and sys.stdout.isatty():
+                click.clear()
+            click.echo(text)
+        sys.stdout.flush()
+        if not watch or not found.state.left:
+            return
+        sleep(every)
+        found = RunStatus.of(store, known=found.state.done)
+
+
+def _document(found: RunStatus, store: Store) -> dict:
+    rate = found.rate
+    return {
+        "name": found.manifest["name"],
+        "started": found.manifest["started"],
+        "finished": found.manifest["finished"],
+        "cells": len(found.cells),
+        "done": len(found.state.done),
+        "failed": len(found.state.failed),
+        "left": len(found.state.left),
+        "unassigned": found.unassigned,
+        "cells_per_minute": None if rate is None else 60 * rate,
+        "seconds_left": found.seconds_left,
+        "running": [{**asdict(part.progress), "silent_seconds": part.silent} for part in found.parts],
+        "failures": found.failures(store),
+    }
+
+
+def _lines(found: RunStatus, store: Store, short: bool) -> list[str]:
+    """Return the text of a state; short: without the first line of the run, and three failures at most."""
+    manifest, state = found.manifest, found.state
+    lines = [
+        f"{manifest['name']}: {len(found.cells)} cells, {len(state.done)} done, {len(state.failed)} failed, "
+        f"{len(state.left)} left" + _estimate(found)
+    ]
+    if not short:
+        finished = f", finished {manifest['finished']}" if manifest["finished"] else ", not finished"
+        lines.append(
+            f"started {manifest['started']}{finished}, {manifest['jobs']} jobs, engine {manifest['engine']}"
+        )
+    lines += [_part_line(part) for part in found.parts]
+    if found.unassigned:
+        lines.append(f"{found.unassigned} cells are left for parts that are not running")
+    failures = found.failures(store)
+    for failure in failures[: 3 if short else None]:
+        from confml.plugins.parameters import parameters_text
+
         params = parameters_text(failure["params"])
         place = " ".join(filter(None, [failure["dataset"], failure["method"], params, failure["split"]]))
-        click.echo(printable(f"failed: {place}: {failure['error']}"))
+        lines.append(f"failed: {place}: {failure['error']}")
+    if short and len(failures) > 3:
+        lines.append(f"and {len(failures) - 3} more failures")
+    return [printable(line) for line in lines]
 
 
-def _error_of(record) -> str:
-    error = record[0].get("error") if record else None
-    return error if isinstance(error, str) else "its record is damaged"
+def _part_line(part) -> str:
+    """Return the line of one running process."""
+    from confml.runner.progress import duration
+
+    one = part.progress
+    name = f"part {one.part}" if one.part else "running"
+    workers = f"{one.workers} {'worker' if one.workers == 1 else 'workers'}"
+    text = f"{name} on {one.host} ({one.engine}, {workers}): {one.cells_done}/{one.cells} cells"
+    if one.failed:
+        text += f", {one.failed} failed"
+    text += f", {one.tasks_done}/{one.tasks} tasks in {duration(one.seconds)}"
+    if one.seconds_left is not None:
+        text += f", about {duration(one.seconds_left)} left"
+    return text + (f"; not heard of for {duration(part.silent)}" if part.silent > SILENT else "")
+
+
+def _estimate(found: RunStatus) -> str:
+    """Return the rate and the time left of all running processes, empty if unknown."""
+    from confml.runner.progress import duration
+
+    text = "" if found.rate is None else f", {60 * found.rate:.3g} cells per minute"
+    seconds = found.seconds_left
+    return text + (f", about {duration(seconds)} left" if seconds else "")

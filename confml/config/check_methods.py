@@ -17,6 +17,7 @@ from confml.yaml import got
 Check = Callable[[str, Mapping[str, Any]], None]
 
 ABOUT_SEVERAL = (MissingParameter, IncompatibleParameters)  # errors that other parameters can remove
+TUNED_IN_VAIN = {"conformal": "conformal predictors", "venn": "Venn-Abers predictors"}
 MOST_VALUES = 1000  # of a long series (1..50000) that are checked, half at each end
 MOST_POINTS = 200  # combinations of values that are checked for parameters that cannot be combined
 
@@ -50,7 +51,7 @@ def check_methods(draft: Draft) -> None:
             continue
         _check_fixed(draft, check, entry.name, entry.params, place)
         _check_files(draft, entry, place)
-        _check_conformal(draft, check, entry, place)
+        _check_wrappers(draft, check, entry, place)
         _check_grids(draft, check, entry, place)
         if not whole or draft.problems.noted > found:
             continue
@@ -107,19 +108,21 @@ def _check_files(draft: Draft, entry: MethodEntry, place: tuple) -> None:
                 draft.add(at, f"there is no file {path}", hint)
 
 
-def _check_conformal(draft: Draft, check: Check, entry: MethodEntry, place: tuple) -> None:
-    """Note conformal settings that the method cannot have, and tuning that would see calibration examples."""
-    if entry.conformal is not None:
-        error = _problem(check, entry.name, entry.conformal.as_params())
+def _check_wrappers(draft: Draft, check: Check, entry: MethodEntry, place: tuple) -> None:
+    """Note settings of ``conformal`` and ``venn`` that the method cannot have, and their tuning."""
+    for key, spec in entry.wrappers.items():
+        error = _problem(check, entry.name, spec.as_params())
         if error is not None and not isinstance(error, ABOUT_SEVERAL):
-            draft.add((*place, "conformal"), error.message, error.hint)
-        if entry.conformal.kind == "cross" and entry.tune:
-            message = "a choice for each fold of conformal: cross is not possible"
-            draft.add((*place, "tune"), message, "take conformal: split, or a value", at_key=True)
+            draft.add((*place, key), error.message, error.hint)
+        if spec.kind == "cross" and entry.tune:
+            message = f"a choice for each fold of {key}: cross is not possible"
+            one = {"conformal": "split", "venn": "inductive"}[key]
+            draft.add((*place, "tune"), message, f"take {key}: {one}, or a value", at_key=True)
     for parameter in entry.tune:
-        if parameter.partition("__")[0] == "conformal":
+        key = parameter.partition("__")[0]
+        if key in TUNED_IN_VAIN:
             at, hint = (*place, "tune", parameter), "sweep it: each value is then reported"
-            draft.add(at, "accuracy cannot tell conformal predictors apart", hint, at_key=True)
+            draft.add(at, f"accuracy cannot tell {TUNED_IN_VAIN[key]} apart", hint, at_key=True)
 
 
 def _check_grids(draft: Draft, check: Check, entry: MethodEntry, place: tuple) -> None:

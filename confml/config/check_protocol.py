@@ -40,7 +40,7 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
             continue  # `check_methods` notes it
         if not learns:
             draft.say((*place, "name"), f"'{entry.name}' does not learn one example at a time", "tcm-nn does")
-        for key, given in (("tune", entry.tune), ("conformal", entry.conformal)):
+        for key, given in (("tune", entry.tune), *entry.wrappers.items()):
             if given:
                 draft.add((*place, key), "protocol online has no training part for it", at_key=True)
     steps = known_steps()

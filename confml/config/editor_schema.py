@@ -7,7 +7,7 @@ from typing import Any
 
 from confml.config import grids
 from confml.config.dataset_spec import DatasetSpec
-from confml.config.method_entry import ConformalSpec, MethodEntry
+from confml.config.method_entry import ConformalSpec, MethodEntry, VennSpec
 from confml.config.part import hyphenated
 from confml.config.protocol import Protocol
 from confml.config.schema import Config, FigureSpec, PaperSpec, StepSpec
@@ -81,7 +81,8 @@ def json_schema(
         _or_a_word(parts, model.__name__, names)
     _or_a_word(parts, FigureSpec.__name__, figures)
     _or_a_word(parts, PaperSpec.__name__, tables)
-    _or_a_word(parts, ConformalSpec.__name__, None, parts["ConformalSpec"]["properties"]["kind"])
+    for wrapper in (ConformalSpec.__name__, VennSpec.__name__):
+        _or_a_word(parts, wrapper, None, parts[wrapper]["properties"]["kind"])
     _or_a_word(parts, Protocol.__name__, None, parts["Protocol"]["properties"]["kind"])
     _tidy(schema)
     schema["required"] = [
@@ -104,11 +105,11 @@ def _suggest(part: dict[str, Any], key: str, names: Iterable[str], *, in_list: b
 
 def _with_parameters(part: dict[str, Any], key: str, known: Mapping[str, Mapping[str, Parameter]]) -> None:
     """Allow the parameters of each method (step, generator, figure) next to its name, and no others."""
-    from confml.methods.registry import conformal_parameters
+    from confml.methods.wrappers import wrapper_parameters
 
     part["additionalProperties"] = True  # scikit-learn's classifiers have parameters that are not listed
     own = list(part["properties"])
-    conformal = conformal_parameters()
+    wrappers = wrapper_parameters()
     for name, parameters in sorted(known.items()):
         values = {
             one: {"description": rule.about} | parameter_schema(rule) for one, rule in parameters.items()
@@ -118,8 +119,8 @@ def _with_parameters(part: dict[str, Any], key: str, known: Mapping[str, Mapping
         if "sweep" in own:
             grids_ = {one: {"description": rule.about} | GRID_HERE for one, rule in parameters.items()}
             tune = {"properties": grids_, "propertyNames": {"enum": _both_spellings(parameters)}}
-            swept = {one: {"description": rule.about} | GRID_HERE for one, rule in conformal.items()}
-            names = _both_spellings({**parameters, **conformal})
+            swept = {one: {"description": rule.about} | GRID_HERE for one, rule in wrappers.items()}
+            names = _both_spellings({**parameters, **wrappers})
             sweep = {"properties": grids_ | swept, "propertyNames": {"enum": names}}
             then["properties"] |= {"sweep": sweep, "tune": tune}
         condition = {"properties": {key: {"const": name}}, "required": [key]}

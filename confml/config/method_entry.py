@@ -24,7 +24,7 @@ class ConformalSpec(Part):
         "split",
         description="split: calibrate on a part of the training set; cross: on each of its folds in turn.",
     )
-    nonconformity: Annotated[str, one_of("lac", "aps", "raps", "margin", "knn-ratio")] | None = Field(
+    nonconformity: Annotated[str, one_of("lac", "aps", "raps", "saps", "margin", "knn-ratio")] | None = Field(
         None,
         description="Nonconformity score; by default lac if there are probabilities, else margin.",
         examples=["aps"],
@@ -40,9 +40,11 @@ class ConformalSpec(Part):
     smoothed: Switch | None = Field(None, description="Break ties between scores at random (default false).")
     randomised: Switch | None = Field(
         None,
-        description="Count a random fraction of the label's probability, for aps and raps (default true).",
+        description="Count a random fraction of the probability, for aps, raps and saps (default true).",
     )
-    penalty: Share | None = Field(None, description="Penalty per rank after k-reg, for raps (default 0.01).")
+    penalty: Share | None = Field(
+        None, description="Penalty per rank, for raps (after k-reg) and saps (default 0.01)."
+    )
     k_reg: Whole | None = Field(None, description="Number of ranks without a penalty, for raps (default 1).")
     k: Count | None = Field(None, description="Number of neighbours, for knn-ratio (default 1).")
 
@@ -51,6 +53,30 @@ class ConformalSpec(Part):
         given = {name: getattr(self, name) for name in type(self).model_fields if name != "kind"}
         others = {f"conformal__{name}": value for name, value in given.items() if value is not None}
         return {"conformal": self.kind, **others}
+
+
+class VennSpec(Part):
+    """Settings of Venn-Abers prediction; `confml describe venn` has the defaults."""
+
+    short = "kind"
+
+    kind: Annotated[str, one_of("inductive", "cross")] = Field(
+        "inductive",
+        description="inductive: calibrate on a part of the training set; cross: on each fold in turn.",
+    )
+    calibration: Between | None = Field(
+        None,
+        description="Fraction of examples in the calibration part, for inductive (default 0.3).",
+    )
+    folds: Folds | None = Field(None, description="Number of folds, for cross (default 5).")
+
+    def as_params(self) -> dict[str, Any]:
+        """Return the given settings as parameters of the method: ``venn``, ``venn__folds``."""
+        given = {"calibration": self.calibration, "folds": self.folds}
+        return {
+            "venn": self.kind,
+            **{f"venn__{name}": value for name, value in given.items() if value is not None},
+        }
 
 
 class LimitsSpec(Part):
@@ -92,6 +118,11 @@ class MethodEntry(Part):
         description="Conformal prediction with this method; a single word is the kind.",
         examples=["split", {"kind": "cross", "nonconformity": "aps"}],
     )
+    venn: VennSpec | None = Field(
+        None,
+        description="Venn-Abers prediction with this method; a single word is the kind.",
+        examples=["inductive", {"kind": "cross", "folds": 5}],
+    )
     label: Words | None = Field(None, description="Name in tables and figures.", examples=["1-NN"])
     limits: LimitsSpec | None = Field(
         None,
@@ -110,8 +141,17 @@ class MethodEntry(Part):
 
     @property
     def given(self) -> dict[str, Any]:
-        """The parameters that all variants share, including the conformal settings."""
-        return {**self.params, **(self.conformal.as_params() if self.conformal else {})}
+        """The parameters that all variants share, including the settings of ``conformal`` or ``venn``."""
+        params = dict(self.params)
+        for spec in self.wrappers.values():
+            params |= spec.as_params()
+        return params
+
+    @property
+    def wrappers(self) -> dict[str, ConformalSpec | VennSpec]:
+        """The settings of ``conformal`` and ``venn``, where they are given; a method can have one of them."""
+        given = {"conformal": self.conformal, "venn": self.venn}
+        return {key: spec for key, spec in given.items() if spec is not None}
 
     def variants(self) -> list[dict[str, Any]]:
         """Return the combinations of swept values, in order; one empty dict without sweep."""

@@ -13,7 +13,9 @@ import numpy as np
 
 from confml.measures import (
     calibration,
+    conditional,
     confusion,
+    decomposition,
     efficiency,
     martingales,
     novelty,
@@ -22,6 +24,7 @@ from confml.measures import (
     regions,
     selective,
     validity,
+    venn,
 )
 from confml.measures._case import Case, Context, Measure, Row
 from confml.measures.metrics import Metric
@@ -31,6 +34,7 @@ MEASURES: tuple[Measure, ...] = (
     *(point.MEASURE, regions.MEASURE, selective.MEASURE),
     *(validity.MEASURE, efficiency.MEASURE, martingales.MEASURE, novelty.MEASURE),
     *(confusion.MEASURE, ranking.MEASURE, calibration.MEASURE),
+    *(decomposition.MEASURE, venn.MEASURE, conditional.MEASURE),
 )
 
 

@@ -31,11 +31,7 @@ class Bins(NamedTuple):
         """
         order = np.argsort(values)
         placed = values[order]
-        starts = np.flatnonzero(np.concatenate([[True], placed[1:] != placed[:-1]]))
-        ends = np.append(starts[1:], len(values))
-        # Bins do not decrease along the sorted values, so each one is a slice.
-        group_bins = bins * (starts + ends) // (2 * len(values))
-        first = starts[np.concatenate([[True], group_bins[1:] != group_bins[:-1]])]
+        first = bin_starts(placed, bins)
         counts = np.diff(np.append(first, len(values)))
         means = np.add.reduceat(placed, first) / counts
         return cls(counts, means, np.add.reduceat(outcomes[order].astype(np.int64), first) / counts)
@@ -51,6 +47,15 @@ class Bins(NamedTuple):
         variance = self.outcomes * (1 - self.outcomes) / np.maximum(self.counts - 1, 1)
         gaps = (self.values - self.outcomes) ** 2 - np.where(self.counts > 1, variance, 0.0)
         return float(np.sum(self.counts * gaps) / self.counts.sum())
+
+
+def bin_starts(placed: np.ndarray, bins: int = BINS) -> np.ndarray:
+    """Return (b,) the place where each bin of sorted values (n,) begins; see `Bins.of`."""
+    starts = np.flatnonzero(np.concatenate([[True], placed[1:] != placed[:-1]]))
+    ends = np.append(starts[1:], len(placed))
+    # Bins do not decrease along the sorted values, so each one is a slice.
+    group_bins = bins * (starts + ends) // (2 * len(placed))
+    return starts[np.concatenate([[True], group_bins[1:] != group_bins[:-1]])]
 
 
 def _compute(case: Case) -> Iterator[Row]:

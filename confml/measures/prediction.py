@@ -145,7 +145,7 @@ class Prediction:
 
         Columns: ``prediction``, ``confidence``, ``credibility`` (p-values only), one per class, then the
         regions. A class's column is ``p[<class>]`` of p-values, ``margin[<class>]`` of margins, and
-        ``prob[<class>]`` otherwise.
+        ``prob[<class>]`` otherwise. Venn predictors have ``lower[<class>]`` and ``upper[<class>]`` too.
         """
         import pandas as pd
 
@@ -154,6 +154,9 @@ class Prediction:
             columns["credibility"] = self.credibility
         name = SCORE_NAMES.get(self.kind, "prob")
         columns |= {f"{name}[{label}]": self.scores[:, j] for j, label in enumerate(self.classes.tolist())}
+        for extra in per_class_extra(self) if self.kind != "posterior" else ():
+            values = self.extra[extra]
+            columns |= {f"{extra}[{label}]": values[:, j] for j, label in enumerate(self.classes.tolist())}
         frame = pd.DataFrame(columns, index=index)
         for level in map(float, levels):
             frame[f"region@{level!r}"] = pd.Series(self.label_sets(level), index=frame.index, dtype=object)
@@ -203,6 +206,15 @@ class Prediction:
             extra,
             first.posterior_threshold,
         )
+
+
+def per_class_extra(prediction: Prediction) -> list[str]:
+    """Return the names of the extra (n, c) arrays that tables show: ``sd``, or ``lower`` and ``upper``."""
+    if prediction.kind == "posterior":
+        return ["sd"]
+    shape = prediction.scores.shape
+    bounds = [name for name in ("lower", "upper") if name in prediction.extra]
+    return bounds if all(prediction.extra[name].shape == shape for name in bounds) else []
 
 
 def argmax_with_tie_break(scores: np.ndarray, tie_break: np.ndarray, tolerance: float = 0.0) -> np.ndarray:

@@ -7,7 +7,6 @@ Other packages build on this module, `confml.methods.details`, `confml.plugins.p
 from __future__ import annotations
 
 import inspect
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -18,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from confml._seeds import derived_generator
-from confml._threads import limits_blas
+from confml._threads import cpu_seconds, limits_blas
 from confml.errors import ConfmlError
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
@@ -174,11 +173,11 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
             if point_rng is not None:
                 method.share_random_states(rng, point)
                 method.seed_random_states(point_rng)
-            started = time.thread_time()
+            started = cpu_seconds()
             method.fit(X, y)
-            fitted = time.thread_time()
+            fitted = cpu_seconds()
             views = method.confident_predict(X_test, point_rng)
-            predicted = time.thread_time()
+            predicted = cpu_seconds()
             yield (
                 dict(point),
                 Views(views, fitted - started, predicted - fitted, method.fit_metrics_, method.fit_details_),

@@ -10,12 +10,10 @@ import sklearn
 
 from confml.errors import ConfigError, ConfmlError, nearest
 from confml.methods.base import Method
-from confml.methods.conformal import conformal
-from confml.methods.conformal.settings import KEY, PARAMETERS, check_settings, settings_of
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain
 from confml.methods.sklearn.sklearn_method import SklearnMethod, new_classifier, view_of
+from confml.methods.wrappers import WRAPPERS, check_settings, split_settings, wrapped, wrapper_of
 from confml.plugins.imports import find_object, import_permission, is_installed, package_version
-from confml.plugins.parameters import Parameter
 from confml.plugins.registry import PluginRegistry, required_parameters
 
 methods = PluginRegistry[Method]("method", "confml.methods", Method, "confml.methods")
@@ -52,9 +50,9 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
     """Raise ConfigError unless the method is known and can be built with exactly these parameters.
 
     A mistake in a parameter raises a `confml.plugins.parameters.ParameterError`. Every method also accepts
-    ``conformal`` and the settings that begin with ``conformal__``.
+    the settings of one wrapper: ``conformal`` and ``conformal__...``, or ``venn`` and ``venn__...``.
     """
-    settings, params = settings_of(params or {})
+    settings, params = split_settings(params or {})
     if method_class(name) is SklearnMethod:
         views = [view_of(new_classifier(name, params))]
     else:
@@ -68,43 +66,46 @@ def check(name: str, params: Mapping[str, Any] | None = None) -> None:
 
 def _check_calibration_on_all(name: str, settings: Mapping[str, Any]) -> None:
     """Raise ConfigError for settings that need features or a fit, which predictions of a file do not have."""
-    if settings.get(KEY, "split") != "split":
-        raise ConfigError(f"{name} is not fitted, so there are no folds", hint="use conformal: split")
-    if f"{KEY}__calibration" in settings:
+    key = wrapper_of(settings)
+    if settings.get(key or "") == "cross":
+        hint = "use conformal: split" if key == "conformal" else "use venn: inductive"
+        raise ConfigError(f"{name} is not fitted, so there are no folds", hint=hint)
+    if f"{key}__calibration" in settings:
         raise ConfigError(
             f"{name} is calibrated on the whole training part, because nothing is fitted",
             hint="remove calibration",
         )
-    if settings.get(f"{KEY}__nonconformity") == "knn-ratio":
+    if settings.get(f"{key}__nonconformity") == "knn-ratio":
         raise ConfigError(f"knn-ratio needs features, and {name} has none", hint="use nonconformity: lac")
 
 
 def build(name: str, params: Mapping[str, Any] | None = None) -> Method:
     """Return a new method that is not fitted. Raises the errors of `check`."""
     check(name, params)
-    settings, params = settings_of(params or {})
+    settings, params = split_settings(params or {})
     if method_class(name) is SklearnMethod:
         method = SklearnMethod(new_classifier(name, params))
     else:
         method = method_class(name)(**params)
-    return conformal.make(method, settings) if settings else method
+    return wrapped(method, settings) if settings else method
 
 
 def version_of(name: str, params: Mapping[str, Any] | None = None, values: Iterable[Any] = ()) -> int | str:
     """Return the version of a method, which changes whenever its results may change.
 
     For a dotted name it contains the versions of scikit-learn and of the packages of all classes that the
-    parameters name; with ``conformal`` in ``params`` it also contains the version of that. values: further
-    values of parameters, such as those of a grid.
+    parameters name; with ``conformal`` or ``venn`` in ``params`` it also contains the version of that.
+    values: further values of parameters, such as those of a grid.
     """
     cls = method_class(name)
-    settings, params = settings_of(params or {})
+    key = wrapper_of(params or {})
+    _, params = split_settings(params or {})
     version = str(cls.version) if cls is SklearnMethod else cls.version
     if cls is SklearnMethod:
         packages = packages_of(name, [*params.values(), *values])
         known = {"scikit-learn": sklearn.__version__, **packages}
         version = ", ".join([str(version), *(f"{package} {one}" for package, one in known.items())])
-    return f"{version}, conformal {conformal.Conformal.version}" if settings else version
+    return f"{version}, {key} {WRAPPERS[key].cls.version}" if key else version
 
 
 def packages_of(name: str, values: Iterable[Any] = ()) -> dict[str, str]:
@@ -138,10 +139,10 @@ def describe(name: str) -> dict[str, Any]:
 
     Keys: name, summary (one line), text, source (``confml``, or another package with its version), version,
     views (with default parameters), parameters (each with name, about, expected and, where there is one,
-    default). The name ``conformal`` describes the settings that make any classifier conformal.
+    default). The names ``conformal`` and ``venn`` describe the settings that every method accepts.
     """
-    if name == KEY:
-        return conformal.describe()
+    if name in WRAPPERS:
+        return WRAPPERS[name].cls.description()
     cls = method_class(name)
     if cls is not SklearnMethod:
         return methods.describe(name) | {"views": views_of(cls)}
@@ -167,11 +168,6 @@ def source_of(name: str) -> str:
     """Return the package of a dotted name with its version, such as ``scikit-learn 1.7.2``."""
     packages = packages_of(name) or {"scikit-learn": sklearn.__version__}
     return ", ".join(f"{package} {version}" for package, version in packages.items())
-
-
-def conformal_parameters() -> Mapping[str, Parameter]:
-    """Return the parameters that make any method conformal: ``conformal``, ``conformal__folds`` and so on."""
-    return PARAMETERS
 
 
 def views_of(cls: type[Method]) -> list[str]:

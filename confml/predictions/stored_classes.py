@@ -19,8 +19,8 @@ CLASSES = frozenset(
     confml.methods.bayes_knn.posterior:NodePosterior
     confml.methods.bayes_knn.posterior:Nodes
     confml.methods.bayes_knn.posterior:Training
+    confml.methods.conformal.calibrated:FittedPart
     confml.methods.conformal.conformal:Conformal
-    confml.methods.conformal.conformal:_Part
     confml.methods.conformal.selection:Prepared
     confml.methods.few_rows:FewRows
     confml.methods.knn.knn:KNN
@@ -49,6 +49,11 @@ CLASSES = frozenset(
     confml.methods.tcm_nn.neighbour_counter:NeighbourCounter
     confml.methods.tcm_nn.tcm_nn:TCMNN
     confml.methods.tcm_svm:TCMSVM
+    confml.methods.venn_abers.tables:VennAbersTable
+    confml.methods.venn_abers.venn_abers:VennAbers
+    confml.methods.venn_knn.categories:Categories
+    confml.methods.venn_knn.venn_knn:VennKNN
+    confml.methods.venn_knn.venn_knn:_Training
     confml.methods.version_space.bayes_point_machine:BayesPointMachine
     confml.methods.version_space.bayes_transduction:BayesTransduction
     confml.methods.version_space.billiard:MarkovChain
@@ -64,6 +69,7 @@ CLASSES = frozenset(
     confml.neighbours.distance_filter:FilterRows
     confml.neighbours.mixed_rows:MixedRows
     confml.neighbours.nearest_rows:NearestRows
+    confml.neighbours.nearest_rows:Neighbours
     confml.neighbours.scaling:SafeScale
     confml.neighbours.wide_tree:WideTree
     confml.predictions.costs:Costs
@@ -80,6 +86,7 @@ CLASSES = frozenset(
     confml.steps.select_attributes:SelectAttributes
     confml.steps.select_by_bayes_error:SelectByBayesError
     confml.steps.select_examples:SelectExamples
+    confml.steps.smooth_images:SmoothImages
     confml.steps.standardise:Standardise
     confml.steps.tomek_links:TomekLinks
     confml.steps.transformer:TransformerStep

@@ -20,8 +20,9 @@ from confml.errors import ConfigError, did_you_mean
 from confml.measures.certified import OperatingPoint
 from confml.measures.selection import best_point, inner_score
 from confml.methods.base import Method
-from confml.methods.conformal.settings import INNER, KEY, TUNE
+from confml.methods.conformal.settings import KEY
 from confml.methods.registry import check, method_class
+from confml.methods.wrappers import wrapper_of
 from confml.predictions.costs import costs_of
 from confml.predictions.known_rows import KnownRows
 from confml.predictions.model import Facts, Model, StepFacts, TrainingRows, first_probability_view
@@ -108,18 +109,20 @@ class _Fit:
             select_by=entry.select_by,
         )
         compile_all_kernels([method_class(entry.name), *(step_class(name) for name, _ in steps)], say)
-        if grid and KEY in params:
+        key = wrapper_of(params)
+        if grid and key is not None:
             protocol = config.protocol
             inner = {
                 "folds": protocol.inner_folds,
                 "stratify": protocol.stratify,
                 "select_by": entry.select_by,
             }
-            params = {**params, TUNE: grid, INNER: inner}
+            params = {**params, f"{key}__tune": grid, f"{key}__inner": inner}
         elif grid:
             params = self._tuned([{**params, **point} for point in grid], say)
         self.parts = SplitData(self.context, self.data, self.rows, self.rows[:0], grid=[params])
-        self.params = {name: value for name, value in params.items() if name not in (TUNE, INNER)}
+        set_here = (f"{key}__tune", f"{key}__inner")
+        self.params = {name: value for name, value in params.items() if name not in set_here}
         self.method = self._fitted(params)
 
     def model(self) -> Model:
@@ -236,10 +239,10 @@ class _Fit:
         return certified_point(prediction.certainty, correct, len(self.grid_rows), self.choice.risk)
 
     def _neighbours(self) -> TrainingRows:
-        """The training rows for distances, also where a conformal method learns the steps itself."""
+        """The training rows for distances, also where a wrapper learns the steps itself."""
         data, parts = self.data, self.parts
         names = data.table_attributes if parts.takes_codes else data.attributes
-        if KEY not in self.params:
+        if wrapper_of(self.params) is None:
             coded = np.zeros(parts.X.shape[1], dtype=bool)
             coded[parts.with_nominal_columns([{}])[0].get("nominal", [])] = True
             dropped = set(parts.dropped_attributes)

@@ -23,13 +23,12 @@ def declared_metrics() -> list[Declared]:
     The quantities of a step are named ``<step>.<quantity>``, as in ``metrics.csv``.
     """
     from confml.methods.base import Method
-    from confml.methods.conformal import Conformal
-    from confml.methods.conformal.settings import KEY
     from confml.methods.registry import known_methods
+    from confml.methods.wrappers import wrapper_classes
     from confml.steps.registry import known_steps
 
     found = _of_reports()
-    methods: dict[str, type[Method]] = {**known_methods(), KEY: Conformal}
+    methods: dict[str, type[Method]] = {**known_methods(), **wrapper_classes()}
     for name, cls in methods.items():
         found += [Declared(quantity, one, "metrics.csv", name) for quantity, one in cls.metrics.items()]
     for name, step in known_steps().items():

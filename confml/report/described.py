@@ -20,6 +20,11 @@ Entry = dict[str, Any]
 VIEWS: Mapping[str, tuple[str, str]] = {
     "p-value": ("p-value", "p-value of each class"),
     "probability": ("probability", "probability of each class"),
+    "venn": (
+        "probability",
+        "probability of each class, with lower and upper bounds (Venn prediction): of the bounds of a class, "
+        "one is calibrated",
+    ),
     "reject": ("probability", "posterior mean of each class probability (the paper's reject method)"),
     "envelope": ("envelope", "posterior probability that the class is the most probable one"),
     "posterior": ("posterior", "posterior mean and standard deviation of each class probability"),
@@ -133,15 +138,15 @@ def known_types() -> dict[str, Described]:
     """Return everything that can be described, by type."""
     from confml.config.protocol import PROTOCOLS
     from confml.config.warnings import WARNINGS
-    from confml.methods.conformal.conformal import KEY
     from confml.methods.registry import describe as describe_method
     from confml.methods.registry import methods
+    from confml.methods.wrappers import WRAPPERS
     from confml.report.figures import known_figures
     from confml.report.published import known_tables
     from confml.steps.registry import describe_step, steps
 
     return {
-        "method": Described(lambda: [*methods.names(), KEY], describe_method),
+        "method": Described(lambda: [*methods.names(), *WRAPPERS], describe_method),
         "step": Described(steps.names, describe_step),
         "view": Described(lambda: VIEWS, describe_view),
         "protocol": Described(lambda: PROTOCOLS, describe_protocol),
@@ -198,11 +203,10 @@ def _types_of_class(name: str, types: list[str]) -> list[str]:
 
 def _views_of_methods() -> dict[str, list[str]]:
     from confml.methods.base import Method
-    from confml.methods.conformal import Conformal
-    from confml.methods.conformal.settings import KEY
     from confml.methods.registry import known_methods, views_of
+    from confml.methods.wrappers import wrapper_classes
 
-    methods: dict[str, type[Method]] = {**known_methods(), KEY: Conformal}
+    methods: dict[str, type[Method]] = {**known_methods(), **wrapper_classes()}
     return {name: views_of(cls) for name, cls in methods.items()}
 
 

@@ -112,8 +112,8 @@ class RunResults:
 
 
 def _said(name: str, value: Any) -> str:
-    """Return a parameter and its value for a label; parameters of ``conformal`` by their last name."""
-    return f"{name.removeprefix('conformal__')}={value_text(value)}"
+    """Return a parameter and its value for a label; settings of wrappers by their last name."""
+    return f"{name.removeprefix('conformal__').removeprefix('venn__')}={value_text(value)}"
 
 
 def cell_order(cell: Cell) -> tuple:

@@ -34,11 +34,12 @@ def update_report(results: RunResults, folder: Path | str) -> bool:
     return True
 
 
-def write_report(results: RunResults, folder: Path | str) -> list[Path]:
+def write_report(results: RunResults, folder: Path | str, whole: bool = True) -> list[Path]:
     """Write every file of a run's report and return the paths; stale files of the last report are removed.
 
     The same results give the same bytes. Numbers are written first and figures last, so the files written
-    before an error are complete.
+    before an error are complete. whole: False for a part of a run. Another part may replace some of the files
+    at the same time, so `update_report` writes this report again.
     """
     folder = Path(folder)
     (folder / FILE).unlink(missing_ok=True)  # until all files are written
@@ -47,7 +48,10 @@ def write_report(results: RunResults, folder: Path | str) -> list[Path]:
     paths = list(_written(_items(results, sections), folder, notes, sections))
     paths.append(write_file(folder / "notes.txt", "".join(f"{note}\n" for note in notes)))
     _remove_stale(folder, paths, _still_to_come(results))
-    remember_report(results, folder, paths)
+    if whole:
+        remember_report(results, folder, paths)
+    else:
+        (folder / FILE).unlink(missing_ok=True)
     return paths
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from confml.runner.graph import Schedule
 from confml.runner.tasks import Task
@@ -17,10 +18,15 @@ class Batches:
     A batch has as many tasks of one method and kind as take about `SECONDS`, by the mean time of those that
     are done, and at most an equal share of the ready tasks for each worker. Tasks with limits are alone, and
     so are those whose batch was lost with its worker. most: largest number of tasks of a batch.
+
+    threaded: whether the workers are on one machine, so that tasks may use the processors of idle workers.
+    With fewer tasks ready than workers idle, each task has an equal share of these as its number of threads.
+    A task with a memory limit has one thread.
     """
 
-    def __init__(self, schedule: Schedule, workers: int, most: int = MOST):
+    def __init__(self, schedule: Schedule, workers: int, most: int = MOST, threaded: bool = False):
         self._schedule, self._workers, self._most = schedule, workers, most
+        self._threaded, self._used = threaded, 0
         self._seconds: dict[tuple[str, str], float] = {}  # mean of one task, later ones weigh more
         self._alone: set[str] = set()
 
@@ -36,7 +42,19 @@ class Batches:
                 self._schedule.put_back(task)
                 break
             batch.append(task)
-        return tuple(batch)
+        number = self._threads(first)
+        self._used += number
+        return tuple(replace(task, threads=number) for task in batch) if number > 1 else tuple(batch)
+
+    def ended(self, batch: Sequence[Task]) -> None:
+        """Note that a batch has a result, or is lost with its worker."""
+        self._used -= batch[0].threads
+
+    def _threads(self, first: Task) -> int:
+        """Return the number of threads of each task of a batch, before it runs."""
+        if not self._threaded or first.context.limits.memory is not None:
+            return 1
+        return max(1, (self._workers - self._used) // (self._schedule.ready + 1))
 
     def took(self, batch: Sequence[Task], seconds: float) -> None:
         """Learn the time of a finished batch."""

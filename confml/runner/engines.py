@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, Protocol
 
+from confml._threads import threads
 from confml.config.limits import NO_LIMITS, Limits, show_bytes
 from confml.errors import ConfmlError
+from confml.runner.environment import EnvironmentFault
 from confml.runner.workers import ProcessStarter, Worker, WorkerDied
+
+WINDOW = 2  # items per dask worker that are submitted at a time
+_ASK_SECONDS = 1.0  # between two questions for the number of dask workers
 
 
 class WorkerLost(ConfmlError):
-    """The worker of a task died twice, the second time with no other task running."""
+    """The worker of a task died repeatedly, the last time with no other task running."""
 
 
 class LimitExceeded(ConfmlError):
@@ -34,10 +42,12 @@ class Engine(Protocol):
     """Runs functions on ``workers`` workers.
 
     name: the value of ``--engine``. has_limits: whether it can stop an item that exceeds its `Limits`.
+    shares_processors: whether an item may use the processors of idle workers.
     """
 
     name: str
     has_limits: bool
+    shares_processors: bool
 
     @property
     def workers(self) -> int: ...
@@ -67,6 +77,7 @@ class SerialEngine:
     name = "serial"
     workers = 1
     has_limits = False
+    shares_processors = False
 
     def start(self, modules: Sequence[str], count: int) -> None:
         """Do nothing: this process is ready."""
@@ -94,6 +105,7 @@ class ProcessEngine:
 
     name = "processes"
     has_limits = True
+    shares_processors = True
 
     def __init__(self, workers: int, starter: ProcessStarter | None = None):
         self.workers = workers
@@ -187,22 +199,24 @@ def _result_of(worker: Worker) -> tuple[Any] | None:
 class DaskEngine:
     """Run items on a dask cluster, whose workers must see the run's folder under the same path.
 
-    Uses ``client.submit`` and ``as_completed``, because joblib's dask backend hangs if a worker dies. If a
-    worker dies, its item is submitted once more.
+    Uses ``client.submit`` and ``as_completed``, because joblib's dask backend hangs if a worker dies. At most
+    `WINDOW` items per worker are submitted at a time, and a worker process runs one at a time, which may use
+    all threads of the worker. Workers may come and go. If a worker dies, its items are submitted once more
+    with the others; if that worker dies too, once more with no other item running. Raises EnvironmentFault if
+    the scheduler is lost.
     """
 
     name = "dask"
     has_limits = False
+    shares_processors = False
 
     def __init__(self, scheduler: str):
         try:
-            import dask
             from distributed import Client
         except ImportError:
             raise ConfmlError(
                 "--scheduler needs the package distributed", hint="pip install 'confml[dask]'"
             ) from None
-        dask.config.set({"distributed.scheduler.allowed-failures": 0})
         try:
             if Path(scheduler).is_file():
                 self._client = Client(scheduler_file=scheduler, timeout=30)
@@ -210,10 +224,19 @@ class DaskEngine:
                 self._client = Client(scheduler, timeout=30)
         except (OSError, ValueError, TimeoutError) as error:
             raise ConfmlError(f"no dask scheduler at {scheduler!r}: {error}") from None
+        self._scheduler = scheduler
+        self._workers, self._asked = 1, -float("inf")
+        with contextlib.suppress(Exception):  # a gateway may forbid it: the scheduler then tries three times
+            self._client.run_on_scheduler(_set_allowed_failures, 0)
 
     @property
     def workers(self) -> int:
-        return max(1, sum(self._client.nthreads().values()))
+        """Number of worker processes of the cluster, at least 1, asked for once in a second."""
+        if time.monotonic() - self._asked > _ASK_SECONDS:
+            with contextlib.suppress(Exception):  # a lost scheduler is noticed by `run`
+                self._workers = max(1, len(self._client.nthreads()))
+            self._asked = time.monotonic()
+        return self._workers
 
     def start(self, modules: Sequence[str], count: int) -> None:
         """Do nothing: the cluster is running."""
@@ -226,39 +249,79 @@ class DaskEngine:
     ) -> Results:
         from distributed import as_completed
 
-        running: dict = {}
-        tried: dict[int, int] = {}
+        running: dict = {}  # future: (item, number of this try)
+        suspects: deque = deque()  # items whose workers died twice
+        alone = False
         finished = as_completed()
 
-        def submit(item):
-            tried[id(item)] = tried.get(id(item), 0) + 1
-            future = self._client.submit(function, item, pure=False)
-            running[future] = item
+        def submit(item, number):
+            future = self._client.submit(_call_alone, function, item, pure=False)
+            running[future] = item, number
             finished.add(future)
 
         try:
             while True:
-                while len(running) < self.workers and (item := next_item()) is not None:
-                    submit(item)
+                # An adaptive cluster grows if more items wait than it has workers.
+                window = WINDOW * self.workers
+                while not alone and len(running) < window and (item := next_item()) is not None:
+                    submit(item, 1)
                 if not running:
-                    return
+                    if not suspects:
+                        return
+                    alone = True
+                    submit(suspects.popleft(), 3)
                 future = next(finished)
-                item = running.pop(future)
+                item, number = running.pop(future)
                 try:
                     result = future.result()
-                except Exception as error:
+                except BaseException as error:
+                    if isinstance(error, KeyboardInterrupt):
+                        raise
                     result = error
                 # A result is also lost if its worker dies before the result is fetched.
                 if type(result).__name__ in ("KilledWorker", "CancelledError", "FutureCancelledError"):
-                    if tried[id(item)] < 2:
-                        submit(item)
+                    if self._client.status != "running":
+                        raise EnvironmentFault(
+                            "the connection to the dask scheduler was lost",
+                            where=self._scheduler,
+                            hint="start it again, then run the same command again: finished cells are kept",
+                        )
+                    if number == 1:
+                        submit(item, 2)
                         continue
-                    result = WorkerLost("its dask worker died twice (killed, or out of memory?)")
-                tried.pop(id(item))
+                    if number == 2:
+                        suspects.append(item)
+                        continue
+                    result = WorkerLost(
+                        "its dask worker died three times, the last time with no other task running "
+                        "(crashed, killed, or out of memory); use workers with more memory, or leave this "
+                        "method out"
+                    )
+                alone = False
                 yield item, result
         finally:
-            self._client.cancel(list(running))
-            self._client.close()
+            for future in running:
+                finished.futures.pop(future, None)
+            with contextlib.suppress(Exception):
+                if self._client.status == "running":
+                    self._client.cancel(list(running))
+            self._client.close(timeout=5)
+
+
+_one_item = threading.Lock()
+
+
+def _call_alone(function: Callable[[Any], Any], item: Any) -> Any:
+    """Call a function in a dask worker, with its threads, while no other thread of its process does."""
+    from distributed import get_worker
+
+    with _one_item, threads(get_worker().state.nthreads):
+        return function(item)
+
+
+def _set_allowed_failures(number: int, dask_scheduler: Any = None) -> None:
+    """Let a scheduler give up a task when its worker dies, which `DaskEngine` counts by itself."""
+    dask_scheduler.allowed_failures = number
 
 
 def make_engine(name: str | None, jobs: int, scheduler: str | None = None) -> Engine:

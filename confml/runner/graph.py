@@ -9,7 +9,6 @@ from pathlib import Path
 from confml._seeds import stable_hash
 from confml.config.limits import NO_LIMITS, Limits, limits_of
 from confml.methods.base import Method
-from confml.methods.conformal.settings import INNER, TUNE
 from confml.methods.registry import build
 from confml.plugins.imports import import_permission
 from confml.runner.plan import Cell, Job, Plan, steps_for
@@ -60,24 +59,25 @@ def make_tasks(
         if place not in sizes:
             train, test = map(len, split_rows(data, config.protocol, job.split, config.seed))
             sizes[place] = train, test
-        if job.entry.tune and not job.entry.conformal:
+        if job.entry.tune and not job.entry.wrappers:
             for cell in cells:
                 tasks += _tuned_tasks(
                     job, context, cell, config.protocol.inner_folds, stored_inner, *sizes[place]
                 )
         else:
             for group in _cells_per_path(job, cells):
-                grid = tuple({**cell.params, **_conformal_tuning(job, config.protocol)} for cell in group)
+                grid = tuple({**cell.params, **_wrapper_tuning(job, config.protocol)} for cell in group)
                 tasks += _fit_tasks(context, tuple(group), grid, *sizes[place])
     return tasks
 
 
-def _conformal_tuning(job: Job, protocol) -> dict:
-    """Return the tune grid as parameters of a conformal method, which tunes without its calibration part."""
+def _wrapper_tuning(job: Job, protocol) -> dict:
+    """Return the tune grid as parameters of a wrapper, which tunes without its calibration part."""
     if not job.entry.tune:
         return {}
     inner = {"folds": protocol.inner_folds, "stratify": protocol.stratify, "select_by": job.entry.select_by}
-    return {TUNE: job.entry.tune_grid(), INNER: inner}
+    (key,) = job.entry.wrappers
+    return {f"{key}__tune": job.entry.tune_grid(), f"{key}__inner": inner}
 
 
 def _cells_per_path(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:

@@ -61,6 +61,11 @@ def is_abandoned(folder: Path) -> bool:
         os.close(file)
 
 
+def seconds_since_renewal(folder: Path) -> float:
+    """Return the seconds since the owner of ``folder`` renewed its lease; 0 if unknown."""
+    return max(_age(folder / _NAME), 0.0)
+
+
 def _age(path: Path) -> float:
     """Return the seconds since a file was modified, by the clock of its file system; 0 if unknown."""
     probe = path.with_name(f".age-{os.urandom(8).hex()}")

@@ -54,9 +54,9 @@ class LogProgress(Progress):
         self._tenth, self._printed = tenth, now
         spent = now - self._started
         left = spent / max(self._done, 1) * (self._tasks - self._done)
-        remaining = f", about {_duration(left)} left" if self._done < self._tasks else ""
+        remaining = f", about {duration(left)} left" if self._done < self._tasks else ""
         done = f"{self._done}/{self._tasks} tasks, {self._stored}/{self._cells} cells"
-        print(f"{done}, {_duration(spent)}{remaining}", file=sys.stderr, flush=True)
+        print(f"{done}, {duration(spent)}{remaining}", file=sys.stderr, flush=True)
 
 
 class BarProgress(Progress):
@@ -100,7 +100,8 @@ def progress_for(quiet: bool, verbose: bool = False) -> Progress:
     return BarProgress() if sys.stderr.isatty() else LogProgress()
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return a time as ``45 s``, ``3 min 05 s`` or ``2 h 07 min``."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return (

@@ -21,6 +21,7 @@ from confml.runner.batches import MOST, Batches
 from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
 from confml.runner.graph import Schedule, make_tasks
+from confml.runner.heartbeat import Heartbeat
 from confml.runner.manifest import (
     check_folder,
     check_same_run,
@@ -121,12 +122,8 @@ def run(
     store.make()
     with guarded(store.folder):
         state = run_state(store, plan.cells, retry_failed)
-        manifest = new_manifest(
-            whole,
-            jobs=jobs,
-            engine=worker_engine.name,
-            shard=f"{shard[0]}/{shard[1]}" if shard else None,
-        )
+        part = f"{shard[0]}/{shard[1]}" if shard else None
+        manifest = new_manifest(whole, jobs=jobs, engine=worker_engine.name, shard=part)
         manifest["warnings"] = [warning.as_dict() for warning in warnings]
         for data in datasets.values():
             if (key := origins_key(data)) is not None:
@@ -140,7 +137,8 @@ def run(
             say(kept + (f", {len(state.failed)} failed (--retry-failed tries again)" if state.failed else ""))
         done = set(state.done)
         if state.left:
-            _compute(plan, state, done, store, worker_engine, limits, fail_fast, progress or Progress(), say)
+            progress = progress or Progress()
+            _compute(plan, state, done, store, worker_engine, limits, fail_fast, part, progress, say)
         if is_new:
             manifest |= {"finished": now(), "seconds": round(time.monotonic() - started, 3)}
             write_manifest(store.folder, manifest)
@@ -167,6 +165,7 @@ def _compute(
     engine: Engine,
     limits: Limits,
     fail_fast: bool,
+    part: str | None,
     progress: Progress,
     say: Callable[[str], None],
 ) -> None:
@@ -200,14 +199,19 @@ def _compute(
         for key in state.left:  # failures to retry and damaged records
             store.remove("failures", key)
         schedule = Schedule(tasks)
-        batches = Batches(schedule, engine.workers, most=1 if fail_fast else MOST)
+        most = 1 if fail_fast else MOST
+        batches = Batches(schedule, engine.workers, most, threaded=engine.shares_processors)
         warned: dict[str, list] = {}
         failures = 0
         cells = {cell.key: cell for cell in plan.cells}
+        heartbeat = Heartbeat(
+            workspace.folder, part, engine.name, engine.workers, len(tasks), len(state.left)
+        )
         with progress.of(len(tasks), len(state.left)):
             results = engine.run(batches.next, run_tasks, lambda batch: batch[0].context.limits)
             with contextlib.closing(results):
                 for batch, result in results:
+                    batches.ended(batch)
                     if isinstance(result, BaseException) and len(batch) > 1:
                         batches.put_back(batch)  # to find the task that is to blame
                         continue
@@ -216,9 +220,11 @@ def _compute(
                         for text in outcome.warned:
                             warned.setdefault(text, []).append(task)
                         before = len(schedule)
-                        failures += _store_failures(schedule.finish(task, outcome), cells, store, progress)
+                        new = _store_failures(schedule.finish(task, outcome), cells, store, progress)
+                        failures += new
                         done.update(outcome.done)
                         progress.advance(before - len(schedule), len(outcome.done))
+                        heartbeat.advance(before - len(schedule), len(outcome.done), new, engine.workers)
                     if fail_fast and failures:
                         say("stopped at the first failure (--fail-fast)")
                         break
@@ -301,11 +307,3 @@ def compile_all_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callabl
         _jit.mark_kernels_compiled(kind.name)
         if time.monotonic() - started > 1:
             say(f"compiled in {time.monotonic() - started:.0f} s")
-
-
-def parse_shard(text: str) -> tuple[int, int]:
-    """Return (3, 16) for ``3/16``; raise ConfmlError for anything else."""
-    index, slash, count = text.partition("/")
-    if not (slash and index.isdigit() and count.isdigit() and 1 <= int(index) <= int(count)):
-        raise ConfmlError(f"--shard must be like 3/16, from 1/16 to 16/16, got {text!r}")
-    return int(index), int(count)

@@ -15,9 +15,9 @@ from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
 from confml.data.probability_table import ProbabilityTable
 from confml.errors import ConfmlError
 from confml.methods.base import Method
-from confml.methods.conformal.settings import KEY
 from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
+from confml.methods.wrappers import wrapper_of
 from confml.runner.external_files import open_table
 from confml.runner.splits import inner_folds, split_identity, split_rows
 from confml.runner.workspace import open_dataset
@@ -36,8 +36,8 @@ class SplitData:
     dummy columns, unless a point of ``grid`` has ``nominal: dummy``. All other methods get the columns of the
     data set. If a card codes categories as integers, every method treats them as numbers.
 
-    A conformal method gets the examples before the steps, and the steps themselves (see `method`). A method
-    with ``takes_rows`` gets the numbers of the rows of the data set (m, 1), without steps.
+    A conformal or Venn-Abers method gets the examples before the steps, and the steps (see `method`). A
+    method with ``takes_rows`` gets the numbers of the rows of the data set (m, 1), without steps.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class SplitData:
         self._outer_rows = outer_rows
         self._nominal = _nominal_of(context.method, grid)
         self._takes_rows = method_class(context.method).takes_rows
-        self._steps_in_method = any(KEY in point for point in grid)
+        self._steps_in_method = any(wrapper_of(point) for point in grid)
 
     @classmethod
     def outer(cls, context, grid: Sequence[Mapping[str, Any]] = ()) -> SplitData:
@@ -73,7 +73,8 @@ class SplitData:
     def method(self, point: Mapping[str, Any]) -> Method:
         """Return the method with the parameters of a point.
 
-        A conformal method also gets the groups, and the steps, which it fits to each of its training parts.
+        A conformal or Venn-Abers method also gets the groups, and the steps, which it fits to each of its
+        training parts.
         """
         method = build(self.context.method, point)
         if self._takes_rows:
@@ -275,7 +276,7 @@ class SplitData:
 
 @dataclass(frozen=True)
 class _StepsPerPart:
-    """Steps of a run that a conformal method fits to each of its training parts."""
+    """Steps of a run that a conformal or Venn-Abers method fits to each of its training parts."""
 
     steps: Sequence[tuple[str, Mapping[str, Any]]]
     nominal: np.ndarray

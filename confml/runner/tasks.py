@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from confml._seeds import stable_generator
+from confml._threads import cpu_seconds, thread_count, threads
 from confml.config.limits import NO_LIMITS, Limits
 from confml.errors import ConfmlError, printable
 from confml.measures.selection import inner_score
@@ -89,6 +90,7 @@ class Task:
     grid: complete parameters, one point per cell, or the tune grid if ``inner`` is given.
     inner: keys of the inner folds that select the point. chunk: (start, stop, number) of the test examples.
     state: identity of the ``prepare`` task. needs: identities of the tasks that must finish before.
+    threads: number of threads that the method may use; results do not depend on it.
     """
 
     identity: str
@@ -102,6 +104,7 @@ class Task:
     chunks: int = 0
     state: str | None = None
     needs: tuple[str, ...] = ()
+    threads: int = 1
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ def run_tasks(tasks: Sequence[Task]) -> tuple[list[Outcome], float]:
 
 
 def run_task(task: Task) -> Outcome:
-    """Execute a task on one thread and return its outcome; errors become failures of its cells.
+    """Execute a task and return its outcome; errors become failures of its cells.
 
     An error of the environment, such as a full disk, becomes the fault of the outcome. The working folder is
     restored after the task.
@@ -170,7 +173,14 @@ def run_task(task: Task) -> Outcome:
 
     # Products and decompositions differ in their last bits between one and two BLAS threads.
     permission = permission_in_force(task.context.permission)
-    with permission, _same_folder(), threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
+    method_threads = threads(max(task.threads, thread_count()))  # an engine may have set more
+    with (
+        permission,
+        method_threads,
+        _same_folder(),
+        threadpool_limits(1),
+        warnings.catch_warnings(record=True) as caught,
+    ):
         warnings.simplefilter("default")
         try:
             outcome = _KINDS[task.kind](task)
@@ -264,9 +274,9 @@ def _run_prepare(task: Task) -> Outcome:
     """Compute the state of an outer training set that the other tasks of its cells share."""
     split_data = SplitData.outer(task.context, task.grid)
     points = split_data.with_nominal_columns(_points(task)[0])
-    started = time.thread_time()
+    started = cpu_seconds()
     state = build(task.context.method, points[0]).prepare(split_data.X, split_data.y, points)
-    seconds = np.array(time.thread_time() - started)
+    seconds = np.array(cpu_seconds() - started)
     Workspace(task.context.work_folder).put_arrays(
         "state", task.identity, {**(state or {}), _SECONDS: seconds}
     )

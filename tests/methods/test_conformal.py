@@ -30,6 +30,7 @@ from confml.methods.conformal.scores import (
     knn_ratio_scores,
     lac_scores,
     margin_scores,
+    saps_scores,
 )
 from confml.methods.conformal.selection import choose
 from confml.methods.registry import build, check, version_of
@@ -93,6 +94,20 @@ def test_aps_and_raps_are_their_definitions(randomised, penalty, k_reg):
             assert found[i, j] == pytest.approx(before + own + penalty * max(place - k_reg, 0))
 
 
+@pytest.mark.parametrize("randomised", [False, True])
+def test_saps_is_its_definition(randomised):
+    """u times the largest share, or the largest share plus (place - 2 + u) times the penalty."""
+    shares = shares_with_ties(6)
+    u = np.random.default_rng(7).random(30) if randomised else None
+    found = saps_scores(shares, u, 0.3)
+    for i, row in enumerate(shares.tolist()):
+        ranking = sorted(range(len(row)), key=lambda j: (-row[j], j))
+        own = 1 if u is None else u[i]
+        for place, j in enumerate(ranking, start=1):
+            expected = own * max(row) if place == 1 else max(row) + (place - 2 + own) * 0.3
+            assert found[i, j] == pytest.approx(expected)
+
+
 def test_margins():
     values = np.array([[1.0, 3.0, 3.0], [5.0, -1.0, 2.0], [-np.inf, 0.0, 1.0]])
     expected = [
@@ -129,7 +144,7 @@ def test_knn_ratio_is_its_definition(k):
 
 
 @pytest.mark.parametrize("mondrian", [False, True])
-@pytest.mark.parametrize("score", ["lac", "aps", "raps", "margin", "knn-ratio"])
+@pytest.mark.parametrize("score", ["lac", "aps", "raps", "saps", "margin", "knn-ratio"])
 @pytest.mark.parametrize("kind", ["split", "cross"])
 def test_p_values_are_counted(kind, score, mondrian):
     """The counts of each fold, from its classifier, its examples and the scores' definitions."""
@@ -147,6 +162,7 @@ def test_p_values_are_counted(kind, score, mondrian):
             "lac": lambda: 1 - shares,
             "aps": lambda: aps_scores(shares),
             "raps": lambda: aps_scores(shares, None, 0.01, 1),
+            "saps": lambda: saps_scores(shares, None, 0.01),
             "margin": lambda: margin_scores(shares),
             "knn-ratio": lambda: knn_ratio_scores(fitted.X_seen_, codes, 3, X_new, 2),
         }[score]()
@@ -602,7 +618,8 @@ def test_editors_know_it():
     parts = json_schema()["$defs"]
     word, full = parts["ConformalSpec"]["anyOf"]
     assert word["enum"] == ["split", "cross"]
-    assert full["properties"]["nonconformity"]["enum"] == ["lac", "aps", "raps", "margin", "knn-ratio"]
+    scores = ["lac", "aps", "raps", "saps", "margin", "knn-ratio"]
+    assert full["properties"]["nonconformity"]["enum"] == scores
 
     for choice in parts["MethodEntry"]["anyOf"][1]["allOf"]:
         grids = choice["then"]["properties"]

@@ -22,6 +22,7 @@ from confml.methods._template import NearestMean
 from confml.methods.base import Views
 from confml.methods.conformal import Conformal
 from confml.methods.sklearn.sklearn_method import SklearnMethod
+from confml.methods.venn_abers import VennAbers
 from confml.plugins.parameters import Integer
 
 # A method with `takes_rows` predicts from a file: tests/methods/test_external.py.
@@ -166,6 +167,8 @@ WRAPPERS = [
     Conformal(SCALED_SVM, nonconformity="margin"),
     Conformal(CLASSES["knn"](), mondrian=True),
     Conformal(CLASSES["naive-bayes"](), "cross", folds=2, mondrian=True),
+    VennAbers(LogisticRegression()),
+    VennAbers(SCALED_SVM, "cross", folds=2),
     SklearnMethod(LogisticRegression()),
 ]
 PIPELINES = [

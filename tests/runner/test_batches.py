@@ -65,3 +65,17 @@ def test_tasks_of_a_lost_batch_come_back_alone():
     sizes, names = drain(batches, schedule, 0.001)
     assert sizes[:50] == [1] * 50 and max(sizes) > 1
     assert sorted(names) == [f"t{number:04}" for number in range(100)]
+
+
+def test_idle_workers_become_threads_of_few_tasks():
+    schedule = Schedule([task(number) for number in range(3)])
+    batches = Batches(schedule, 16, threaded=True)
+    first, second, third = (batches.next() for _ in range(3))
+    assert [batch[0].threads for batch in (first, second, third)] == [5, 5, 6]
+    batches.ended(second)
+    schedule.put_back(second[0])
+    (again,) = batches.next()
+    assert (again.identity, again.threads) == (second[0].identity, 5)
+    limited = Schedule([task(0, limits=Limits(memory=10**9))])
+    assert Batches(limited, 16, threaded=True).next()[0].threads == 1
+    assert Batches(Schedule([task(0)]), 16).next()[0].threads == 1

@@ -149,24 +149,6 @@ def test_items_that_become_ready_later_are_run():
     assert found == [1, 4, 9, 16]
 
 
-def test_dask_runs_tasks_and_survives_a_dead_worker(tmp_path):
-    distributed = pytest.importorskip("distributed")
-    from confml.runner.engines import DaskEngine
-
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(local_directory=str(tmp_path), silence_logs=50, **options) as cluster:
-        items = [("square", n) for n in range(6)] + [
-            ("raise", 7),
-            ("die-once", str(tmp_path / "mark")),
-            ("die", 0),
-        ]
-        found = run(DaskEngine(cluster.scheduler_address), items)
-    assert [found["square", n] for n in range(6)] == [n * n for n in range(6)]
-    assert isinstance(found["raise", 7], RuntimeError)
-    assert found["die-once", str(tmp_path / "mark")] == str(tmp_path / "mark")
-    assert isinstance(found["die", 0], WorkerLost)
-
-
 def test_which_engine():
     assert isinstance(make_engine(None, 1), ProcessEngine) and isinstance(make_engine(None, 2), ProcessEngine)
     assert isinstance(make_engine("serial", 1), SerialEngine)

@@ -117,7 +117,7 @@ def _online_p_values(rng, classes, ties):
 
 EXACT = "true label's p-value at most any given level with at most that probability"
 SPLIT = "true label's p-value is at most e with probability at most e"
-KINDS = ("lac", "aps", "raps", "margin", "knn-ratio")
+KINDS = ("lac", "aps", "raps", "saps", "margin", "knn-ratio")
 # k-NN's shares are few values with many ties; naive Bayes has probabilities without ties.
 SPLITS = [
     *({**size, "nonconformity": kind} for size in SIZES for kind in KINDS if kind != "margin"),

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
-from sklearn.dummy import DummyClassifier
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from confml._seeds import derived_generator
-from confml.errors import ConfmlError
-from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction, argmax_with_tie_break
-from confml.methods.base import Method, class_codes
-from confml.methods.conformal.parts import (
-    calibration_groups,
-    calibration_rows,
-    calibration_rows_by_class,
-    fold_numbers,
-    random_folds,
-)
+from confml.methods.base import Method
+from confml.methods.conformal.calibrated import CalibratedMethod, FittedPart
 from confml.methods.conformal.scores import (
     aps_scores,
     counts_against,
@@ -30,17 +17,14 @@ from confml.methods.conformal.scores import (
     lac_scores,
     margin_scores,
     on_all_classes,
+    saps_scores,
     usual_size,
     values_for,
 )
-from confml.methods.conformal.selection import Prepared, choose, prepare
-from confml.methods.conformal.settings import KEY, PARAMETERS, constructor_parameters, parameter_name
-from confml.methods.details import FitDetails
-from confml.methods.sklearn.sklearn_method import SklearnMethod
-from confml.plugins.parameters import check_parameters
+from confml.methods.conformal.settings import KEY, PARAMETERS, constructor_parameters
 
 
-class Conformal(Method):
+class Conformal(CalibratedMethod):
     """Conformal prediction with any classifier: p-values with a bound on their errors.
 
     ``split`` (inductive conformal prediction) draws a fraction ``calibration`` of the training examples at
@@ -74,7 +58,9 @@ class Conformal(Method):
 
     ``nonconformity``: ``lac`` is 1 minus the label's probability (or vote share). ``aps`` is the total
     probability of all likelier labels plus u times its own, u ~ U[0, 1) for each example (1 unless
-    ``randomised``). ``raps`` adds ``penalty`` for each rank after the ``k_reg``-th. ``margin`` is the largest
+    ``randomised``). ``raps`` adds ``penalty`` for each rank after the ``k_reg``-th. ``saps`` is u times the
+    largest probability for the likeliest label, and the largest plus (r - 2 + u) ``penalty`` for the label of
+    rank r: it ignores small probabilities, which are noise with many classes. ``margin`` is the largest
     decision value of another label minus its own. ``knn-ratio`` is the sum of the ``k`` nearest distances to
     examples of the label divided by that to examples of other labels, as in TCM-NN. By default ``lac`` if the
     classifier has probabilities, or vote shares and no margins, and else ``margin``.
@@ -98,7 +84,8 @@ class Conformal(Method):
 
     version = 5
     views = ("p-value",)
-    metrics = {"calibration_rows": Metric("number of examples calibrated on, of all folds together", None)}
+    key = KEY
+    settings = PARAMETERS
 
     def __init__(
         self,
@@ -136,29 +123,16 @@ class Conformal(Method):
         self.steps = steps  # learn(X, y, *part) returns (chain, X, y, kept rows)
         self.groups = groups
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "__sklearn_tags__"):
-            of_estimator = self.estimator.__sklearn_tags__().classifier_tags
-            if of_estimator is not None:
-                tags.classifier_tags.multi_class = of_estimator.multi_class
-        return tags
-
     def fit(self, X, y, groups=None) -> Conformal:
         """Fit the classifier and calibrate. X: (m, d) finite numbers; y, groups: (m,)."""
-        self._check_settings()
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite=self._finite)
-        self.classes_, codes = class_codes(y)
-        groups = self._group_numbers(self.groups if groups is None else groups, len(y))
+        X, y, codes, groups = self._checked(X, y, groups)
         rng = self._generator("fit")
         calibration_parts = self._calibration_parts(codes, groups, rng)
         u = rng.random(len(y))
-        self.tuning_: dict[str, Any] | None = None
         self.fitted_, self.scores_, self.sizes_ = [], [], []
         counts = np.zeros(len(self.classes_), dtype=np.int64)
         for number, rows in enumerate(calibration_parts):
-            rest = np.setdiff1d(np.arange(len(y)), rows)
-            part = self._fitted(X[rest], y[rest], number, None if groups is None else groups[rest])
+            part = self._fitted_without(rows, X, y, number, groups)
             self.fitted_.append(part)
             scores, name = self._scores(part, X[rows], u[rows])
             scores = scores[np.arange(len(rows)), codes[rows]]
@@ -172,8 +146,7 @@ class Conformal(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``p-value`` of test examples X (n, d); ``rng`` replaces ``random_state``."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=self._finite, reset=False)
+        X = self._checked_test(X)
         rng = self._generator("predict") if rng is None else rng
         u, tau = rng.random((2, len(X)))
         n, c = len(X), len(self.classes_)
@@ -200,162 +173,30 @@ class Conformal(Method):
         """Return (n, c) p-values of test examples X (n, d), with columns in the order of ``classes_``."""
         return self.confident_predict(X)["p-value"].scores.copy()
 
-    @property
-    def fit_metrics_(self) -> dict[str, float]:
-        """``calibration_rows``, and of ``split`` the quantities of the classifier and the steps."""
-        rows = sum(len(group) for groups in self.scores_ for group in groups)
-        first = self.fitted_[0]
-        own = {**first.chain_metrics, **first.method.fit_metrics_} if self.kind == "split" else {}
-        return {**own, "calibration_rows": float(rows)}
-
-    @property
-    def fit_details_(self) -> FitDetails:
-        """The number of calibration examples of each class, and the choice of tuning."""
-        counts = zip(self.classes_.tolist(), self.calibration_counts_.tolist(), strict=True)
-        return FitDetails(calibration_rows=tuple(counts), tuning=self.tuning_)
-
-    # ---- grids and seeds of a run
-
-    def set_point(self, point: Mapping[str, Any]) -> Conformal:
-        """Set parameters with their names in a config: ``k`` is the classifier's, ``conformal__k`` is not."""
-        return self.set_params(**constructor_parameters(point))
-
-    def share_random_states(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
-        """Use one calibration part (one set of folds) and one seed of the classifier for a whole sweep."""
-        if self.random_state is None:
-            self.random_state = int(derived_generator(rng, KEY).integers(2**31))
-        own = {name: value for name, value in point.items() if name.partition("__")[0] != KEY}
-        self._method().seed_random_states(derived_generator(rng, KEY, own))
-
-    def _generator(self, purpose: str) -> np.random.Generator:
-        rng = np.random.default_rng(self.random_state)
-        return rng if self.random_state is None else derived_generator(rng, KEY, purpose)
-
     # ---- parts of fit and confident_predict
 
-    @property
-    def _finite(self) -> bool | str:
-        return self.steps is None or "allow-nan"  # steps may impute missing values
-
-    def _check_settings(self) -> None:
-        rules = {parameter_name(setting): rule for setting, rule in PARAMETERS.items()}
-        check_parameters("Conformal", rules, {name: getattr(self, name) for name in rules})
-        if self.tune and self.kind != "split":
-            raise ConfmlError("tune needs kind 'split', got 'cross'", hint="use split, or fix the parameters")
-        if not (isinstance(self.estimator, Method) or is_classifier(self.estimator)):
-            raise ConfmlError(
-                f"estimator must be a classifier, got {self.estimator!r}",
-                hint="for example Conformal(LogisticRegression())",
-            )
-
-    @staticmethod
-    def _group_numbers(groups: Any, rows: int) -> np.ndarray | None:
-        if groups is None:
-            return None
-        numbers = np.unique(np.asarray(groups), return_inverse=True)[1]
-        if numbers.shape != (rows,):
-            raise ConfmlError(
-                f"groups must have one entry for each of {rows} examples, got {len(numbers)}",
-                hint="give fit the groups of its examples",
-            )
-        return numbers
-
-    def _calibration_parts(
-        self, codes: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator
-    ) -> list[np.ndarray]:
-        """Return the rows of the calibration part, or of each fold."""
-        if self.kind == "split":
-            if getattr(self.estimator, "takes_rows", False):  # nothing is fitted
-                return [np.arange(len(codes))]
-            if groups is not None:
-                return [calibration_groups(groups, self.calibration, rng)]
-            if self.mondrian:
-                return [calibration_rows_by_class(codes, self.calibration, rng)]
-            return [calibration_rows(len(codes), self.calibration, rng)]
-        if self.mondrian and groups is None:
-            numbers = fold_numbers(codes, self.folds, rng)
-        else:
-            numbers = random_folds(len(codes), self.folds, rng, groups)
-        parts = [np.flatnonzero(numbers == fold) for fold in range(self.folds)]
-        return [rows for rows in parts if len(rows)] or [np.empty(0, dtype=np.intp)]
-
-    def _method(self) -> Method:
-        """Return the classifier as a confml method, not a copy."""
-        return self.estimator if isinstance(self.estimator, Method) else SklearnMethod(self.estimator)
-
-    def _fitted(self, X: np.ndarray, y: np.ndarray, number: int, groups: np.ndarray | None) -> _Part:
-        """Return steps and classifier fitted to (X, y), with the point that inner folds of these choose."""
-        method = clone(self._method())
-        if self.random_state is not None:
-            method.seed_random_states(self._generator("estimator"))
-        if self.tune and len(np.unique(y)) > 1:
-            inner: dict[str, Any] = {"folds": 10, "stratify": True, "select_by": "accuracy"}
-            inner |= dict(self.inner or {})
-            tuning = choose(
-                method, X, y, self.tune, rng=self._generator("tune"), groups=groups, steps=self.steps, **inner
-            )
-            method.set_params(**tuning["chosen"])
-            self.tuning_ = tuning
-        part = prepare(method, self.steps, X, y, number)
-        if len(np.unique(part.y)) == 1 < len(self.classes_):
-            method = SklearnMethod(DummyClassifier())  # many classifiers refuse to learn a single class
-        return _Part(method.fit(part.X, part.y), part, np.searchsorted(self.classes_, part.y))
-
-    def _scores(self, part: _Part, X: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, str]:
+    def _scores(self, part: FittedPart, X: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, str]:
         """Return (n, c) nonconformity of every label for examples X (n, d), and the score's name.
 
-        u: (n,) for aps and raps.
+        u: (n,) for aps, raps and saps.
         """
         c = len(self.classes_)
         if len(X) == 0:
             return np.empty((0, c)), self.nonconformity or "lac"
-        X = part.prepared.transform(X)
         if self.nonconformity == "knn-ratio":
-            return knn_ratio_scores(part.prepared.X, part.codes, c, X, self.k), "knn-ratio"
-        views = part.method.confident_predict(X, self._generator("inner"))
-        name = getattr(part.method, "name", repr(part.method))
-        score, view = values_for(views, self.nonconformity, name)
+            return knn_ratio_scores(
+                part.prepared.X, part.codes, c, part.prepared.transform(X), self.k
+            ), "knn-ratio"
+        score, view = values_for(self._views(part, X), self.nonconformity, part.name)
         values = on_all_classes(view, self.classes_)
         if score == "lac":
             return lac_scores(values), score
         if score == "margin":
             return margin_scores(values), score
+        if score == "saps":
+            return saps_scores(values, u if self.randomised else None, self.penalty), score
         penalty = (self.penalty, self.k_reg) if score == "raps" else ()
         return aps_scores(values, u if self.randomised else None, *penalty), score
-
-
-class _Part(NamedTuple):
-    """A classifier fitted to a training part after the steps, with class codes (m,) of that part."""
-
-    method: Method
-    prepared: Prepared
-    codes: np.ndarray
-
-    @property
-    def chain_metrics(self) -> dict[str, float]:
-        return {} if self.prepared.chain is None else self.prepared.chain.fit_metrics_
-
-
-def describe() -> dict[str, Any]:
-    """Return the description of ``conformal`` as plain data, with the keys that it can have in a config."""
-    signature = inspect.signature(Conformal).parameters
-    # The constructor's parameters for Python and for a run follow.
-    text = inspect.cleandoc(Conformal.__doc__ or "").partition("\n\nestimator: ")[0]
-    parameters = [
-        {"name": parameter_name(setting), "about": rule.about}
-        | {"expected": rule.expected(), "default": signature[parameter_name(setting)].default}
-        for setting, rule in PARAMETERS.items()
-        if setting != f"{KEY}__random_state"  # a run has its seed
-    ]
-    return {
-        "name": KEY,
-        "summary": text.partition("\n")[0],
-        "text": text,
-        "source": "confml",
-        "version": Conformal.version,
-        "views": list(Conformal.views),
-        "parameters": parameters,
-    }
 
 
 def make(method: Method, settings: Mapping[str, Any]) -> Conformal:

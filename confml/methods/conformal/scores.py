@@ -10,9 +10,9 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.neighbours.scaling import SafeScale
 
-SCORES = ("lac", "aps", "raps", "margin", "knn-ratio")
-OF_SHARES = ("lac", "aps", "raps")
-RANDOMISED = ("aps", "raps")
+SCORES = ("lac", "aps", "raps", "saps", "margin", "knn-ratio")
+OF_SHARES = ("lac", "aps", "raps", "saps")
+RANDOMISED = ("aps", "raps", "saps")
 ROUNDING = 1e-12  # relative difference up to which two scores are equal
 SHARES = ("probability", "posterior", "vote", "envelope")  # kinds whose scores sum to 1, preferred first
 _PAIRS = 4_000_000  # number of distances per block
@@ -40,6 +40,23 @@ def aps_scores(
     places = np.arange(1, shares.shape[1] + 1)
     scores = np.empty_like(ranked)
     np.put_along_axis(scores, order, before + own + penalty * np.maximum(places - k_reg, 0), axis=1)
+    return scores
+
+
+def saps_scores(shares: np.ndarray, u: np.ndarray | None, penalty: float) -> np.ndarray:
+    """Return u times the largest probability for the likeliest label, and for the label of rank r the largest
+    probability plus ``(r - 2 + u) penalty`` (n, c).
+
+    Ties go to earlier columns. u: (n,) uniform random numbers, one per example; None for 1. Source: Huang et
+    al. 2024 (SAPS). Only the largest probability counts, because small ones are mostly noise.
+    """
+    order = np.argsort(-shares, axis=1, kind="stable")
+    largest = np.take_along_axis(shares, order[:, :1], axis=1)
+    own = np.ones((len(shares), 1)) if u is None else u[:, None]
+    ranked = largest + (np.arange(shares.shape[1]) - 1 + own) * penalty
+    ranked[:, :1] = own * largest
+    scores = np.empty_like(ranked)
+    np.put_along_axis(scores, order, ranked, axis=1)
     return scores
 
 

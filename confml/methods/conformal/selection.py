@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from confml._seeds import derived_generator
+from confml._threads import cpu_seconds
 from confml.errors import ConfmlError
 from confml.measures.selection import best_point, inner_score
 from confml.methods.base import Method
@@ -60,7 +60,7 @@ def choose(
     its validation rows are only transformed. Of the points with the best mean score the first is chosen; a
     point that fails on a fold is excluded. Raises ConfmlError if every point is excluded.
     """
-    started = time.thread_time()
+    started = cpu_seconds()
     _, codes = np.unique(y, return_inverse=True)
     numbers = fold_numbers(codes, folds, rng, stratify, groups)
     values: list[list[float | None]] = [[] for _ in grid]
@@ -82,5 +82,5 @@ def choose(
     if best is None:
         reason = "; ".join(sorted(problems)[:3]) or "too few examples besides the calibration part"
         raise ConfmlError(f"no point of the tune grid could be evaluated: {reason}")
-    seconds = time.thread_time() - started
+    seconds = cpu_seconds() - started
     return {"chosen": dict(grid[best]), "select_by": select_by, "scores": scores, "seconds": seconds}

@@ -35,8 +35,10 @@ PARAMETERS = {
     f"{KEY}__folds": Integer("number of folds of cross", low=2),
     f"{KEY}__mondrian": Flag("label-conditional p-values: count only calibration examples of the label"),
     f"{KEY}__smoothed": Flag("break ties between scores at random"),
-    f"{KEY}__randomised": Flag("count a random fraction of the label's own probability in aps and raps"),
-    f"{KEY}__penalty": Number("penalty of raps for each rank after k_reg", low=0),
+    f"{KEY}__randomised": Flag("count a random fraction of the own probability in aps, raps and saps"),
+    f"{KEY}__penalty": Number(
+        "penalty of raps for each rank after k_reg, of saps for each rank after the first", low=0
+    ),
     f"{KEY}__k_reg": Integer("number of ranks without a penalty in raps", low=0),
     f"{KEY}__k": Integer("number of neighbours of knn-ratio", low=1),
     f"{KEY}__random_state": AnyOf(
@@ -49,27 +51,30 @@ ONLY_FOR = {
     f"{KEY}__calibration": (KEY, ("split",)),
     f"{KEY}__folds": (KEY, ("cross",)),
     f"{KEY}__randomised": (f"{KEY}__nonconformity", RANDOMISED),
-    f"{KEY}__penalty": (f"{KEY}__nonconformity", ("raps",)),
+    f"{KEY}__penalty": (f"{KEY}__nonconformity", ("raps", "saps")),
     f"{KEY}__k_reg": (f"{KEY}__nonconformity", ("raps",)),
     f"{KEY}__k": (f"{KEY}__nonconformity", ("knn-ratio",)),
 }
 
 
-def parameter_name(setting: str) -> str:
-    """Return the name in `Conformal` of a setting: ``kind`` of ``conformal``, ``k`` of ``conformal__k``."""
-    return "kind" if setting == KEY else setting.removeprefix(f"{KEY}__")
+def parameter_name(setting: str, key: str = KEY) -> str:
+    """Return the name in `Conformal` of a setting: ``kind`` of ``conformal``, ``k`` of ``conformal__k``.
+
+    key: ``conformal``, or the kind's name in the config of another wrapper, such as ``venn``.
+    """
+    return "kind" if setting == key else setting.removeprefix(f"{key}__")
 
 
-def constructor_parameters(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters named as in a config with their names in `Conformal`; others are the classifier's."""
-    ours, others = settings_of(params)
-    renamed = {parameter_name(name): value for name, value in ours.items()}
+def constructor_parameters(params: Mapping[str, Any], key: str = KEY) -> dict[str, Any]:
+    """Return parameters named as in a config with their names in the wrapper; others are the classifier's."""
+    ours, others = settings_of(params, key)
+    renamed = {parameter_name(name, key): value for name, value in ours.items()}
     return renamed | {f"estimator__{name}": value for name, value in others.items()}
 
 
-def settings_of(params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the conformal settings among a method's parameters, and the other parameters."""
-    ours = {name: value for name, value in params.items() if name == KEY or name.startswith(f"{KEY}__")}
+def settings_of(params: Mapping[str, Any], key: str = KEY) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings of a wrapper among a method's parameters, and the other parameters."""
+    ours = {name: value for name, value in params.items() if name == key or name.startswith(f"{key}__")}
     return ours, {name: value for name, value in params.items() if name not in ours}
 
 

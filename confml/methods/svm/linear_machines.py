@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from confml._threads import for_each
 from confml.bayes_error import one_vs_rest_bayes_error
 from confml.bayes_error.selection import class_weights
 from confml.errors import ConfmlError
@@ -123,18 +124,20 @@ class LinearMachines(PenaltyPath):
         problems = self._problems(X, codes, state)
         Cs = list(dict.fromkeys(Cs))
         weights = np.empty((len(Cs), len(problems), X.shape[1] + 1))
-        seconds = np.zeros(len(Cs))
+        seconds = np.zeros((len(problems), len(Cs)))
         train = self._trainer(X)
         seeds = np.random.default_rng(self.random_state).integers(2**31, size=len(problems))
         weight = known_weight(self.class_weight, X, codes, self.classes_)
         shared = time.thread_time() - started
-        for place, (problem, seed) in enumerate(zip(problems, seeds, strict=True)):
-            penalties = side_penalties(problem, codes, self.classes_, weight)
-            weights[:, place], spent = train(problem, Cs, int(seed), penalties)
-            seconds += spent
+
+        def fit(place: int, _: None) -> None:
+            penalties = side_penalties(problems[place], codes, self.classes_, weight)
+            weights[:, place], seconds[place] = train(problems[place], Cs, int(seeds[place]), penalties)
+
+        for_each(fit, range(len(problems)))
         self.path_ = dict(zip(Cs, weights, strict=True))
         self.machine_rows_ = sum(len(problem.rows) for problem in problems)
-        return shared, dict(zip(Cs, seconds.tolist(), strict=True))
+        return shared, dict(zip(Cs, seconds.sum(axis=0).tolist(), strict=True))
 
     def _trainer(self, X) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
         """Return the function that fits one machine: (problem, Cs, seed, penalties) -> (weights, seconds)."""

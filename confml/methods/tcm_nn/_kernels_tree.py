@@ -86,12 +86,13 @@ def _search(Q, r, skip, root, first, count, child, rows, lows, highs, best, node
 
 
 @kernel
-def nearest_of_training(X, code, roots, first, count, child, rows, lows, highs, nearest):
-    """Fill nearest[i, 0], nearest[i, 1] (k,): distances of i to the k nearest of its own, other classes."""
+def nearest_of_training(start, stop, X, code, roots, first, count, child, rows, lows, highs, nearest):
+    """Fill nearest[i, 0], nearest[i, 1] (k,) for start <= i < stop: distances of i to the k nearest of its
+    own, other classes."""
     nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(LEAF)
     leaves = len(first)
     gap_of_class = np.empty(len(roots))
-    for i in range(len(X)):
+    for i in range(start, stop):
         nearest[i] = np.inf
         own = code[i]
         _search(

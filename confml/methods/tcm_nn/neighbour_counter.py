@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from confml._threads import for_each
 from confml.methods.tcm_nn import _kernels as kernels
 from confml.methods.tcm_nn import _kernels_lists as lists_kernels
 from confml.methods.tcm_nn import _kernels_tree as tree_kernels
@@ -16,6 +17,8 @@ from confml.neighbours.distance_filter import DirectDistances, DistanceFilter
 from confml.neighbours.scaling import SafeScale
 
 ENGINES = ("direct", "product", "tree")
+_PAIR_BLOCKS = 64  # at most, of training examples whose pairs are parts of the work; more only cost time
+_ROWS = 2048  # of a part of the work that has rows of its own
 _DIRECT_WORK = 1e6  # m^2 d below which direct differences are faster than a matrix product
 
 
@@ -37,6 +40,11 @@ class BlockSizes:
     def block_for(self, values: int) -> int:
         """Number of new examples per block, with this many values each."""
         return max(1, min(self.block, self.cells // max(values, 1)))
+
+    def pair_block(self, m: int) -> int:
+        """Number of training examples per block, whose pairs of blocks can be scanned in threads."""
+        least = max(self.rows, self.columns)
+        return least * -(-m // (least * _PAIR_BLOCKS))
 
     def capacity(self, k: int, m: int) -> int:
         """Number of candidates that a list holds; there are never more than m."""
@@ -111,7 +119,11 @@ class NeighbourCounter:
         """
         nearest = np.empty((len(self.X), 2, k))
         if self._tree:
-            tree_kernels.nearest_of_training(self.X, self.codes, *self._tree.arrays, nearest)
+            arrays = self._tree.arrays
+            for_each(
+                lambda rows, _: tree_kernels.nearest_of_training(*rows, self.X, self.codes, *arrays, nearest),
+                _parts(len(self.X), _ROWS),
+            )
         else:
             self._dense_lists(self._filter, k, nearest)
         same, other = np.empty((2, len(self.X), k))
@@ -119,38 +131,61 @@ class NeighbourCounter:
         return same, other
 
     def _dense_lists(self, distance_filter, k: int, nearest: np.ndarray) -> None:
-        m, sizes = len(self.X), self.sizes
-        upper, who, count = _empty_lists(m, 2, sizes.capacity(k, m), distance_filter.dtype)
-        limit = np.full((2, m), -np.inf, dtype=distance_filter.dtype)
-        slack = _rounded_up(distance_filter.rows.slack, distance_filter.dtype)
-        cells = np.empty(sizes.rows * sizes.columns, dtype=distance_filter.dtype)
-        for row in range(0, m, sizes.rows):
-            rows = distance_filter.rows.part(row, row + sizes.rows)
-            for column in range(row, m, sizes.columns):
-                tile = distance_filter.similarities(rows, column, min(column + sizes.columns, m), cells)
-                lists_kernels.scan_pairs(
-                    tile, row, column, k, self.codes, self.starts, distance_filter.low, distance_filter.high,
-                    distance_filter.error, slack, upper, who, count, limit,
-                )  # fmt: skip
-        lists_kernels.compute_distances(
-            self.X, self.X, upper, who, count, distance_filter.error, slack, nearest
-        )
-        abandoned = np.flatnonzero((count < 0).any(axis=1))
-        del upper, who, count, limit
-        if len(abandoned) > m // 4:  # too many duplicates or close rows for the filter
+        abandoned = self._scan_pairs(distance_filter, k, nearest)
+        if len(abandoned) > len(self.X) // 4:  # too many duplicates or close rows for the filter
             self._filter = DirectDistances(self.X)
             self._dense_lists(self._filter, k, nearest)
         elif len(abandoned):
             self._compute_directly(abandoned, k, nearest)
+
+    def _scan_pairs(self, distance_filter, k: int, nearest: np.ndarray) -> np.ndarray:
+        """Fill the lists of training examples; return the rows for which the filter could not be used."""
+        m, sizes = len(self.X), self.sizes
+        upper, who, count = _empty_lists(m, 2, sizes.capacity(k, m), distance_filter.dtype)
+        limit = np.full((2, m), -np.inf, dtype=distance_filter.dtype)
+        slack = _rounded_up(distance_filter.rows.slack, distance_filter.dtype)
+        blocks = _parts(m, sizes.pair_block(m))
+
+        def scan(pair: tuple[int, int], cells: np.ndarray) -> None:
+            """Offer the pairs of two blocks to the lists of both."""
+            (first, last), (left, right) = blocks[pair[0]], blocks[pair[1]]
+            for row in range(first, last, sizes.rows):
+                rows = distance_filter.rows.part(row, min(row + sizes.rows, last))
+                for column in range(max(left, row), right, sizes.columns):
+                    stop = min(column + sizes.columns, right)
+                    tile = distance_filter.similarities(rows, column, stop, cells)
+                    lists_kernels.scan_pairs(
+                        tile, row, column, k, self.codes, self.starts, distance_filter.low,
+                        distance_filter.high, distance_filter.error, slack, upper, who, count, limit,
+                    )  # fmt: skip
+
+        # Two threads never change the lists of one block. The order of the pairs changes which candidates are
+        # kept, and not which distances are the k smallest.
+        for_each(
+            scan,
+            [(one, other) for one in range(len(blocks)) for other in range(one, len(blocks))],
+            space=lambda: np.empty(sizes.rows * sizes.columns, dtype=distance_filter.dtype),
+            owns=lambda pair: pair,
+        )
+
+        def compute(rows: tuple[int, int], _: None) -> None:
+            part = slice(*rows)
+            lists_kernels.compute_distances(
+                self.X[part], self.X, upper[part], who[part], count[part], distance_filter.error, slack[part],
+                nearest[part],
+            )  # fmt: skip
+
+        for_each(compute, _parts(m, _ROWS))
+        return np.flatnonzero((count < 0).any(axis=1))
 
     def _compute_directly(self, rows: np.ndarray, k: int, nearest: np.ndarray) -> None:
         """Compute the lists of a few training examples by direct differences from all."""
         direct = DirectDistances(self.X)
         m = len(self.X)
         size = self.sizes.block_for(m)
-        cells = np.empty(min(size, len(rows)) * m)
-        for start in range(0, len(rows), size):
-            part = rows[start : start + size]
+
+        def compute(ends: tuple[int, int], cells: np.ndarray) -> None:
+            part = rows[slice(*ends)]
             block = direct.query(self.X[part])
             upper, who, count = _empty_lists(len(part), 2, k + 1, direct.dtype)
             found = np.empty((len(part), 2, k))
@@ -162,6 +197,8 @@ class NeighbourCounter:
                 block.values, self.X, upper, who, count, direct.error, block.slack, found
             )
             nearest[part] = found
+
+        for_each(compute, _parts(len(rows), size), space=lambda: np.empty(min(size, len(rows)) * m))
 
     # ---- new examples
 
@@ -202,14 +239,15 @@ class NeighbourCounter:
         low, high, error = distance_filter.low, distance_filter.high, distance_filter.error
         capacity = self.sizes.capacity(k, m)
         size = min(self.sizes.block_for(m + 2 * self.classes * capacity), max(len(T), 1))
-        cells = np.empty(size * m, dtype=distance_filter.dtype)
         radius = np.empty((2, m))
         kernels.influence_radius(base.bounds, base.others, radius)
         limits = distance_filter.similarity_limits(radius)
-        nearest = np.empty((size, self.classes, k))
-        abandoned = []
-        for start in range(0, len(T), size):
-            Q = np.array(T[start : start + size])  # kernels are compiled for arrays that can be written
+        abandoned: dict[int, np.ndarray] = {}
+
+        def count_block(ends: tuple[int, int], space: tuple[np.ndarray, np.ndarray]) -> None:
+            start, stop = ends
+            cells, nearest = space
+            Q = np.array(T[start:stop])  # kernels are compiled for arrays that can be written
             rows = distance_filter.query(Q)
             slack = _rounded_up(rows.slack, distance_filter.dtype)
             block = distance_filter.similarities(rows, 0, m, cells)
@@ -223,14 +261,25 @@ class NeighbourCounter:
             lists_kernels.compute_distances(Q, self.X, upper, who, count, error, slack, found)
             usable = (count >= 0).all(axis=1)
             found[~usable] = np.inf
-            abandoned.append(start + np.flatnonzero(~usable))
+            abandoned[start] = start + np.flatnonzero(~usable)
             greater, equal, alphas, lowest = base.begin(found, counts, start)
             kernels.update_counts_by_scan(
                 block, rows.norms, rows.slack, usable, distance_filter.factor, distance_filter.unit, low,
                 limits, self.X, Q, self.starts, base.same, base.other, base.bounds, base.ks,
                 alphas, lowest, base.others, greater, equal,
             )  # fmt: skip
-        return np.concatenate(abandoned) if abandoned else np.empty(0, np.int64)
+
+        for_each(
+            count_block,
+            _parts(len(T), size),
+            space=lambda: (
+                np.empty(size * m, dtype=distance_filter.dtype),
+                np.empty((size, self.classes, k)),
+            ),
+        )
+        if not abandoned:
+            return np.empty(0, np.int64)
+        return np.concatenate([abandoned[start] for start in sorted(abandoned)])
 
     def _tree_counts(self, search: _Trees, base: _Base, T: np.ndarray, counts: Counts) -> None:
         """Fill the counts. search: the trees in which the neighbours of new examples are searched."""
@@ -242,8 +291,10 @@ class NeighbourCounter:
         nodes = np.empty((trees.nodes, 5, len(base.ks)))
         kernels.node_bounds(bounds, trees.first, trees.count, trees.child, nodes)
         size = self.sizes.block_for(self.classes * k)
-        for start in range(0, len(T), size):
-            Q = np.array(T[start : start + size])
+
+        def count_block(ends: tuple[int, int], _: None) -> None:
+            start, stop = ends
+            Q = np.array(T[start:stop])
             nearest = np.empty((len(Q), self.classes, k))
             tree_kernels.nearest_of_classes(Q, *search.arrays, nearest)
             greater, equal, alphas, lowest = base.begin(nearest, counts, start)
@@ -251,6 +302,8 @@ class NeighbourCounter:
                 Q, owner, *trees.arrays, nodes, same, other, bounds, base.ks,
                 alphas, lowest, base.others, greater, equal,
             )  # fmt: skip
+
+        for_each(count_block, _parts(len(T), size))
 
 
 class _Base:
@@ -278,6 +331,11 @@ class _Base:
         kernels.new_alphas(nearest, self.ks, alphas, lowest)
         kernels.base_counts(self.ranked, self.starts, self.label_conditional, alphas, greater, equal)
         return greater, equal, alphas, lowest
+
+
+def _parts(number: int, size: int) -> list[tuple[int, int]]:
+    """Return the ends of consecutive parts of at most ``size`` of ``number`` rows."""
+    return [(start, min(start + size, number)) for start in range(0, number, size)]
 
 
 def _by_search_radius(radius: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from confml._seeds import derived_generator
+from confml._threads import cpu_seconds
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
 from confml.methods.few_rows import FewRows, prediction_of_counts
@@ -152,21 +153,21 @@ class TCMNN(Method):
             check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
         if not methods:
             return
-        started = time.thread_time()
+        started = cpu_seconds()
         fitted = methods[0]
         X, codes = fitted.check_fit_data(X, y)
         T = fitted.check_predict_data(X_test)
         counter = NeighbourCounter(X, codes, self._engine, self._sizes)
         ks = [_useful(method.k, len(X)) for method in methods]
         lists = _lists_of(state, len(X), max(ks)) or counter.lists(max(ks))
-        trained = time.thread_time()
+        trained = cpu_seconds()
         wanted, counts = {}, {}
         for mondrian in {method.mondrian for method in methods}:
             wanted[mondrian] = sorted(
                 {k for k, method in zip(ks, methods, strict=True) if method.mondrian == mondrian}
             )
             counts[mondrian] = counter.counts(*lists, T, wanted[mondrian], label_conditional=mondrian)
-        tested = time.thread_time()
+        tested = cpu_seconds()
         for point, method, k in zip(grid, methods, ks, strict=True):
             own_counts, q = counts[method.mondrian], wanted[method.mondrian].index(k)
             point_rng = None if rng is None else derived_generator(rng, point)

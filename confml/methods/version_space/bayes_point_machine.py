@@ -27,7 +27,7 @@ class BayesPointMachine(VersionSpaceMethod):
     """
 
     name: ClassVar[str] = "bayes-point-machine"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     views: ClassVar[tuple[str, ...]] = ("margin",)
 
     def decision_function(self, X) -> np.ndarray:

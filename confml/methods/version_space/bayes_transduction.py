@@ -58,7 +58,7 @@ class BayesTransduction(VersionSpaceMethod):
     """
 
     name: ClassVar[str] = "bayes-transduction"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 4
     views: ClassVar[tuple[str, ...]] = ("probability", "bayes-point")
     parameters: ClassVar[Mapping[str, Parameter]] = {
         **VersionSpaceMethod.parameters,

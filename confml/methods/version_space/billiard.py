@@ -13,7 +13,7 @@ from confml.measures.chains import initial_monotone_sequence
 from confml.methods.version_space import _kernels_billiard as kernels
 from confml.methods.version_space import _kernels_follow as followers
 from confml.methods.version_space._kernels_gram import products
-from confml.methods.version_space.version_space import VersionSpace
+from confml.methods.version_space.version_space import VersionSpace, length_of
 
 BATCHES = 16  # per chain; the standard error is computed from their means
 _ROUNDING = 1e-12  # a fraction of the trajectory below this counts as 0
@@ -116,14 +116,14 @@ class Trajectory:
         if not self.chains:
             return self.version_space.start
         centre = _sum(np.stack([chain.centres.sum(axis=0) for chain in self.chains]))
-        return centre / np.linalg.norm(centre)
+        return centre / length_of(centre)
 
     @cached_property
     def _distances(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Integrals of the distance to each wall (chains, batches, n), arcs (chains, batches), and the
         variance of each distance within chains (n,)."""
         arcs = np.stack([chain.arcs for chain in self.chains])
-        levels = np.stack([chain.centres @ self.version_space.walls_t for chain in self.chains])
+        levels = np.stack([products(chain.centres, self.version_space.walls_t) for chain in self.chains])
         wholes = levels.sum(axis=1) / arcs.sum(axis=1)[:, None]
         within = np.mean(np.stack([chain.squares for chain in self.chains]) - wholes**2, axis=0)
         return levels, arcs, within

@@ -45,7 +45,7 @@ class KernelSVM(Method):
     """
 
     name: ClassVar[str] = "kernel-svm"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     views: ClassVar[tuple[str, ...]] = ("margin",)
     metrics: ClassVar[Mapping[str, Metric]] = {
         "support_vectors": Metric("number of support vectors", None),

@@ -1,8 +1,11 @@
 """`VersionSpace`: the kernel perceptrons without training error, in coordinates of the kernel's range.
 
-The vectors phi(x_i), or (phi(x_i), sqrt(ridge) e_i) with a ridge, span a space whose dimension is the number
-of non-zero eigenvalues of their Gram matrix K = U Lambda U^T. In this space their coordinates are
-K U Lambda^-1/2 = U Lambda^1/2. Coefficients of the vectors themselves would be unbounded if K is singular.
+The vectors phi(x_i), or (phi(x_i), sqrt(ridge) e_i) with a ridge, span a space whose dimension is the rank of
+their Gram matrix K = L L^T. In this space their coordinates are the rows of L, the pivoted Cholesky factor.
+Coefficients of the vectors themselves would be unbounded if K is singular.
+
+Walls and start of a trajectory do not depend on the processor: products, factors and the non-negative least
+squares have a fixed order of summation.
 """
 
 from __future__ import annotations
@@ -14,14 +17,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import scipy.linalg
 from scipy.optimize import nnls
 
 from confml.errors import ConfmlError
+from confml.methods.version_space._kernels_cholesky import (
+    inverse_of_lower,
+    pivoted_cholesky,
+    smallest_quadratic,
+)
 from confml.methods.version_space._kernels_gram import products
 
-# Eigenvalues below this fraction of the largest one are rounding errors of K.
+# Remaining diagonal elements below this fraction of the largest one are rounding errors of K.
 _RANK_SHARE = 1e-13
+# Largest violation of the optimality conditions of the hard margin, whose scale is 1.
+_OPTIMAL = 1e-8
 # Smallest distance of the start to a wall, as the sine of an angle: a few hundred times the rounding error.
 _LEAST_MARGIN = 1e-10
 # With more walls than this, the start is a point with equal distances to all walls if they are at least this
@@ -52,11 +61,11 @@ class RangeSpace:
         """Return the range of K (n, n) with ``ridge`` added to its diagonal."""
         gram = gram.copy()
         gram[np.diag_indices_from(gram)] += ridge
-        values, vectors = scipy.linalg.eigh(gram)
-        kept = values > max(values[-1], 0.0) * _RANK_SHARE * max(1.0, len(gram) / 100)
-        roots = np.sqrt(values[kept])
-        vectors = vectors[:, kept]
-        return cls(np.ascontiguousarray(vectors / roots), np.ascontiguousarray(vectors * roots), gram)
+        tolerance = max(gram.diagonal().max(), 0.0) * _RANK_SHARE * max(1.0, len(gram) / 100)
+        points, pivots = pivoted_cholesky(gram, tolerance)
+        basis = np.zeros_like(points)
+        basis[pivots] = inverse_of_lower(points[pivots]).T
+        return cls(basis, points, gram)
 
     def coordinates(self, kernel_block: np.ndarray) -> np.ndarray:
         """Return the coordinates (r, m) of m examples x from k(x_i, x) (n, m), independent of each other."""
@@ -98,7 +107,8 @@ class VersionSpace:
         lengths = np.sqrt(squared)
         start, margin = None, 0.0
         if len(walls) > _MANY_WALLS:
-            start, margin = _unit(space.basis.T @ (targets * lengths), walls, lengths, _AMPLE_MARGIN)
+            equal = product(np.ascontiguousarray(space.basis.T), targets * lengths)
+            start, margin = _unit(equal, walls, lengths, _AMPLE_MARGIN)
         if start is None:
             start, margin = _inside(walls / lengths[:, None])
         if start is None:
@@ -115,7 +125,9 @@ def _inside(walls: np.ndarray) -> tuple[np.ndarray | None, float]:
     """
     ones = np.ones(len(walls))
     weights = least_norm_weights(walls)
-    start, margin = (None, 0.0) if weights is None else _unit(weights @ walls, walls, ones, _LEAST_MARGIN)
+    start, margin = None, 0.0
+    if weights is not None:
+        start, margin = _unit(product(np.ascontiguousarray(walls.T), weights), walls, ones, _LEAST_MARGIN)
     if start is None:
         start, margin = _unit(np.linalg.lstsq(walls, ones, rcond=None)[0], walls, ones, _LEAST_MARGIN)
     return start, margin
@@ -128,11 +140,11 @@ def _unit(
 
     The point is None if the distance is not larger than ``least``.
     """
-    length = np.linalg.norm(point)
+    length = length_of(point)
     if not length > 0:
         return None, 0.0
     point = point / length
-    margin = float((walls @ point / lengths).min())
+    margin = float((product(walls, point) / lengths).min())
     return (point, margin) if margin > least else (None, 0.0)
 
 
@@ -140,13 +152,30 @@ def least_norm_weights(walls: np.ndarray) -> np.ndarray | None:
     """Return weights (n,) >= 0 whose sum of walls has the direction of the smallest x with walls @ x >= 1.
 
     walls: (n, r). Computed by non-negative least squares (Lawson and Hanson, Solving Least Squares Problems,
-    chapter 23); the caller checks that such an x exists. None if it does not converge.
+    chapter 23), on the walls' products; if they are too nearly dependent for that, on the walls themselves
+    by SciPy, whose last bits depend on the processor. The caller checks that such an x exists. None if it
+    does not converge.
     """
     n, r = walls.shape
+    gram = products(walls, np.ascontiguousarray(walls.T)) + 1.0
+    weights, violation = smallest_quadratic(gram, 30 * n)
+    if violation <= _OPTIMAL:
+        return weights
     try:
         return nnls(np.vstack([walls.T, np.ones(n)]), np.append(np.zeros(r), 1.0), maxiter=30 * n)[0]
     except RuntimeError:
         return None
+
+
+def product(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Return matrix (n, r) @ vector (r,), summed in order."""
+    return products(matrix, np.ascontiguousarray(vector)[:, None])[:, 0]
+
+
+def length_of(point: np.ndarray) -> float:
+    """Return the length of a vector, summed in order."""
+    squares = np.ascontiguousarray(point)[None, :]
+    return float(np.sqrt(products(squares, np.ascontiguousarray(squares.T))[0, 0]))
 
 
 def state_memory(rows: Sequence[int], working: int, kept: int, trajectory: float = 0.0) -> None:

@@ -17,8 +17,11 @@ SETS: Mapping[str, tuple[str, ...]] = {
 }
 
 SPLITS = (
-    "The paper's divisions are known in size only. wisconsin and ionosphere: the first rows train, which "
-    "gives its numbers where random divisions do not (ionosphere: 83 %). The others: random, stratified "
+    "The paper's divisions are known in size only. wisconsin and ionosphere: the first rows train. This "
+    "gives its 99.6 % on wisconsin. On ionosphere it gives 92.05 %, nearer to its 94.7 % than random ones, "
+    "which give 83 %. No k from 1 to 15 has more than 142 of 151 correct there with Euclidean distance; "
+    "94.7 % are 143, which the sum of absolute differences gives with k = 5 or 9. The others: random, "
+    "stratified "
     "divisions of its sizes, mean ± sd over them. Attributes are standardised on the training part."
 )
 EXACT = (
@@ -53,7 +56,8 @@ def _accuracy(model: str, estimate: str = "average", dataset: str | None = None)
 
 
 def _table1(row: Mapping[str, str], column: str) -> Ours:
-    return Ours("data", "attributes") if column == "predictors" else _accuracy("standard")
+    sizes = {"predictors": "attributes", "train": "training_rows", "test": "test_rows"}
+    return Ours("data", sizes[column]) if column in sizes else _accuracy("standard")
 
 
 def _beside1(dataset: str) -> OwnRows:
@@ -67,8 +71,13 @@ TABLE1 = PublishedTable(
     title="Standard Bayesian k-NN: overall performance",
     source=f"{SOURCE}, table 1; wine and vehicle from section 4.3",
     keys={"dataset": "data set", "variant": "variant"},
-    columns={"predictors": "predictors", "correct_percent": "correct"},
-    unit="per cent correct; predictors are counted",
+    columns={
+        "predictors": "predictors",
+        "train": "training rows",
+        "test": "test rows",
+        "correct_percent": "correct",
+    },
+    unit="per cent correct; predictors and rows are counted",
     ours=_table1,
     beside=_beside1,
     notes=(SPLITS, EXACT, PIMA, WISCONSIN, VEHICLE, SYNTHETIC),

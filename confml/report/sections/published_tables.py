@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from confml.report.results import RunResults
 
 COMPUTED, MISSING, QUOTED = "computed", "not in this run", "quoted"
+SPLIT_SIZES = ("training_rows", "test_rows")
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,28 @@ def combined_tables(names: Sequence[str], runs: Sequence[Path]) -> Iterator[Item
             hint = "name a folder that confml run has written"
             raise ConfmlError("there is no summary.json", where=str(run), hint=hint)
         summary += report_numbers(run)
+        if any(_has_split_sizes(published_table(name)) for name in names):
+            summary += split_rows(run)
     return tables(names, summary)
+
+
+def _has_split_sizes(table: PublishedTable) -> bool:
+    return any(entry.ours is not None and entry.ours.metric in SPLIT_SIZES for entry in table.entries())
+
+
+def split_rows(run: Path) -> list[SummaryRow]:
+    """Return the mean numbers of training and test rows of each data set, over the cells of a run."""
+    from confml.report.stored import open_run
+
+    sizes: dict[str, list[tuple[int, int]]] = {}
+    results = open_run(run)
+    for result in results.results.values():
+        sizes.setdefault(result.cell.dataset, []).append((result.split_train_rows, len(result.truth)))
+    return [
+        SummaryRow(dataset, "data", {}, "", "", metric, None, sum(values) / len(values), math.nan, 1)
+        for dataset, pairs in sizes.items()
+        for metric, values in zip(SPLIT_SIZES, zip(*pairs, strict=True), strict=True)
+    ]
 
 
 def tables(names: Sequence[str], summary: Sequence[SummaryRow]) -> Iterator[Item]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confml.measures.prediction import SCORE_NAMES, Prediction
+from confml.measures.prediction import SCORE_NAMES, Prediction, per_class_extra
 from confml.measures.regions import reasons
 from confml.report.files import field, numbers, quoted, safe_name, safe_names
 from confml.report.sections.base import Columns, Item, PrintedTable, Section
@@ -37,8 +37,9 @@ class Regions(Section):
 
     ``label`` is the true label and ``prediction`` the predicted one. ``confidence``; ``credibility`` for
     p-values; a column ``p[<class>]``, ``prob[<class>]`` or ``margin[<class>]`` for each class;
-    ``sd[<class>]`` for a posterior. ``region@<level>``: labels of the region, joined by ``|``.
-    ``reason@<level>``: ``certain`` (one label), ``ambiguous`` (several) or ``atypical`` (none).
+    ``sd[<class>]`` for a posterior; ``lower[<class>]`` and ``upper[<class>]`` for a Venn predictor.
+    ``region@<level>``: labels of the region, joined by ``|``. ``reason@<level>``: ``certain`` (one label),
+    ``ambiguous`` (several) or ``atypical`` (none).
     """
 
     name = "regions"
@@ -130,10 +131,10 @@ def region_table(
     """Return header and columns (of finished CSV fields) of one view's table; n rows in the given order.
 
     ``row,label,prediction,confidence,credibility``; ``p[<class>]`` (``prob[<class>]`` for probabilities and
-    vote shares, ``margin[<class>]`` for margins) per class; ``sd[<class>]`` for a posterior;
-    ``region@<level>`` and ``reason@<level>`` per level. The labels of a region are joined by ``|``; a ``|``
-    or a backslash in a label is escaped with a backslash. Margins have no regions, and only p-values have a
-    credibility.
+    vote shares, ``margin[<class>]`` for margins) per class; ``sd[<class>]`` for a posterior,
+    ``lower[<class>]`` and ``upper[<class>]`` for a Venn predictor; ``region@<level>`` and
+    ``reason@<level>`` per level. The labels of a region are joined by ``|``; a ``|`` or a backslash in a
+    label is escaped with a backslash. Margins have no regions, and only p-values have a credibility.
     """
     header = ["row", "label", "prediction", "confidence", "credibility"]
     credibility = prediction.credibility
@@ -147,9 +148,9 @@ def region_table(
     classes = [str(label) for label in prediction.classes.tolist()]
     header += [f"{SCORE_NAMES.get(prediction.kind, 'prob')}[{label}]" for label in classes]
     columns += [numbers(scores) for scores in prediction.scores.T]
-    if prediction.kind == "posterior":
-        header += [f"sd[{label}]" for label in classes]
-        columns += [numbers(sd) for sd in prediction.extra["sd"].T]
+    for name in per_class_extra(prediction):
+        header += [f"{name}[{label}]" for label in classes]
+        columns += [numbers(values) for values in prediction.extra[name].T]
     if prediction.has_regions:
         for level in map(float, levels):
             region = prediction.region(level)

@@ -1,0 +1,215 @@
+"""Coverage of groups of test examples: by class, by region size, by values of a column, in a slab."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from confml.measures._case import Case, Measure, Row
+from confml.measures.calibration import bin_starts
+from confml.measures.coverage_band import counted_examples, covered_probabilities
+from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
+
+CONFIDENCE = 0.95
+NUMERIC_BINS = 5
+
+
+class GroupCoverage(NamedTuple):
+    """Coverage of one group: test rows, covered ones, and the Clopper-Pearson interval of the share."""
+
+    rows: int
+    covered: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        return self.covered / self.rows
+
+    @classmethod
+    def of(cls, rows: int, covered: int, groups: int = 1) -> GroupCoverage:
+        """Return the group with an interval at 95 % for all ``groups`` of one table together (Bonferroni)."""
+        from scipy.stats import beta
+
+        tail = (1 - CONFIDENCE) / 2 / groups
+        low = float(beta.ppf(tail, covered, rows - covered + 1)) if covered else 0.0
+        high = float(beta.ppf(1 - tail, covered + 1, rows - covered)) if covered < rows else 1.0
+        return cls(rows, covered, low, high)
+
+
+def covered_rows(case: Case, level: float) -> np.ndarray:
+    """Return (n,) bool: whether the region of each test example contains its label."""
+    region = case.prediction.region(level)
+    return (case.true_columns >= 0) & region[np.arange(len(region)), case.true_columns]
+
+
+def fewest_rows(level: float) -> int:
+    """Return the number of rows below which a group is in no minimum: five expected errors."""
+    return math.ceil(5 / level - 1e-9) if level > 0 else 1
+
+
+def size_strata(sizes: np.ndarray) -> np.ndarray:
+    """Return the stratum (n,) of region sizes: 0, 1, 2, 3 for sizes 3 and 4, 4 for 5 to 8, and so on."""
+    return np.where(sizes <= 1, sizes, 1 + np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.int64))
+
+
+def stratum_name(stratum: int) -> str:
+    """Return the sizes of a stratum, as ``3-4``."""
+    if stratum < 3:
+        return str(stratum)
+    return f"{2 ** (stratum - 2) + 1}-{2 ** (stratum - 1)}"
+
+
+def equal_mass_groups(values: np.ndarray, bins: int = NUMERIC_BINS) -> np.ndarray:
+    """Return the bin (n,) of each number, from 0: bins of equal mass that do not divide equal values."""
+    order = np.argsort(values, kind="stable")
+    groups = np.empty(len(values), dtype=np.int64)
+    groups[order] = np.searchsorted(bin_starts(values[order], bins), np.arange(len(values)), "right") - 1
+    return groups
+
+
+@functools.lru_cache(maxsize=4096)
+def mean_deviation(rows: int, counted: int | None, level: float) -> float:
+    """Return the mean of |coverage - (1 - level)| of a group of test rows with valid p-values.
+
+    counted: number of examples that p-values are counted among, the new one included; None for independent
+    errors.
+    """
+    chances = covered_probabilities(rows, counted, level)
+    return float(chances @ np.abs(np.arange(rows + 1) / rows - (1 - level)))
+
+
+class Slab(NamedTuple):
+    """Test rows x with low <= direction . x <= high, x standardised; chosen on one half of the rows.
+
+    rows, covered: of the other half, on which it is counted. chosen_share: on the half that it was chosen on,
+    which is too small.
+    """
+
+    direction: np.ndarray
+    low: float
+    high: float
+    rows: int
+    covered: int
+    chosen_share: float
+
+
+def worst_slab(
+    X: np.ndarray, covered: np.ndarray, seed: int = 0, directions: int = 1000, least: float = 0.1
+) -> Slab | None:
+    """Return the slab of test rows X (n, d) with the smallest coverage; None with fewer than 4 rows.
+
+    covered: (n,) bool. A random half of the rows chooses among all slabs with a share of at least ``least``
+    of them, along the features and random directions. Only the coverage of the other half is unbiased.
+    """
+    from confml.measures._kernels_slabs import worst_interval
+
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(X))
+    one, other = order[: len(X) // 2], order[len(X) // 2 :]
+    if len(one) < 2:
+        return None
+    centre, spread = X[one].mean(axis=0), X[one].std(axis=0)
+    scaled = (X - centre) / np.where(spread > 0, spread, 1.0)
+    random = rng.normal(size=(directions, X.shape[1]))
+    random /= np.linalg.norm(random, axis=1, keepdims=True)
+    fewest = max(1, math.ceil(least * len(one) - 1e-9))
+    best: tuple[float, np.ndarray, float, float] | None = None
+    for direction in np.vstack([np.eye(X.shape[1]), random]):
+        values = scaled[one] @ direction
+        ranks = np.argsort(values, kind="stable")
+        values = values[ranks]
+        share, first, last = worst_interval(values, covered[one][ranks].astype(np.int64), fewest)
+        if share <= 1 and (best is None or share < best[0]):
+            best = share, direction, float(values[first]), float(values[last])
+    if best is None:
+        return None
+    share, direction, low, high = best
+    values = scaled[other] @ direction
+    inside = (low <= values) & (values <= high)
+    held = int(np.count_nonzero(inside & covered[other]))
+    return Slab(direction, low, high, int(np.count_nonzero(inside)), held, float(share))
+
+
+def shares_of(groups: np.ndarray, covered: np.ndarray) -> dict[object, tuple[int, int]]:
+    """Return (rows, covered rows) of each group, in sorted order. groups, covered: (n,)."""
+    labels, places = np.unique(groups, return_inverse=True)
+    rows, held = np.bincount(places), np.bincount(places, weights=covered)
+    return {label: (int(n), int(k)) for label, n, k in zip(labels.tolist(), rows, held, strict=True)}
+
+
+def _compute(case: Case) -> Iterator[Row]:
+    if not case.prediction.has_regions:
+        return
+    counted = counted_examples(case) if case.prediction.kind == "p-value" else None
+    for level in case.levels:
+        covered = covered_rows(case, level)
+        yield Row(
+            "ssc", level, _smallest(size_strata(case.prediction.region(level).sum(axis=1)), covered, level)
+        )
+        shares = [held / rows for rows, held in shares_of(case.truth, covered).values()]
+        gaps = [1 - level - share for share in shares]
+        yield Row("covgap", level, _mean([abs(gap) for gap in gaps]))
+        yield Row("undercoverage", level, _mean([max(gap, 0.0) for gap in gaps]))
+        if counted is not None and case.prediction.kind == "p-value":
+            yield Row("covgap_expected", level, _mean(list(_expected(case, counted, level))))
+
+
+def _expected(case: Case, counted: np.ndarray, level: float) -> Iterator[float]:
+    """Yield the mean deviation of each class whose labels have p-values."""
+    for label in np.unique(case.truth[case.true_columns >= 0]):
+        mine = case.truth == label
+        yield mean_deviation(int(np.count_nonzero(mine)), int(counted[mine].min()), float(level))
+
+
+def _smallest(strata: np.ndarray, covered: np.ndarray, level: float) -> float:
+    """Return the smallest share among non-empty sizes with enough rows; NaN if there are none."""
+    least = fewest_rows(level)
+    shares = [
+        held / rows
+        for stratum, (rows, held) in shares_of(strata, covered).items()
+        if stratum and rows >= least
+    ]
+    return min(shares, default=math.nan)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+MEASURE = Measure(
+    metrics={
+        "ssc": Metric(
+            "size-stratified coverage: smallest coverage of regions of 1, 2, 3-4, 5-8, ... labels, if there "
+            "are at least 5 / level rows; valid p-values do not make it 1 - level",
+            HIGHER,
+            "min over strata s of #{i in s: y_i in G_i} / #s",
+            "Angelopoulos, Bates, Malik and Jordan 2021",
+        ),
+        "covgap": Metric(
+            "mean distance of the coverage of a class from 1 - level; above 0 by chance alone "
+            "(covgap_expected)",
+            LOWER,
+            "mean over classes c of |#{i: y_i = c in G_i} / #{i: y_i = c} - (1 - level)|",
+            "Ding et al. 2023",
+        ),
+        "undercoverage": Metric(
+            "mean shortfall of the coverage of a class below 1 - level",
+            LOWER,
+            "mean over classes c of max(0, 1 - level - coverage of c)",
+            OWN,
+        ),
+        "covgap_expected": Metric(
+            "mean of covgap if the p-values were valid for every class: number of test rows and of examples "
+            "that p-values are counted among",
+            None,
+            "mean over classes c of E|K / n_c - (1 - level)|, K beta-binomial",
+            OWN,
+        ),
+    },
+    compute=_compute,
+)

@@ -1,0 +1,37 @@
+"""Bounds of Venn predictors: the width of the predicted class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from confml.measures._case import Case, Measure, Row
+from confml.measures.metrics import LOWER, Metric
+from confml.measures.prediction import per_class_extra
+
+
+def has_bounds(case: Case) -> bool:
+    """Return whether the prediction has a lower and an upper probability of every class."""
+    return per_class_extra(case.prediction) == ["lower", "upper"]
+
+
+def _compute(case: Case) -> Iterator[Row]:
+    if has_bounds(case):
+        prediction = case.prediction
+        at = np.arange(len(prediction)), prediction.predicted_columns
+        width = prediction.extra["upper"][at] - prediction.extra["lower"][at]
+        yield Row("venn_width", None, float(width.mean()) if len(width) else float("nan"))
+
+
+MEASURE = Measure(
+    metrics={
+        "venn_width": Metric(
+            "mean difference of the upper and the lower probability of the predicted class",
+            LOWER,
+            "mean over i of upper_i - lower_i of the predicted class",
+            "Vovk, Petej and Fedorova 2015",
+        ),
+    },
+    compute=_compute,
+)

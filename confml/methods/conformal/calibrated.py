@@ -1,0 +1,233 @@
+"""`CalibratedMethod`: a classifier with a calibration part, the base of `Conformal` and `VennAbers`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyClassifier
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from confml._seeds import derived_generator
+from confml.errors import ConfmlError
+from confml.measures.metrics import Metric
+from confml.measures.prediction import Prediction
+from confml.methods.base import Method, class_codes
+from confml.methods.conformal.parts import (
+    calibration_groups,
+    calibration_rows,
+    calibration_rows_by_class,
+    fold_numbers,
+    random_folds,
+)
+from confml.methods.conformal.selection import Prepared, choose, prepare
+from confml.methods.conformal.settings import constructor_parameters, parameter_name
+from confml.methods.details import FitDetails
+from confml.methods.sklearn.sklearn_method import SklearnMethod
+from confml.plugins.parameters import Parameter, check_parameters
+
+
+class FittedPart(NamedTuple):
+    """A classifier fitted to a training part after the steps, with class codes (m,) of that part."""
+
+    method: Method
+    prepared: Prepared
+    codes: np.ndarray
+
+    @property
+    def name(self) -> str:
+        return getattr(self.method, "name", repr(self.method))
+
+    @property
+    def chain_metrics(self) -> dict[str, float]:
+        return {} if self.prepared.chain is None else self.prepared.chain.fit_metrics_
+
+
+class CalibratedMethod(Method):
+    """A classifier that is fitted to one part of the training examples and calibrated on the other part.
+
+    With kind ``cross``, every fold is the calibration part of a classifier fitted to the other folds. A
+    subclass has the constructor parameters ``estimator``, ``kind``, ``calibration``, ``folds``,
+    ``random_state``, ``tune``, ``inner``, ``steps`` and ``groups``; it sets ``calibration_counts_`` and
+    ``fitted_`` in ``fit``.
+
+    key: its kind's name in a config; other settings have the prefix ``<key>__``. settings: their
+    declarations. mondrian: whether calibration parts are drawn within each class.
+    """
+
+    key: ClassVar[str]
+    settings: ClassVar[Mapping[str, Parameter]]
+    metrics = {"calibration_rows": Metric("number of examples calibrated on, of all folds together", None)}
+
+    estimator: Any
+    kind: str
+    calibration: float
+    folds: int
+    random_state: int | None
+    tune: Any
+    inner: Mapping[str, Any] | None
+    steps: Any  # learn(X, y, *part) returns (chain, X, y, kept rows)
+    groups: Any
+    mondrian: bool = False
+
+    fitted_: list[FittedPart]
+    calibration_counts_: np.ndarray  # (c,) calibration examples of each class
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            of_estimator = self.estimator.__sklearn_tags__().classifier_tags
+            if of_estimator is not None:
+                tags.classifier_tags.multi_class = of_estimator.multi_class
+        return tags
+
+    @classmethod
+    def description(cls) -> dict[str, Any]:
+        """Return the description of the wrapper as plain data, with the keys that it can have in a config."""
+        signature = inspect.signature(cls).parameters
+        # The constructor's parameters for Python and for a run follow.
+        text = inspect.cleandoc(cls.__doc__ or "").partition("\n\nestimator: ")[0]
+        names = {setting: parameter_name(setting, cls.key) for setting in cls.settings}
+        parameters = [
+            {"name": names[setting], "about": rule.about}
+            | {"expected": rule.expected(), "default": signature[names[setting]].default}
+            for setting, rule in cls.settings.items()
+            if names[setting] != "random_state"  # a run has its seed
+        ]
+        return {
+            "name": cls.key,
+            "summary": text.partition("\n")[0],
+            "text": text,
+            "source": "confml",
+            "version": cls.version,
+            "views": list(cls.views),
+            "parameters": parameters,
+        }
+
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        """``calibration_rows``, and without folds the quantities of the classifier and the steps."""
+        first = self.fitted_[0]
+        own = {} if self.kind == "cross" else {**first.chain_metrics, **first.method.fit_metrics_}
+        return {**own, "calibration_rows": float(self.calibration_counts_.sum())}
+
+    @property
+    def fit_details_(self) -> FitDetails:
+        """The number of calibration examples of each class, and the choice of tuning."""
+        counts = zip(self.classes_.tolist(), self.calibration_counts_.tolist(), strict=True)
+        return FitDetails(calibration_rows=tuple(counts), tuning=self.tuning_)
+
+    # ---- grids and seeds of a run
+
+    def set_point(self, point: Mapping[str, Any]) -> Self:
+        """Set parameters with their names in a config: ``k`` is the classifier's, ``conformal__k`` is not."""
+        return self.set_params(**constructor_parameters(point, self.key))
+
+    def share_random_states(self, rng: np.random.Generator, point: Mapping[str, Any]) -> None:
+        """Use one calibration part (one set of folds) and one seed of the classifier for a whole sweep."""
+        if self.random_state is None:
+            self.random_state = int(derived_generator(rng, self.key).integers(2**31))
+        own = {name: value for name, value in point.items() if name.partition("__")[0] != self.key}
+        self._method().seed_random_states(derived_generator(rng, self.key, own))
+
+    def _generator(self, purpose: str) -> np.random.Generator:
+        rng = np.random.default_rng(self.random_state)
+        return rng if self.random_state is None else derived_generator(rng, self.key, purpose)
+
+    # ---- for subclasses: parts of fit and confident_predict
+
+    def _checked(self, X, y, groups) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+        """Check settings and training data; return X (m, d), y (m,), class codes (m,) and group numbers."""
+        rules = {parameter_name(setting, self.key): rule for setting, rule in self.settings.items()}
+        check_parameters(type(self).__name__, rules, {name: getattr(self, name) for name in rules})
+        if self.tune and self.kind == "cross":
+            one = next(kind for kind in self.settings[self.key].options if kind != "cross")  # type: ignore[attr-defined]
+            hint = f"use {one}, or fix the parameters"
+            raise ConfmlError(f"tune needs kind '{one}', got 'cross'", hint=hint)
+        if not (isinstance(self.estimator, Method) or is_classifier(self.estimator)):
+            raise ConfmlError(
+                f"estimator must be a classifier, got {self.estimator!r}",
+                hint=f"for example {type(self).__name__}(LogisticRegression())",
+            )
+        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite=self._finite)
+        self.classes_, codes = class_codes(y)
+        self.tuning_: dict[str, Any] | None = None
+        return X, y, codes, _group_numbers(self.groups if groups is None else groups, len(y))
+
+    def _checked_test(self, X) -> np.ndarray:
+        """Check that the method is fitted; return the test examples X (n, d)."""
+        check_is_fitted(self)
+        return validate_data(
+            self, X, dtype=np.float64, order="C", ensure_all_finite=self._finite, reset=False
+        )
+
+    @property
+    def _finite(self) -> bool | str:
+        return self.steps is None or "allow-nan"  # steps may impute missing values
+
+    def _calibration_parts(
+        self, codes: np.ndarray, groups: np.ndarray | None, rng: np.random.Generator
+    ) -> list[np.ndarray]:
+        """Return the rows of the calibration part, or of each fold."""
+        if self.kind != "cross":
+            if getattr(self.estimator, "takes_rows", False):  # nothing is fitted
+                return [np.arange(len(codes))]
+            if groups is not None:
+                return [calibration_groups(groups, self.calibration, rng)]
+            if self.mondrian:
+                return [calibration_rows_by_class(codes, self.calibration, rng)]
+            return [calibration_rows(len(codes), self.calibration, rng)]
+        if self.mondrian and groups is None:
+            numbers = fold_numbers(codes, self.folds, rng)
+        else:
+            numbers = random_folds(len(codes), self.folds, rng, groups)
+        parts = [np.flatnonzero(numbers == fold) for fold in range(self.folds)]
+        return [rows for rows in parts if len(rows)] or [np.empty(0, dtype=np.intp)]
+
+    def _method(self) -> Method:
+        """Return the classifier as a confml method, not a copy."""
+        return self.estimator if isinstance(self.estimator, Method) else SklearnMethod(self.estimator)
+
+    def _fitted_without(
+        self, rows: np.ndarray, X: np.ndarray, y: np.ndarray, number: int, groups: np.ndarray | None
+    ) -> FittedPart:
+        """Return steps and classifier fitted to the examples outside the calibration part ``rows``."""
+        rest = np.setdiff1d(np.arange(len(y)), rows)
+        return self._fitted(X[rest], y[rest], number, None if groups is None else groups[rest])
+
+    def _fitted(self, X: np.ndarray, y: np.ndarray, number: int, groups: np.ndarray | None) -> FittedPart:
+        """Return steps and classifier fitted to (X, y), with the point that inner folds of these choose."""
+        method = clone(self._method())
+        if self.random_state is not None:
+            method.seed_random_states(self._generator("estimator"))
+        if self.tune and len(np.unique(y)) > 1:
+            inner: dict[str, Any] = {"folds": 10, "stratify": True, "select_by": "accuracy"}
+            inner |= dict(self.inner or {})
+            tuning = choose(
+                method, X, y, self.tune, rng=self._generator("tune"), groups=groups, steps=self.steps, **inner
+            )
+            method.set_params(**tuning["chosen"])
+            self.tuning_ = tuning
+        part = prepare(method, self.steps, X, y, number)
+        if len(np.unique(part.y)) == 1 < len(self.classes_):
+            method = SklearnMethod(DummyClassifier())  # many classifiers refuse to learn a single class
+        return FittedPart(method.fit(part.X, part.y), part, np.searchsorted(self.classes_, part.y))
+
+    def _views(self, part: FittedPart, X: np.ndarray) -> dict[str, Prediction]:
+        """Return the classifier's predictions of examples X (n, d) before the steps."""
+        return part.method.confident_predict(part.prepared.transform(X), self._generator("inner"))
+
+
+def _group_numbers(groups: Any, rows: int) -> np.ndarray | None:
+    if groups is None:
+        return None
+    numbers = np.unique(np.asarray(groups), return_inverse=True)[1]
+    if numbers.shape != (rows,):
+        raise ConfmlError(
+            f"groups must have one entry for each of {rows} examples, got {len(numbers)}",
+            hint="give fit the groups of its examples",
+        )
+    return numbers

@@ -1,0 +1,168 @@
+"""`VennAbers`: probabilities with bounds for any classifier, from a calibration part or from folds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from confml.errors import ConfmlError
+from confml.measures.prediction import Prediction
+from confml.methods.base import Method
+from confml.methods.conformal.calibrated import CalibratedMethod
+from confml.methods.conformal.scores import on_all_classes
+from confml.methods.conformal.settings import constructor_parameters
+from confml.methods.venn_abers.settings import KEY, PARAMETERS
+from confml.methods.venn_abers.tables import VennAbersTable
+
+
+class VennAbers(CalibratedMethod):
+    """Venn-Abers prediction with any classifier: calibrated probabilities with lower and upper bounds.
+
+    ``inductive`` draws a fraction ``calibration`` of the training examples at random as the calibration part
+    and fits the classifier to the others. For a class j, the calibration examples have scores (the
+    classifier's probability of j, else its decision value) and labels 1 (class j) or 0. A test example with
+    score s is added with label 0, then with label 1; p0 and p1 are the isotonic regressions of the labels on
+    the scores, read off at s. Only the order of the scores matters; equal scores are one group. The view has
+    ``lower`` = p0 and ``upper`` = p1, always p0 < p1, and the point ``p1 / (1 - p0 + p1)``, which makes the
+    largest possible regret of log loss smallest.
+
+    With more than two classes there is one such predictor per class (one-vs-rest), and the points of an
+    example are divided by their sum; a point can then leave [lower, upper]. With two classes the bounds of
+    the first class are (1 - p1, 1 - p0) of the second.
+
+    Guarantee of ``inductive``, if calibration and test examples are exchangeable: of p0 and p1, the one that
+    belongs to the true label is perfectly calibrated. So the mean of ``lower`` over test examples is at most
+    the frequency of the class, and that of ``upper`` at least, in expectation and for every class. The point
+    has no guarantee. If the classifier is calibrated already, its own probabilities have the smaller log
+    loss: the calibration part is lost for the fit.
+
+    ``cross`` divides the training examples into ``folds`` at random; each fold is the calibration part of a
+    classifier fitted to the others. ``upper`` is the geometric mean of the p1 of the folds, 1 - ``lower``
+    that of 1 - p0. There is no guarantee.
+
+    A class without proper training examples has the smallest score, as for `Conformal`. Without calibration
+    examples the bounds are 0 and 1. No probability is 0, so log loss is finite.
+
+    In a config: ``venn: inductive`` or ``venn: {kind: cross, folds: 5}`` on a method; a sweep names a setting
+    ``venn__calibration``. In Python: ``VennAbers(LogisticRegression())``, with any classifier of scikit-learn
+    or confml; its parameters have the prefix ``estimator__``. Steps, groups and tuning are those of
+    ``conformal``.
+
+    The view is ``venn`` of kind probability, with ``extra``: ``lower`` and ``upper`` (n, c). The prediction
+    is the class with the largest point; ties go to the first class.
+
+    Source: Vovk, Petej, Fedorova, Large-scale probabilistic predictors with and without guarantees of
+    validity (NIPS 2015).
+
+    estimator: classifier, fitted to copies. random_state: seeds the draws, and every ``random_state`` of the
+    classifier that is None. The others are set by a run. tune: grid of classifier parameters (``inductive``
+    only); inner cross-validation on the proper training part chooses one point. inner: its folds, as
+    ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``. steps: steps before the classifier, learnt
+    on each proper training part. groups: (m,) default of `fit`'s groups.
+    """
+
+    version = 1
+    views = ("venn",)
+    key = KEY
+    settings = PARAMETERS
+
+    def __init__(
+        self,
+        estimator,
+        kind="inductive",
+        calibration=0.3,
+        folds=5,
+        random_state=None,
+        tune=(),
+        inner=None,
+        steps=None,
+        groups=None,
+    ):
+        self.estimator = estimator
+        self.kind = kind
+        self.calibration = calibration
+        self.folds = folds
+        self.random_state = random_state
+        self.tune = tune
+        self.inner = inner
+        self.steps = steps
+        self.groups = groups
+
+    def fit(self, X, y, groups=None) -> VennAbers:
+        """Fit the classifier and calibrate. X: (m, d) finite numbers; y, groups: (m,)."""
+        X, y, codes, groups = self._checked(X, y, groups)
+        rng = self._generator("fit")
+        self.fitted_, self.tables_ = [], []
+        counts = np.zeros(len(self.classes_), dtype=np.int64)
+        for number, rows in enumerate(self._calibration_parts(codes, groups, rng)):
+            part = self._fitted_without(rows, X, y, number, groups)
+            self.fitted_.append(part)
+            scores = self._scores(part, X[rows])
+            self.tables_.append(
+                [VennAbersTable.of(scores[:, event], codes[rows] == event) for event in self._events]
+            )
+            counts += np.bincount(codes[rows], minlength=len(counts))
+        self.calibration_counts_ = counts
+        return self
+
+    def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
+        """Return the view ``venn`` of test examples X (n, d)."""
+        X = self._checked_test(X)
+        # Logarithms of p1 and of 1 - p0, one column per event, summed over the folds.
+        logs = np.zeros((2, len(X), len(self._events)))
+        for part, tables in zip(self.fitted_, self.tables_, strict=True):
+            scores = self._scores(part, X)
+            for column, (event, table) in enumerate(zip(self._events, tables, strict=True)):
+                found = table.probabilities(scores[:, event])
+                logs[:, :, column] += found if len(self.fitted_) == 1 else np.log(found)
+        upper, rest = logs if len(self.fitted_) == 1 else np.exp(logs / len(self.fitted_))
+        point = upper / (rest + upper)
+        if len(self.classes_) == 2:
+            upper, rest = np.hstack([rest, upper]), np.hstack([upper, rest])
+            point = upper / (rest + upper)
+        else:
+            point /= point.sum(axis=1, keepdims=True)
+        extra = {"lower": 1.0 - rest, "upper": upper}
+        return {"venn": Prediction(self.classes_, point, "probability", extra=extra)}
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Return (n, c) probabilities of test examples X (n, d), in the order of ``classes_``."""
+        return self.confident_predict(X)["venn"].scores.copy()
+
+    @classmethod
+    def compile_kernels(cls) -> None:
+        """Compile the kernel of the tables."""
+        VennAbersTable.of(np.arange(3.0), np.array([False, True, True]))
+
+    @property
+    def _events(self) -> list[int]:
+        """Columns of the classes that have a table."""
+        c = len(self.classes_)
+        return [1] if c == 2 else list(range(c))
+
+    def _scores(self, part, X: np.ndarray) -> np.ndarray:
+        """Return (n, c) the classifier's score of every class for examples X (n, d)."""
+        if len(X) == 0:
+            return np.empty((0, len(self.classes_)))
+        return on_all_classes(score_view(self._views(part, X), part.name), self.classes_)
+
+
+def score_view(views: Mapping[str, Prediction], name: str) -> Prediction:
+    """Return the view whose scores order the examples: probabilities, else decision values, votes, p-values.
+
+    Decision values are preferred to votes, which have few different values.
+    """
+    by_kind: dict[str, Prediction] = {}
+    for view in views.values():
+        by_kind.setdefault(view.kind, view)
+    for kind in ("probability", "posterior", "margin", "vote", "envelope", "p-value"):
+        if kind in by_kind:
+            return by_kind[kind]
+    raise ConfmlError(f"{name} has no scores of the classes")
+
+
+def make(method: Method, settings: Mapping[str, Any]) -> VennAbers:
+    """Return a method made a Venn-Abers predictor; the settings are checked already."""
+    return VennAbers(method, **constructor_parameters(settings, KEY))

@@ -1,0 +1,90 @@
+"""Coverage of each class and of each region size, with intervals and the band of valid p-values."""
+
+from __future__ import annotations
+
+from confml.plugins.parameters import Number
+from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures.style import (
+    BLACK,
+    BLUE,
+    COLUMN,
+    GREY,
+    PAGE,
+    SKY,
+    legend_below,
+    new_figure,
+    panel_columns,
+)
+from confml.report.group_coverage import CoverageOfGroups, GroupLine
+
+PANELS = 6
+GROUPS = 40  # of one panel
+
+
+def lines_of(subject: Subject, variant: Variant, level: float) -> list[GroupLine]:
+    """Return the groups of a variant: classes, or those of lowest coverage, then sizes. Empty for margins."""
+    found = CoverageOfGroups()
+    for cell in variant.cells:
+        result = subject.results.results[cell.key]
+        prediction = result.views[variant.view]
+        if not prediction.has_regions:
+            return []
+        found.add(result, prediction)
+    lines = list(found.lines(level))
+    classes = [line for line in lines if line.by == "class"]
+    kept = sorted(classes, key=lambda line: line.coverage)[:GROUPS] if len(classes) > GROUPS else classes
+    return [*kept, *(line for line in lines if line.by == "size")]
+
+
+def draw(subject: Subject):
+    levels = [float(level) for level in subject.results.config.levels]
+    if not levels and "level" not in subject.options:
+        raise NotApplicable("the config has no significance levels")
+    level = float(subject.option("level", min(levels, default=0.1)))
+    found = {label: lines_of(subject, variant, level) for label, variant in subject.variants.items()}
+    panels, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
+    if not panels:
+        raise NotApplicable("no method has regions")
+    columns = min(panel_columns(len(panels)), 2)
+    rows = -(-len(panels) // columns)
+    figure = new_figure((COLUMN, PAGE)[columns - 1], 0.3 + 2.2 * rows)
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
+    handles: dict[str, object] = {}
+    for axes, (name, lines) in zip(grid.flat, panels.items(), strict=False):
+        for place, line in enumerate(lines):
+            if line.band_low is not None:
+                band = axes.fill_between(
+                    [place - 0.4, place + 0.4], 100 * line.band_low, 100 * (line.band_high or 0.0),
+                    color=GREY, alpha=0.35, linewidth=0,
+                )  # fmt: skip
+                handles.setdefault("95 % band of valid p-values of the class", band)
+            bars = axes.errorbar(
+                [place], [100 * line.coverage],
+                [[100 * (line.coverage - line.low)], [100 * (line.high - line.coverage)]],
+                fmt="o" if line.by == "class" else "s", color=SKY if line.few else BLUE,
+                markersize=3, elinewidth=0.7,
+            )  # fmt: skip
+            about = "class" if line.by == "class" else "region size"
+            handles.setdefault(f"{about}{', few rows' if line.few else ''}", bars)
+        axes.axhline(100 * (1 - level), color=BLACK, linewidth=0.5)
+        names = [str(line.group) if line.by == "class" else f"size {line.group}" for line in lines]
+        axes.set_xticks(range(len(names)), names, rotation=90 if len(names) > 8 else 0, fontsize=6)
+        axes.set_title(name, loc="left", fontsize=7)
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_visible(False)
+    figure.supylabel("regions with the true label (%)", fontsize=8)
+    figure.suptitle(f"{title}, significance level {level:g}", x=0.01, ha="left", fontsize=8)
+    legend_below(figure, list(handles.values()), list(handles))
+    return figure
+
+
+FIGURE = Figure(
+    name="conditional-coverage",
+    about="coverage of each class and of each region size, with intervals and the band of valid p-values",
+    draw=draw,
+    caption="Coverage of the regions of each class (circles) and of each region size (squares), with "
+    "Clopper-Pearson intervals at 95 % for all classes, or sizes, together. Each test row counts once. Grey "
+    "band: 95 % of p-values that are valid for the class. Light: groups with fewer than 5 / level rows. Of "
+    "more than 40 classes, those of lowest coverage.",
+    options={"level": Number("significance level; default the smallest of the config", low=0, high=1)},
+)

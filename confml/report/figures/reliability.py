@@ -1,0 +1,142 @@
+"""Reliability diagrams: isotonic regression of outcomes on probabilities, with a consistency band."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from confml.measures import Case
+from confml.measures.calibration import SHARES, bin_starts
+from confml.measures.decomposition import IsotonicFit, isotonic
+from confml.measures.recalibration import Event, event_of
+from confml.plugins.parameters import Flag, Integer
+from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures.style import (
+    BLACK,
+    BLUE,
+    COLUMN,
+    GREY,
+    PAGE,
+    VERMILION,
+    legend_below,
+    new_figure,
+    panel_columns,
+)
+
+PANELS = 12
+DRAWS = 1000
+MOST_ROWS = 20_000  # with more test rows, every so many-th is used
+
+
+class Diagram(NamedTuple):
+    """Isotonic fit at distinct probabilities (k,), and the band of fits to calibrated outcomes (k,) each."""
+
+    fit: IsotonicFit
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def of(cls, event: Event, draws: int, seed: int = 0) -> Diagram:
+        """Return fit and band; the band has the 5 % and 95 % quantiles at each probability by itself."""
+        fit = IsotonicFit.of(*event)
+        rng = np.random.default_rng(seed)
+        fits = np.empty((draws, len(fit.values)))
+        for draw in range(draws):
+            happened = rng.binomial(fit.counts, np.clip(fit.values, 0.0, 1.0))
+            fits[draw] = isotonic(happened / fit.counts, fit.counts)
+        low, high = np.quantile(fits, [0.05, 0.95], axis=0)
+        return cls(fit, low, high)
+
+
+def pooled_event(subject: Subject, variant: Variant) -> Event | None:
+    """Return the event of the test rows of one repeat, so that no row counts twice; None without a share."""
+    found, seen = [], set()
+    for prediction, truth, rows in subject.predictions(variant):
+        new = [place for place, row in enumerate(rows.tolist()) if row not in seen]
+        seen.update(rows.tolist())
+        if prediction.kind not in SHARES or np.isnan(prediction.scores).any():
+            return None
+        if new:
+            found.append(event_of(Case(prediction.take(new), truth[new])))
+    if not found:
+        return None
+    p, happened = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    every = -(-len(p) // MOST_ROWS)
+    return Event(p[::every], happened[::every])
+
+
+def binned(event: Event) -> tuple[np.ndarray, ...]:
+    """Return the mean probability, the frequency and its 90 % Clopper-Pearson interval of each bin."""
+    from scipy.stats import beta
+
+    order = np.argsort(event.p)
+    first = bin_starts(event.p[order])
+    counts = np.diff(np.append(first, len(order)))
+    happened = np.add.reduceat(event.happened[order].astype(np.int64), first)
+    low = np.where(happened > 0, beta.ppf(0.05, np.maximum(happened, 1), counts - happened + 1), 0.0)
+    rest = np.maximum(counts - happened, 1)
+    high = np.where(happened < counts, beta.ppf(0.95, happened + 1, rest), 1.0)
+    return np.add.reduceat(event.p[order], first) / counts, happened / counts, low, high
+
+
+def draw(subject: Subject):
+    events = {label: pooled_event(subject, variant) for label, variant in subject.variants.items()}
+    known = {label: event for label, event in events.items() if event is not None}
+    if not known:
+        raise NotApplicable("no method has probabilities or vote shares")
+    panels, title = subject.some_of(known, PANELS)
+    columns = panel_columns(len(panels))
+    lines = -(-len(panels) // columns)
+    figure = new_figure((COLUMN, PAGE * 0.75, PAGE)[columns - 1], 0.3 + 2.3 * lines)
+    grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
+    handles: dict[str, object] = {}
+    for axes, (name, event) in zip(grid.flat, panels.items(), strict=False):
+        diagram = Diagram.of(event, int(subject.option("draws", DRAWS)))
+        p = diagram.fit.values
+        axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.5)
+        few = {"marker": ".", "markersize": 3} if len(p) < 30 else {}
+        band = axes.fill_between(p, diagram.low, diagram.high, color=GREY, alpha=0.35, linewidth=0)
+        (line,) = axes.plot(p, diagram.fit.fitted, color=BLUE, linewidth=1.2, **few)
+        handles |= {"isotonic fit": line, "90 % band of calibrated probabilities": band}
+        if subject.option("bins", False):
+            mean, share, low, high = binned(event)
+            ends = np.maximum([share - low, high - share], 0.0)
+            bars = axes.errorbar(mean, share, ends, fmt="o", color=VERMILION, markersize=2.5, elinewidth=0.6)
+            handles["bins with 90 % intervals"] = bars
+        counts, edges = np.histogram(event.p, bins=40, range=(0.0, 1.0))
+        axes.bar(
+            edges[:-1],
+            0.12 * counts / max(counts.max(), 1),
+            np.diff(edges),
+            align="edge",
+            color=BLACK,
+            alpha=0.25,
+        )
+        axes.set_title(f"{name}, n = {len(event.p)}", loc="left", fontsize=7)
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_visible(False)
+    for axes in list(grid.flat)[max(len(panels) - columns, 0) : len(panels)]:
+        axes.set_xlabel("probability")
+        axes.tick_params(labelbottom=True)
+    figure.supylabel("frequency of the event", fontsize=8)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
+    legend_below(figure, list(handles.values()), list(handles))
+    return figure
+
+
+FIGURE = Figure(
+    name="reliability",
+    about="frequency of an event against its probability, with a band of calibrated probabilities",
+    draw=draw,
+    caption="Isotonic regression of the event on its probability: the second of two classes, and with more "
+    "classes a correct prediction. Each test row counts once. Grey band: 5 % and 95 % quantiles, at each "
+    "probability by itself, of fits to outcomes drawn with these probabilities: a tenth of the curve "
+    "of a calibrated predictor may leave it. Bars at the bottom: distribution of the probabilities.",
+    options={
+        "bins": Flag("also draw bins of equal mass with 90 % intervals"),
+        "draws": Integer("number of random outcomes of the band; default 1000", low=20),
+    },
+)

@@ -1,0 +1,44 @@
+"""``python -m confml.report.reproduction FOLDER``: write the page of published numbers and claims.
+
+With ``--of RUN... --command TEXT`` it writes FOLDER/provenance.json instead; with ``--keep error,ess`` it
+also keeps these metrics of the runs in FOLDER, and with ``--figures`` their figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from confml.errors import ConfmlError
+from confml.report.reproduction import keep_runs, write_page, write_provenance
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run with command-line arguments; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m confml.report.reproduction", description=__doc__)
+    parser.add_argument("folder", type=Path, help="results/reference, or the folder of a stored table")
+    parser.add_argument("--of", nargs="+", type=Path, metavar="RUN", help="runs behind the stored table")
+    parser.add_argument("--command", default="", help="command that computes the stored table")
+    parser.add_argument("--keep", default="", metavar="METRIC,...", help="metrics of the runs to keep")
+    parser.add_argument("--figures", action="store_true", help="keep the figures of the runs, too")
+    given = parser.parse_args(arguments)
+    if not given.of and not given.folder.is_dir():
+        print(f"error: {given.folder} is not a folder; name results/reference", file=sys.stderr)
+        return 2
+    try:
+        if given.of:
+            metrics = [name for name in given.keep.split(",") if name]
+            paths = keep_runs(given.of, metrics, given.folder, given.figures) if metrics else []
+            paths.append(write_provenance(given.of, given.folder, given.command))
+        else:
+            paths = write_page(given.folder)
+    except ConfmlError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print("\n".join(map(str, paths)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,169 @@
+"""`published_numbers`: every number of a published table with the stored number of confml."""
+
+from __future__ import annotations
+
+import csv
+import enum
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from confml.report.published import PublishedTable, known_tables
+from confml.report.reproduction.reasons import Reasons
+from confml.report.reproduction.sources import Source
+
+_CHANCE = 2.0  # standard errors
+
+
+class Outcome(enum.StrEnum):
+    """Comparison of a published number with that of confml."""
+
+    PRINTED = "as printed"
+    CHANCE = "within chance"
+    EXPLAINED = "differs, with a reason"
+    OPEN = "differs, not explained"
+    MISSING = "not computed"
+
+
+@dataclass(frozen=True)
+class Number:
+    """One published number.
+
+    keys: names of its row, the data set first. column: column of the published table. paper: as printed.
+    ours, sd, splits: mean, standard deviation and number of splits of the stored number, None without one.
+    folder: where it is stored. paper_splits: number of divisions behind the printed number. reason: code of
+    the reason for a difference, or of the missing number.
+    """
+
+    table: str
+    keys: tuple[str, ...]
+    column: str
+    paper: str
+    ours: float | None
+    sd: float | None
+    splits: int | None
+    folder: str
+    paper_splits: int
+    reason: str
+    outcome: Outcome
+
+    @property
+    def decimals(self) -> int:
+        return decimals_of(self.paper)
+
+    @property
+    def difference(self) -> float | None:
+        return None if self.ours is None else self.ours - float(self.paper)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The number of confml in a stored table."""
+
+    mean: float
+    sd: float | None
+    splits: int | None
+    folder: str
+
+
+def published_numbers(source: Source, folder: Path, reasons: Reasons) -> Iterator[Number]:
+    """Yield every number of the tables of ``source`` in the order of the paper.
+
+    folder: ``results/reference``. A number without a stored counterpart has the outcome ``MISSING``.
+    """
+    for name in source.tables:
+        table = known_tables()[name]
+        stored = stored_numbers(table, source, folder)
+        for keys, column, paper in printed_numbers(table):
+            yield _number(table, keys, column, paper, stored.get((*keys, column)), source.splits, reasons)
+
+
+def printed_numbers(table: PublishedTable) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Yield keys, column and text of every number of the CSV file of a published table."""
+    for row in table.rows():
+        keys = tuple(row[key] for key in table.keys if key in row)
+        for column, text in row.items():
+            if column not in table.keys and text != "":
+                yield keys, column, text
+
+
+def stored_numbers(table: PublishedTable, source: Source, folder: Path) -> dict[tuple[str, ...], Stored]:
+    """Return the stored numbers of a table by their keys and column; the first folder of a number counts."""
+    found: dict[tuple[str, ...], Stored] = {}
+    named = [key for key in table.keys if key in table.rows()[0]]
+    for part in source.folders:
+        path = folder / part / "tables" / f"{table.name}.csv"
+        if not path.is_file():
+            continue
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if row["paper"] != "" and row["confml"] != "":
+                    key = (*(row[name] for name in named), row["quantity"])
+                    found.setdefault(key, _stored(row, part))
+    return found
+
+
+def _stored(row: Mapping[str, str], folder: str) -> Stored:
+    sd, splits = row["sd"], row["splits"]
+    return Stored(float(row["confml"]), float(sd) if sd else None, int(splits) if splits else None, folder)
+
+
+def _number(
+    table: PublishedTable,
+    keys: tuple[str, ...],
+    column: str,
+    paper: str,
+    stored: Stored | None,
+    paper_splits: int,
+    reasons: Reasons,
+) -> Number:
+    names = dict(zip(table.keys, keys, strict=False))
+    rule = reasons.find(table.name, {**names, "folder": stored.folder if stored else ""}, column)
+    if stored is None:
+        code = rule.reason if rule and reasons.codes[rule.reason].for_missing else "not-stored"
+        return Number(
+            table.name, keys, column, paper, None, None, None, "", paper_splits, code, Outcome.MISSING
+        )
+    outcome, code = Outcome.EXPLAINED, rule.reason if rule else "open"
+    if is_as_printed(stored.mean, paper):
+        outcome, code = Outcome.PRINTED, ""
+    elif (rule is None or not rule.always) and is_chance(stored, paper, paper_splits):
+        outcome, code = Outcome.CHANCE, "chance"
+    elif reasons.codes[code].is_open:
+        outcome = Outcome.OPEN
+    return Number(
+        table.name,
+        keys,
+        column,
+        paper,
+        stored.mean,
+        stored.sd,
+        stored.splits,
+        stored.folder,
+        paper_splits,
+        code,
+        outcome,
+    )
+
+
+def decimals_of(text: str) -> int:
+    """Return the number of decimals of a printed number."""
+    return len(text.partition(".")[2])
+
+
+def is_as_printed(ours: float, paper: str) -> bool:
+    """Return whether ``ours``, rounded to the decimals of ``paper``, is equal to it."""
+    return abs(ours - float(paper)) <= 0.5 * 10 ** -decimals_of(paper) + 1e-9
+
+
+def is_chance(stored: Stored, paper: str, paper_splits: int) -> bool:
+    """Return whether the difference is at most two standard errors.
+
+    The error is that of a mean over the splits of ``stored`` minus a mean over ``paper_splits`` others with
+    the same standard deviation. False with fewer than three splits.
+    """
+    if stored.sd is None or stored.splits is None or stored.splits < 3 or math.isnan(stored.sd):
+        return False
+    error = stored.sd * math.sqrt(1 / stored.splits + 1 / paper_splits)
+    return abs(stored.mean - float(paper)) <= _CHANCE * error

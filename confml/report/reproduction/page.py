@@ -1,0 +1,173 @@
+"""`write_page`: the Markdown page of all published numbers and claims, and its figures."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from confml.report.files import write_csv, write_file
+from confml.report.published import known_tables
+from confml.report.reproduction.claims import Claim, Verdict, read_claims
+from confml.report.reproduction.figures import draw_numbers
+from confml.report.reproduction.numbers import Number, Outcome, published_numbers
+from confml.report.reproduction.reasons import Reasons, read_reasons
+from confml.report.reproduction.runs import provenance_text, read_provenance
+from confml.report.reproduction.sources import SOURCES, Source
+
+_INTRODUCTION = """\
+# Published numbers and claims, and those of confml
+
+Every number of the tables of five sources, with the number of confml, and every claim of their texts with a
+verdict. `make reproduction` writes this page in seconds from the tables stored in this folder; it computes no
+result. The targets named in each section compute the tables.
+
+- **as printed**: the number of confml, rounded to the digits of the source, is the printed one.
+- **within chance**: the difference is at most two standard errors of a difference between two means over
+  random divisions. The standard error is sd · sqrt(1/n + 1/m), where sd and n are those of confml and m is
+  the number of divisions of the source. It needs at least three divisions of confml.
+- **differs, with a reason**: the reason is stated below the table.
+- **differs, not explained**: no reason is known. The text below the table says what was tried.
+- **not computed**: the stored tables do not have the number.
+"""
+
+
+def write_page(folder: Path) -> list[Path]:
+    """Write ``README.md``, ``numbers.csv`` and ``figures/`` into ``results/reference``; return the files."""
+    reasons = read_reasons()
+    numbers = {source.key: list(published_numbers(source, folder, reasons)) for source in SOURCES}
+    paths = [_write_numbers([one for each in numbers.values() for one in each], folder / "numbers.csv")]
+    for source in SOURCES:
+        for table in source.tables:
+            own = [number for number in numbers[source.key] if number.table == table]
+            path = draw_numbers(table, own, folder / "figures")
+            if path is not None:
+                paths.append(path)
+    return [*paths, write_file(folder / "README.md", page_text(folder))]
+
+
+def page_text(folder: Path) -> str:
+    """Return the page for the tables and figures stored in ``folder``."""
+    reasons = read_reasons()
+    parts = [_INTRODUCTION]
+    numbers = {source.key: list(published_numbers(source, folder, reasons)) for source in SOURCES}
+    claims = {source.key: read_claims(source.key) for source in SOURCES}
+    parts.append(_counts(numbers, claims))
+    for source in SOURCES:
+        parts += [f"## {source.title}", f"{source.citation}. Computed by `{source.target}`."]
+        parts += _runs(source, folder)
+        for table in source.tables:
+            own = [number for number in numbers[source.key] if number.table == table]
+            parts += _table(table, own, reasons, folder)
+        parts.append(_claims(claims[source.key]))
+        parts += _figures(source, folder)
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _counts(numbers: dict[str, list[Number]], claims: dict[str, list[Claim]]) -> str:
+    rows = []
+    for source in SOURCES:
+        found = Counter(number.outcome for number in numbers[source.key])
+        total = len(numbers[source.key])
+        rows.append([f"[{source.title}](#{_anchor(source.title)})", total, *(found[one] for one in Outcome)])
+    rows.append(_totals(rows))
+    text = ["## Counts", "", "Published numbers:", ""]
+    text += markdown_table(["source", "numbers", *Outcome], rows, left=1)
+    rows = []
+    for source in SOURCES:
+        found = Counter(claim.verdict for claim in claims[source.key])
+        rows.append([source.title, len(claims[source.key]), *(found[one] for one in Verdict)])
+    rows.append(_totals(rows))
+    text += ["", "Claims of the texts:", ""]
+    text += markdown_table(["source", "claims", *Verdict], rows, left=1)
+    return "\n".join(text)
+
+
+def _totals(rows: Sequence[Sequence]) -> list:
+    return ["all", *(sum(row[place] for row in rows) for place in range(1, len(rows[0])))]
+
+
+def _runs(source: Source, folder: Path) -> Iterator[str]:
+    for part in source.folders:
+        content = read_provenance(folder / part)
+        if content is not None:
+            yield f"Stored in `{part}`: {provenance_text(content)}"
+        elif (folder / part).is_dir():
+            yield f"Stored in `{part}`: versions and machine of this run were not recorded."
+
+
+def _table(name: str, numbers: Sequence[Number], reasons: Reasons, folder: Path) -> Iterator[str]:
+    published = known_tables()[name]
+    yield f"### {published.title}"
+    yield f"`{name}`, {published.unit}."
+    first = published.rows()[0]
+    headings = [text for key, text in published.keys.items() if key in first]
+    headings += ["column", "paper", "confml", "± sd", "splits", "as printed", "difference", "outcome"]
+    rows = [_row(number, published.columns.get(number.column, number.column)) for number in numbers]
+    yield "\n".join(markdown_table(headings, rows, left=len(headings) - 7))
+    used = dict.fromkeys(number.reason for number in numbers if number.reason not in ("", "chance"))
+    if used:
+        yield "\n".join(f"- **{code}**: {reasons.codes[code].text}" for code in used)
+    if (folder / "figures" / f"{name}.svg").is_file():
+        yield f"![{published.title}](figures/{name}.svg)"
+
+
+def _row(number: Number, column: str) -> list[str]:
+    whole = number.decimals == 0 and number.ours is not None and number.ours.is_integer()
+    digits = 0 if whole else max(number.decimals, 2)
+    outcome = number.outcome.value
+    if number.reason not in ("", "chance"):
+        outcome += f": {number.reason}"
+    if number.ours is None or number.difference is None:
+        return [*number.keys, column, number.paper, "", "", "", "", "", outcome]
+    return [
+        *number.keys,
+        column,
+        number.paper,
+        f"{number.ours:.{digits}f}",
+        "" if number.sd is None else f"{number.sd:.{digits}f}",
+        str(number.splits or ""),
+        f"{number.ours:.{number.decimals}f}",
+        f"{number.difference:+.{digits}f}",
+        outcome,
+    ]
+
+
+def _claims(claims: Sequence[Claim]) -> str:
+    rows = [
+        [claim.section, claim.sentence, f"**{claim.verdict}**", claim.ours, claim.shown] for claim in claims
+    ]
+    headings = ["section", "claim", "verdict", "confml", "shown by"]
+    return "\n".join(["### Claims of the text", "", *markdown_table(headings, rows, left=5)])
+
+
+def _figures(source: Source, folder: Path) -> Iterator[str]:
+    for part in source.folders:
+        for path in sorted((folder / part / "figures").glob("*.svg")):
+            caption = path.with_suffix(".txt")
+            text = caption.read_text(encoding="utf-8").strip() if caption.is_file() else path.stem
+            yield f"![{path.stem}]({part}/figures/{path.name})\n\n*{text}*"
+
+
+def _write_numbers(numbers: Sequence[Number], path: Path) -> Path:
+    header = ("table", "row", "column", "paper", "confml", "sd", "splits", "outcome", "reason", "folder")
+    rows = [
+        (
+            *(number.table, ", ".join(number.keys), number.column, number.paper, number.ours, number.sd),
+            *(number.splits, number.outcome.value, number.reason, number.folder),
+        )
+        for number in numbers
+    ]
+    return write_csv(path, header, rows)
+
+
+def markdown_table(headings: Sequence[str], rows: Sequence[Sequence], left: int) -> list[str]:
+    """Return the lines of a GitHub table. left: number of columns that are aligned to the left."""
+    rules = ["---" if place < left else "---:" for place in range(len(headings))]
+    lines = [headings, rules, *rows]
+    return ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines]
+
+
+def _anchor(title: str) -> str:
+    return re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")

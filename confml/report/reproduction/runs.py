@@ -1,0 +1,109 @@
+"""Numbers, figures and provenance of runs that are kept below ``results/reference``."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from confml.errors import ConfmlError
+from confml.report.files import safe_name, write_csv, write_file
+from confml.runner.manifest import read_manifest
+
+FILE = "provenance.json"
+_HEADER = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
+
+
+def keep_runs(
+    runs: Sequence[Path], metrics: Collection[str], folder: Path, figures: bool = True
+) -> list[Path]:
+    """Keep some metrics and the SVG figures of runs: ``<run>.csv`` and ``figures/<run>-<figure>.svg``.
+
+    runs: folders that ``confml run`` or ``confml report --out`` has written; the figures of a folder without
+    a ``summary.csv`` are kept with the CSV files of their points. metrics: names of metrics. figures:
+    whether figures are kept. Raises ConfmlError if a run has none of the metrics.
+    """
+    paths = []
+    for run in runs:
+        name = run.name.removeprefix("classical-")
+        if (run / "summary.csv").is_file():
+            rows = [row for row in _rows(run / "summary.csv") if row["metric"] in metrics]
+            if not rows:
+                raise ConfmlError(f"the run has none of the metrics {', '.join(metrics)}", where=str(run))
+            cells = [[_short(name, row[name]) for name in _HEADER] for row in rows]
+            paths.append(write_csv(folder / f"{name}.csv", _HEADER, cells))
+        for figure in sorted((run / "figures").glob("*.svg")) if figures else ():
+            stem = safe_name(f"{name}-{figure.stem}", limit=140)
+            paths.append(write_file(folder / "figures" / f"{stem}.svg", figure.read_bytes()))
+            points = figure.with_suffix(".csv")
+            if points.is_file():
+                paths.append(write_file(folder / "figures" / f"{stem}.csv", points.read_bytes()))
+    return paths
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _short(name: str, text: str) -> str | float | None:
+    """Return a cell of a summary, with the mean and the sd rounded to 6 significant digits."""
+    if name in ("mean", "sd") and text:
+        return float(f"{float(text):.6g}")
+    return text or None
+
+
+def write_provenance(runs: Sequence[Path], folder: Path, command: str) -> Path:
+    """Write ``provenance.json`` of a stored table into ``folder``.
+
+    runs: folders of the runs; a folder of combined figures, which has no manifest, is left out. command: what
+    computes the table. Raises ConfmlError if no folder is that of a run.
+    """
+    entries = [_entry(read_manifest(run)) for run in runs if (run / "manifest.json").exists()]
+    if not entries:
+        raise ConfmlError("none of the folders is that of a run", where=str(folder / FILE))
+    text = json.dumps({"command": command, "runs": entries}, indent=1) + "\n"
+    return write_file(folder / FILE, text)
+
+
+def _entry(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    origin = manifest["provenance"]
+    return {
+        "name": manifest["name"],
+        "seed": manifest["seed"],
+        "seconds": manifest["seconds"],
+        "jobs": manifest["jobs"],
+        "confml": origin["confml"],
+        "git": origin["git"],
+        "python": origin["python"],
+        "packages": origin["packages"],
+        "machine": origin["machine"],
+        "blas": sorted({one.get("architecture", "") for one in origin["blas"]}),
+    }
+
+
+def read_provenance(folder: Path) -> dict[str, Any] | None:
+    """Return the content of ``provenance.json`` in ``folder``, None if there is none."""
+    path = folder / FILE
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def provenance_text(content: Mapping[str, Any]) -> str:
+    """Return the provenance of a table as one paragraph."""
+    runs = content["runs"]
+    first = runs[0]
+
+    def said(texts) -> str:
+        return ", ".join(dict.fromkeys(str(text) for text in texts))
+
+    seconds = [run["seconds"] for run in runs if run["seconds"] is not None]
+    packages = ", ".join(f"{name} {first['packages'][name]}" for name in ("numpy", "scipy", "scikit-learn"))
+    commits = said((run["git"] or "unknown")[:12] for run in runs)
+    minutes = f"{sum(seconds) / 60:.1f} minutes with {said(run['jobs'] for run in runs)} jobs"
+    return (
+        f"`{content['command']}`: {len(runs)} runs, {minutes}; seed {said(run['seed'] for run in runs)}; "
+        f"confml {said(run['confml'] for run in runs)}, commit {commits}, "
+        f"Python {first['python']}, {packages}; {said(run['machine']['processor'] for run in runs)}."
+    )

@@ -1,0 +1,87 @@
+"""`Source`: a paper or textbook whose numbers and claims confml reproduces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Source:
+    """A paper or textbook.
+
+    key: name of its file in ``claims/``. citation: authors, title, place and year. tables: names of its
+    published tables. folders: folders with stored tables below ``results/reference``; the first one that
+    holds a number is used. splits: number of divisions behind a printed number. target: command that
+    computes the tables.
+    """
+
+    key: str
+    title: str
+    citation: str
+    tables: tuple[str, ...]
+    folders: tuple[str, ...]
+    splits: int
+    target: str
+
+
+SOURCES = (
+    Source(
+        key="tcm-nn",
+        title="TCM-NN",
+        citation="Proedrou, Nouretdinov, Vovk & Gammerman, Transductive Confidence Machines for Pattern "
+        "Recognition, ECML 2002 (LNAI 2430, 381-390)",
+        tables=("tcm-nn-table1", "tcm-nn-table2", "tcm-nn-table3"),
+        folders=(
+            "tcm-nn",
+            "tcm-nn/figure1",
+            "tcm-nn/figure2",
+            "tcm-nn/wrong-prior",
+            "tcm-nn/absent-class",
+        ),
+        splits=1,
+        target="make table-tcm-nn",
+    ),
+    Source(
+        key="transduction",
+        title="Bayesian transduction",
+        citation="Graepel, Herbrich & Obermayer, Bayesian Transduction, NIPS 12 (2000)",
+        tables=("transduction-figure2",),
+        folders=("transduction",),
+        splits=100,
+        target="make figure-transduction",
+    ),
+    Source(
+        key="bayes-knn",
+        title="Bayesian k-NN",
+        citation="Krzanowski, Fieldsend, Bailey, Everson, Partridge & Schetinin, Confidence in "
+        "Classification: A Bayesian Approach, Journal of Classification 23 (2006)",
+        tables=("bayesian-knn-table1", "bayesian-knn-table2", "bayesian-knn-table3"),
+        folders=("bayes-knn-full", "bayes-knn"),
+        splits=1,
+        target="make table-bayes-knn",
+    ),
+    Source(
+        key="smartsvm",
+        title="SmartSVM",
+        citation="van den Burg & Hero, Fast Meta-Learning for Adaptive Hierarchical Classifier Design, arXiv "
+        "1711.03512 (2017)",
+        tables=(
+            "smartsvm-table1",
+            "smartsvm-table2-total-training-seconds",
+            "smartsvm-table3-adjusted-rand-index",
+            "smartsvm-table4-seconds-per-configuration",
+        ),
+        folders=("smartsvm/full", "smartsvm/laptop", "smartsvm/small"),
+        splits=5,
+        target="make table-smartsvm",
+    ),
+    Source(
+        key="kubat",
+        title="Kubat's textbook",
+        citation="Kubat, An Introduction to Machine Learning, 2nd edition, Springer 2017, chapters 2 to 4",
+        tables=(),
+        folders=("kubat",),
+        splits=1,
+        target="make figure-classical",
+    ),
+)

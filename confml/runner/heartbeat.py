@@ -1,0 +1,139 @@
+"""Progress that each running process of a run writes into its workspace, for ``confml status``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from confml.runner.lease import is_abandoned, seconds_since_renewal
+from confml.runner.store import write_atomically
+
+WRITE_SECONDS = 2.0  # between two writes
+_NAME = "progress.json"
+
+
+@dataclass(frozen=True)
+class PartProgress:
+    """Progress of one process that computes a run or a part of it.
+
+    part: as ``3/16``, None for the whole run. tasks, cells: to compute; tasks_done, cells_done: of these.
+    seconds: since the first task was handed out.
+    """
+
+    host: str
+    part: str | None
+    engine: str
+    workers: int
+    tasks: int
+    cells: int
+    tasks_done: int = 0
+    cells_done: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+
+    @property
+    def rate(self) -> float | None:
+        """Cells per second; None before the first one."""
+        return self.cells_done / self.seconds if self.cells_done and self.seconds > 0 else None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Estimated seconds until this part is done; None before the first task is done."""
+        left = self.tasks - self.tasks_done
+        return self.seconds / self.tasks_done * left if self.tasks_done else None
+
+
+class Heartbeat:
+    """Writes the `PartProgress` of this process into the workspace of its run, at most every few seconds.
+
+    A file that cannot be written is no reason to stop a run.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        part: str | None,
+        engine: str,
+        workers: int,
+        tasks: int,
+        cells: int,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self._path, self._clock = folder / _NAME, clock
+        self._started = clock()
+        self._written = -float("inf")
+        self._about: dict[str, Any] = {
+            "host": platform.node(),
+            "part": part,
+            "engine": engine,
+            "cells": cells,
+        }
+        self._tasks, self._tasks_done, self._cells_done, self._failed = tasks, 0, 0, 0
+        self.advance(0, 0, 0, workers)
+
+    def advance(self, tasks: int, cells: int, failed: int, workers: int) -> None:
+        """Add numbers of finished tasks, stored cells and failed cells."""
+        self._tasks_done += tasks
+        self._cells_done += cells
+        self._failed += failed
+        now = self._clock()
+        if now - self._written < WRITE_SECONDS:
+            return
+        self._written = now
+        progress = PartProgress(
+            **self._about,
+            workers=workers,
+            tasks=self._tasks,
+            tasks_done=self._tasks_done,
+            cells_done=self._cells_done,
+            failed=self._failed,
+            seconds=now - self._started,
+        )
+        with contextlib.suppress(OSError):
+            write_atomically(self._path, json.dumps(asdict(progress)).encode(), durable=False)
+
+
+@dataclass(frozen=True)
+class RunningPart:
+    """A process that is running. silent: seconds since it renewed the lease of its workspace."""
+
+    progress: PartProgress
+    silent: float
+
+
+def running_parts(run_folder: Path) -> list[RunningPart]:
+    """Return the running processes of a run, by part and host; damaged files are left out.
+
+    A process that was killed on another machine counts as running until its lease is over.
+    """
+    found = []
+    for folder in Path(run_folder).glob(".work-*"):
+        progress = _read(folder / _NAME)
+        if progress is not None and not is_abandoned(folder):
+            found.append(RunningPart(progress, seconds_since_renewal(folder)))
+    return sorted(found, key=lambda one: (_part_number(one.progress.part), one.progress.host))
+
+
+def _part_number(part: str | None) -> int:
+    return int(part.partition("/")[0]) if part and part.partition("/")[0].isdecimal() else 0
+
+
+def _read(path: Path) -> PartProgress | None:
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    types: dict[str, Any] = {"host": str, "engine": str, "part": (str, type(None)), "seconds": (int, float)}
+    names = [field.name for field in fields(PartProgress)]
+    if not isinstance(document, dict) or sorted(document) != sorted(names):
+        return None
+    for name, value in document.items():
+        if not isinstance(value, types.get(name, int)) or isinstance(value, bool):
+            return None
+    return PartProgress(**document)

@@ -1,0 +1,45 @@
+"""`smooth-images`: smooths each example, taken as an image, with a Gaussian filter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from confml.errors import ConfmlError
+from confml.plugins.parameters import Integer, Number, Parameter
+from confml.steps._columns import complete
+from confml.steps.base import Step
+
+
+class SmoothImages(Step):
+    """Smooth each example with a Gaussian filter.
+
+    An example is an image of grey values, row by row, or a signal. Beyond its border the nearest pixel is
+    repeated. The step is used before `row-standardise` in a variant of USPS that comes close to the errors in
+    Proedrou et al. (2002). Nothing is learnt from the training set.
+    """
+
+    name: ClassVar[str] = "smooth-images"
+    learns: ClassVar[bool] = False
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "width": Integer("number of pixels in a row of the image; 1 for a signal", low=1),
+        "sigma": Number("standard deviation of the Gaussian in pixels", 0.0, low_open=True),
+    }
+
+    def __init__(self, width: int = 1, sigma: float = 0.7):
+        self.width = width
+        self.sigma = sigma
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        from scipy.ndimage import gaussian_filter
+
+        X = complete(X, self.name)
+        if X.shape[1] % self.width:
+            raise ConfmlError(
+                f"{self.name}: {X.shape[1]} features are not whole rows of {self.width} pixels",
+                hint="set width to the number of pixels in a row of the image",
+            )
+        images = np.ascontiguousarray(X).reshape(len(X), -1, self.width)
+        return gaussian_filter(images, (0, self.sigma, self.sigma), mode="nearest").reshape(X.shape)

@@ -1,0 +1,67 @@
+"""Venn predictors: Venn-Abers beside the package venn-abers, and the time of a k-NN Venn prediction."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from _pairs import Row, Skipped, paired, seconds_of
+
+from confml.methods.venn_abers.tables import VennAbersTable
+from confml.methods.venn_knn import VennKNN
+
+CALIBRATION, TEST = 50_000, 20_000
+TRAINING, NEW = 100_000, 200
+
+
+@functools.cache
+def scores() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Calibration scores, labels, and test scores of a classifier with two classes."""
+    rng = np.random.default_rng(0)
+    labels = rng.random(CALIBRATION) < 0.4
+    calibration = 1 / (1 + np.exp(-rng.normal(size=CALIBRATION) - 2 * labels + 1))
+    return calibration, labels, 1 / (1 + np.exp(-rng.normal(size=TEST)))
+
+
+def bench_venn_abers() -> Row:
+    """Tables and predictions of an inductive predictor: not slower than venn-abers, with the same numbers."""
+    try:
+        from venn_abers import VennAbers
+    except ImportError:
+        raise Skipped("venn-abers is not installed (pip install 'confml[bench]')") from None
+    calibration, labels, test = scores()
+    found = {}
+
+    def ours():
+        p1, rest = VennAbersTable.of(calibration, labels).probabilities(test)
+        found["ours"] = np.stack([1 - rest, p1], axis=1)
+
+    def other():
+        model = VennAbers()
+        model.fit(np.stack([1 - calibration, calibration], axis=1), labels.astype(int))
+        found["other"] = model.predict_proba(np.stack([1 - test, test], axis=1))[1]
+
+    VennAbersTable.of(calibration[:9], labels[:9])
+    name = f"inductive Venn-Abers, {CALIBRATION} + {TEST} rows, beside venn-abers"
+    row = paired(name, ours, other, 3, goal=1.0)
+    row[4]["largest_difference"] = float(np.abs(found["ours"] - found["other"]).max())
+    return row
+
+
+def bench_venn_knn() -> list[Row]:
+    """A prediction of the full k-NN Venn predictor with 100,000 training rows: at most 1 ms."""
+    rows = []
+    VennKNN.compile_kernels()
+    for features in (2, 8):
+        rng = np.random.default_rng(features)
+        y = rng.integers(0, 3, TRAINING)
+        X = rng.normal(size=(TRAINING, features)) + 0.7 * y[:, None]
+        T = rng.normal(size=(NEW, features)) + 0.7
+        method = VennKNN(3).fit(X, y)
+        one = seconds_of(functools.partial(method.confident_predict, T)) / NEW
+        name = f"k-NN Venn predictor, {TRAINING} x {features}, one prediction beside 1 ms"
+        rows.append((name, one, 0.001, 0.001 / one, {"repeats": 1, "goal": 1.0}))
+    return rows
+
+
+BENCHMARKS = (bench_venn_abers, bench_venn_knn)

@@ -1,0 +1,105 @@
+"""Coverage of groups: strata, intervals, expected gaps, and the worst slab against all slabs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import beta, betabinom, binom
+
+from confml.measures import Context, evaluate
+from confml.measures._kernels_slabs import worst_interval
+from confml.measures.conditional import (
+    GroupCoverage,
+    equal_mass_groups,
+    fewest_rows,
+    mean_deviation,
+    size_strata,
+    stratum_name,
+    worst_slab,
+)
+from confml.measures.prediction import Prediction
+
+
+def test_strata_double():
+    names = [stratum_name(s) for s in size_strata(np.array([0, 1, 2, 3, 4, 5, 8, 9, 16, 17])).tolist()]
+    assert names == ["0", "1", "2", "3-4", "3-4", "5-8", "5-8", "9-16", "9-16", "17-32"]
+
+
+def test_minimum_counts():
+    assert [fewest_rows(level) for level in (0.01, 0.05, 0.1, 0.3)] == [500, 100, 50, 17]
+
+
+def test_intervals_are_clopper_pearson_with_bonferroni():
+    found = GroupCoverage.of(50, 45, groups=5)
+    assert found.low == pytest.approx(beta.ppf(0.005, 45, 6))
+    assert found.high == pytest.approx(beta.ppf(0.995, 46, 5))
+    assert (GroupCoverage.of(3, 0).low, GroupCoverage.of(3, 3).high) == (0.0, 1.0)
+
+
+def test_expected_gaps_equal_de_moivre_and_the_beta_binomial():
+    n, e = 20, 0.1
+    v = math.floor(n * (1 - e) + 1e-9) + 1
+    assert mean_deviation(n, None, e) == pytest.approx(2 * v / n * e * binom.pmf(v, n, 1 - e))
+    k = np.arange(n + 1)
+    literal = np.sum(betabinom.pmf(k, n, 90, 10) * np.abs(k / n - 0.9))
+    assert mean_deviation(n, 100, e) == pytest.approx(literal)
+    assert mean_deviation(n, 5, e) == pytest.approx(0.1)  # everything is covered
+
+
+def test_metrics_by_hand():
+    """60 rows of class 0, of which 57 are covered by one label, and 60 of class 1 with both labels."""
+    p = np.concatenate([np.tile([0.5, 0.01], (57, 1)), np.tile([0.01, 0.5], (3, 1)), np.full((60, 2), 0.5)])
+    y = np.repeat([0, 1], 60)
+    context = Context(train_rows=99, train_class_counts={0: 50, 1: 49})
+    rows = evaluate(Prediction(np.array([0, 1]), p, "p-value"), y, (0.1,), context=context)
+    found = {row.metric: row.value for row in rows if row.level == 0.1}
+    assert found["ssc"] == pytest.approx(0.95)
+    assert found["covgap"] == pytest.approx((0.05 + 0.1) / 2)
+    assert found["undercoverage"] == 0.0
+    assert found["covgap_expected"] == pytest.approx(mean_deviation(60, 100, 0.1))
+
+
+def test_empty_regions_and_small_strata_are_in_no_minimum():
+    p = np.concatenate([np.full((80, 2), 0.01), np.tile([0.5, 0.01], (60, 1)), np.full((20, 2), 0.5)])
+    rows = evaluate(Prediction(np.array([0, 1]), p, "p-value"), np.zeros(160, dtype=int), (0.1,))
+    assert {row.metric: row.value for row in rows}["ssc"] == 1.0
+
+
+def test_equal_mass_groups_do_not_divide_equal_values():
+    assert equal_mass_groups(np.arange(10.0)).tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
+    groups = equal_mass_groups(np.array([1.0, 1.0, 1.0, 0.0, 2.0]))
+    assert len(set(groups[:3].tolist())) == 1 and groups[3] < groups[0] < groups[4]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_worst_interval_equals_all_intervals(seed):
+    """Ties included: the interval ends at distinct values only."""
+    rng = np.random.default_rng(seed)
+    n = 40
+    values = np.sort(rng.integers(0, [5, 15, 1000][seed % 3], n)).astype(float)
+    covered = (rng.random(n) < 0.8).astype(np.int64)
+    least = int(rng.integers(2, 9))
+    shares = [
+        covered[(values >= a) & (values <= b)].mean()
+        for a in values
+        for b in values
+        if np.count_nonzero((values >= a) & (values <= b)) >= least
+    ]
+    share, first, last = worst_interval(values, covered, least)
+    assert share == min(shares)
+    assert covered[(values >= values[first]) & (values <= values[last])].mean() == share
+
+
+def test_the_held_out_half_is_not_fooled():
+    """Constant coverage looks bad where it was chosen, and a true slab is bad on the other half too."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 4))
+    constant = worst_slab(X, rng.random(1000) < 0.9, directions=100)
+    assert constant.chosen_share < 0.85
+    assert constant.covered / constant.rows > 0.85
+    slab = np.abs(X[:, 1]) < 0.3
+    found = worst_slab(X, rng.random(1000) < np.where(slab, 0.5, 0.95), directions=100)
+    assert found.covered / found.rows < 0.7
+    assert worst_slab(X[:3], np.ones(3, dtype=bool)) is None

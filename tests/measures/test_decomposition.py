@@ -1,0 +1,123 @@
+"""Decomposition of the Brier score, calibration errors by chance, slopes, and the reliability diagram."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from reference.venn import isotonic_at
+from sklearn.linear_model import LogisticRegression
+
+from confml.measures import Case, evaluate
+from confml.measures.calibration import Bins
+from confml.measures.decomposition import Decomposition, IsotonicFit
+from confml.measures.prediction import Prediction
+from confml.measures.recalibration import ChanceErrors, Event, Slope, event_of
+from confml.report.figures.reliability import Diagram, binned
+
+
+def shares(seed, n=40, c=3, grid=5):
+    rng = np.random.default_rng(seed)
+    p = rng.integers(0, grid, (n, c)) + 0.0
+    p[:, 0] += 1
+    return p / p.sum(axis=1, keepdims=True), rng.integers(0, c, n)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_isotonic_fit_equals_the_max_min_definition(seed):
+    p, y = shares(seed)
+    fit = IsotonicFit.of(p[:, 0], y == 0)
+    literal = [float(isotonic_at(p[:, 0].tolist(), (y == 0).astype(int).tolist(), v)) for v in fit.values]
+    np.testing.assert_allclose(fit.fitted, literal, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("absent", [0, 3])
+def test_the_parts_add_up_to_the_brier_score(seed, absent):
+    """Labels of absent classes included; both parts are not negative."""
+    p, y = shares(seed)
+    y = np.where(np.arange(len(y)) < absent, 7 + np.arange(len(y)) % 2, y)
+    rows = evaluate(Prediction(np.arange(3), p, "probability"), y)
+    found = {row.metric: row.value for row in rows}
+    total = found["miscalibration"] - found["discrimination"] + found["uncertainty"]
+    assert total == pytest.approx(found["brier"], abs=1e-12)
+    assert min(found["miscalibration"], found["discrimination"]) >= 0
+    entropy = -sum(v * math.log(v) for row in p for v in row if v > 0) / len(p)
+    assert found["entropy"] == pytest.approx(entropy, abs=1e-12)
+    assert found["sharpness"] == pytest.approx(p.max(axis=1).mean())
+
+
+def test_parts_by_hand():
+    """Four forecasts of 0.9 that come true three times, and four of 0.2 that come true once."""
+    p, y = np.repeat([0.9, 0.2], 4), np.array([1, 1, 1, 0, 1, 0, 0, 0], dtype=bool)
+    found = Decomposition.of(p, y)
+    assert found.miscalibration == pytest.approx((0.15**2 + 0.05**2) / 2)
+    assert found.discrimination == pytest.approx(0.25**2)
+    assert found.uncertainty == 0.25
+
+
+def test_errors_by_chance_are_those_of_calibrated_outcomes():
+    """The null mean and quantile agree with calibration errors of outcomes drawn elsewhere."""
+    p = np.random.default_rng(1).uniform(0.4, 1, 300)
+    chance = ChanceErrors.of(p, draws=400)
+    rng = np.random.default_rng(2)
+    errors = np.array([Bins.of(p, rng.random(300) < p).error for _ in range(400)])
+    assert chance.mean == pytest.approx(errors.mean(), abs=4 * errors.std() * math.sqrt(2 / 400))
+    assert 0.02 < np.mean(errors > chance.quantile) < 0.1
+    assert ChanceErrors.of(p) == ChanceErrors.of(p)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_slopes_equal_logistic_regression(seed):
+    rng = np.random.default_rng(seed)
+    p = np.clip(rng.beta(1, 1, 200), 0.01, 0.99)
+    happened = rng.random(200) < p**1.5
+    found = Slope.of(p, happened)
+    x = np.log(p / (1 - p))[:, None]
+    oracle = LogisticRegression(C=np.inf, tol=1e-10).fit(x, happened)
+    assert found.slope == pytest.approx(oracle.coef_[0, 0], abs=1e-5)
+    assert found.intercept == pytest.approx(oracle.intercept_[0], abs=1e-5)
+    # With slope 1 the mean of the moved probabilities is the frequency.
+    moved = 1 / (1 + np.exp(-x[:, 0] - found.in_the_large))
+    assert moved.mean() == pytest.approx(happened.mean(), abs=1e-9)
+
+
+def test_slopes_that_do_not_exist():
+    p = np.array([0.1, 0.2, 0.8, 1.0])
+    separated = Slope.of(p, np.array([False, False, True, True]))
+    assert math.isnan(separated.slope) and not math.isnan(separated.in_the_large)
+    assert separated.clipped == 2  # 0.1 and 1.0 leave [1/8, 7/8]
+    equal = Slope.of(p, np.zeros(4, dtype=bool))
+    assert math.isnan(equal.slope) and math.isnan(equal.in_the_large)
+    constant = Slope.of(np.full(4, 0.5), np.array([True, False, True, True]))
+    assert math.isnan(constant.slope)
+    assert constant.in_the_large == pytest.approx(math.log(3))
+
+
+def test_events():
+    two = Prediction(np.array(["a", "b"]), [[0.3, 0.7], [0.6, 0.4]], "probability")
+    assert event_of(Case(two, np.array(["b", "z"]))).happened.tolist() == [True, False]
+    assert event_of(Case(two, np.array(["b", "z"]))).p.tolist() == [0.7, 0.4]
+    three = Prediction(np.arange(3), [[0.2, 0.5, 0.3]], "probability")
+    assert event_of(Case(three, np.array([1]))).p.tolist() == [0.5]
+
+
+def test_the_band_holds_calibrated_outcomes_and_not_others():
+    rng = np.random.default_rng(3)
+    p = rng.integers(1, 20, 2000) / 20
+    calibrated = Diagram.of(Event(p, rng.random(2000) < p), 200)
+    inside = (calibrated.fit.fitted >= calibrated.low) & (calibrated.fit.fitted <= calibrated.high)
+    assert inside.mean() > 0.7
+    wrong = Diagram.of(Event(p, rng.random(2000) < p**3), 200)
+    inside = (wrong.fit.fitted >= wrong.low) & (wrong.fit.fitted <= wrong.high)
+    assert inside.mean() < 0.3
+
+
+def test_bins_have_clopper_pearson_intervals():
+    event = Event(np.repeat([0.2, 0.9], [10, 10]), np.repeat([False, True], 10))
+    mean, share, low, high = binned(event)
+    np.testing.assert_allclose(mean, [0.2, 0.9])
+    assert share.tolist() == [0.0, 1.0]
+    assert low[0] == 0.0 and high[0] == pytest.approx(1 - 0.05**0.1)
+    assert high[1] == 1.0 and low[1] == pytest.approx(0.05**0.1)

@@ -1,0 +1,64 @@
+"""A billiard trajectory has the same bytes under different BLAS kernels, that is, on different processors.
+
+A trajectory amplifies the last bit of its walls and of its start. OPENBLAS_CORETYPE selects the BLAS
+kernels of another processor.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = """
+import hashlib, json
+import numpy as np
+from threadpoolctl import threadpool_info
+from confml.methods.registry import build
+
+rng = np.random.default_rng(5)
+X = rng.standard_normal((90, 13))
+y = (X[:, 0] + 0.8 * X[:, 1] * X[:, 2] + 0.7 * rng.standard_normal(90) > 0).astype(int)
+
+def digest(*arrays):
+    return hashlib.sha256(b"".join(np.ascontiguousarray(one).tobytes() for one in arrays)).hexdigest()
+
+found = {"architectures": [one.get("architecture") for one in threadpool_info() if one["user_api"] == "blas"]}
+for name, params in {
+    "geodesic": {"n_bounces": 20_000, "chains": 2},
+    "chord": {"sampler": "chord", "n_bounces": 1000, "chains": 1, "burn_in": 0.0},
+    "linear": {"kernel": "linear", "ridge": 0.5, "n_bounces": 2000},
+}.items():
+    fitted = build("bayes-transduction", {"sigma": 6.0, "random_state": 1, **params}).fit(X[:60], y[:60])
+    chain = fitted.machines_[0].found.chains[-1]
+    own = fitted.confident_predict(X[60:])["probability"]
+    found[name] = digest(chain.steps, chain.hit, chain.anchors, own.scores, fitted.fit_metrics_["ess"])
+print(json.dumps(found))
+"""
+
+
+def cores():
+    """BLAS kernels that this processor can run."""
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    if platform.machine() != "x86_64" or "avx2" not in flags:
+        pytest.skip("needs an x86-64 processor with AVX2, to run the BLAS kernels of several processors")
+    return ["Nehalem", "Haswell", *(["SkylakeX"] if "avx512dq" in flags else [])]
+
+
+def test_trajectories_do_not_depend_on_the_processor():
+    found = {}
+    for core in cores():
+        environment = {**os.environ, "OPENBLAS_CORETYPE": core, "PYTHONPATH": os.pathsep.join(sys.path)}
+        run = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+        found[core] = json.loads(run.stdout)
+    used = {json.dumps(one.pop("architectures")) for one in found.values()}
+    if len(used) == 1:
+        pytest.skip("NumPy's BLAS is not OpenBLAS: its kernels cannot be selected")
+    first = next(iter(found.values()))
+    assert set(first) == {"geodesic", "chord", "linear"}
+    for core, digests in found.items():
+        assert digests == first, f"the trajectories with the BLAS kernels of {core} differ"

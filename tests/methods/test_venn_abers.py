@@ -1,0 +1,189 @@
+"""Venn-Abers predictors: tables against the max-min definition, bounds, folds, classes, configs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference.venn import cross_venn_abers, inductive_venn_abers
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+import confml
+from confml.errors import ConfigError, ConfmlError
+from confml.measures.prediction import Prediction
+from confml.methods import registry
+from confml.methods.conformal import Conformal
+from confml.methods.knn import KNN
+from confml.methods.venn_abers import VennAbers
+from confml.methods.venn_abers.tables import VennAbersTable
+from confml.methods.venn_abers.venn_abers import score_view
+
+
+def blobs(seed, rows, c=3):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, c, rows)
+    return rng.normal(size=(rows, 2)) + 1.3 * np.stack([y, y == 1], axis=1), y
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_tables_equal_the_max_min_definition(seed):
+    """Scores full of ties, few distinct values, one label only, and new scores at, between and beyond."""
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(0, 25))
+    scores = rng.integers(0, [2, 5, 40][seed % 3], m) / 4 - 1
+    labels = rng.random(m) < [0.5, 0.15, 1.0, 0.0][seed % 4]
+    table = VennAbersTable.of(scores, labels)
+    new = np.unique(np.concatenate([scores, scores + 0.1, [-9.0, 0.0, 99.0]]))
+    p1, rest = table.probabilities(new)
+    for place, score in enumerate(new.tolist()):
+        lower, upper = inductive_venn_abers(scores.tolist(), labels, score)
+        assert p1[place] == float(upper)
+        assert rest[place] == float(1 - lower)
+        assert lower < upper
+
+
+def test_infinite_scores_are_the_ends_of_the_order():
+    table = VennAbersTable.of(np.array([-np.inf, -np.inf, 0.0, np.inf]), np.array([False, True, True, True]))
+    p1, rest = table.probabilities(np.array([-np.inf, 0.0, np.inf]))
+    assert p1.tolist() == [2 / 3, 1.0, 1.0]
+    np.testing.assert_allclose(rest, [2 / 3, 1 / 2, 1 / 3])
+
+
+def test_only_the_order_of_scores_matters():
+    rng = np.random.default_rng(1)
+    scores, labels = rng.normal(size=60), rng.random(60) < 0.4
+    new = rng.normal(size=20)
+    one = VennAbersTable.of(scores, labels).probabilities(new)
+    other = VennAbersTable.of(np.exp(scores), labels).probabilities(np.exp(new))
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("c", [2, 3])
+@pytest.mark.parametrize("kind", ["inductive", "cross"])
+def test_equals_the_definition_on_the_classifiers_scores(c, kind):
+    """Calibration scores and labels are read off the fitted parts; every class has a predictor of its own."""
+    X, y = blobs(2, 60, c)
+    X, X_new = np.round(X), np.round(blobs(3, 8, c)[0])
+    method = VennAbers(GaussianNB(), kind=kind, folds=4, random_state=5).fit(X, y)
+    parts = method._calibration_parts(y, None, method._generator("fit"))
+    assert len(parts) == (4 if kind == "cross" else 1)
+    view = method.confident_predict(X_new)["venn"]
+    assert view.kind == "probability"
+    for j in range(c):
+        folds, new = [], []
+        for rows in parts:
+            rest = np.setdiff1d(np.arange(len(y)), rows)
+            # Only the order matters: that of the second of two classes is that of the first, reversed.
+            classifier = GaussianNB().fit(X[rest], y[rest])
+            column = 1 if c == 2 else j
+            sign = -1 if c == 2 and j == 0 else 1
+            folds.append((sign * classifier.predict_proba(X[rows])[:, column], y[rows] == j))
+            new.append(sign * classifier.predict_proba(X_new)[:, column])
+        found = [cross_venn_abers(folds, scores) for scores in np.transpose(new)]
+        np.testing.assert_allclose(view.extra["lower"][:, j], [p0 for p0, _ in found], atol=1e-12)
+        np.testing.assert_allclose(view.extra["upper"][:, j], [p1 for _, p1 in found], atol=1e-12)
+    points = view.extra["upper"] / (1 - view.extra["lower"] + view.extra["upper"])
+    np.testing.assert_allclose(view.scores, points / points.sum(axis=1, keepdims=True), atol=1e-12)
+    np.testing.assert_allclose(view.scores.sum(axis=1), 1.0)
+    assert (view.scores > 0).all()
+
+
+def test_margins_serve_as_scores():
+    X, y = blobs(4, 90)
+    view = VennAbers(LinearSVC(), random_state=1).fit(X, y).confident_predict(X[:5])["venn"]
+    assert np.all(view.extra["lower"] < view.extra["upper"])
+
+
+def test_decision_values_are_preferred_to_votes():
+    shares = np.array([[0.5, 0.5]])
+    kinds = ["vote", "margin"]
+    views = {kind: Prediction(np.array([0, 1]), shares, kind) for kind in kinds}
+    assert score_view(views, "svm").kind == "margin"
+    with pytest.raises(ConfmlError, match="svm has no scores"):
+        score_view({}, "svm")
+
+
+@pytest.mark.parametrize("kind", ["inductive", "cross"])
+def test_one_row_one_class_and_rare_classes(kind):
+    one = VennAbers(KNN(3), kind=kind, random_state=0).fit([[0.0]], ["a"])
+    view = one.confident_predict([[1.0]])["venn"]
+    assert view.scores.tolist() == [[1.0]]
+    assert (view.extra["lower"].tolist(), view.extra["upper"].tolist()) == ([[0.0]], [[1.0]])
+    X, y = blobs(5, 30)
+    y[0] = 7  # in one part only
+    view = VennAbers(KNN(3), kind=kind, random_state=0).fit(X, y).confident_predict(X)["venn"]
+    assert view.scores.shape == (30, 4)
+    assert np.isfinite(view.scores).all()
+
+
+def test_no_calibration_examples_tell_nothing():
+    table = VennAbersTable.of(np.empty(0), np.empty(0, dtype=bool))
+    assert [values.tolist() for values in table.probabilities(np.array([0.3]))] == [[1.0], [1.0]]
+
+
+def test_calibration_part_groups_and_seeds_are_those_of_conformal():
+    X, y = blobs(6, 80)
+    groups = np.arange(80) // 4
+    for own in (None, groups):
+        one = VennAbers(GaussianNB(), random_state=3).fit(X, y, groups=own)
+        other = Conformal(GaussianNB(), random_state=3).fit(X, y, groups=own)
+        assert one.fit_metrics_ == other.fit_metrics_
+        assert one.fit_metrics_["calibration_rows"] == 24
+    again = VennAbers(GaussianNB(), random_state=3).fit(X, y, groups=groups)
+    np.testing.assert_array_equal(one.predict_proba(X), again.predict_proba(X))
+
+
+def test_registry_and_public_name():
+    assert confml.VennAbers is VennAbers
+    built = registry.build("knn", {"k": 3, "venn": "cross", "venn__folds": 3})
+    assert isinstance(built, VennAbers)
+    assert (built.kind, built.folds, built.estimator.k) == ("cross", 3, 3)
+    assert registry.version_of("knn", {"venn": "inductive"}) == "3, venn 1"
+    described = registry.describe("venn")
+    assert [one["name"] for one in described["parameters"]] == ["kind", "calibration", "folds"]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"venn__folds": 3}, "venn"),
+        ({"venn": "split"}, "inductive"),
+        ({"venn": "inductive", "venn__folds": 3}, "venn__folds needs venn: cross"),
+        ({"venn": "inductive", "conformal": "split"}, "settings of conformal and venn"),
+    ],
+)
+def test_settings_that_cannot_be(params, message):
+    with pytest.raises(ConfigError, match=message):
+        registry.build("knn", params)
+
+
+def test_python_mistakes():
+    X, y = blobs(7, 20)
+    with pytest.raises(ConfmlError, match="estimator must be a classifier"):
+        VennAbers(LinearRegression()).fit(X, y)
+    with pytest.raises(ConfmlError, match="tune needs kind 'inductive'"):
+        VennAbers(LogisticRegression(), kind="cross", tune=[{"C": 1.0}]).fit(X, y)
+
+
+CONFIG = """
+name: venn
+datasets: [{generate: five-gaussians, n: 150, name: five}]
+methods:
+  - {name: naive-bayes, venn: inductive}
+  - {name: knn, venn: {kind: cross, folds: 3}, tune: {k: [1, 3]}}
+protocol: {kind: holdout, test-size: 0.3}
+levels: [0.1]
+"""
+
+
+def test_a_config_is_checked_and_run(tmp_path):
+    path = tmp_path / "venn.yaml"
+    path.write_text(CONFIG)
+    with pytest.raises(ConfigError, match="a choice for each fold of venn: cross is not possible"):
+        confml.run(path, out=tmp_path / "out")
+    path.write_text(CONFIG.replace("{kind: cross, folds: 3}", "inductive"))
+    run = confml.run(path, out=tmp_path / "out", jobs=1)
+    assert set(run.metrics["view"].dropna()) - {""} == {"venn"}
+    table = next((tmp_path / "out" / "regions").rglob("*.csv")).read_text().splitlines()[0]
+    assert "prob[1],prob[2],lower[1],lower[2],upper[1],upper[2]," in table

@@ -1,0 +1,62 @@
+"""Venn prediction as written down: isotonic regression by max-min, and categories of a bag of neighbours."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+
+def isotonic_at(scores, labels, score):
+    """Isotonic regression of labels on scores, read off at ``score``, one of the scores: max-min of means."""
+    values = sorted(set(scores))
+    groups = [[label for s, label in zip(scores, labels, strict=True) if s == value] for value in values]
+    place = values.index(score)
+    best = None
+    for a in range(place + 1):
+        least = None
+        for b in range(place, len(values)):
+            inside = [label for group in groups[a : b + 1] for label in group]
+            mean = Fraction(sum(inside), len(inside))
+            least = mean if least is None else min(least, mean)
+        best = least if best is None else max(best, least)
+    return best
+
+
+def inductive_venn_abers(scores, labels, score):
+    """(p0, p1) as fractions: the isotonic regression at ``score``, added with label 0, then with label 1."""
+    scores, labels = list(scores), [int(label) for label in labels]
+    return tuple(isotonic_at([*scores, score], [*labels, label], score) for label in (0, 1))
+
+
+def cross_venn_abers(folds, scores):
+    """(lower, upper) by geometric means over folds of (calibration scores, labels) and one score each."""
+    found = [inductive_venn_abers(*fold, score) for fold, score in zip(folds, scores, strict=True)]
+    upper = math.exp(sum(math.log(p1) for _, p1 in found) / len(found))
+    lower = 1 - math.exp(sum(math.log(1 - p0) for p0, _ in found) / len(found))
+    return lower, upper
+
+
+def category(bag, i, k, c, taxonomy):
+    """Category of example i of a bag of (row, code): from the codes of its neighbours.
+
+    Neighbours are all others at most as far as the k-th nearest other; all others if there are fewer.
+    """
+    row = bag[i][0]
+    others = sorted((math.dist(row, other), code) for j, (other, code) in enumerate(bag) if j != i)
+    reach = others[k - 1][0] if len(others) >= k else math.inf
+    counts = [sum(1 for d, code in others if d <= reach and code == j) for j in range(c)]
+    if taxonomy == "counts":
+        return tuple(counts)
+    first = counts.index(max(counts))
+    return (first, counts[first]) if taxonomy == "votes" else first
+
+
+def venn_knn(X, codes, row, k, c, taxonomy):
+    """(c, c) label distributions as fractions: row v is that of the new example's category with label v."""
+    found = []
+    for v in range(c):
+        bag = [(tuple(one), code) for one, code in zip(X, codes, strict=True)] + [(tuple(row), v)]
+        kinds = [category(bag, i, k, c, taxonomy) for i in range(len(bag))]
+        own = [code for kind, (_, code) in zip(kinds, bag, strict=True) if kind == kinds[-1]]
+        found.append([Fraction(own.count(j), len(own)) for j in range(c)])
+    return found

@@ -1,0 +1,139 @@
+"""The page of published numbers and claims: complete, up to date, and every verdict has its source."""
+
+import csv
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from confml.cli import cli
+from confml.report import published
+from confml.report.published import known_tables
+from confml.report.reproduction import (
+    SOURCES,
+    Outcome,
+    Verdict,
+    keep_runs,
+    page_text,
+    published_numbers,
+    read_claims,
+    write_provenance,
+)
+from confml.report.reproduction.__main__ import main
+from confml.report.reproduction.numbers import Stored, is_as_printed, is_chance
+from confml.report.reproduction.reasons import read_reasons
+from confml.report.reproduction.runs import provenance_text, read_provenance
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "results" / "reference"
+PAGE = REFERENCE / "README.md"
+CLAIMS = [(source.key, claim) for source in SOURCES for claim in read_claims(source.key)]
+# Columns of the CSV files that name a row.
+KEYS = {"dataset", "algorithm", "level_percent", "envelope_level", "what", "run"}
+
+
+def page_rows(table):
+    """Cells of the rows of one published table on the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    part = text[text.index(f"`{table}`, ") :]
+    lines = part[: part.index("\n\n", part.index("| --- |"))].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+
+
+@pytest.mark.parametrize("name", sorted(known_tables()))
+def test_every_published_number_has_a_row_on_the_page(name):
+    """Read from the CSV files themselves, without the code that makes the page."""
+    path = Path(published.__file__).parent / f"{name}.csv"
+    wanted = Counter()
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            keys = tuple(text for key, text in row.items() if key in KEYS)
+            wanted.update((*keys, text) for key, text in row.items() if key not in KEYS and text != "")
+    headings, _, *rows = page_rows(name)
+    paper = headings.index("paper")
+    found = Counter((*row[: headings.index("column")], row[paper]) for row in rows)
+    assert wanted == found
+
+
+def test_every_csv_file_belongs_to_a_source():
+    files = {path.stem for path in Path(published.__file__).parent.glob("*.csv")}
+    assert files == {table for source in SOURCES for table in source.tables} == set(known_tables())
+
+
+def test_the_page_is_that_of_the_stored_tables():
+    assert PAGE.read_text(encoding="utf-8") == page_text(REFERENCE), "make reproduction"
+
+
+def test_every_difference_has_a_reason():
+    reasons = read_reasons()
+    used = set()
+    for source in SOURCES:
+        for number in published_numbers(source, REFERENCE, reasons):
+            assert number.reason in reasons.codes or (number.reason, number.outcome) == ("", Outcome.PRINTED)
+            assert (number.ours is None) == (number.outcome is Outcome.MISSING)
+            if number.outcome is Outcome.OPEN:
+                assert reasons.codes[number.reason].is_open
+            used.add(number.reason)
+    assert {rule.table for rule in reasons.rules} <= set(known_tables())
+
+
+@pytest.mark.parametrize(("key", "claim"), CLAIMS)
+def test_every_claim_names_what_shows_it(key, claim):
+    """A file below results/reference, a test, a config, or a target of the Makefile."""
+    assert isinstance(claim.verdict, Verdict)
+    assert claim.section and claim.sentence and claim.ours
+    assert not re.search(r"\b[A-Z]+_[A-Z_]+\b", claim.ours), "a number is still to be filled in"
+    if claim.shown.startswith("make "):
+        assert re.search(rf"^{claim.shown[5:]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    elif claim.shown.startswith(("tests/", "configs/")):
+        assert (ROOT / claim.shown).is_file()
+    else:
+        assert (REFERENCE / claim.shown).is_file()
+
+
+def test_links_of_the_page_lead_to_files():
+    for target in re.findall(r"\]\(([^#)][^)]*)\)", PAGE.read_text(encoding="utf-8")):
+        assert (REFERENCE / target).is_file(), target
+    assert "results/reference/README.md" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("ours", "paper", "same"),
+    [(10.6, "10.6", True), (98.76, "98.8", True), (99.951, "99.9", False), (0.04, "0", True)],
+)
+def test_as_printed(ours, paper, same):
+    assert is_as_printed(ours, paper) == same
+
+
+def test_chance_is_two_standard_errors_of_the_difference():
+    # sd 1 over 4 splits, and 1 division of the paper: two errors are 2 sqrt(1 + 1/4) = 2.236.
+    assert is_chance(Stored(0.0, 1.0, 4, ""), "2.23", 1)
+    assert not is_chance(Stored(0.0, 1.0, 4, ""), "2.24", 1)
+    assert not is_chance(Stored(0.0, None, 1, ""), "0.01", 1)
+    assert not is_chance(Stored(0.0, 1.0, 2, ""), "0.01", 1)
+
+
+def test_runs_are_kept_with_their_provenance(tmp_path):
+    config = tmp_path / "small.yaml"
+    config.write_text(
+        "name: small\ndatasets: [wine-sklearn]\nmethods: [naive-bayes]\nfigures: []\n"
+        "protocol: {kind: holdout, repeats: 2, test-size: 0.5}\nseed: 7\n"
+    )
+    run, out = tmp_path / "small", tmp_path / "out"
+    ran = CliRunner().invoke(cli, ["run", str(config), "--out", str(run), "--jobs", "1", "--quiet"])
+    assert ran.exit_code == 0, ran.output
+    (path,) = keep_runs([run], ["error"], out)
+    rows = list(csv.DictReader(path.open()))
+    assert [(row["dataset"], row["method"], row["metric"], row["n"]) for row in rows] == [
+        ("wine-sklearn", "naive-bayes", "error", "2")
+    ]
+    write_provenance([run], out, "make small")
+    text = provenance_text(read_provenance(out))
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert text.startswith("`make small`: 1 runs, ") and "; seed 7; " in text
+    assert manifest["provenance"]["machine"]["processor"] in text
+    assert main([str(out), "--of", str(tmp_path / "nothing"), "--command", "x"]) == 2
+    assert main([str(tmp_path / "nothing")]) == 2

@@ -1,0 +1,97 @@
+"""`threads` and `for_each`: every item once, keys held by one thread at a time, errors, processor time."""
+
+import threading
+import time
+
+import pytest
+
+import confml
+from confml._threads import cpu_seconds, for_each, thread_count
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 16])
+def test_every_item_is_computed_once(n):
+    found, spaces = [], []
+
+    def space():
+        spaces.append(threading.get_ident())
+        return spaces[-1]
+
+    def one(item, own):
+        assert own == threading.get_ident()
+        found.append(item)
+        time.sleep(0.001)
+
+    with confml.threads(n):
+        for_each(one, range(12), space)
+    assert sorted(found) == list(range(12))
+    assert len(spaces) == len(set(spaces)) == min(n, 12)
+
+
+def test_an_item_waits_for_its_keys():
+    held, together = set(), []
+
+    def one(pair, _):
+        assert held.isdisjoint(pair)
+        held.update(pair)
+        together.append(len(held))
+        time.sleep(0.002)
+        held.difference_update(pair)
+
+    pairs = [(i, j) for i in range(6) for j in range(i, 6)]
+    with confml.threads(4):
+        for_each(one, pairs, owns=lambda pair: pair)
+    assert len(together) == len(pairs) and max(together) > 2
+
+
+@pytest.mark.parametrize("where", ["caller", "helper"])
+def test_an_error_of_any_thread_ends_the_work(where):
+    caller, done = threading.get_ident(), []
+    met = threading.Barrier(2)
+
+    def one(item, _):
+        if item < 2:
+            met.wait(timeout=60)
+            if (threading.get_ident() == caller) == (where == "caller"):
+                raise ZeroDivisionError
+        time.sleep(0.001)
+        done.append(item)
+
+    with confml.threads(2), pytest.raises(ZeroDivisionError):
+        for_each(one, range(10_000))
+    assert len(done) < 10_000
+    assert not [thread for thread in threading.enumerate() if thread.name == "confml-helper"]
+
+
+def test_the_setting_ends_with_its_block_and_is_one_in_other_threads():
+    found = []
+    with confml.threads(3):
+        with confml.threads(2):
+            assert thread_count() == 2
+        other = threading.Thread(target=lambda: found.append(thread_count()))
+        other.start()
+        other.join()
+        for_each(lambda item, _: found.append(thread_count()), range(6))
+        assert thread_count() == 3
+    assert thread_count() == 1 and found == [1] * 7
+
+
+def test_processor_time_of_helpers_counts():
+    met = threading.Barrier(2)
+
+    def one(item, _):
+        met.wait(timeout=60)
+        limit = time.thread_time() + 0.05
+        while time.thread_time() < limit:
+            pass
+
+    with confml.threads(2):
+        before = cpu_seconds()
+        for_each(one, range(2))
+    assert cpu_seconds() - before >= 0.1
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.5, True, "2"])
+def test_wrong_numbers(n):
+    with pytest.raises(ValueError, match="integer of at least 1"), confml.threads(n):
+        pass
