@@ -37,7 +37,7 @@ FENCE = re.compile(
 )
 OUTPUTS = ("text", "csv")
 # Lines that depend on the machine and on what has been compiled before.
-PROGRESS = re.compile(r"^(?:\d+/\d+ tasks, .*|compiling .*)\n", re.MULTILINE)
+PROGRESS = re.compile(r"^(?:\d+/\d+ tasks, .*|compil(?:ing|ed) .*)\n", re.MULTILINE)
 WIDTH = 118
 # Completes a part of a config, so that its keys and values can be checked.
 REST_OF_CONFIG = {"name": "part", "datasets": ["iris"], "methods": ["tcm-nn"], "protocol": "holdout"}
