@@ -247,6 +247,31 @@ figure-classical-more: $(VENV)/installed  ## chapter 4: sizes of the training se
 	$(call vary,capacity,datasets.0.n,20 40 60 70 80 90 100 120 160)
 	$(call against,capacity,train-rows,converged)
 
+# ---- documentation and release
+
+# The site, in build/site: open build/site/index.html. It shows the figures of `make gallery` if they have been drawn.
+.PHONY: docs docs-outputs
+docs: $(VENV)/installed-docs  ## build the documentation in build/site
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --quiet --strict -f docs/mkdocs.yml
+	@echo build/site/index.html
+
+# Outputs that the pages show, from real runs (needs the data set fars).
+docs-outputs: $(VENV)/installed-dev  ## write the outputs that the documentation shows
+	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/documentation $(PAGES)
+
+# The archives, in an empty environment: quick start, and tests of the installed package (PYTEST="..." for others).
+RELEASE := build/release
+.PHONY: release-check
+release-check: $(VENV)/installed-dev  ## build the archives, and test them in an empty environment
+	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
+	@$(VENV)/bin/python -m hatchling build -d $(RELEASE)/dist
+	@$(PYTHON) -m venv $(RELEASE)/venv
+	@$(RELEASE)/venv/bin/python -m pip install --quiet --disable-pip-version-check $(RELEASE)/dist/*.whl pytest hypothesis
+	@tar -xzf $(RELEASE)/dist/*.tar.gz -C $(RELEASE) && mv $(RELEASE)/confml-* $(RELEASE)/source && rm -r $(RELEASE)/source/confml
+	@cd $(RELEASE)/source && PATH="$(abspath $(RELEASE))/venv/bin:$$PATH" && confml --version && confml doctor \
+	  && confml run quickstart --quiet && confml compare results/quickstart --quiet \
+	  && python -m pytest $(or $(PYTEST),tests/test_public_interface.py tests/commands tests/methods/test_methods_contract.py)
+
 # ---- for developers
 
 # Every benchmark with its baseline, on one thread: make bench, make bench ONLY=usps_k1.
@@ -302,9 +327,10 @@ define preflight
 	       "name another one: make PYTHON=python3.12" >&2; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "'$(PYTHON)' has no venv module; install it (Debian: apt-get install python3-venv)" >&2; exit 2; }
-	@command -v $${CXX:-c++} >/dev/null 2>&1 || command -v g++ >/dev/null 2>&1 || { \
+	@[ "$(LIBLINEAR)" = no ] || command -v $${CXX:-c++} >/dev/null 2>&1 || command -v g++ >/dev/null 2>&1 || { \
 	  echo "no C++ compiler, and LIBLINEAR is compiled at install;" \
-	       "install one (Debian: apt-get install g++; macOS: xcode-select --install)" >&2; exit 2; }
+	       "install one (Debian: apt-get install g++; macOS: xcode-select --install)," \
+	       "or leave LIBLINEAR and its methods out: make $(MAKECMDGOALS) LIBLINEAR=no" >&2; exit 2; }
 endef
 
 $(VENV)/bin/python:
@@ -313,7 +339,19 @@ $(VENV)/bin/python:
 
 $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	@echo "installing confml into $(VENV), once (about a minute)" >&2
+ifeq ($(LIBLINEAR),no)
+	@$(VENV)/bin/python -c 'import tomllib; \
+	  found = tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]; \
+	  print(*(one for one in found if not one.startswith("liblinear")), sep="\n")' > $(VENV)/without-liblinear.txt
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(VENV)/without-liblinear.txt
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+else
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable .
+endif
+	@touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from confml.measures.metrics import Metric
 from confml.methods.base import check_largest
 from confml.methods.linear.linear_group import Learnt, LinearGroup
-from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes
+from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
 
 
@@ -63,6 +63,11 @@ class LinearSVM(LinearGroup):
         self.solver = solver
         self.tolerance = tolerance
         self.random_state = random_state
+
+    @classmethod
+    def check_combination(cls, params: Mapping[str, Any]) -> None:
+        """Raise ConfigError if LIBLINEAR is not installed."""
+        require_liblinear(cls.name, params.get("solver", "primal"))
 
     @property
     def fit_metrics_(self) -> dict[str, float]:

@@ -127,6 +127,7 @@ class Polynomial(Method):
     def check_combination(cls, params: Mapping[str, Any]) -> None:
         """Raise `IncompatibleParameters` for a parameter that the learner does not have."""
         learner = params.get("learner", "linear-svm")
+        LEARNERS[learner].check_combination({})
         for name in OF_LEARNERS:
             if params.get(name) is not None and name not in LEARNERS[learner].parameters:
                 message = f"polynomial with learner {learner} has no parameter '{name}'"

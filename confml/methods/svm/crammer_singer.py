@@ -13,7 +13,7 @@ from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views, finite_scores
 from confml.methods.svm.crammer_singer_path import Solution, crammer_singer_path
-from confml.methods.svm.liblinear_nodes import Nodes
+from confml.methods.svm.liblinear_nodes import Nodes, require_liblinear
 from confml.methods.svm.linear_machines import (
     CLASS_WEIGHT,
     RANDOM_STATE,
@@ -99,6 +99,12 @@ class CrammerSinger(PenaltyPath):
         self.class_weight = class_weight
         self.random_state = random_state
         self.solver = solver
+
+    @classmethod
+    def check_combination(cls, params: Mapping[str, Any]) -> None:
+        """Raise ConfigError if the solver is LIBLINEAR's, which is not installed."""
+        if params.get("solver", "dual") == "dual":
+            require_liblinear(cls.name, "dual", otherwise="use solver: path")
 
     # ---- fitting
 

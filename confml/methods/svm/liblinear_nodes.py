@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import threading
 import time
 from collections.abc import Sequence
 from ctypes import POINTER, byref
 
 import numpy as np
+
+from confml.errors import ConfigError
+from confml.plugins.parameters import IncompatibleParameters
 
 PRIMAL, DUAL, CRAMMER_SINGER = 2, 1, 4  # LIBLINEAR's -s
 SOLVERS = {"primal": PRIMAL, "dual": DUAL}  # of binary machines: L2-regularised squared hinge loss
@@ -19,6 +23,22 @@ RUNGS = tuple(2.0**power for power in range(-18, 19, 4))
 _GENERATOR = threading.Lock()
 
 
+def require_liblinear(method: str = "", solver: str = "", otherwise: str = "") -> None:
+    """Raise ConfigError if LIBLINEAR is not installed.
+
+    It is compiled when it is installed, so it may be missing where there was no compiler. method and solver:
+    that need it. otherwise: a remedy without it.
+    """
+    if importlib.util.find_spec("liblinear") is not None:
+        return
+    install = "install a C++ compiler, then: pip install liblinear-official"
+    hint = f"{install}; or {otherwise}" if otherwise else install
+    if not method:
+        raise ConfigError("LIBLINEAR is not installed", hint=hint)
+    message = f"{method} with solver {solver} needs LIBLINEAR, which is not installed"
+    raise IncompatibleParameters(message, owner=method, parameter="solver", value=solver, hint=hint)
+
+
 class Nodes:
     """Examples X (m, d), an array or a scipy CSR matrix, as LIBLINEAR's (feature number, value) nodes.
 
@@ -27,8 +47,10 @@ class Nodes:
     """
 
     def __init__(self, X):
-        from liblinear.liblinear import feature_node, liblinear
         from scipy.sparse import csr_matrix, issparse
+
+        require_liblinear()
+        from liblinear.liblinear import feature_node, liblinear
 
         self.m, self.d = X.shape
         node = np.dtype(feature_node)

@@ -17,7 +17,7 @@ from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import finite_scores
 from confml.methods.multiclass import BinaryProblem
-from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes
+from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
 from confml.methods.svm.newton_svm import DenseExamples
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
@@ -151,6 +151,13 @@ class LinearMachines(PenaltyPath):
         return lambda problem, Cs, seed, penalties: nodes.binary_path(
             problem.rows, problem.targets, Cs, solver, tolerance, seed, penalties
         )
+
+    @classmethod
+    def check_combination(cls, params: Mapping[str, Any]) -> None:
+        """Raise ConfigError if the solver is one of LIBLINEAR, which is not installed."""
+        solver = params.get("solver", "primal")
+        if solver != "newton":
+            require_liblinear(cls.name, solver, otherwise="use solver: newton")
 
     @classmethod
     def compile_kernels(cls) -> None:

@@ -128,10 +128,12 @@ class SmartSVM(LinearMachines):
 
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
-        """Check ``estimator_params`` as parameters of ``estimator`` if it is given by name."""
+        """Check the solver, or ``estimator_params`` as parameters of ``estimator`` if it is given by name."""
         from confml.methods.registry import check
 
         estimator = params.get("estimator")
+        if estimator is None:
+            super().check_combination(params)
         if isinstance(estimator, str):
             try:
                 check(estimator, params.get("estimator_params") or {})

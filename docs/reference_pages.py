@@ -1,0 +1,430 @@
+"""Reference pages of the site, generated from confml's own declarations.
+
+Each function returns the Markdown of one page. The texts are those of ``confml describe``, ``confml schema``
+and ``confml COMMAND --help``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+Json = Mapping[str, Any]
+
+
+def config_page() -> str:
+    """Return all keys of a config, from its JSON Schema."""
+    from confml.config import json_schema
+    from confml.report import known_figures, known_tables
+
+    schema = json_schema(figures=known_figures(), tables=known_tables())
+    parts = schema["$defs"]
+    lines = [
+        "# Config keys",
+        "",
+        "A config is a YAML file. `confml schema` prints this reference as a JSON Schema for editors, and "
+        "`confml run --dry-run` checks a config without computing. Relative paths count from the folder of "
+        "the config.",
+        "",
+        "## Top level",
+        "",
+        *_keys(schema["properties"], schema["required"], parts),
+    ]
+    for name in _referenced(schema, parts):
+        properties = _properties(parts[name])
+        lines += [
+            f"## {_PARTS.get(name, name)} {{#{name.lower()}}}",
+            "",
+            prose(parts[name]["description"]),
+            "",
+        ]
+        if properties:
+            lines += _keys(properties, (), parts)
+        else:
+            lines += [f"Accepted: {_type(parts[name], parts)}.", ""]
+    return _page(lines)
+
+
+_PARTS = {
+    "DatasetSpec": "datasets: one data set",
+    "StepSpec": "steps: one step",
+    "NoiseSpec": "noise",
+    "MethodEntry": "methods: one method",
+    "ConformalSpec": "conformal: of a method",
+    "VennSpec": "venn: of a method",
+    "LimitsSpec": "limits: of a method",
+    "Grid": "values of sweep and tune",
+    "Protocol": "protocol",
+    "FigureSpec": "figures: one figure",
+    "PaperSpec": "paper",
+}
+
+
+def commands_page() -> str:
+    """Return the help of every command."""
+    import click
+
+    from confml.cli import cli
+
+    lines = ["# Commands", "", prose(cli.epilog or ""), ""]
+    for path, command in _commands(cli, ()):
+        context = click.Context(command, info_name=" ".join(path), terminal_width=100, max_content_width=100)
+        usage = command.collect_usage_pieces(context)
+        lines += [
+            f"{'#' * (len(path))} confml {' '.join(path[1:])}",
+            "",
+            f"`{' '.join([*path, *usage])}`",
+            "",
+        ]
+        lines += [_help(command.help or ""), ""]
+        records = [one.get_help_record(context) for one in command.get_params(context)]
+        if options := [one for one in records if one and one[0] != "-h, --help"]:
+            lines += ["| option | |", "| --- | --- |"]
+            lines += [f"| {_code(name)} | {_cell(text)} |" for name, text in options]
+            lines.append("")
+    return _page(lines)
+
+
+def methods_page() -> str:
+    """Return the documentation of every method."""
+    intro = (
+        "All methods of a config, as `confml describe NAME` shows them. Any classifier with scikit-learn's "
+        "interface is a method too, by its dotted name. `version` is raised whenever results change."
+    )
+    return _described("Methods", intro, "method", _parameters)
+
+
+def steps_page() -> str:
+    """Return the documentation of every step."""
+    intro = "Steps run before every method, in the order of the config, and are fitted to training data only."
+    return _described("Steps", intro, "step", _parameters)
+
+
+def metrics_page() -> str:
+    """Return all metrics by the file that holds them."""
+    from confml.report.described import describe_all
+
+    entries: dict[str, list[Json]] = {}
+    for name in _names("metric"):
+        entry = describe_all(name, "metric")[0]
+        entries.setdefault(entry["file"], []).append(entry)
+    lines = [
+        "# Metrics",
+        "",
+        "Every number that a run reports, by file. `confml describe NAME` shows one.",
+        "",
+    ]
+    for file, metrics in entries.items():
+        lines += [f"## {file}", "", "| metric | meaning | formula | better | source |", "| --- " * 5 + "|"]
+        for one in metrics:
+            about = one["about"] + (f" ({', '.join(one['methods'])})" if one["methods"] else "")
+            formula = _code(one["formula"]) if one["formula"] else ""
+            cells = (
+                _code(one["name"]),
+                _cell(about),
+                formula,
+                one["better"] or "",
+                _cell(one["source"] or ""),
+            )
+            lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
+    return _page(lines)
+
+
+def files_page() -> str:
+    """Return the files of a run with their columns, from the sections of the report."""
+
+    def files(entry: Json) -> Iterator[str]:
+        yield from ["| file | content |", "| --- | --- |"]
+        yield from (f"| {_code(name)} | {_cell(text)} |" for name, text in entry["files"].items())
+        yield ""
+        for file, metrics in entry["metrics"].items():
+            yield f"Metrics in `{file}`: {', '.join(f'`{name}`' for name in metrics)}."
+            yield ""
+
+    intro = (
+        "`results/<name>/` holds the files below, and `manifest.json` (config, versions, commit, checksums "
+        "of the data, seeds, machine, times), `cells/` and `packs/` (the stored results from which all other "
+        "files are computed). Each section of the report writes some of the files."
+    )
+    from confml.report.sections.registry import known_sections
+
+    return _described("Files and columns", intro, "section", files, names=list(known_sections()))
+
+
+def figures_page() -> str:
+    """Return all figures with their options."""
+
+    def options(entry: Json) -> Iterator[str]:
+        yield "Drawn once for all data sets." if entry["across"] else "Drawn once per data set."
+        yield ""
+        if entry["refits"]:
+            yield "It fits models again, which needs the data."
+            yield ""
+        yield from _parameters(entry)
+
+    intro = "Names for `figures:` in a config. The [gallery](../gallery.md) shows each kind."
+    return _described("Figures", intro, "figure", options)
+
+
+def views_page() -> str:
+    """Return all views: regions, confidence and acceptance of each kind of prediction."""
+    from confml.report.described import describe_all
+
+    lines = [
+        "# Views",
+        "",
+        "A view is one kind of confidence of a fitted method. Regions, confidence and acceptance are defined "
+        "for each kind of prediction.",
+        "",
+        "| view | scores | region at a level | confidence | accepted | methods |",
+        "| --- " * 6 + "|",
+    ]
+    for name in _names("view"):
+        one = describe_all(name, "view")[0]
+        methods = ", ".join(map(_code, one["methods"])) or "classifiers of scikit-learn"
+        cells = (_cell(one[key]) for key in ("about", "region", "confidence", "accepted"))
+        lines.append(f"| `{name}` | {' | '.join(cells)} | {methods} |")
+    return _page([*lines, ""])
+
+
+def warnings_page() -> str:
+    """Return all warnings with their codes, and the protocols."""
+    from confml.report.described import describe_all
+
+    lines = [
+        "# Warnings and protocols",
+        "",
+        "A run warns of mistakes that make results look better or worse than they are. "
+        "`silence: [CODE]` in a config leaves out the warnings of a code.",
+        "",
+        "## Warnings",
+        "",
+        "| code | meaning |",
+        "| --- | --- |",
+        *(f"| `{name}` | {_cell(describe_all(name, 'warning')[0]['about'])} |" for name in _names("warning")),
+        "",
+        "## Protocols",
+        "",
+    ]
+    for name in _names("protocol"):
+        entry = describe_all(name, "protocol")[0]
+        lines += [f"### {name}", "", prose(entry["about"]), "", *_parameters(entry)]
+    return _page(lines)
+
+
+def tables_page() -> str:
+    """Return the published tables with which runs are compared."""
+
+    def columns(entry: Json) -> Iterator[str]:
+        yield f"Source: {prose(entry['source'])}. Unit: {prose(entry['unit'] or 'none')}."
+        yield ""
+        yield f"Data sets: {', '.join(map(_code, entry['datasets']))}."
+        yield ""
+        yield from (f"- {prose(note)}" for note in entry["notes"])
+        yield ""
+
+    intro = (
+        "Published numbers with which `paper: {table: NAME}` in a config and `confml report --table NAME` "
+        "compare computed ones."
+    )
+    return _described("Published tables", intro, "table", columns)
+
+
+def api_page() -> str:
+    """Return directives of mkdocstrings for every public name of confml."""
+    import confml
+
+    lines = [
+        "# Python API",
+        "",
+        "Every name is imported from `confml`, as in `from confml import TCMNN`. It is loaded when it is "
+        "first used, so `import confml` takes a few milliseconds. A method is a scikit-learn classifier "
+        "with `fit`, `predict`, `classes_`, `get_params` and `set_params`; [Methods](methods.md) describes "
+        "the parameters.",
+        "",
+    ]
+    public = {name: getattr(confml, name) for name in confml.__all__ if not name.startswith("_")}
+    for name in sorted(public, key=lambda one: (one[0].isupper(), one.lower())):
+        lines += [f"::: {public[name].__module__}.{public[name].__qualname__}", ""]
+    return _page(lines)
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "reference/config.md": config_page,
+    "reference/commands.md": commands_page,
+    "reference/methods.md": methods_page,
+    "reference/steps.md": steps_page,
+    "reference/views.md": views_page,
+    "reference/metrics.md": metrics_page,
+    "reference/files.md": files_page,
+    "reference/figures.md": figures_page,
+    "reference/warnings.md": warnings_page,
+    "reference/tables.md": tables_page,
+    "reference/api.md": api_page,
+}
+
+
+def prose(text: str) -> str:
+    """Return the text of a docstring as Markdown: literals as code, and no accidental markup."""
+    pieces = re.split(r"(``.+?``|`[^`]+`)", text, flags=re.DOTALL)
+    return "".join(_literal(one) if one.startswith("`") else _escaped(one) for one in pieces)
+
+
+def _literal(text: str) -> str:
+    return f"`{' '.join(text.strip('`').split())}`"
+
+
+def _escaped(text: str) -> str:
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = re.sub(r"([*\[\]])", r"\\\1", text)
+    return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)
+
+
+def _cell(text: str) -> str:
+    """Return a text as one cell of a table."""
+    return prose(" ".join(text.split())).replace("|", "&#124;")
+
+
+def _code(text: str) -> str:
+    return f"<code>{_html(text)}</code>"
+
+
+def _html(text: str) -> str:
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "&#124;")
+    return re.sub(r"([*_`\[\]\\{}])", lambda match: f"&#{ord(match[0])};", escaped)
+
+
+def _page(lines: Iterable[str]) -> str:
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _names(kind: str) -> list[str]:
+    from confml.report.described import known_types
+
+    return list(dict.fromkeys(known_types()[kind].names()))
+
+
+def _described(
+    title: str, intro: str, kind: str, more: Callable[[Json], Iterable[str]], names: Sequence[str] = ()
+) -> str:
+    from confml.report.described import describe_all
+
+    lines = [f"# {title}", "", intro, ""]
+    for name in names or _names(kind):
+        entry = describe_all(name, kind)[0]
+        lines += [f"## {name}", ""]
+        text = entry.get("text") or entry.get("about") or entry["title"]
+        lines += [paragraphs(text), ""]
+        if kind in ("method", "step"):
+            views = f"; views: {', '.join(map(_code, entry['views']))}" if entry.get("views") else ""
+            lines += [f"Version {entry['version']}{views}.", ""]
+        lines += more(entry)
+    return _page(lines)
+
+
+def paragraphs(text: str) -> str:
+    """Return the paragraphs of a docstring as Markdown."""
+    return "\n\n".join(prose(one) for one in re.split(r"\n\s*\n", text.strip()))
+
+
+def _parameters(entry: Json) -> Iterator[str]:
+    from confml.plugins.parameters import value_text
+
+    if not entry["parameters"]:
+        return
+    yield from ["| parameter | meaning | accepted | default |", "| --- | --- | --- | --- |"]
+    for one in entry["parameters"]:
+        required = "required" if entry["type"] in ("method", "step") else ""
+        default = _code(value_text(one["default"])) if "default" in one else required
+        about, accepted = _cell(one.get("about") or ""), _cell(one.get("expected") or "")
+        yield f"| {_code(one['name'])} | {about} | {accepted} | {default} |"
+    yield ""
+
+
+def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Iterate over commands that do something, with the words that call them."""
+    import click
+
+    name = "confml" if not path else command.name
+    path = (*path, name)
+    if not isinstance(command, click.Group):
+        yield path, command
+        return
+    for one in command.commands.values():
+        yield from _commands(one, path)
+
+
+def _help(text: str) -> str:
+    """Return the help of a command as Markdown; the examples after ``\\b`` as code."""
+    parts = []
+    for paragraph in re.split(r"\n\s*\n", text.strip()):
+        if paragraph.startswith("\b\n"):
+            parts.append(f"```sh\n{paragraph.removeprefix(chr(8)).strip()}\n```")
+        else:
+            parts.append(prose(paragraph))
+    return "\n\n".join(parts)
+
+
+def _keys(properties: Json, required: Sequence[str], parts: Json) -> list[str]:
+    lines = ["| key | meaning | accepted | default | example |", "| --- " * 5 + "|"]
+    for key, one in properties.items():
+        default = "required" if key in required else _example(one["default"]) if "default" in one else ""
+        example = _example(one["examples"][0]) if one.get("examples") else ""
+        about = _cell(one.get("description", ""))
+        lines.append(f"| {_code(key)} | {about} | {_type(one, parts)} | {default} | {example} |")
+    return [*lines, ""]
+
+
+def _example(value: Any) -> str:
+    from confml.yaml import flow
+
+    return _code(flow(value)) if not isinstance(value, bool) else _code(json.dumps(value))
+
+
+def _type(schema: Json, parts: Json) -> str:
+    """Return the accepted values of a key as text."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{_PARTS.get(name, name).split(':')[0]}](#{name.lower()})"
+    if "anyOf" in schema:
+        kinds = [_type(one, parts) for one in schema["anyOf"]]
+        return " or ".join(dict.fromkeys(filter(None, kinds)))
+    if "enum" in schema:
+        values = list(schema["enum"])
+        more = f" and {len(values) - 12} more" if len(values) > 12 else ""
+        return f"one of {', '.join(_code(str(one)) for one in values[:12])}{more}"
+    kind = schema.get("type")
+    if kind == "array":
+        return f"list of {_type(schema['items'], parts)}" if schema.get("items") else "list"
+    if kind == "object":
+        return "mapping"
+    if kind in ("integer", "number"):
+        noun = "whole number" if kind == "integer" else "number"
+        words = {"minimum": "&ge;", "exclusiveMinimum": "&gt;", "maximum": "&le;", "exclusiveMaximum": "&lt;"}
+        bounds = [f"{word} {schema[key]:g}" for key, word in words.items() if key in schema]
+        return f"{noun} {', '.join(bounds)}".strip()
+    return {"string": "text", "boolean": "true or false", "null": "null"}.get(str(kind), "")
+
+
+def _properties(schema: Json) -> dict[str, Any]:
+    """Return the keys of a part, out of all its forms."""
+    found = dict(schema.get("properties", {})) if schema.get("additionalProperties") is not None else {}
+    found = found or dict(schema.get("properties", {}))
+    for one in [*schema.get("anyOf", ()), *schema.get("allOf", ())]:
+        found = {**_properties(one), **found}
+    return found
+
+
+def _referenced(schema: Json, parts: Json) -> list[str]:
+    """Return the parts of the schema in the order of their first use."""
+    names = re.findall(r'"\$ref": "#/\$defs/(\w+)"', json.dumps(schema["properties"]))
+    found: list[str] = []
+    while names:
+        name = names.pop(0)
+        if name not in found:
+            found.append(name)
+            names += re.findall(r'"\$ref": "#/\$defs/(\w+)"', json.dumps(parts[name]))
+    return found

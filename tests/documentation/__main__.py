@@ -1,0 +1,40 @@
+"""Write the outputs that the documentation shows from real runs: make docs-outputs.
+
+``python tests/documentation tutorial.md`` runs the pages with this name only. An output that agrees with
+the real one, where ``...`` stands for any text, is not changed.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import blocks  # of this folder, which Python runs
+
+
+def rewritten(page: str, shown: list[blocks.Shown]) -> str:
+    """Return a page with the real outputs in place of those that differ."""
+    for one in sorted(shown, key=lambda one: -one.block.start):
+        if not one.agrees:
+            page = page[: one.block.start] + blocks.tidy(one.real) + "\n" + page[one.block.end :]
+    return page
+
+
+def main(names: list[str]) -> None:
+    for path in blocks.pages():
+        if names and path.name not in names:
+            continue
+        text = path.read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            found = rewritten(text, blocks.run_page(text, Path(folder)))
+        if found != text:
+            path.write_text(found, encoding="utf-8")
+            print(f"{path} has new outputs")
+    if not names:
+        blocks.VERSIONS.write_text(json.dumps(blocks.versions(), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

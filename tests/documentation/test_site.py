@@ -1,0 +1,67 @@
+"""The site builds without warnings, all its links lead somewhere, and it loads nothing from a network."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from documentation.blocks import ROOT
+
+pytest.importorskip("mkdocs", reason="needs the extra 'docs'")
+
+
+class Page(HTMLParser):
+    """The places and links of a page."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.places: set[str] = set()
+        self.links: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.places |= {given[key] for key in ("id", "name") if given.get(key)}
+        self.links += [given[key] for key in ("href", "src") if given.get(key)]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict"]
+    done = subprocess.run(
+        [*command, "-f", str(ROOT / "docs" / "mkdocs.yml"), "-d", str(folder)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_all_links_lead_somewhere(site):
+    pages = {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+    assert len(pages) > 35
+    for path, page in pages.items():
+        for link in page.links:
+            if link.startswith("data:") or path.name == "404.html":
+                continue
+            assert not re.match(r"\w+:|//", link) or link.startswith("https://doi.org/"), (path, link)
+            name, _, place = unquote(link).partition("#")
+            target = (path.parent / name).resolve() if name not in ("", ".") else path
+            target = target / "index.html" if target.is_dir() else target
+            assert target.exists(), (path, link)
+            if place and target in pages and not place.startswith("__"):
+                assert place in pages[target].places, (path, link)
+
+
+def test_search_has_the_reference(site):
+    index = (site / "search" / "search_index.js").read_text(encoding="utf-8")
+    assert index.startswith("var __index = ")
+    for words in ("singleton rate", "confml bayes-error-trials", "class-coverage.csv", "OnlineTCMNN"):
+        assert words in index
+    home = (site / "index.html").read_text(encoding="utf-8")
+    assert re.search(r"<script[^>]*iframe-worker\.js", home)
+    assert Path(site / "iframe-worker.js").exists()

@@ -1,0 +1,128 @@
+"""Links, the README's length, one version, and reference pages that have everything."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from documentation.blocks import ROOT, pages
+
+import confml
+
+sys.path.insert(0, str(ROOT / "docs"))
+import gallery_page  # noqa: E402
+import reference_pages  # noqa: E402
+
+LINK = re.compile(r"(?<!`)!?\[[^\]]*\]\(([^)\s]+)\)")
+PROSE = [*pages(), ROOT / "CHANGELOG.md"]
+
+
+def _config():
+    """The site's configuration."""
+    return yaml.safe_load((ROOT / "docs" / "mkdocs.yml").read_text(encoding="utf-8"))
+
+
+def _generated():
+    """Pages that are in the site and not in the repository."""
+    return {*reference_pages.PAGES, "gallery.md", "changelog.md", "contributing.md", "picture.svg"}
+
+
+@pytest.mark.parametrize("path", PROSE, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_to_files(path):
+    text = path.read_text(encoding="utf-8")
+    for target in LINK.findall(text):
+        target = target.partition("#")[0]
+        if not target or target.startswith("https://"):
+            continue
+        place = (path.parent / target).resolve()
+        site = ROOT / "docs" / "pages"
+        generated = place.is_relative_to(site) and place.relative_to(site).as_posix() in _generated()
+        assert place.exists() or generated, target
+
+
+def test_every_page_is_in_the_navigation():
+    def names(entries):
+        for entry in entries:
+            one = next(iter(entry.values())) if isinstance(entry, dict) else entry
+            yield from names(one) if isinstance(one, list) else [one]
+
+    listed = list(names(_config()["nav"]))
+    site = ROOT / "docs" / "pages"
+    written = {path.relative_to(site).as_posix() for path in site.rglob("*.md")}
+    assert sorted(listed) == sorted({*written, *_generated()} - {"picture.svg"})
+
+
+def test_nothing_is_loaded_from_a_network():
+    config = _config()
+    assert config["theme"]["font"] is False and "offline" in config["plugins"]
+    for script in [*config["extra"]["polyfills"], *config["extra_css"]]:
+        assert (ROOT / "docs" / "pages" / script).is_file()
+    for path in (ROOT / "docs").rglob("*"):
+        if path.suffix in (".js", ".css", ".svg"):
+            addresses = re.findall(
+                r"(?:src|href|url)\W{1,3}https?:[^\"')\s]*", path.read_text(encoding="utf-8")
+            )
+            assert not addresses, path
+
+
+def test_readme_fits_two_screens():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
+
+
+def test_there_is_one_version():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["hatch"]["version"]["path"] == "confml/__init__.py"
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == confml.__version__
+
+
+def test_reference_has_everything():
+    from confml.cli import cli
+    from confml.config.schema import Config
+    from confml.report.described import known_types
+
+    reference = {path: page() for path, page in reference_pages.PAGES.items()}
+    for key in Config.keys():
+        assert f"<code>{key}</code>" in reference["reference/config.md"]
+    for command in cli.commands:
+        assert re.search(rf"^#+ confml {command}", reference["reference/commands.md"], re.MULTILINE)
+    pages_of = {
+        "method": "methods",
+        "step": "steps",
+        "figure": "figures",
+        "table": "tables",
+        "protocol": "warnings",
+    }
+    for kind, page in pages_of.items():
+        for name in known_types()[kind].names():
+            assert re.search(rf"^###? {re.escape(name)}$", reference[f"reference/{page}.md"], re.MULTILINE), (
+                name
+            )
+    for kind, page in {"metric": "metrics", "view": "views", "warning": "warnings"}.items():
+        text = reference[f"reference/{page}.md"].replace("&#95;", "_")
+        for name in known_types()[kind].names():
+            assert f"<code>{name}</code>" in text or f"`{name}`" in text, name
+    for name in confml.__all__:
+        assert name.startswith("_") or f".{name}\n" in reference["reference/api.md"], name
+
+
+def test_text_of_docstrings_is_no_markup():
+    shown = reference_pages.prose("a <b> with ``x_i * y_i`` and _private *stars* [1], `Name`")
+    assert shown == "a &lt;b&gt; with `x_i * y_i` and \\_private \\*stars\\* \\[1\\], `Name`"
+
+
+def test_gallery_shows_the_runs_that_exist(tmp_path):
+    text, pictures = gallery_page.gallery_page(tmp_path)
+    assert "make gallery" in text and pictures == []
+    folder = tmp_path / "plane" / "figures"
+    folder.mkdir(parents=True)
+    (folder / "index.md").write_text("# Figures\n\n![errors](errors.svg)\n\nA caption.\n")
+    text, pictures = gallery_page.gallery_page(tmp_path)
+    assert pictures == [folder / "errors.svg"]
+    assert "## plane" in text and "](gallery-figures/plane/errors.svg)" in text and "A caption." in text
+    assert Path(gallery_page.FIGURES).name == gallery_page.FIGURES

@@ -1,0 +1,71 @@
+"""LIBLINEAR is compiled when it is installed; without it confml works, and its methods name the remedy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from confml import LinearSVM, OvOSVM
+from confml.config import make_config
+from confml.errors import ConfigError
+from confml.methods.registry import methods
+
+NEEDS = ("crammer-singer", "dag-svm", "linear-svm", "ovo-svm", "ovr-svm", "polynomial", "smart-svm")
+X, Y = np.arange(16.0).reshape(8, 2), [0, 1] * 4
+
+
+@pytest.fixture
+def without_liblinear(monkeypatch):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "liblinear"]:
+        monkeypatch.delitem(sys.modules, name)
+    find = sys.modules["importlib.util"].find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "liblinear" else find(name))
+    monkeypatch.setitem(sys.modules, "liblinear", None)  # an import raises ModuleNotFoundError
+
+
+def config(*entries):
+    return make_config({"name": "a", "datasets": ["iris"], "methods": [*entries], "protocol": "holdout"})
+
+
+def test_a_config_names_the_remedy_before_anything_runs(without_liblinear):
+    refused = []
+    for name in methods.names():
+        try:
+            config(name)
+        except ConfigError as error:
+            if "LIBLINEAR" in str(error):
+                assert "needs LIBLINEAR, which is not installed; install a C++ compiler, then" in str(error)
+                refused.append(name)
+    assert tuple(sorted(refused)) == NEEDS
+
+
+def test_solvers_of_confml_work_without_it(without_liblinear):
+    config(
+        {"name": "ovo-svm", "solver": "newton"},
+        {"name": "smart-svm", "solver": "newton"},
+        {"name": "crammer-singer", "solver": "path"},
+        {"name": "smart-svm", "estimator": "naive-bayes"},
+        {"name": "polynomial", "learner": "perceptron"},
+    )
+    assert set(OvOSVM(solver="newton").fit(X, Y).predict(X)) <= {0, 1}
+
+
+@pytest.mark.parametrize("model", [LinearSVM(), OvOSVM()], ids=["linear-svm", "ovo-svm"])
+def test_a_fit_in_python_names_the_remedy(without_liblinear, model):
+    with pytest.raises(
+        ConfigError, match="LIBLINEAR is not installed; install a C\\+\\+ compiler, then: pip"
+    ):
+        model.fit(X, Y)
+
+
+def test_all_modules_are_imported_without_it():
+    program = (
+        "import sys; sys.modules['liblinear'] = None\n"
+        "from confml.methods.registry import broken_methods, known_methods\n"
+        "assert len(known_methods()) > 10 and not broken_methods()\n"
+        "import confml; [getattr(confml, name) for name in confml.__all__]"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
