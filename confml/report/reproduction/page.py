@@ -76,8 +76,8 @@ def _counts(numbers: dict[str, list[Number]], claims: dict[str, list[Claim]]) ->
     text += markdown_table(["source", "numbers", *Outcome], rows, left=1)
     rows = []
     for source in SOURCES:
-        found = Counter(claim.verdict for claim in claims[source.key])
-        rows.append([source.title, len(claims[source.key]), *(found[one] for one in Verdict)])
+        verdicts = Counter(claim.verdict for claim in claims[source.key])
+        rows.append([source.title, len(claims[source.key]), *(verdicts[one] for one in Verdict)])
     rows.append(_totals(rows))
     text += ["", "Claims of the texts:", ""]
     text += markdown_table(["source", "claims", *Verdict], rows, left=1)
