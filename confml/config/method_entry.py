@@ -38,6 +38,11 @@ class ConformalSpec(Part):
         None, description="Label-conditional p-values, which are valid for each class (default false)."
     )
     smoothed: Switch | None = Field(None, description="Break ties between scores at random (default false).")
+    shift: Annotated[str, one_of("covariate", "label")] | None = Field(
+        None,
+        description="Weights of calibration examples for a test part of another distribution, learnt from "
+        "its features without labels, for split (default none).",
+    )
     randomised: Switch | None = Field(
         None,
         description="Count a random fraction of the probability, for aps, raps and saps (default true).",

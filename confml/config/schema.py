@@ -109,8 +109,8 @@ class Config(Part):
     )
     costs: dict[str, Any] | None = Field(
         None,
-        description="Costs of decisions of `confml predict`: matrix (for each true class the cost of each "
-        "prediction) and abstain (the price of no decision).",
+        description="Costs of decisions of `confml predict` and of certified-jointly.csv: matrix (for each "
+        "true class the cost of each prediction) and abstain (the price of no decision).",
         examples=[{"matrix": {"good": {"bad": 1}, "bad": {"good": 5}}, "abstain": 0.8}],
     )
     seed: Seed = Field(1, description="Random seed of the run.")

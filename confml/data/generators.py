@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from confml._seeds import stable_generator
-from confml.data import concepts
+from confml.data import concepts, shifted
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError, DataError, did_you_mean
 from confml.plugins.parameters import Choice, Integer, Number, Parameter, check_parameters
@@ -34,7 +34,8 @@ class Generator:
     make(n, rng, **parameters) -> X (n, d), y (n,).
     classes: the labels, in the order of the columns of bayes_probability(X, **parameters) -> (n, c).
     bayes_error(**parameters) -> fraction.
-    parameters: those of ``make``, with its defaults. default_n: default number of examples.
+    parameters: those of ``make``, with its defaults. default_n: default number of examples. of_training:
+    values of parameters in the training part if there is a test part, which has the given values.
     """
 
     about: str
@@ -44,6 +45,7 @@ class Generator:
     bayes_probability: Callable[..., np.ndarray]
     bayes_error: Callable[..., float]
     default_n: int = 250
+    of_training: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -63,7 +65,11 @@ def load_generated(spec: Mapping[str, Any]) -> DataSet:
     name, seed = str(spec["generate"]), given.pop("seed", 1)
     sizes = {"train": given.pop("n", generator.default_n), "test": given.pop("test_n", 0)}
     parts = [
-        generator.make(size, stable_generator("generate", name, seed, part), **given)
+        generator.make(
+            size,
+            stable_generator("generate", name, seed, part),
+            **(given | (dict(generator.of_training) if part == "train" else {})),
+        )
         for part, size in sizes.items()
         if size
     ]
@@ -291,6 +297,35 @@ GENERATORS: Mapping[str, Generator] = {
         make=two_gaussians,
         bayes_probability=two_gaussians_probability,
         bayes_error=two_gaussians_bayes_error,
+    ),
+    "covariate-shift": Generator(
+        about="two classes, harder the larger the first feature, which is larger in the test part (Bayes"
+        " error by quadrature)",
+        parameters={
+            "d": Integer("number of features, of which two matter", low=2),
+            "shift": Number("mean of the first feature in the test part; 0 in the training part", low=-10),
+        },
+        classes=(1, 2),
+        make=shifted.covariate_shift,
+        bayes_probability=shifted.covariate_shift_probability,
+        bayes_error=shifted.covariate_shift_bayes_error,
+        of_training={"shift": 0.0},
+    ),
+    "label-shift": Generator(
+        about="two unit Gaussians as two-gaussians; class 2 has probability 0.1 in the training part (Bayes"
+        " error of the test part in closed form)",
+        parameters={
+            "d": Integer("number of features, all equally informative", low=1),
+            "distance": Number("distance of the two means in standard deviations", low=0, low_open=True),
+            "prior": Number(
+                "probability of class 2 in the test part", low=0, high=1, low_open=True, high_open=True
+            ),
+        },
+        classes=(1, 2),
+        make=two_gaussians,
+        bayes_probability=two_gaussians_probability,
+        bayes_error=two_gaussians_bayes_error,
+        of_training={"prior": 0.1},
     ),
     "unit-square": Generator(
         about="points in the unit square, positive inside a figure and negative outside (Bayes error 0)",

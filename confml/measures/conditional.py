@@ -155,15 +155,16 @@ def _compute(case: Case) -> Iterator[Row]:
         gaps = [1 - level - share for share in shares]
         yield Row("covgap", level, _mean([abs(gap) for gap in gaps]))
         yield Row("undercoverage", level, _mean([max(gap, 0.0) for gap in gaps]))
-        if counted is not None and case.prediction.kind == "p-value":
+        if case.prediction.kind == "p-value":
             yield Row("covgap_expected", level, _mean(list(_expected(case, counted, level))))
 
 
-def _expected(case: Case, counted: np.ndarray, level: float) -> Iterator[float]:
+def _expected(case: Case, counted: np.ndarray | None, level: float) -> Iterator[float]:
     """Yield the mean deviation of each class whose labels have p-values."""
     for label in np.unique(case.truth[case.true_columns >= 0]):
         mine = case.truth == label
-        yield mean_deviation(int(np.count_nonzero(mine)), int(counted[mine].min()), float(level))
+        least = None if counted is None else int(counted[mine].min())
+        yield mean_deviation(int(np.count_nonzero(mine)), least, float(level))
 
 
 def _smallest(strata: np.ndarray, covered: np.ndarray, level: float) -> float:

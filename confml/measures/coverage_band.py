@@ -18,9 +18,9 @@ def counted_examples(case: Case) -> np.ndarray | None:
 
     For smoothed p-values without counts it is the size of the training part plus 1, or of the class plus 1 if
     the method is ``mondrian``. 0 for an absent class. None for an online pass, in which each p-value is
-    counted among other examples.
+    counted among other examples, and for weighted p-values (``own_share``), whose counts are sums of weights.
     """
-    if is_online(case):
+    if is_online(case) or "own_share" in case.prediction.extra:
         return None
     prediction, context = case.prediction, case.context
     extra = prediction.extra

@@ -316,6 +316,13 @@ def _parameters(entry: MethodEntry, choice: Choice) -> tuple[dict[str, Any], lis
     tuned = {name: values for name, values in entry.tune.items() if name not in given}
     grid = entry.model_copy(update={"tune": tuned}).tune_grid() if tuned else []
     check(entry.name, {**params, **(grid[0] if grid else {})})
+    for name in ("shift", f"{KEY}__shift"):
+        if params.get(name) is not None:
+            raise ConfigError(
+                f"{name} of {entry.name} learns weights from a whole test part, and new rows are predicted in"
+                " chunks",
+                hint=f"remove {name}, or use confml run with the rows as the test part of a CSV data set",
+            )
     return params, grid
 
 

@@ -129,7 +129,8 @@ def _fit_tasks(
     name = stable_hash([cell.key for cell in cells])[:32]
     instance = build(context.method, grid[0])
     # Under protocol online each prediction depends on all examples before it.
-    size = None if context.split.kind == "online" else instance.test_chunk_size(train, test)
+    sizes = {build(context.method, point).test_chunk_size(train, test) for point in grid}
+    size = None if context.split.kind == "online" or None in sizes else instance.test_chunk_size(train, test)
     if size is None or size >= test:
         return [Task(f"path-{name}", "path", context, cells, grid, inner=inner, needs=needs)]
     chunks = [(start, min(start + size, test)) for start in range(0, test, size)]

@@ -49,6 +49,8 @@ def test_the_test_part_stands_behind_and_leaves_the_training_part_alone(name):
         ("at-least", {"d": 4, "k": 2, "irrelevant": 3}),
         ("half-cube", {"d": 2, "threshold": 0.7, "irrelevant": 1}),
         ("coin-tosses", {"d": 3}),
+        ("covariate-shift", {"d": 3, "shift": 0.7}),
+        ("label-shift", {"prior": 0.8}),
     ],
 )
 def test_the_true_probability_fits_what_is_drawn(name, parameters):
@@ -180,3 +182,12 @@ def test_a_wrong_spec_is_said(spec, said):
 def test_one_class_only_is_an_error():
     with pytest.raises(DataError, match="all 5 examples are of class 1; raise n"):
         load_generated({"name": "made", "generate": "two-gaussians", "n": 5, "prior": 1e-9})
+
+
+def test_shifted_generators_shift_the_test_part_alone():
+    far = load({"name": "a", "generate": "covariate-shift", "n": 4000, "test-n": 4000, "shift": 2.0})
+    assert far.X[:4000].mean(axis=0) == pytest.approx([0, 0], abs=0.08)
+    assert far.X[4000:].mean(axis=0) == pytest.approx([2, 0], abs=0.08)
+    rare = load({"name": "a", "generate": "label-shift", "n": 4000, "test-n": 4000, "prior": 0.6})
+    assert np.mean(rare.y[:4000] == 2) == pytest.approx(0.1, abs=0.03)
+    assert np.mean(rare.y[4000:] == 2) == pytest.approx(0.6, abs=0.04)

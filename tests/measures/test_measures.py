@@ -15,10 +15,12 @@ from confml.measures import (
     Case,
     Context,
     calibration,
+    decomposition,
     evaluate,
     known_metrics,
     martingales,
     novelty,
+    venn,
 )
 from confml.measures.point import adjusted_rand_index
 from confml.measures.prediction import KINDS, Prediction
@@ -81,6 +83,10 @@ def test_every_number_of_a_small_example():
         ("f1_macro", None): pytest.approx(13 / 30),
         ("f1_micro", None): 3 / 5,
         ("roc_auc", None): pytest.approx(13 / 18),  # a 5/6, b 2/6, c 1
+        ("ssc", 0.05): pytest.approx(math.nan, nan_ok=True),  # fewer than 100 rows of each size
+        ("covgap", 0.05): pytest.approx((0.05 + 0.95 + 0.05) / 3),  # coverage of a 1, b 0, c 1
+        ("undercoverage", 0.05): pytest.approx(0.95 / 3),
+        ("covgap_expected", 0.05): pytest.approx(0.05),  # without training examples everything is covered
     }
 
 
@@ -89,7 +95,7 @@ def test_rows_come_level_by_level_in_the_order_of_the_registry():
     regions = [row for row in rows if row.metric in MEASURES[1].metrics]
     assert [row.level for row in regions] == [0.05] * 7 + [0.01] * 7
     assert [row.metric for row in rows[:3]] == ["error", "accuracy", "ari"]
-    others = (martingales, novelty, calibration)
+    others = (martingales, novelty, calibration, decomposition, venn)
     elsewhere = {name for measure in others for name in measure.MEASURE.metrics}
     assert {row.metric for row in rows} == set(known_metrics()) - elsewhere
 

@@ -42,6 +42,7 @@ VARIANTS = {
     "bayes-point-machine": [FEWER, FEWER | {"sampler": "chord"}, {"sampler": "ep", "random_state": 0}],
     "crammer-singer": [{"solver": "path"}],
     "kernel-svm": [{"bias": False}],
+    "tcm-nn": [{"shift": "covariate"}],
     "polynomial": [{"learner": "linear-svm"}, {"learner": "perceptron"}, {"learner": "winnow"}],
 }
 
@@ -61,14 +62,20 @@ def test_a_method_declares_exactly_what_it_reports(name):
     X, y = examples()
     emitted = set()
     for params in [*([] if FEWER in VARIANTS.get(name, ()) else [{}]), *VARIANTS.get(name, ())]:
-        emitted |= set(cls(**params).fit(X, y).fit_metrics_)
+        method = cls(**params).fit(X, y)
+        method.predict(X)  # weights for a test part are learnt from it
+        emitted |= set(method.fit_metrics_)
     assert emitted == set(cls.metrics)
 
 
 def test_the_conformal_wrapper_and_scikit_learn_declare_what_they_report():
     X, y = examples()
-    method = Conformal(KNN()).fit(X, y)
-    assert set(method.fit_metrics_) == set(Conformal.metrics)
+    emitted = set()
+    for shift in (None, "covariate", "label"):
+        method = Conformal(KNN(), shift=shift).fit(X, y)
+        method.predict(X)
+        emitted |= set(method.fit_metrics_)
+    assert emitted == set(Conformal.metrics)
     with_linear = Conformal(registry.build("linear-svm")).fit(X, y)
     assert set(with_linear.fit_metrics_) - set(Conformal.metrics) == {"training_error", "weight_norm"}
     forest = registry.build("sklearn.naive_bayes.GaussianNB").fit(X, y)
@@ -90,7 +97,8 @@ def test_every_metric_of_a_prediction_is_declared():
     p = np.array([[0.9, 0.1], [0.2, 0.6], [0.3, 0.4], [0.5, 0.5]])
     counts = {"n_greater": np.ones((4, 2), int), "n_equal": np.ones((4, 2), int), "learnt": np.arange(4)}
     emitted = set()
-    for kind, extra in (("p-value", counts), ("probability", {}), ("margin", {})):
+    bounds = {"lower": p - 0.1, "upper": p + 0.1}
+    for kind, extra in (("p-value", counts), ("probability", bounds), ("margin", {})):
         view = Prediction(classes, p, kind, extra=extra)
         emitted |= {row.metric for row in evaluate(view, truth, (0.05,), (0.9,), Context(5, {0: 3, 1: 2}))}
     assert emitted == set(known_metrics())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction, argmax_with_tie_break
 from confml.methods.base import Method
 from confml.methods.conformal.calibrated import CalibratedMethod, FittedPart
@@ -21,7 +22,15 @@ from confml.methods.conformal.scores import (
     usual_size,
     values_for,
 )
-from confml.methods.conformal.settings import KEY, PARAMETERS, constructor_parameters
+from confml.methods.conformal.settings import KEY, MONDRIAN_LABEL, PARAMETERS, constructor_parameters
+from confml.methods.shift import (
+    COVARIATE,
+    LABEL,
+    SHIFT_METRICS,
+    ShiftWeights,
+    covariate_weights,
+    label_weights,
+)
 
 
 class Conformal(CalibratedMethod):
@@ -56,6 +65,17 @@ class Conformal(CalibratedMethod):
     bounds above then need groups of one example. If groups of one size are exchangeable, a random example of
     a new group errs in ``split`` with probability at most e + 1 / (G + 1) for G calibration groups.
 
+    ``shift`` weights examples for a test part of another distribution, which is learnt from its features (all
+    test examples together, without labels; `split` only). The p-value of label j is then ``(sum of the w_i
+    with s_i >= s_j + w) / (sum of all w_i + w)`` with weights w_i of the calibration examples and w of the
+    test example. ``covariate``: the distribution of the features changes; weights are estimated by logistic
+    regression of test against training examples (Tibshirani et al. 2019). ``label``: the frequencies of the
+    classes change; class weights are estimated from the confusion matrix of the calibration part (Lipton et
+    al. 2018); ``mondrian`` p-values are valid under this shift without weights. The guarantee is exact for
+    the true weights; with estimated ones the coverage decreases by at most half the mean absolute error of
+    the weights (of mean 1). ``shift.csv`` reports the effective sample size, and how many test examples are
+    so far from the training examples that nothing can be excluded for them.
+
     ``nonconformity``: ``lac`` is 1 minus the label's probability (or vote share). ``aps`` is the total
     probability of all likelier labels plus u times its own, u ~ U[0, 1) for each example (1 unless
     ``randomised``). ``raps`` adds ``penalty`` for each rank after the ``k_reg``-th. ``saps`` is u times the
@@ -71,7 +91,9 @@ class Conformal(CalibratedMethod):
 
     The view is ``p-value`` with ``extra``: ``n_greater`` and ``n_equal`` (n, c), the numbers of calibration
     scores greater than and equal to the label's (the test example is among the equal), ``nonconformity``
-    (n, c; of cross, the mean over folds), and ``tau`` if smoothed. The prediction is the label with the
+    (n, c; of cross, the mean over folds), and ``tau`` if smoothed. With ``shift`` the numbers are sums of
+    weights in a small unit, and ``own_share`` (n, c) is the weight of the test example as a fraction of all:
+    its p-values are never smaller. The prediction is the label with the
     largest p-value; ties go to the smallest nonconformity.
 
     estimator: classifier, fitted to copies. random_state: seeds the draws, and every ``random_state`` of the
@@ -84,6 +106,7 @@ class Conformal(CalibratedMethod):
 
     version = 5
     views = ("p-value",)
+    metrics = {**CalibratedMethod.metrics, **SHIFT_METRICS}
     key = KEY
     settings = PARAMETERS
 
@@ -96,6 +119,7 @@ class Conformal(CalibratedMethod):
         folds=5,
         mondrian=False,
         smoothed=False,
+        shift=None,
         randomised=True,
         penalty=0.01,
         k_reg=1,
@@ -113,6 +137,7 @@ class Conformal(CalibratedMethod):
         self.folds = folds
         self.mondrian = mondrian
         self.smoothed = smoothed
+        self.shift = shift
         self.randomised = randomised
         self.penalty = penalty
         self.k_reg = k_reg
@@ -126,6 +151,7 @@ class Conformal(CalibratedMethod):
     def fit(self, X, y, groups=None) -> Conformal:
         """Fit the classifier and calibrate. X: (m, d) finite numbers; y, groups: (m,)."""
         X, y, codes, groups = self._checked(X, y, groups)
+        self._check_shift()
         rng = self._generator("fit")
         calibration_parts = self._calibration_parts(codes, groups, rng)
         u = rng.random(len(y))
@@ -135,10 +161,16 @@ class Conformal(CalibratedMethod):
             part = self._fitted_without(rows, X, y, number, groups)
             self.fitted_.append(part)
             scores, name = self._scores(part, X[rows], u[rows])
+            if self.shift:
+                self.calibration_ = _Calibration(X, rows, codes[rows], scores.argmin(axis=1))
             scores = scores[np.arange(len(rows)), codes[rows]]
             self.sizes_.append(usual_size(name, scores))
-            by_class = [scores[codes[rows] == code] for code in range(len(self.classes_))]
-            self.scores_.append([np.sort(group) for group in (by_class if self.mondrian else [scores])])
+            members = [np.flatnonzero(codes[rows] == code) for code in range(len(self.classes_))]
+            members = members if self.mondrian else [np.arange(len(rows))]
+            ranked = [group[np.argsort(scores[group], kind="stable")] for group in members]
+            self.scores_.append([scores[group] for group in ranked])
+            if self.shift:
+                self.members_ = ranked
             counts += np.bincount(codes[rows], minlength=len(counts))
         self.calibration_counts_ = counts  # (c,) calibration examples of each class
         self.counted_ = (counts if self.mondrian else np.full(len(counts), counts.sum())) + 1
@@ -151,21 +183,32 @@ class Conformal(CalibratedMethod):
         u, tau = rng.random((2, len(X)))
         n, c = len(X), len(self.classes_)
         greater, equal, total = np.zeros((n, c), np.int64), np.ones((n, c), np.int64), np.zeros((n, c))
+        counted: np.ndarray = self.counted_
+        weights = None
         for part, groups, size in zip(self.fitted_, self.scores_, self.sizes_, strict=True):
             scores, _ = self._scores(part, X, u)
             total += scores
+            if self.shift and n:
+                weights = self._shift_weights(X, scores)
+                equal[:] = weights.new
+                sums = [np.append(0, np.cumsum(weights.weights[group])) for group in self.members_]
+                counted = np.array([own[-1] for own in sums]) + np.broadcast_to(weights.new, (n, c))
             for column in range(c):
-                group = groups[column if self.mondrian else 0]
-                above, ties = counts_against(group, scores[:, column], size)
+                place = column if self.mondrian else 0
+                totals = sums[place] if weights is not None else None
+                above, ties = counts_against(groups[place], scores[:, column], size, totals)
                 greater[:, column] += above
                 equal[:, column] += ties
         nonconformity = total / len(self.fitted_)
         extra = {"n_greater": greater, "n_equal": equal, "nonconformity": nonconformity}
+        if self.shift:
+            own = np.ones((n, c)) if weights is None else weights.new / counted
+            extra["own_share"] = own
         if self.smoothed:
-            p = (greater + tau[:, None] * equal) / self.counted_
+            p = (greater + tau[:, None] * equal) / counted
             extra["tau"] = tau
         else:
-            p = (greater + equal) / self.counted_
+            p = (greater + equal) / counted
         columns = argmax_with_tie_break(p, -nonconformity)
         return {"p-value": Prediction(self.classes_, p, "p-value", self.classes_[columns], extra)}
 
@@ -173,7 +216,28 @@ class Conformal(CalibratedMethod):
         """Return (n, c) p-values of test examples X (n, d), with columns in the order of ``classes_``."""
         return self.confident_predict(X)["p-value"].scores.copy()
 
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        """Those of the calibrated classifier, and with ``shift`` those of the last weights."""
+        return {**super().fit_metrics_, **getattr(self, "shift_metrics_", {})}
+
     # ---- parts of fit and confident_predict
+
+    def _check_shift(self) -> None:
+        if self.shift and self.kind != "split":
+            raise ConfmlError("shift needs kind 'split', got 'cross'", hint="use split")
+        if self.shift == LABEL and self.mondrian:
+            raise ConfmlError(MONDRIAN_LABEL, hint="remove shift")
+
+    def _shift_weights(self, X: np.ndarray, scores: np.ndarray) -> ShiftWeights:
+        """Return the weights for the test examples X (n, d) with nonconformity scores (n, c)."""
+        part: _Calibration = self.calibration_
+        if self.shift == COVARIATE:
+            weights = covariate_weights(part.X, X, part.rows)
+        else:
+            weights = label_weights(part.predicted, part.codes, scores.argmin(axis=1), len(self.classes_))
+        self.shift_metrics_ = weights.metrics
+        return weights
 
     def _scores(self, part: FittedPart, X: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, str]:
         """Return (n, c) nonconformity of every label for examples X (n, d), and the score's name.
@@ -197,6 +261,16 @@ class Conformal(CalibratedMethod):
             return saps_scores(values, u if self.randomised else None, self.penalty), score
         penalty = (self.penalty, self.k_reg) if score == "raps" else ()
         return aps_scores(values, u if self.randomised else None, *penalty), score
+
+
+class _Calibration(NamedTuple):
+    """Training examples X (m, d) before the steps, and rows, class codes and predicted classes (k,) of the
+    calibration part."""
+
+    X: np.ndarray
+    rows: np.ndarray
+    codes: np.ndarray
+    predicted: np.ndarray
 
 
 def make(method: Method, settings: Mapping[str, Any]) -> Conformal:

@@ -149,16 +149,23 @@ def usual_size(name: str, calibration: np.ndarray) -> float:
     return float(np.median(finite)) if name == "margin" and len(finite) else 0.0
 
 
-def counts_against(calibration: np.ndarray, scores: np.ndarray, size: float) -> tuple[np.ndarray, np.ndarray]:
+def counts_against(
+    calibration: np.ndarray, scores: np.ndarray, size: float, totals: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return (n,) how many sorted ``calibration`` scores (m,) exceed, and how many equal, ``scores`` (n,).
 
     Scores are equal up to rounding errors (`ROUNDING`, relative to the score or to ``size``): the same matrix
     product has other last digits in a batch of another size. Without a tolerance, examples with the same
     features have unequal scores, and a p-value depends on the other test examples. The tolerance can only
     raise p-values that are not smoothed, so their bounds hold.
+
+    totals: (m + 1,) sums of the weights of the examples before each place of ``calibration``; sums of weights
+    are then returned in place of numbers.
     """
     near = ROUNDING * np.maximum(np.abs(scores), size)
     near[np.isinf(near)] = 0.0
     up_to = np.searchsorted(calibration, scores + near, side="right")
     below = np.searchsorted(calibration, scores - near, side="left")
+    if totals is not None:
+        return totals[-1] - totals[up_to], totals[up_to] - totals[below]
     return len(calibration) - up_to, up_to - below

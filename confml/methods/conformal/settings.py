@@ -7,6 +7,7 @@ from typing import Any
 
 from confml.errors import ConfigError
 from confml.methods.conformal.scores import OF_SHARES, RANDOMISED, SCORES
+from confml.methods.shift import COVARIATE, LABEL, shift_parameter
 from confml.plugins.parameters import (
     AnyOf,
     Choice,
@@ -35,6 +36,7 @@ PARAMETERS = {
     f"{KEY}__folds": Integer("number of folds of cross", low=2),
     f"{KEY}__mondrian": Flag("label-conditional p-values: count only calibration examples of the label"),
     f"{KEY}__smoothed": Flag("break ties between scores at random"),
+    f"{KEY}__shift": shift_parameter((COVARIATE, LABEL)),
     f"{KEY}__randomised": Flag("count a random fraction of the own probability in aps, raps and saps"),
     f"{KEY}__penalty": Number(
         "penalty of raps for each rank after k_reg, of saps for each rank after the first", low=0
@@ -45,11 +47,13 @@ PARAMETERS = {
         "random seed if no generator is given", of=(Integer("a seed", low=0), Nothing("random"))
     ),
 }
+MONDRIAN_LABEL = "label-conditional (mondrian) p-values are valid under label shift without weights"
 TUNE, INNER = f"{KEY}__tune", f"{KEY}__inner"  # set by a run, never in a config
 # A setting that has no effect unless another setting has one of these values.
 ONLY_FOR = {
     f"{KEY}__calibration": (KEY, ("split",)),
     f"{KEY}__folds": (KEY, ("cross",)),
+    f"{KEY}__shift": (KEY, ("split",)),
     f"{KEY}__randomised": (f"{KEY}__nonconformity", RANDOMISED),
     f"{KEY}__penalty": (f"{KEY}__nonconformity", ("raps", "saps")),
     f"{KEY}__k_reg": (f"{KEY}__nonconformity", ("raps",)),
@@ -94,3 +98,5 @@ def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str])
     for setting, (other, wanted) in ONLY_FOR.items():
         if setting in settings and settings.get(other) not in wanted:
             raise ConfigError(f"{setting} needs {other}: {' or '.join(wanted)}")
+    if settings.get(f"{KEY}__shift") == LABEL and settings.get(f"{KEY}__mondrian"):
+        raise ConfigError(MONDRIAN_LABEL, hint=f"remove {KEY}__shift")

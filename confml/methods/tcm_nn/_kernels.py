@@ -121,10 +121,11 @@ def new_alphas(nearest, ks, alphas, lowest):
 
 
 @kernel
-def base_counts(ranked, starts, label_conditional, alphas, greater, equal):
-    """Count the training alphas above, and equal to, each new one.
+def base_counts(ranked, totals, starts, label_conditional, alphas, greater, equal):
+    """Count the training alphas above, and equal to, each new one, by weight.
 
-    ranked (q, m): ascending alphas, per class if ``label_conditional``, else of all examples.
+    ranked (q, m): ascending alphas, per class if ``label_conditional``, else of all examples. totals
+    (q, m + 1), or (1, m + 1) for all values of k: summed weights of the examples before each place.
     """
     rows, classes, wanted = alphas.shape
     for r in range(rows):
@@ -148,7 +149,8 @@ def base_counts(ranked, starts, label_conditional, alphas, greater, equal):
                             lo = middle + 1
                         else:
                             hi = middle
-                greater[r, j, q], equal[r, j, q] = last - lo, lo - below
+                total = totals[min(q, len(totals) - 1)]
+                greater[r, j, q], equal[r, j, q] = total[last] - total[lo], total[lo] - total[below]
 
 
 @kernel
@@ -191,19 +193,19 @@ def may_cross(bounds, t, gap, alphas, lowest, others):
 
 
 @kernel
-def _recount(before, after, alpha, greater, equal):
-    """Counts after an example's strangeness went from ``before`` to ``after``."""
-    greater += np.int64(after > alpha) - np.int64(before > alpha)
-    equal += np.int64(after == alpha) - np.int64(before == alpha)
+def _recount(before, after, alpha, weight, greater, equal):
+    """Counts after the strangeness of an example of this weight went from ``before`` to ``after``."""
+    greater += weight * (np.int64(after > alpha) - np.int64(before > alpha))
+    equal += weight * (np.int64(after == alpha) - np.int64(before == alpha))
     return greater, equal
 
 
 @kernel
-def update_counts(distance, z, same, other, bounds, ks, alphas, lowest, others, greater, equal):
+def update_counts(distance, z, same, other, bounds, weight, ks, alphas, lowest, others, greater, equal):
     """Update the counts of one new example for one training example of class z at a known distance.
 
-    same, other (K,) and bounds (5, q) of the training example; alphas, greater, equal (c, q) and lowest (q,)
-    of the new example. Sums are computed again in ascending order.
+    same, other (K,), bounds (5, q) and weight of the training example; alphas, greater, equal (c, q) and
+    lowest (q,) of the new example. Sums are computed again in ascending order.
     """
     k_max = ks[-1]
     if distance < same[k_max - 1]:
@@ -221,8 +223,9 @@ def update_counts(distance, z, same, other, bounds, ks, alphas, lowest, others, 
             if place + 1 == ks[q]:
                 if entered:
                     greater[z, q], equal[z, q] = _recount(
-                        bounds[ALPHA, q], strangeness(own, rest), alphas[z, q], greater[z, q], equal[z, q]
-                    )
+                        bounds[ALPHA, q], strangeness(own, rest), alphas[z, q], weight,
+                        greater[z, q], equal[z, q],
+                    )  # fmt: skip
                 q += 1
     if others and distance < other[k_max - 1]:
         rest = 0.0
@@ -241,20 +244,20 @@ def update_counts(distance, z, same, other, bounds, ks, alphas, lowest, others, 
                     for j in range(len(alphas) if after >= lowest[q] else 0):
                         if j != z:
                             greater[j, q], equal[j, q] = _recount(
-                                before, after, alphas[j, q], greater[j, q], equal[j, q]
+                                before, after, alphas[j, q], weight, greater[j, q], equal[j, q]
                             )
                 q += 1
 
 
 @kernel
 def update_counts_by_scan(
-    block, norms, slack, usable, factor, unit, low, limits, X, Q, starts, same, other, bounds, ks,
+    block, norms, slack, usable, factor, unit, low, limits, X, Q, starts, same, other, bounds, weights, ks,
     alphas, lowest, others, greater, equal,
 ):  # fmt: skip
     """Update the base counts of a block of new examples by a scan over their similarities to all examples.
 
     block (b, m); norms, slack, usable (b,), factor, unit, low (m,): of the `DistanceFilter`; limits (2, m):
-    its ``similarity_limits`` at the distances of `influence_radius`. Q (b, d), X (m, d).
+    its ``similarity_limits`` at the distances of `influence_radius`. Q (b, d), X (m, d). weights (m,): int64.
     """
     hits, words = mark_space(block.shape[1])
     for r in range(block.shape[0]):
@@ -283,8 +286,8 @@ def update_counts_by_scan(
                     if may_cross(bounds, t, gap, alphas_z, lowest_z, others):
                         distance = np.sqrt(squared_distance_of_rows(Q, r, X, t))
                         update_counts(
-                            distance, z, same[t], other[t], bounds[t], ks, alphas[r], lowest_z, others,
-                            greater[r], equal[r],
+                            distance, z, same[t], other[t], bounds[t], weights[t], ks, alphas[r], lowest_z,
+                            others, greater[r], equal[r],
                         )  # fmt: skip
 
 
@@ -314,13 +317,13 @@ def _widen(entry, by):
 
 @kernel
 def update_counts_by_trees(
-    Q, owner, roots, first, count, child, rows, lows, highs, nodes, same, other, bounds, ks,
+    Q, owner, roots, first, count, child, rows, lows, highs, nodes, same, other, bounds, weights, ks,
     alphas, lowest, others, greater, equal,
 ):  # fmt: skip
     """Update the base counts of new examples Q (b, d), visiting only boxes where a change can matter.
 
     roots to highs: the trees, see `_kernels_tree`; owner (roots,): the class of each tree; nodes: the bounds
-    of the nodes. same, other, bounds: in the order of the trees.
+    of the nodes. same, other, bounds, weights: in the order of the trees.
     """
     leaves, last = len(first), len(ks) - 1
     waiting, squares = np.empty(DEPTH, np.int64), np.empty(LEAF)
@@ -356,6 +359,6 @@ def update_counts_by_trees(
                     t, distance = first[node] + e, np.sqrt(squares[e])
                     if may_cross(bounds, t, distance, alphas_z, lowest_z, others):
                         update_counts(
-                            distance, z, same[t], other[t], bounds[t], ks, alphas[r], lowest_z, others,
-                            greater[r], equal[r],
+                            distance, z, same[t], other[t], bounds[t], weights[t], ks, alphas[r], lowest_z,
+                            others, greater[r], equal[r],
                         )  # fmt: skip

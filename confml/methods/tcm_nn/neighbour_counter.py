@@ -203,12 +203,20 @@ class NeighbourCounter:
     # ---- new examples
 
     def counts(
-        self, same: np.ndarray, other: np.ndarray, T: np.ndarray, ks, label_conditional: bool = False
+        self,
+        same: np.ndarray,
+        other: np.ndarray,
+        T: np.ndarray,
+        ks,
+        label_conditional: bool = False,
+        weights: np.ndarray | None = None,
+        new_weights: np.ndarray | None = None,
     ) -> Counts:
         """Counts for new examples T (r, d), each added alone to the training set.
 
         same, other: the result of `lists`. ks: ascending values of k. label_conditional: count only examples
-        of the label in question (Mondrian p-values).
+        of the label in question (Mondrian p-values). weights (m,), new_weights (r,): whole numbers; the
+        counts are then sums of weights. By default each example has weight 1.
         """
         ks = np.asarray(ks, dtype=np.int64)
         if not (
@@ -218,7 +226,12 @@ class NeighbourCounter:
                 f"ks must ascend from 1 to at most {same.shape[1]}, the length of the lists, got {ks}"
             )
         T = self.scale.apply(T)
-        base = _Base(self, same, other, ks, label_conditional)
+        if weights is None:
+            weights = np.ones(len(self.X), dtype=np.int64)
+            totals = np.arange(len(self.X) + 1)[None]
+        else:
+            weights, totals = np.asarray(weights, dtype=np.int64)[self.order], None
+        base = _Base(self, same, other, ks, label_conditional, weights, totals)
         shape = len(T), self.classes, len(ks)
         counts = Counts(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape))
         if self._tree:
@@ -230,7 +243,8 @@ class NeighbourCounter:
                 self._dense_counts(DirectDistances(self.X), base, T[abandoned], again)
                 for array, values in zip(counts, again, strict=True):
                     array[abandoned] = values
-        np.add(counts.equal, 1, out=counts.equal)
+        own = 1 if new_weights is None else np.asarray(new_weights, dtype=np.int64)[:, None, None]
+        np.add(counts.equal, own, out=counts.equal)
         return counts
 
     def _dense_counts(self, distance_filter, base: _Base, T: np.ndarray, counts: Counts) -> np.ndarray:
@@ -265,7 +279,7 @@ class NeighbourCounter:
             greater, equal, alphas, lowest = base.begin(found, counts, start)
             kernels.update_counts_by_scan(
                 block, rows.norms, rows.slack, usable, distance_filter.factor, distance_filter.unit, low,
-                limits, self.X, Q, self.starts, base.same, base.other, base.bounds, base.ks,
+                limits, self.X, Q, self.starts, base.same, base.other, base.bounds, base.weights, base.ks,
                 alphas, lowest, base.others, greater, equal,
             )  # fmt: skip
 
@@ -288,6 +302,7 @@ class NeighbourCounter:
         trees = _Trees(self.X[order], starts)
         order = order[trees.order]
         same, other, bounds = base.same[order], base.other[order], base.bounds[order]
+        weights = base.weights[order]
         nodes = np.empty((trees.nodes, 5, len(base.ks)))
         kernels.node_bounds(bounds, trees.first, trees.count, trees.child, nodes)
         size = self.sizes.block_for(self.classes * k)
@@ -299,7 +314,7 @@ class NeighbourCounter:
             tree_kernels.nearest_of_classes(Q, *search.arrays, nearest)
             greater, equal, alphas, lowest = base.begin(nearest, counts, start)
             kernels.update_counts_by_trees(
-                Q, owner, *trees.arrays, nodes, same, other, bounds, base.ks,
+                Q, owner, *trees.arrays, nodes, same, other, bounds, weights, base.ks,
                 alphas, lowest, base.others, greater, equal,
             )  # fmt: skip
 
@@ -307,20 +322,38 @@ class NeighbourCounter:
 
 
 class _Base:
-    """Bounds and sorted alphas of the training set for some values of k; rows sorted by class."""
+    """Bounds and sorted alphas of the training set for some values of k; rows sorted by class.
 
-    def __init__(self, counter: NeighbourCounter, same, other, ks: np.ndarray, label_conditional: bool):
+    weights: (m,) int64. totals: (q, m + 1) their sums in the order of the alphas; computed if None.
+    """
+
+    def __init__(
+        self,
+        counter: NeighbourCounter,
+        same,
+        other,
+        ks: np.ndarray,
+        label_conditional: bool,
+        weights: np.ndarray,
+        totals: np.ndarray | None,
+    ):
+        self.weights = weights
         self.ks, self.label_conditional, self.starts = ks, label_conditional, counter.starts
         self.others = not label_conditional and counter.classes > 1
         self.same, self.other = np.asarray(same)[counter.order], np.asarray(other)[counter.order]
         self.bounds = np.empty((len(same), 5, len(ks)))
         kernels.base_bounds(self.same, self.other, ks, self.bounds)
-        self.ranked = np.ascontiguousarray(self.bounds[:, kernels.ALPHA].T)
-        if label_conditional:
-            for first, last in zip(self.starts[:-1], self.starts[1:], strict=True):
-                self.ranked[:, first:last].sort(axis=1)
-        else:
-            self.ranked.sort(axis=1)
+        alphas = np.ascontiguousarray(self.bounds[:, kernels.ALPHA].T)
+        ends = self.starts if label_conditional else self.starts[[0, -1]]
+        if totals is None:
+            totals = np.zeros((len(ks), len(weights) + 1), dtype=np.int64)
+            order = np.empty(alphas.shape, dtype=np.int64)
+            for first, last in zip(ends[:-1], ends[1:], strict=True):
+                order[:, first:last] = first + np.argsort(alphas[:, first:last], axis=1, kind="stable")
+            np.cumsum(weights[order], axis=1, out=totals[:, 1:])
+        self.ranked, self.totals = alphas, totals
+        for first, last in zip(ends[:-1], ends[1:], strict=True):
+            self.ranked[:, first:last].sort(axis=1)
 
     def begin(self, nearest: np.ndarray, counts: Counts, start: int) -> tuple[np.ndarray, ...]:
         """Alphas of a block of new examples and their counts among the base alphas: (greater, equal, alphas,
@@ -329,7 +362,9 @@ class _Base:
         greater, equal, alphas = counts.greater[rows], counts.equal[rows], counts.alpha[rows]
         lowest = np.empty(alphas.shape)
         kernels.new_alphas(nearest, self.ks, alphas, lowest)
-        kernels.base_counts(self.ranked, self.starts, self.label_conditional, alphas, greater, equal)
+        kernels.base_counts(
+            self.ranked, self.totals, self.starts, self.label_conditional, alphas, greater, equal
+        )
         return greater, equal, alphas, lowest
 
 

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
 
 from confml._seeds import derived_generator
 from confml._threads import cpu_seconds
+from confml.errors import ConfmlError
+from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
 from confml.methods.few_rows import FewRows, prediction_of_counts
+from confml.methods.shift import (
+    COVARIATE,
+    COVARIATE_METRICS,
+    ShiftWeights,
+    covariate_weights,
+    shift_parameter,
+)
 from confml.methods.tcm_nn.neighbour_counter import ENGINES, BlockSizes, Counts, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass
 from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, check_parameters
@@ -43,6 +52,12 @@ class TCMNN(Method):
     each test example, which makes the p-value of the true label exactly uniform. mondrian: label-conditional
     p-values, which count only examples of label j for j and divide by m_j + 1; they are valid per class.
 
+    shift: ``covariate`` weights the examples for a test part with another distribution of the features, which
+    is learnt from all test examples together, without labels: ``p_j = (sum of the w_i with alpha_i >=
+    alpha_new + w) / (sum of all w_i + w)``, with weights w_i of the training examples and w of the new one
+    (Tibshirani et al. 2019; see ``confml describe conformal``). The numbers in ``extra`` are then sums of
+    weights in a small unit. ``shift.csv`` reports the effective sample size.
+
     The only view is ``p-value``, with ``extra``: ``n_greater``, ``n_equal`` (n, c), the number of examples
     whose strangeness exceeds and equals that of the new example (which is among the equal ones), ``alpha``
     (n, c), and ``tau`` (n,) if smoothed.
@@ -61,10 +76,12 @@ class TCMNN(Method):
     name = "tcm-nn"
     version = 2
     learns_online = True
+    metrics: ClassVar[Mapping[str, Metric]] = COVARIATE_METRICS
     parameters = {
         "k": Integer("number of nearest neighbours", low=1),
         "smoothed": Flag("break ties between strangeness values at random"),
         "mondrian": Flag("count only examples of the label in question (label-conditional p-values)"),
+        "shift": shift_parameter((COVARIATE,)),
         "random_state": AnyOf(
             "seed of smoothed p-values where no generator is given",
             of=(Integer("a seed", low=0), Nothing("drawn anew")),
@@ -74,10 +91,11 @@ class TCMNN(Method):
     _engine: str | None = None  # one of ENGINES; by default the fastest for the sizes
     _sizes: BlockSizes | None = None
 
-    def __init__(self, k=1, smoothed=False, mondrian=False, random_state=None):
+    def __init__(self, k=1, smoothed=False, mondrian=False, shift=None, random_state=None):
         self.k = k
         self.smoothed = smoothed
         self.mondrian = mondrian
+        self.shift = shift
         self.random_state = random_state
 
     # ---- scikit-learn's interface
@@ -87,6 +105,7 @@ class TCMNN(Method):
         X, codes = self.check_fit_data(X, y)
         self.counter_ = NeighbourCounter(X, codes, self._engine, self._sizes)
         self.lists_ = self.counter_.lists(_useful(self.k, len(X)))
+        self.shift_X_ = X if self.shift else None
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
@@ -94,8 +113,22 @@ class TCMNN(Method):
         X = self.check_predict_data(X)
         counter = self.counter_
         fitted_k = self.lists_[0].shape[1]  # whatever k was set to since
-        counts = counter.counts(*self.lists_, X, [fitted_k], self.mondrian)
-        return self._views(counter, self.classes_, counts, 0, rng)
+        weights = self._shift_weights(self.shift_X_, X)
+        counts = counter.counts(*self.lists_, X, [fitted_k], self.mondrian, *_whole(weights))
+        return self._views(counter, self.classes_, counts, 0, rng, weights)
+
+    @property
+    def fit_metrics_(self) -> dict[str, float]:
+        """With ``shift``, the metrics of the weights of the last test examples."""
+        return dict(getattr(self, "shift_metrics_", {}))
+
+    def _shift_weights(self, X: np.ndarray | None, T: np.ndarray) -> ShiftWeights | None:
+        """Return the weights of the training examples X for the test examples T; None without shift."""
+        if X is None or not len(T):
+            return None
+        weights = covariate_weights(X, T, np.arange(len(X)))
+        self.shift_metrics_ = weights.metrics
+        return weights
 
     def predict_p_values(self, X) -> np.ndarray:
         """Return the p-values (n, c) of test examples X (n, d), columns in the order of ``classes_``."""
@@ -103,7 +136,7 @@ class TCMNN(Method):
 
     def for_few_rows(self) -> FewRows | None:
         """Return the fit for few new rows; None for a subclass, whose predictions may differ."""
-        if type(self) is not TCMNN:
+        if type(self) is not TCMNN or self.shift:
             return None
         counter, order = self.counter_, self.counter_.order
         same, other = (lists[order] for lists in self.lists_)
@@ -117,12 +150,20 @@ class TCMNN(Method):
         counts: Counts,
         q: int,
         rng: np.random.Generator | None,
+        weights: ShiftWeights | None = None,
     ) -> dict[str, Prediction]:
         sizes = np.diff(counter.starts)
-        counted = (sizes if self.mondrian else sizes.sum()) + 1
+        more = {}
+        if weights is not None:
+            ranked = np.append(0, np.cumsum(weights.weights[counter.order]))
+            sizes = np.diff(ranked[counter.starts])
+        counted = sizes if self.mondrian else sizes.sum()
+        counted = counted + (1 if weights is None else weights.new)
+        if weights is not None:
+            more["own_share"] = np.broadcast_to(weights.new / counted, counts.alpha.shape[:2])
         number = len(counts.alpha)
         tau = (rng or np.random.default_rng(self.random_state)).random(number) if self.smoothed else None
-        return {"p-value": prediction_of(classes, counts, q, counted, tau)}
+        return {"p-value": prediction_of(classes, counts, q, counted, tau, more)}
 
     # ---- one pass for a whole grid
 
@@ -146,8 +187,9 @@ class TCMNN(Method):
         rng: np.random.Generator | None = None,
         state: Mapping[str, np.ndarray] | None = None,
     ) -> Iterator[tuple[dict[str, Any], Views]]:
-        """As in the contract. All k share one pass over the training pairs and one over the test examples (a
-        second one if ``mondrian`` takes both values); each point is charged an equal part of the time."""
+        """As in the contract. All k share one pass over the training pairs and one over the test examples, or
+        one for each pair of values of ``mondrian`` and ``shift``; each point is charged an equal part of the
+        time."""
         methods = [clone(self).set_params(**point) for point in grid]
         for method in methods:
             check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
@@ -162,19 +204,25 @@ class TCMNN(Method):
         lists = _lists_of(state, len(X), max(ks)) or counter.lists(max(ks))
         trained = cpu_seconds()
         wanted, counts = {}, {}
-        for mondrian in {method.mondrian for method in methods}:
-            wanted[mondrian] = sorted(
-                {k for k, method in zip(ks, methods, strict=True) if method.mondrian == mondrian}
+        shifted = any(method.shift for method in methods)
+        weights = {None: None, COVARIATE: fitted._shift_weights(X, T) if shifted else None}
+        for kind in {(method.mondrian, method.shift) for method in methods}:
+            mondrian, shift = kind
+            wanted[kind] = sorted(
+                {k for k, method in zip(ks, methods, strict=True) if (method.mondrian, method.shift) == kind}
             )
-            counts[mondrian] = counter.counts(*lists, T, wanted[mondrian], label_conditional=mondrian)
+            counts[kind] = counter.counts(*lists, T, wanted[kind], mondrian, *_whole(weights[shift]))
         tested = cpu_seconds()
         for point, method, k in zip(grid, methods, ks, strict=True):
-            own_counts, q = counts[method.mondrian], wanted[method.mondrian].index(k)
+            kind = method.mondrian, method.shift
+            own_counts, q = counts[kind], wanted[kind].index(k)
             point_rng = None if rng is None else derived_generator(rng, point)
             if point_rng is not None and method.random_state is None:  # drawn first, as in the default loop
                 method.random_state = int(point_rng.integers(2**31))
-            views = method._views(counter, fitted.classes_, own_counts, q, point_rng)
-            yield dict(point), Views(views, (trained - started) / len(ks), (tested - trained) / len(ks))
+            own_weights = weights[method.shift]
+            views = method._views(counter, fitted.classes_, own_counts, q, point_rng, own_weights)
+            seconds = (trained - started) / len(ks), (tested - trained) / len(ks)
+            yield dict(point), Views(views, *seconds, own_weights.metrics if own_weights else None)
 
     # ---- one example at a time
 
@@ -193,6 +241,11 @@ class TCMNN(Method):
         methods = [clone(self).set_params(**point) for point in grid]
         for method in methods:
             check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
+            if method.shift:
+                raise ConfmlError(
+                    "shift needs the whole test part, and protocol online predicts one example at a time",
+                    hint="remove shift",
+                )
         X, X_new = (np.ascontiguousarray(part, dtype=np.float64) for part in (X, X_new))
         codes, new_codes = (np.searchsorted(classes, labels) for labels in (y, y_new))
         found, seconds = {}, {}
@@ -214,12 +267,15 @@ class TCMNN(Method):
             if method.smoothed:
                 tau = (point_rng or np.random.default_rng(method.random_state)).random(len(X_new))
             before = len(X) + np.arange(len(X_new))
-            view = prediction_of(classes, counts, ks.index(method.k), counted, tau, before)
+            view = prediction_of(classes, counts, ks.index(method.k), counted, tau, {"learnt": before})
             yield dict(point), Views({"p-value": view}, *seconds[method.mondrian])
 
     def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
-        """Return the block size for some seconds of work; None if the whole test part takes no longer."""
-        if train_rows * test_rows <= _BLOCK_PAIRS:
+        """Return the block size for some seconds of work; None if the whole test part takes no longer.
+
+        With ``shift``, the weights are learnt from the whole test part.
+        """
+        if self.shift or train_rows * test_rows <= _BLOCK_PAIRS:
             return None
         return max(200, _BLOCK_PAIRS // train_rows)
 
@@ -240,16 +296,20 @@ def prediction_of(
     q: int,
     counted: np.ndarray | int,
     tau: np.ndarray | None,
-    learnt: np.ndarray | None = None,
+    more: dict[str, np.ndarray] | None = None,
 ) -> Prediction:
     """Return the view ``p-value`` from the counts of r new examples, for the value of k at index ``q``.
 
     counted: denominators of the p-values, of a shape that fits (r, c). tau: (r,) for smoothed p-values.
-    learnt: (r,) number of examples learnt before each, in an online pass.
+    more: further arrays of ``extra``, such as the number ``learnt`` (r,) of examples before each one.
     """
     greater, equal, alpha = (np.ascontiguousarray(array[:, :, q]) for array in counts)
-    more = {} if learnt is None else {"learnt": learnt}
     return prediction_of_counts(classes, greater, equal, alpha, counted, tau, more)
+
+
+def _whole(weights: ShiftWeights | None) -> tuple[np.ndarray, ...]:
+    """Return the arguments of `NeighbourCounter.counts` for weights."""
+    return () if weights is None else (weights.weights, weights.new[:, 0])
 
 
 def _useful(k: int, m: int) -> int:

@@ -132,7 +132,7 @@ def _over_splits(key: tuple, own: list[CertifiedSplit]) -> tuple:
     return (*key, DELTA, len(own), len(kept), *means, broken, own[0].needed, size)
 
 
-def _halves(result: CellResult) -> tuple[np.ndarray, np.ndarray]:
+def halves(result: CellResult) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions of the calibration half and of the other half, equal for all methods."""
     rng = stable_generator("certified", result.cell.dataset, result.cell.split)
     half, rest = np.array_split(rng.permutation(len(result.truth)), 2)
@@ -142,7 +142,7 @@ def _halves(result: CellResult) -> tuple[np.ndarray, np.ndarray]:
 def _half_rows(result: CellResult) -> Iterator[tuple[int, str]]:
     """(row, half) of each test example in its order."""
     names = np.full(len(result.truth), "calibration", dtype=object)
-    names[_halves(result)[1]] = "other"
+    names[halves(result)[1]] = "other"
     yield from zip(np.asarray(result.rows).tolist(), names.tolist(), strict=True)
 
 
@@ -150,7 +150,7 @@ def _certified_splits(result: CellResult, view: str, prediction: Prediction) -> 
     """Return the operating points of one view of a cell, one for each of `RISKS`."""
     cell = result.cell
     correct = np.asarray(prediction.labels == result.truth)
-    half, rest = _halves(result)
+    half, rest = halves(result)
     certainty = prediction.certainty
     for risk in RISKS:
         grid = threshold_grid(certainty[rest], len(half), risk, DELTA)

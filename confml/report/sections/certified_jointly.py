@@ -1,0 +1,399 @@
+"""Thresholds certified together over all methods and views of a data set: ``certified-jointly.csv``.
+
+The halves of each test part are those of ``certified.csv``. The thresholds of each path and their order are
+computed without the labels of the half that certifies (`confml.measures.certified_paths`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from confml.measures.certified import minimum_accepted, threshold_grid
+from confml.measures.certified_paths import CostTable, Path, certify_paths, least_loss, most_accepting
+from confml.report.sections.base import Item, Note, Section, Table
+from confml.report.sections.certified import DELTA, RISKS, halves
+from confml.report.summaries import mean_and_sd
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+ALL, PREDICTED, TRUE, COST = "all", "predicted class", "true class", "cost"
+COST_SHARES = (0.75, 0.5, 0.25)  # bounds on the expected cost, as shares of the price of abstaining
+_COST_THRESHOLDS = 20
+_ORDERING = 0.25  # share of the calibration half that orders the thresholds of a cost path
+GUARANTEES = {
+    ALL: "With probability at least {sure:g} over calibration halves, none of the thresholds certified for"
+    " the {candidates} views of this split accepts new rows with a risk above {limit:g}, so the chosen"
+    " one does not either.",
+    PREDICTED: "With probability at least {sure:g} over calibration halves, for none of the thresholds"
+    " certified for the {candidates} views and their predicted classes the accepted new rows with this"
+    " prediction have a risk above {limit:g}.",
+    TRUE: "With probability at least {sure:g} over calibration halves, for none of the thresholds certified"
+    " for the {candidates} views the accepted new rows of any class have a risk above {limit:g}, also if the"
+    " frequencies of the classes change.",
+    COST: "With probability at least {sure:g} over calibration halves, for none of the thresholds certified"
+    " for the {candidates} views the expected cost of a new row, with the price of abstaining, is above"
+    " {limit:g}.",
+}
+HEADER = (
+    *("dataset", "scope", "limit", "delta", "candidates", "splits", "certified", "method", "params", "view"),
+    *("chosen", "coverage", "observed", "broken", "needed", "calibration_rows", "guarantee"),
+)
+
+
+class Candidate(NamedTuple):
+    """One view of one cell: (n,) certainties, and codes of predicted and true labels.
+
+    classes: class labels of training. The code of a true label that training does not have is -1.
+    smallest_share: fraction of the training rows in the smallest class.
+    """
+
+    method: str
+    params: str
+    view: str
+    certainty: np.ndarray
+    predicted: np.ndarray
+    true: np.ndarray
+    classes: np.ndarray
+    smallest_share: float
+
+    @property
+    def correct(self) -> np.ndarray:
+        return self.predicted == self.true
+
+
+class JointSplit(NamedTuple):
+    """The chosen threshold of one split, or of one predicted class, with its counts.
+
+    limit: largest risk of the accepted rows, or for scope cost the largest expected cost per row. candidates:
+    number of views that are certified together. certified_points: number of certified thresholds of all
+    paths. class: the predicted class, empty for other scopes. threshold: None if nothing is certified.
+    accepted, p_value: of the calibration half. loss: number of errors among these, for scope cost the mean
+    cost per row. other_rows, other_accepted, other_loss: the same of the other half.
+    """
+
+    dataset: str
+    split: str
+    scope: str
+    limit: float
+    delta: float
+    candidates: int
+    certified_points: int
+    method: str
+    params: str
+    view: str
+    label: Any
+    threshold: float | None
+    calibration_rows: int
+    accepted: int
+    loss: float
+    p_value: float | None
+    needed: int
+    other_rows: int
+    other_accepted: int
+    other_loss: float
+
+
+class CertifiedJointly(Section):
+    """``certified-jointly.csv``: the best threshold of all methods and views, certified together.
+
+    The thresholds of all views of all method variants of a data set are tested together on the calibration
+    half of each test part, so the guarantee holds for the chosen method, view and threshold. (The thresholds
+    of ``certified.csv`` are certified each by itself, and the best of them has no guarantee.) One row per
+    scope and limit:
+
+    ``all``: risk of the accepted rows. ``predicted class``: a threshold for each predicted class, for the
+    risk of the accepted rows with this prediction; rows of classes without a certificate are not accepted.
+    ``true class``: one threshold, for the risk of the accepted rows of every class. ``cost``: one threshold,
+    for the expected cost per row; only with ``costs`` in the config and a price of abstaining, of which the
+    limits are 75, 50 and 25 %.
+
+    The chosen threshold is the certified one that accepts most calibration rows, for ``cost`` the one with
+    the smallest mean cost. limit: largest risk or cost. candidates: number of views certified together, the
+    smallest of a split. certified: number of splits with a certified threshold. method, params, view: the
+    candidate chosen most often, and chosen: on how many splits. coverage: mean accepted share of the other
+    half, 0 for splits without a certificate. observed: mean risk or cost of the other half over certified
+    splits. broken: number of certified splits where it is above the limit (half of a test part is a small
+    sample, so this does not refute the certificate). needed: number of accepted calibration rows without an
+    error that the first certificate of a path needs. guarantee: the guarantee in one sentence, for rows
+    drawn independently of the distribution of the test part. Not for ``protocol: online``, where each row
+    is predicted by another classifier.
+    """
+
+    name = "certified-jointly"
+    place = 95
+    needs = "thresholds in the config"
+    files = {
+        "certified-jointly.csv": "thresholds certified together for all methods and views",
+        "certified-jointly-splits.csv": "the chosen thresholds of each split",
+    }
+
+    def __init__(self, results: RunResults, folder: FilePath):
+        super().__init__(results, folder)
+        self._candidates: dict[tuple[str, str], list[Candidate]] = {}
+        self._halves: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        return bool(results.config.thresholds)
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        key = result.cell.dataset, result.cell.split
+        views = [
+            (name, view)
+            for name, view in result.views.items()
+            if len(view) >= 2 and not np.isnan(view.certainty).any() and "learnt" not in view.extra
+        ]
+        for name, view in views:
+            self._halves.setdefault(key, halves(result))
+            counts = result.train_class_counts
+            smallest = min(counts.values()) / max(sum(counts.values()), 1) if counts else 0.0
+            true = np.searchsorted(view.classes, result.truth)
+            true = np.minimum(true, len(view.classes) - 1)
+            self._candidates.setdefault(key, []).append(
+                Candidate(
+                    *(result.cell.method, result.cell.variant, name, view.certainty, view.predicted_columns),
+                    np.where(view.classes[true] == result.truth, true, -1),
+                    *(view.classes, smallest),
+                )
+            )
+        yield from ()
+
+    def items(self) -> Iterator[Item]:
+        costs = getattr(self.results.config, "costs", None)
+        found: list[JointSplit] = []
+        for key, candidates in self._candidates.items():
+            found += _joint_splits(key, candidates, *self._halves[key], costs)
+        if not found:
+            return
+        rows: dict[tuple, list[JointSplit]] = {}
+        for one in found:
+            rows.setdefault((one.dataset, one.scope, one.limit), []).append(one)
+        yield Table("certified-jointly.csv", HEADER, [_over_splits(key, own) for key, own in rows.items()])
+        header = ["class" if field == "label" else field for field in JointSplit._fields]
+        yield Table("certified-jointly-splits.csv", header, found)
+        if costs and not any(one.scope == COST for one in found):
+            yield Note(
+                "no expected cost is certified in certified-jointly.csv: costs needs a price of abstaining"
+                " above the smallest cost, and the cost of every prediction for the classes of a data set"
+            )
+
+
+def _joint_splits(key, candidates: Sequence[Candidate], half, rest, costs) -> Iterator[JointSplit]:
+    """Yield the chosen thresholds of one split for all scopes and limits."""
+    for risk in RISKS:
+        for scope, paths_of, choose in (
+            (ALL, _paths_of_all, most_accepting),
+            (TRUE, _paths_of_true_classes, most_accepting),
+        ):
+            delta = DELTA / len(candidates)
+            paths = [paths_of(one, half, rest, risk, delta) for one in candidates]
+            yield _chosen(key, scope, risk, candidates, paths, choose, half, rest, delta)
+        yield from _by_predicted_class(key, candidates, half, rest, risk)
+    table = _cost_table(costs, candidates[0].classes) if costs else None
+    if table is not None:
+        for share in COST_SHARES:
+            if table.scaled(share * table.abstain) > 0.0:  # else no expected cost is below it
+                yield _certified_cost(key, candidates, half, rest, table, share * table.abstain)
+
+
+# ---- one threshold
+
+
+def _paths_of_all(one: Candidate, half, rest, risk: float, delta: float) -> Path:
+    grid = threshold_grid(one.certainty[rest], len(half), risk, delta)
+    return Path.of_errors(None, one.certainty[half], one.correct[half], grid, risk)
+
+
+def _paths_of_true_classes(one: Candidate, half, rest, risk: float, delta: float) -> Path:
+    """The strictest threshold should accept enough rows of the smallest class."""
+    grid = threshold_grid(one.certainty[rest], int(len(half) * one.smallest_share), risk, delta)
+    return Path.of_every_class(
+        None, one.certainty[half], one.correct[half], grid, risk, one.true[half], len(one.classes)
+    )
+
+
+def _chosen(
+    key,
+    scope: str,
+    limit: float,
+    candidates: Sequence[Candidate],
+    paths: Sequence[Path],
+    choose: Callable,
+    half,
+    rest,
+    delta: float,
+) -> JointSplit:
+    """Return the chosen threshold of one path per candidate."""
+    certified = certify_paths(paths, DELTA)
+    best = choose(paths, certified)
+    start = (*key, scope, limit, DELTA, len(candidates), sum(certified))
+    needed = minimum_accepted(limit, delta)
+    if best is None:
+        return JointSplit._make(
+            (*start, "", "", "", "", None, len(half), 0, 0.0, None, needed, len(rest), 0, float("nan"))
+        )
+    one, path, place = candidates[best[0]], paths[best[0]], best[1]
+    threshold = float(path.thresholds[place])
+    taken = one.certainty[rest] >= threshold
+    return JointSplit._make(
+        (
+            *(*start, one.method, one.params, one.view, "", threshold, len(half), int(path.accepted[place])),
+            *(float(path.loss[place]), float(path.p_values[place]), needed, len(rest), int(taken.sum())),
+            float((taken & ~one.correct[rest]).sum()),
+        )
+    )
+
+
+# ---- a threshold for each predicted class
+
+
+def _by_predicted_class(key, candidates: Sequence[Candidate], half, rest, risk) -> Iterator[JointSplit]:
+    """Yield the thresholds of the predicted classes of one candidate: the one that accepts most rows.
+
+    Classes that are too rare for a certificate, by the predictions of the other half, have no path.
+    """
+    owners, labels, paths = [], [], []
+    expected = {}
+    for number, one in enumerate(candidates):
+        share = np.bincount(one.predicted[rest], minlength=len(one.classes)) / max(len(rest), 1)
+        for code in np.flatnonzero(share * len(half) >= minimum_accepted(risk, DELTA)).tolist():
+            expected[number, code] = int(share[code] * len(half))
+    delta = DELTA / max(len(expected), 1)
+    for (number, code), rows in expected.items():
+        one = candidates[number]
+        of_rest, of_half = rest[one.predicted[rest] == code], half[one.predicted[half] == code]
+        grid = threshold_grid(one.certainty[of_rest], rows, risk, delta)
+        owners.append(number)
+        labels.append(code)
+        paths.append(Path.of_errors(None, one.certainty[of_half], one.correct[of_half], grid, risk))
+    certified = certify_paths(paths, DELTA)
+    places = [
+        int(np.argmax(path.accepted[:count])) if count else -1
+        for path, count in zip(paths, certified, strict=True)
+    ]
+    accepted = np.zeros(len(candidates), dtype=np.int64)
+    for number, path, place in zip(owners, paths, places, strict=True):
+        accepted[number] += path.accepted[place] if place >= 0 else 0
+    best = int(np.argmax(accepted))
+    one = candidates[best]
+    start = (*key, PREDICTED, risk, DELTA, len(candidates), sum(certified))
+    needed = minimum_accepted(risk, delta)
+    chosen = [
+        (code, path, place)
+        for number, code, path, place in zip(owners, labels, paths, places, strict=True)
+        if number == best and place >= 0
+    ]
+    if not chosen:
+        yield JointSplit._make(
+            (*start, "", "", "", "", None, len(half), 0, 0.0, None, needed, len(rest), 0, float("nan"))
+        )
+    for code, path, place in chosen:
+        threshold = float(path.thresholds[place])
+        taken = (one.certainty[rest] >= threshold) & (one.predicted[rest] == code)
+        yield JointSplit._make(
+            (
+                *(*start, one.method, one.params, one.view, one.classes[code].item(), threshold, len(half)),
+                *(int(path.accepted[place]), float(path.loss[place]), float(path.p_values[place]), needed),
+                *(len(rest), int(taken.sum()), float((taken & ~one.correct[rest]).sum())),
+            )
+        )
+
+
+# ---- costs
+
+
+def _cost_table(costs, classes: np.ndarray) -> CostTable | None:
+    """Return the costs of the config for the classes of a data set; None if they do not fit these."""
+    matrix, abstain = costs.get("matrix"), costs.get("abstain")
+    names = [str(label) for label in classes.tolist()]
+    rows = {
+        str(true): {str(name): cost for name, cost in row.items()} for true, row in (matrix or {}).items()
+    }
+    known = all(name in rows.get(true, ()) for true in names for name in names if name != true)
+    if not known or isinstance(abstain, bool) or not isinstance(abstain, int | float):
+        return None
+    table = np.array([[rows[true].get(name, 0.0) for name in names] for true in names], dtype=np.float64)
+    return CostTable(table, float(abstain)) if abstain > table.min() >= 0.0 else None
+
+
+def _certified_cost(
+    key, candidates: Sequence[Candidate], half, rest, table: CostTable, bound: float
+) -> JointSplit:
+    """Return the threshold with the smallest mean cost that is certified for ``bound``.
+
+    The first part of the calibration half orders the thresholds by their mean cost, and the others test them.
+    """
+    first = int(_ORDERING * len(half))
+    ordering, testing = half[:first], half[first:]
+    abstain = table.scaled(table.abstain)
+    limit = float(table.scaled(bound))
+    paths, rows_cost = [], []
+    for one in candidates:
+        cost = table.of_rows(one.true, one.predicted)
+        scaled = table.scaled(cost)
+        places = np.linspace(0, len(rest) - 1, _COST_THRESHOLDS).astype(int)
+        grid = np.unique(np.sort(one.certainty[rest])[places])[::-1]
+        taken = one.certainty[ordering][:, None] >= grid
+        means = np.where(taken, scaled[ordering][:, None], abstain).sum(axis=0)
+        grid = grid[np.argsort(means, kind="stable")]
+        delta = DELTA / len(candidates)
+        paths.append(
+            Path.of_costs(None, one.certainty[testing], scaled[testing], grid, abstain, limit, delta)
+        )
+        rows_cost.append(cost)
+    certified = certify_paths(paths, DELTA)
+    best = least_loss(paths, certified)
+    start = (*key, COST, bound, DELTA, len(candidates), sum(certified))
+    if best is None:
+        return JointSplit._make(
+            (*start, "", "", "", "", None, len(testing), 0, float("nan"), None, 0, len(rest), 0, float("nan"))
+        )
+    one, path, place = candidates[best[0]], paths[best[0]], best[1]
+    threshold = float(path.thresholds[place])
+    cost = rows_cost[best[0]]
+    mean = [
+        float(np.where(one.certainty[rows] >= threshold, cost[rows], table.abstain).mean())
+        for rows in (testing, rest)
+    ]
+    return JointSplit._make(
+        (
+            *(*start, one.method, one.params, one.view, "", threshold),
+            *(len(testing), int(path.accepted[place])),
+            *(mean[0], float(path.p_values[place]), 0, len(rest)),
+            *(int((one.certainty[rest] >= threshold).sum()), mean[1]),
+        )
+    )
+
+
+# ---- over the splits
+
+
+def _over_splits(key: tuple, own: list[JointSplit]) -> tuple:
+    """Return one row of ``certified-jointly.csv``."""
+    _, scope, limit = key
+    splits: dict[str, list[JointSplit]] = {}
+    for one in own:
+        splits.setdefault(one.split, []).append(one)
+    coverage, observed, chosen = [], [], []
+    for parts in splits.values():
+        held = [one for one in parts if one.threshold is not None]
+        accepted = sum(one.other_accepted for one in held)
+        coverage.append(accepted / parts[0].other_rows if parts[0].other_rows else 0.0)
+        if held:
+            chosen.append((held[0].method, held[0].params, held[0].view))
+            loss = sum(one.other_loss for one in held)
+            observed.append(loss if scope == COST else loss / accepted if accepted else float("nan"))
+    best = max(dict.fromkeys(chosen), key=chosen.count, default=("", "", ""))
+    candidates = min(one.candidates for one in own)
+    guarantee = GUARANTEES[scope].format(sure=1 - DELTA, candidates=candidates, limit=limit)
+    return (
+        *key, DELTA, candidates, len(splits), len(chosen), *best, chosen.count(best),
+        mean_and_sd(coverage)[0], mean_and_sd(observed)[0], sum(value > limit for value in observed),
+        max(one.needed for one in own), min(one.calibration_rows for one in own), guarantee,
+    )  # fmt: skip

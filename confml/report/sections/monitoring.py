@@ -1,0 +1,178 @@
+"""Alarms of a change in an online pass: ``monitoring.csv`` and ``adaptive-levels.csv``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from confml.measures import Case
+from confml.measures.martingales import is_online
+from confml.measures.monitoring import (
+    BETTORS,
+    CUSUM_RUNS,
+    Alarm,
+    adaptive_levels,
+    cusum_alarms,
+    log_martingale,
+    shiryaev_roberts_alarms,
+)
+from confml.measures.validity import required_smoothed_p_values
+from confml.report.sections.base import Item, Note, Section, Table
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+CUSUM_THRESHOLD, RARE = 20, 10_000  # of CUSUM and of Shiryaev-Roberts
+EVIDENCE = 100  # of a martingale against exchangeability
+RATE, WINDOW = 0.005, 200
+NAMES = ("dataset", "method", "params", "split", "view")
+
+
+class MonitoringRow(NamedTuple):
+    """A martingale at its maximum, or an alarm.
+
+    statistic: simple-jumper, composite-jumper or histogram (martingales), cusum or shiryaev-roberts.
+    threshold: of alarms; mean_run: number of rows to an alarm without a change, at least (shiryaev-roberts)
+    or simulated (cusum). step: number of rows of the pass up to the maximum or the alarm, and row its row
+    number; change_after: step after which the change is estimated to be. log10_value: of the statistic.
+    """
+
+    statistic: str
+    threshold: float | None
+    mean_run: int | None
+    step: int | None
+    row: Any
+    change_after: int | None
+    log10_value: float | None
+    meaning: str
+
+
+class Monitoring(Section):
+    """``monitoring.csv``: changes that an online pass shows, and ``adaptive-levels.csv``.
+
+    The statistics bet against the smoothed p-values of the true labels, in the order of the pass. Three
+    martingales answer whether the whole pass is exchangeable: exchangeable rows reach C with probability at
+    most 1/C. CUSUM and Shiryaev-Roberts (of the simple jumper) raise alarms, start again after each one, and
+    estimate where the change is; one line per alarm, or one line that there is none. ``meaning`` says what
+    follows in words.
+
+    ``adaptive-levels.csv`` has adaptive conformal inference (Gibbs and Candes 2021, rate 0.005) as a
+    baseline: error rate and mean region size with the fixed level and with adaptive levels, and the largest
+    error rate of 200 consecutive rows. Its error rate approaches the level for every sequence, but it raises
+    no alarm, and no single region has a guarantee.
+    """
+
+    name = "monitoring"
+    place = 112
+    needs = "protocol: {kind: online}"
+    files = {
+        "monitoring.csv": "martingales and alarms of a change in an online pass",
+        "adaptive-levels.csv": "adaptive conformal inference on an online pass",
+    }
+
+    def __init__(self, results: RunResults, folder: Path):
+        super().__init__(results, folder)
+        self._rows: list[tuple] = []
+        self._adaptive: list[tuple] = []
+        self._alarms: list[str] = []
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        cell = result.cell
+        for view, prediction in result.views.items():
+            case = Case(prediction, result.truth)
+            if not is_online(case) or not len(case.truth):
+                continue
+            p = required_smoothed_p_values(case)
+            key = cell.dataset, cell.method, cell.variant, cell.split, view
+            found = list(monitoring_rows(p, np.asarray(result.rows).tolist()))
+            self._rows += [(*key, *row) for row in found]
+            for level in self.results.config.levels:
+                self._adaptive.append((*key, *_adaptive_row(case, level)))
+            alarm = next((row for row in found if row.statistic == "shiryaev-roberts" and row.step), None)
+            if alarm is not None:
+                self._alarms.append(f"{cell.dataset}, {self.results.label(cell)}: {alarm.meaning}")
+        yield from ()
+
+    def items(self) -> Iterator[Item]:
+        if self._rows:
+            yield Table("monitoring.csv", (*NAMES, *MonitoringRow._fields), self._rows)
+        if self._adaptive:
+            columns = ("level", "rate", "error", "adaptive_error", "worst_error", "adaptive_worst_error")
+            header = (*NAMES, *columns, "mean_size", "adaptive_mean_size")
+            yield Table("adaptive-levels.csv", header, self._adaptive)
+        yield from map(Note, self._alarms)
+
+
+def monitoring_rows(p: np.ndarray, rows: Sequence[Any]) -> Iterator[MonitoringRow]:
+    """Yield the rows of ``monitoring.csv`` for smoothed p-values (n,) of examples with numbers ``rows``."""
+    for name, bettor in BETTORS.items():
+        logs = log_martingale(p, bettor)
+        step = int(np.argmax(logs)) + 1
+        log10 = float(logs[step - 1]) / math.log(10)
+        yield MonitoringRow(
+            name, None, None, step, rows[step - 1], None, log10, martingale_words(float(logs[step - 1]), step)
+        )
+    cusum = cusum_alarms(p, CUSUM_THRESHOLD)
+    yield from _alarm_rows("cusum", CUSUM_THRESHOLD, CUSUM_RUNS[CUSUM_THRESHOLD], cusum, rows)
+    found = shiryaev_roberts_alarms(p, RARE)
+    yield from _alarm_rows("shiryaev-roberts", RARE, RARE, found, rows)
+
+
+def _alarm_rows(
+    name: str, threshold: float, run: int, alarms: Sequence[Alarm], rows: Sequence[Any]
+) -> Iterator[MonitoringRow]:
+    for alarm in alarms:
+        yield MonitoringRow(
+            *(name, threshold, run, alarm.row, rows[alarm.row - 1], alarm.change_after),
+            *(alarm.log_value / math.log(10), alarm_words(alarm, run)),
+        )
+    if not alarms:
+        words = f"no alarm in {len(rows):,} rows: nothing to do"
+        yield MonitoringRow(name, threshold, run, None, None, None, None, words)
+
+
+def martingale_words(log_value: float, step: int) -> str:
+    """Return the meaning of the maximum of a martingale."""
+    if log_value < math.log(EVIDENCE):
+        return "no evidence that the rows are not exchangeable"
+    size = f"{math.exp(log_value):,.0f}" if log_value < math.log(1e9) else f"1e{log_value / math.log(10):.0f}"
+    return (
+        f"{size} after row {step:,}, which exchangeable rows reach with probability at most 1/{size}: do not"
+        " rely on the guarantees; see the alarms for the rows where the data change"
+    )
+
+
+def alarm_words(alarm: Alarm, run: int) -> str:
+    """Return the meaning of an alarm."""
+    return (
+        f"alarm after row {alarm.row:,}, of which there is one in {run:,} rows on average without a change;"
+        f" the change is put after row {alarm.change_after:,}: check how these rows were collected, and fit"
+        " again on rows after the change"
+    )
+
+
+def _adaptive_row(case: Case, level: float) -> tuple[float, ...]:
+    """Return the numbers of ``adaptive-levels.csv`` for one level."""
+    scores = case.prediction.scores
+    known = case.true_columns >= 0
+    p = np.where(known, scores[np.arange(len(scores)), case.true_columns], 0.0)
+    levels = adaptive_levels(p, level, RATE)
+    fixed, adaptive = p <= level, (levels >= 1.0) | ((levels >= 0.0) & (p <= levels))
+    regions = (scores > levels[:, None]) | (levels < 0.0)[:, None]
+    regions &= (levels < 1.0)[:, None]
+    return (
+        *(float(level), RATE, float(fixed.mean()), float(adaptive.mean()), _worst(fixed), _worst(adaptive)),
+        *(float((scores > level).sum(axis=1).mean()), float(regions.sum(axis=1).mean())),
+    )
+
+
+def _worst(errors: np.ndarray) -> float:
+    """Return the largest error rate of `WINDOW` consecutive rows, or of all if there are fewer."""
+    window = min(WINDOW, len(errors))
+    totals = np.append(0, np.cumsum(errors))
+    return float((totals[window:] - totals[:-window]).max() / window)

@@ -1,0 +1,141 @@
+"""Weights of p-values under shift, and whether they can repair the coverage: ``shift.csv``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from confml.measures import Case
+from confml.report.sections.base import Item, Note, Section, Table
+from confml.report.summaries import mean_and_sd
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+OVERLAP = 0.95  # area under the ROC curve above which the parts hardly overlap
+METRICS = ("shift_auc", "shift_effective_rows", "shift_weighted_rows", "shift_largest_share", "shift_clipped")
+HEADER = (
+    *("dataset", "method", "params", "view", "level", "splits", "auc", "effective_rows", "weighted_rows"),
+    *(
+        "largest_share",
+        "clipped",
+        "singular_value",
+        "needed",
+        "all_labels",
+        "coverage",
+        "mean_size",
+        "advice",
+    ),
+)
+
+
+class _Split(NamedTuple):
+    metrics: tuple[float, ...]
+    singular: float
+    all_labels: float
+    coverage: float
+    size: float
+
+
+class Shift(Section):
+    """``shift.csv``: weights of p-values for a test part of another distribution, means over the splits.
+
+    auc: how well a classifier tells test from training examples (0.5: no shift; above 0.95 they hardly
+    overlap). effective_rows: effective sample size (sum w)^2 / sum w^2 of the weighted_rows examples that
+    p-values are counted among; needed: 5 / level, below which regions at this level are unreliable.
+    largest_share: largest weight as a fraction of all. clipped: fraction of examples whose weight is clipped.
+    singular_value: smallest singular value of the confusion matrix (label shift); below 1 / sqrt(n) the class
+    weights are hardly determined. all_labels: fraction of test examples whose own weight exceeds the level,
+    so that their regions have every label. coverage, mean_size: of the regions. advice: what follows from
+    these numbers, empty if nothing does. Coverage is never used for it: new examples have no labels.
+    """
+
+    name = "shift"
+    place = 106
+    needs = "a method with shift"
+    files = {"shift.csv": "weights of p-values under shift, and what they can repair"}
+
+    def __init__(self, results: RunResults, folder: Path):
+        super().__init__(results, folder)
+        self._found: dict[tuple, list[_Split]] = {}
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        cell, metrics = result.cell, result.fit_metrics
+        for view, prediction in result.views.items():
+            if "own_share" not in prediction.extra:
+                continue
+            case = Case(prediction, result.truth)
+            numbers = tuple(metrics.get(name, math.nan) for name in METRICS)
+            singular = metrics.get("shift_singular_value", math.nan)
+            for level in self.results.config.levels:
+                region = prediction.region(level)
+                covered = region[np.arange(len(region)), case.true_columns] & (case.true_columns >= 0)
+                key = cell.dataset, cell.method, cell.variant, view, level
+                self._found.setdefault(key, []).append(
+                    _Split(
+                        numbers,
+                        singular,
+                        float((prediction.extra["own_share"].min(axis=1) > level).mean()),
+                        float(covered.mean()),
+                        float(region.sum(axis=1).mean()),
+                    )
+                )
+        yield from ()
+
+    def items(self) -> Iterator[Item]:
+        rows = [_row(key, own) for key, own in self._found.items()]
+        if rows:
+            yield Table("shift.csv", HEADER, rows)
+        for row in rows:
+            if row[-1]:
+                dataset, method, params, _, level = row[:5]
+                yield Note(
+                    f"{dataset}, {' '.join(filter(None, (method, params)))}, level {level:g}: {row[-1]}"
+                )
+
+
+def _row(key: tuple, own: list[_Split]) -> tuple:
+    """Return the means over the splits, and the advice."""
+    level = key[-1]
+    means = [mean_and_sd([split.metrics[place] for split in own])[0] for place in range(len(METRICS))]
+    singular, all_labels, coverage, size = (
+        mean_and_sd([getattr(split, name) for split in own])[0]
+        for name in ("singular", "all_labels", "coverage", "size")
+    )
+    needed = math.ceil(5 / level - 1e-9) if level else 0
+    auc, effective, rows = means[:3]
+    advice = advice_of(auc, effective, rows, singular, level, needed, all_labels)
+    return (*key, len(own), *means, singular, needed, all_labels, coverage, size, advice)
+
+
+def advice_of(
+    auc: float, effective: float, rows: float, singular: float, level: float, needed: int, all_labels: float
+) -> str:
+    """Return one sentence per problem of the weights, or an empty text."""
+    found = []
+    if effective < needed:
+        found.append(
+            f"the effective sample size is {effective:.0f} of {rows:.0f} examples, and level {level:g} needs"
+            f" {needed}: use a larger level, or label examples like the test part"
+        )
+    if auc > OVERLAP:
+        found.append(
+            f"test and training part hardly overlap (AUC {auc:.3f}), and weights cannot repair the coverage:"
+            " label examples like the test part"
+        )
+    if all_labels > 0.1:
+        found.append(
+            f"nothing can be excluded for {all_labels:.0%} of the test examples, which are far from the"
+            " training part"
+        )
+    if singular == singular and rows and singular < 1 / math.sqrt(rows):
+        found.append(
+            "the confusion matrix hardly determines the class weights (smallest singular value"
+            f" {singular:.2g}, below {1 / math.sqrt(rows):.2g}): use mondrian: true, or a better classifier"
+        )
+    return "; ".join(found)

@@ -1,0 +1,88 @@
+"""Martingales, CUSUM, Shiryaev-Roberts and adaptive levels, against their definitions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from reference import monitoring as literal
+
+from confml.measures.monitoring import (
+    BETTORS,
+    adaptive_levels,
+    cusum_alarms,
+    log_martingale,
+    shiryaev_roberts_alarms,
+)
+
+LITERAL = {
+    "simple-jumper": literal.jumper,
+    "composite-jumper": literal.composite,
+    "histogram": literal.histogram,
+}
+
+
+@pytest.mark.parametrize("name", BETTORS)
+@pytest.mark.parametrize("power", [1, 2])
+def test_martingales_are_the_products(name, power):
+    p = np.append(np.random.default_rng(0).random(200) ** power, [0.0, 1.0, 0.5])
+    expected = LITERAL[name](p.tolist())
+    np.testing.assert_allclose(log_martingale(p, BETTORS[name]), np.log(expected[1:]), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_alarms_and_changes_are_those_of_the_definitions(seed):
+    rng = np.random.default_rng(seed)
+    p = np.append(rng.random(100), rng.random(200) ** 3)
+    for kind, limit, alarms in (("cusum", 20, cusum_alarms), ("sr", 500, shiryaev_roberts_alarms)):
+        found = alarms(p, limit)
+        expected = literal.alarms(p.tolist(), limit, kind)
+        assert [(one.row, one.change_after) for one in found] == expected
+        assert len(found) >= 2 and all(one.log_value >= math.log(20) for one in found)
+
+
+def test_no_value_overflows():
+    assert log_martingale(np.zeros(5000))[-1] > 709
+    assert np.isfinite(log_martingale(np.full(5000, 0.999), BETTORS["composite-jumper"])).all()
+    (first, *_) = shiryaev_roberts_alarms(np.zeros(2000), 1e300)
+    assert first.change_after == 0 and math.isfinite(first.log_value)
+
+
+def test_delay_after_a_change():
+    """Known median delays: CUSUM 20: 40 rows, Shiryaev-Roberts 10,000: 49, a change to U^2."""
+    delays = {"cusum": [], "sr": []}
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        p = np.append(rng.random(1000), rng.random(400) ** 2)
+        for kind, found in (("cusum", cusum_alarms(p, 20)), ("sr", shiryaev_roberts_alarms(p, 10_000))):
+            delays[kind].append(next((one.row for one in found if one.row > 1000), 1400) - 1000)
+    assert 25 <= np.median(delays["cusum"]) <= 55
+    assert 35 <= np.median(delays["sr"]) <= 65
+
+
+def test_shiryaev_roberts_has_one_alarm_in_at_least_c_rows():
+    rng = np.random.default_rng(1)
+    rows, threshold = 60_000, 100
+    alarms = len(shiryaev_roberts_alarms(rng.random(rows), threshold))
+    assert 0.7 < alarms / (rows / threshold) < 1.15  # 102 rows on average
+
+
+def test_adaptive_levels_keep_the_error_rate_of_any_sequence():
+    rng = np.random.default_rng(2)
+    p = np.append(rng.random(2000), rng.random(2000) ** 4)
+    levels = adaptive_levels(p, 0.1, 0.01)
+    errors = (p <= levels) & (levels >= 0) | (levels >= 1)
+    assert abs(errors.mean() - 0.1) <= (0.9 + 0.01) / (0.01 * 4000)
+    assert np.mean(p[2000:] <= 0.1) > 0.5 > 0.2 > errors[2000:].mean()
+    alpha = 0.1
+    for value, found in zip(p[:50], levels[:50], strict=True):
+        assert found == alpha
+        alpha += 0.01 * (0.1 - (value <= alpha))
+
+
+def test_mistakes():
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        log_martingale([1.5])
+    with pytest.raises(ValueError, match="above 1"):
+        cusum_alarms([0.5], 1.0)

@@ -1,0 +1,187 @@
+"""Weighted p-values under covariate and label shift, against their definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from reference.weighted import bbse, weighted_p_value, weighted_tcm_nn
+
+from confml.errors import ConfigError, ConfmlError
+from confml.methods.conformal import Conformal
+from confml.methods.naive_bayes import NaiveBayes
+from confml.methods.registry import build
+from confml.methods.shift import ShiftWeights, covariate_weights, label_weights
+from confml.methods.tcm_nn import TCMNN
+from confml.methods.tcm_nn.neighbour_counter import ENGINES, NeighbourCounter
+
+
+def integers(rng, rows, classes=3):
+    """Whole numbers with ties and duplicates."""
+    y = rng.integers(0, classes, rows)
+    y[:classes] = np.arange(classes)
+    return rng.integers(0, 5, (rows, 2)).astype(float) + y[:, None], y
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("mondrian", [False, True])
+def test_weighted_counts_are_sums_of_weights(engine, mondrian):
+    rng = np.random.default_rng(7)
+    X, y = integers(rng, 60)
+    T, _ = integers(rng, 12)
+    weights, new = rng.integers(1, 1000, 60), rng.integers(1, 1000, 12)
+    counter = NeighbourCounter(X, y, engine)
+    for ks in ([1], [2, 5]):
+        counts = counter.counts(*counter.lists(ks[-1]), T, ks, mondrian, weights, new)
+        for q, k in enumerate(ks):
+            sizes = np.bincount(y, weights)[None] if mondrian else weights.sum()
+            p = (counts.greater[:, :, q] + counts.equal[:, :, q]) / (sizes + new[:, None])
+            for row, x in enumerate(T):
+                expected = weighted_tcm_nn(X, y, range(3), x, k, weights, new[row], mondrian)
+                np.testing.assert_array_equal(p[row], expected)
+
+
+def test_equal_weights_give_the_same_bits(monkeypatch):
+    rng = np.random.default_rng(1)
+    X, y = integers(rng, 150)
+    T, _ = integers(rng, 40)
+
+    def ones(X, T, rows):
+        return ShiftWeights.of(np.ones(len(rows)), np.ones((len(T), 1)), {})
+
+    monkeypatch.setattr("confml.methods.tcm_nn.tcm_nn.covariate_weights", ones)
+    monkeypatch.setattr("confml.methods.conformal.conformal.covariate_weights", ones)
+    for params in ({}, {"mondrian": True}, {"smoothed": True}):
+        given = {**params, "random_state": 3}
+        for method in (lambda **more: TCMNN(k=2, **more), lambda **more: Conformal(NaiveBayes(), **more)):
+            plain = method(**given).fit(X, y).predict_p_values(T)
+            weighted = method(**given, shift="covariate").fit(X, y).predict_p_values(T)
+            np.testing.assert_array_equal(plain, weighted)
+
+
+@pytest.mark.parametrize("mondrian", [False, True])
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_split_conformal_is_the_weighted_formula(mondrian, smoothed):
+    rng = np.random.default_rng(2)
+    X, y = integers(rng, 200)
+    T = integers(rng, 25)[0] + 0.5
+    params = {"mondrian": mondrian, "smoothed": smoothed, "random_state": 5}
+    method = Conformal(NaiveBayes(), shift="covariate", **params).fit(X, y)
+    view = method.confident_predict(T)["p-value"]
+    part = method.calibration_
+    weights = covariate_weights(X, T, part.rows)
+    scores = np.empty(len(part.rows))
+    for group, values in zip(method.members_, method.scores_[0], strict=True):
+        scores[group] = values
+    for row in range(len(T)):
+        for column in range(3):
+            mine = part.codes == column if mondrian else np.ones(len(scores), dtype=bool)
+            own = view.extra["nonconformity"][row, column]
+            rounded = np.where(np.isclose(scores, own, rtol=1e-12, atol=1e-12), own, scores)
+            tau = view.extra["tau"][row] if smoothed else 1
+            expected = weighted_p_value(
+                rounded[mine], own, weights.weights[mine], weights.new[row, 0], tau
+            )  # fmt: skip
+            assert view.scores[row, column] == pytest.approx(expected, rel=1e-15)
+    assert np.all(view.scores >= view.extra["own_share"] * (0 if smoothed else 1))
+
+
+def test_row_order_does_not_matter():
+    rng = np.random.default_rng(3)
+    w = rng.random(500) * 99
+    order = rng.permutation(500)
+    first, second = (ShiftWeights.of(w[rows], np.array([[1.0]]), {}) for rows in (np.arange(500), order))
+    np.testing.assert_array_equal(first.weights[order], second.weights)
+    assert first.metrics["shift_effective_rows"] == pytest.approx(w.sum() ** 2 / (w**2).sum())
+    assert int(first.weights.sum()) + int(first.new.max()) < 2**53
+    np.testing.assert_allclose(first.weights / first.new[0, 0], w, rtol=1e-9)
+
+
+def test_weights_are_ratios_of_densities():
+    rng = np.random.default_rng(4)
+    X, T = rng.normal(size=(4000, 1)), rng.normal(1.0, 1.0, size=(4000, 1))
+    found = covariate_weights(X, T, np.arange(4000))
+    ratio = found.weights / found.weights.mean()
+    true = np.exp(X[:, 0] - 0.5)
+    assert np.mean(np.abs(ratio - true)) < 0.1
+    assert found.metrics["shift_auc"] == pytest.approx(0.76, abs=0.02)
+    assert 1000 < found.metrics["shift_effective_rows"] < 2200  # 4000 / e = 1472
+    none = covariate_weights(X, rng.normal(size=(300, 1)), np.arange(4000)).metrics
+    assert none["shift_auc"] == pytest.approx(0.5, abs=0.06) and none["shift_effective_rows"] > 3800
+
+
+def test_missing_values_and_constant_features_have_weights():
+    rng = np.random.default_rng(5)
+    X, T = rng.normal(size=(80, 3)), rng.normal(size=(60, 3))
+    X[:, 2] = T[:, 2] = 1.0
+    X[::3, 0] = np.nan
+    found = covariate_weights(X, T, np.arange(80))
+    assert np.all(found.weights > 0) and found.metrics["shift_auc"] > 0.55  # only X has missing values
+    with pytest.raises(ConfmlError, match="at least 5 training and test examples, got 80 and 2"):
+        covariate_weights(X, T[:2], np.arange(80))
+
+
+def test_bbse_is_the_solution_in_fractions():
+    rng = np.random.default_rng(6)
+    for _ in range(20):
+        true, test = rng.integers(0, 3, 60), rng.integers(0, 3, 40)
+        predicted = np.where(rng.random(60) < 0.7, true, rng.integers(0, 3, 60))
+        expected = bbse(predicted, true, test, range(3))
+        found = label_weights(predicted, true, test, 3)
+        w = found.new[0] / found.new.max()
+        np.testing.assert_allclose(w, np.array(expected) / max(expected), rtol=1e-6, atol=1e-8)
+        np.testing.assert_array_equal(found.weights, found.new[0][true])
+
+
+def test_a_singular_confusion_matrix_gives_equal_weights():
+    found = label_weights(np.zeros(9, int), np.arange(9) % 3, np.zeros(4, int), 4)
+    assert found.metrics["shift_singular_value"] == 0.0 and len(np.unique(found.new)) == 1
+
+
+def coverage(method, shift_of, trials=40):
+    """Mean coverage at 10 % of 500 training and 200 test rows whose noise grows with the first feature."""
+    share = []
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(500, 2))
+        T = rng.normal(size=(200, 2)) + [shift_of, 0.0]
+        y, y_T = ((Z[:, 1] + np.exp(Z[:, 0] - 1.0) * rng.normal(size=len(Z)) > 0).astype(int) for Z in (X, T))
+        p = method().fit(X, y).predict_p_values(T)
+        share.append(np.mean(p[np.arange(200), y_T] > 0.1))
+    return np.mean(share)
+
+
+def test_weights_repair_coverage_under_covariate_shift():
+    from sklearn.linear_model import LogisticRegression
+
+    def split(**shift):
+        return lambda: Conformal(LogisticRegression(), calibration=0.5, random_state=0, **shift)
+
+    assert coverage(split(), 1.0) < 0.85
+    assert 0.87 < coverage(split(shift="covariate"), 1.0)
+    assert coverage(lambda: TCMNN(k=3), 1.0, 20) < 0.85
+    assert 0.87 < coverage(lambda: TCMNN(k=3, shift="covariate"), 1.0, 20)
+
+
+def test_settings_that_do_not_fit():
+    X, y = integers(np.random.default_rng(0), 40)
+    with pytest.raises(ConfmlError, match="shift needs kind 'split'"):
+        Conformal(NaiveBayes(), kind="cross", shift="covariate").fit(X, y)
+    with pytest.raises(ConfmlError, match="valid under label shift without weights"):
+        Conformal(NaiveBayes(), mondrian=True, shift="label").fit(X, y)
+    for settings, message in (
+        ({"conformal": "cross", "conformal__shift": "covariate"}, "conformal__shift needs conformal: split"),
+        ({"conformal": "split", "conformal__shift": "label", "conformal__mondrian": True}, "mondrian"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            build("naive-bayes", settings)
+    with pytest.raises(ConfmlError, match="protocol online"):
+        next(TCMNN(shift="covariate").evaluate_online(X, y, X, y, np.arange(3), [{}]))
+
+
+def test_few_test_rows_and_no_test_rows():
+    X, y = integers(np.random.default_rng(0), 40)
+    for method in (TCMNN(shift="covariate"), Conformal(NaiveBayes(), shift="covariate")):
+        method.fit(X, y)
+        assert method.predict_p_values(X[:7]).shape == (7, 3)
+        with pytest.raises(ConfmlError, match="at least 5"):
+            method.predict_p_values(X[:2])

@@ -1,0 +1,50 @@
+"""Tests of risks and the graphical procedure as written down, with exact fractions and one path at a time."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+
+def binomial(errors, accepted, risk):
+    """P(Bin(accepted, risk) <= errors) as a sum of exact fractions of the double ``risk``."""
+    r = Fraction(risk)
+    terms = (math.comb(accepted, e) * r**e * (1 - r) ** (accepted - e) for e in range(errors + 1))
+    return float(sum(terms)) if accepted else 1.0
+
+
+def hoeffding_bentkus(losses, limit):
+    """losses: fractions, whose sum is rounded up exactly."""
+    n, total = len(losses), sum(losses)
+    mean = min(float(total) / n, limit)
+    first = mean * math.log(mean / limit) if mean else 0.0
+    second = (1 - mean) * math.log((1 - mean) / (1 - limit)) if mean < 1 else 0.0
+    return min(1.0, math.exp(-n * (first + second)), math.e * binomial(math.ceil(total), n, limit))
+
+
+def betting(losses, limit, delta):
+    n, capital, best, total, spread, variance = len(losses), 1.0, 1.0, 0.0, 0.0, 0.25
+    for i, loss in enumerate(losses, start=1):
+        bet = min(1.0, math.sqrt(2 * math.log(1 / delta) / (n * variance)))
+        capital *= 1 - bet * (loss - limit)
+        best = max(best, capital)
+        total += loss
+        spread += (loss - (0.5 + total) / (i + 1)) ** 2
+        variance = (0.25 + spread) / (i + 1)
+    return 1 / best
+
+
+def paths(p_values, delta, order):
+    """Number of certified points of each path. order(able) picks which path that can move does so."""
+    budget = {name: Fraction(delta) / len(p_values) for name in range(len(p_values))}
+    at = dict.fromkeys(budget, 0)
+    while True:
+        able = [name for name in budget if Fraction(p_values[name][at[name]]) <= budget[name]]
+        if not able:
+            return [at[name] for name in sorted(at)]
+        name = order(able)
+        at[name] += 1
+        if at[name] == len(p_values[name]):
+            freed = budget.pop(name)
+            for other in budget:
+                budget[other] += freed / len(budget)

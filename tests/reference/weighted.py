@@ -1,0 +1,55 @@
+"""Weighted p-values as written down, with exact sums."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from reference.tcm_nn import all_alphas, distances
+
+
+def weighted_p_value(scores, score, weights, own, tau=1):
+    """``(sum of w_i with s_i > s + tau (sum of w_i with s_i = s + w)) / (sum of w_i + w)``."""
+    above = sum((Fraction(int(w)) for s, w in zip(scores, weights, strict=True) if s > score), Fraction(0))
+    equal = sum((Fraction(int(w)) for s, w in zip(scores, weights, strict=True) if s == score), Fraction(0))
+    total = sum((Fraction(int(w)) for w in weights), Fraction(0)) + Fraction(int(own))
+    return float((above + Fraction(tau) * (equal + Fraction(int(own)))) / total)
+
+
+def weighted_tcm_nn(X, y, classes, x, k, weights, own, mondrian=False):
+    """(c,) p-values of one new example with weight ``own``."""
+    p = []
+    for label in classes:
+        every, labels = np.vstack([X, x[None]]), np.append(y, label)
+        alphas = all_alphas(distances(every, every), labels, k)
+        counted = (y == label) if mondrian else np.ones(len(y), dtype=bool)
+        p.append(weighted_p_value(alphas[:-1][counted], alphas[-1], np.asarray(weights)[counted], own))
+    return np.array(p)
+
+
+def bbse(predicted, true, predicted_test, classes):
+    """Class weights from C w = mu by Cramer's rule in fractions; None if C is singular."""
+    n = len(true)
+    C = [
+        [Fraction(sum(p == i and t == j for p, t in zip(predicted, true, strict=True)), n) for j in classes]
+        for i in classes
+    ]
+    mu = [Fraction(sum(p == i for p in predicted_test), len(predicted_test)) for i in classes]
+    whole = determinant(C)
+    if whole == 0:
+        return None
+    replaced = ([[mu[i] if j == at else C[i][j] for j in range(len(C))] for i in range(len(C))]
+                for at in range(len(C)))  # fmt: skip
+    w = [max(determinant(one) / whole, Fraction(0)) for one in replaced]
+    prior = [Fraction(sum(t == j for t in true), n) for j in classes]
+    total = sum(a * b for a, b in zip(w, prior, strict=True))
+    return [float(one / total) for one in w]
+
+
+def determinant(rows):
+    if not rows:
+        return Fraction(1)
+    return sum(
+        (-1) ** j * rows[0][j] * determinant([row[:j] + row[j + 1 :] for row in rows[1:]])
+        for j in range(len(rows))
+    )

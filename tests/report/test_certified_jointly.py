@@ -1,0 +1,140 @@
+"""``certified-jointly.csv``: thresholds certified together, recomputed from the arrays they come from."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from reference import certified_paths as literal
+from report.report_cases import entry, make_config, make_run, result_of
+from scipy.stats import binom
+
+from confml.measures.certified import threshold_grid
+from confml.measures.prediction import Prediction
+from confml.report import DatasetInfo, write_report
+from confml.report.sections.certified import halves
+
+ROWS, CLASSES = 4000, np.array(["a", "b", "c"])
+COSTS = {"matrix": {"a": {"b": 1, "c": 1}, "b": {"a": 2, "c": 1}, "c": {"a": 4, "b": 1}}, "abstain": 0.6}
+
+
+def read(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def predict(cell):
+    """Method ``good`` is right with its probability, ``poor`` less often."""
+    rng = np.random.default_rng(len(cell.method) + 10 * int(cell.split[1:]))
+    confidence = rng.uniform(0.34, 1, ROWS)
+    predicted = rng.choice(3, ROWS, p=[0.6, 0.39, 0.01])
+    right = rng.random(ROWS) < (1 - 0.2 * (1 - confidence) if cell.method == "good" else confidence)
+    truth = np.where(right, predicted, (predicted + 1) % 3)
+    scores = np.repeat((1 - confidence)[:, None] / 2, 3, axis=1)
+    scores[np.arange(ROWS), predicted] = confidence
+    view = Prediction(CLASSES, scores, "probability", CLASSES[predicted])
+    result = result_of(cell, {"probability": view}, CLASSES[truth], train_rows=300)
+    result.train_class_counts.update({"a": 180, "b": 105, "c": 15})
+    return result
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("jointly")
+    info = {"three": DatasetInfo("three", 1500, 2, 3, None, None, (), "ab")}
+    config = make_config([entry("good"), entry("poor")], costs=COSTS, levels=())
+    run = make_run(config, predict, info, ["r0", "r1"])
+    write_report(run, folder)
+    return run, folder
+
+
+def test_one_row_per_scope_and_limit_with_its_guarantee(report):
+    _, folder = report
+    rows = read(folder / "certified-jointly.csv")
+    expected = [(scope, limit) for limit in ("0.1", "0.05", "0.01") for scope in
+                ("all", "true class", "predicted class")]  # fmt: skip
+    expected += [("cost", repr(share * 0.6)) for share in (0.75, 0.5, 0.25)]
+    assert [(row["scope"], row["limit"]) for row in rows] == expected
+    for row in rows:
+        assert row["candidates"] == "2" and row["splits"] == "2"
+        assert row["guarantee"].startswith("With probability at least 0.95") and row["guarantee"][-1] == "."
+        assert f"{float(row['limit']):g}" in row["guarantee"]
+    found = {(row["scope"], row["limit"]): row for row in rows}
+    assert found["all", "0.1"]["certified"] == "2" and found["all", "0.1"]["method"] == "good"
+    assert float(found["all", "0.1"]["coverage"]) > 0.5 > float(found["all", "0.05"]["coverage"]) > 0
+    assert found["true class", "0.1"]["certified"] == "0"  # too few rows of class c
+    assert found["cost", "0.3"]["certified"] == "2"
+    assert float(found["cost", "0.3"]["observed"]) < 0.3
+
+
+def test_scope_all_is_the_literal_procedure(report):
+    run, folder = report
+    stored = [row for row in read(folder / "certified-jointly-splits.csv") if row["scope"] == "all"]
+    assert len(stored) == 6
+    for row in stored:
+        results = [one for one in run.finished() if one.cell.split == row["split"]]
+        half, rest = halves(results[0])
+        limit, p_values, accepted, grids = float(row["limit"]), [], [], []
+        for result in results:
+            view = result.views["probability"]
+            right = view.labels == result.truth
+            grids.append(threshold_grid(view.certainty[rest], len(half), limit, 0.05 / 2))
+            masks = [view.certainty[half] >= threshold for threshold in grids[-1]]
+            accepted.append([int(mask.sum()) for mask in masks])
+            p_values.append([
+                binom.cdf(int((mask & ~right[half]).sum()), int(mask.sum()), limit) for mask in masks
+            ])  # fmt: skip
+        counts = literal.paths(p_values, 0.05, min)
+        assert int(row["certified_points"]) == sum(counts)
+        best = max((accepted[i][n - 1], -i) for i, n in enumerate(counts) if n) if any(counts) else None
+        if best is None:
+            assert row["threshold"] == "" and row["accepted"] == "0"
+            continue
+        chosen = -best[1]
+        threshold = grids[chosen][counts[chosen] - 1]
+        assert (row["method"], row["threshold"]) == (results[chosen].cell.method, repr(float(threshold)))
+        view, truth = results[chosen].views["probability"], results[chosen].truth
+        taken = view.certainty[rest] >= threshold
+        assert int(row["accepted"]) == best[0] and int(row["other_accepted"]) == taken.sum()
+        assert float(row["other_loss"]) == np.sum(taken & (view.labels[rest] != truth[rest]))
+
+
+def test_predicted_classes_have_their_own_thresholds(report):
+    run, folder = report
+    rows = [row for row in read(folder / "certified-jointly-splits.csv") if row["scope"] == "predicted class"]
+    held = [row for row in rows if row["limit"] == "0.1" and row["split"] == "r0"]
+    assert [row["class"] for row in held] == ["a", "b"]  # c is too rare for a certificate
+    assert len({row["threshold"] for row in held}) == 2 and {row["method"] for row in held} == {"good"}
+    result = next(one for one in run.finished() if (one.cell.split, one.cell.method) == ("r0", "good"))
+    half, _ = halves(result)
+    view = result.views["probability"]
+    for row in held:
+        taken = (view.labels[half] == row["class"]) & (view.certainty[half] >= float(row["threshold"]))
+        errors = int((taken & (view.labels[half] != result.truth[half])).sum())
+        assert (int(row["accepted"]), float(row["loss"])) == (taken.sum(), errors)
+        assert float(row["p_value"]) == pytest.approx(binom.cdf(errors, int(taken.sum()), 0.1))
+
+
+def test_costs_of_other_classes_are_a_note(tmp_path):
+    info = {"three": DatasetInfo("three", 1500, 2, 3, None, None, (), "ab")}
+    for costs in ({**COSTS, "abstain": None}, {"matrix": {"a": {"b": 1}}, "abstain": 1.0}):
+        config = make_config([entry("good")], costs=costs, levels=())
+        write_report(make_run(config, predict, info, ["r0"]), tmp_path)
+        assert {row["scope"] for row in read(tmp_path / "certified-jointly.csv")} == {
+            "all", "true class", "predicted class"
+        }  # fmt: skip
+        assert "no expected cost is certified" in (tmp_path / "notes.txt").read_text()
+
+
+def test_online_runs_have_none(tmp_path):
+    def online(cell):
+        result = predict(cell)
+        view = result.views["probability"]
+        extra = {"learnt": np.arange(ROWS)}
+        views = {"probability": Prediction(view.classes, view.scores, view.kind, view.labels, extra)}
+        return result_of(cell, views, result.truth)
+
+    info = {"three": DatasetInfo("three", 1500, 2, 3, None, None, (), "ab")}
+    write_report(make_run(make_config([entry("good")]), online, info, ["r0"]), tmp_path)
+    assert not (tmp_path / "certified-jointly.csv").exists() and (tmp_path / "certified.csv").exists()

@@ -1,0 +1,84 @@
+"""``monitoring.csv``: alarms of a pass with a change, and none without one."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from report.report_cases import entry, make_config, make_run, result_of
+
+from confml.measures.monitoring import Alarm
+from confml.measures.prediction import Prediction
+from confml.report import DatasetInfo, write_report
+from confml.report.sections.monitoring import alarm_words, martingale_words
+
+ROWS, CHANGE = 1500, 1000
+
+
+def read(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def predict(cell):
+    """p-values of the true label are uniform, for ``changed`` only up to row 1000."""
+    rng = np.random.default_rng(3)
+    p = rng.random(ROWS)
+    if cell.dataset == "changed":
+        p[CHANGE:] **= 3
+    truth = rng.integers(0, 2, ROWS)
+    scores = np.repeat(p[:, None], 2, axis=1)
+    scores[np.arange(ROWS), 1 - truth] = rng.random(ROWS) / 4
+    extra = {"learnt": np.arange(ROWS), "tau": np.full(ROWS, 0.5)}
+    view = Prediction(np.array([0, 1]), scores, "p-value", extra=extra)
+    return result_of(cell, {"p-value": view}, truth, rows=np.arange(ROWS)[::-1])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("monitoring")
+    info = {name: DatasetInfo(name, ROWS, 2, 2, None, None, (), "ab") for name in ("changed", "quiet")}
+    config = make_config([entry("tcm-nn", {"smoothed": True})], levels=(0.1,))
+    write_report(make_run(config, predict, info, ["o0"]), folder)
+    return folder
+
+
+def test_a_change_is_found_and_said(folder):
+    rows = [row for row in read(folder / "monitoring.csv") if row["dataset"] == "changed"]
+    first = {}
+    for row in rows:
+        first.setdefault(row["statistic"], row)
+    assert list(first) == ["simple-jumper", "composite-jumper", "histogram", "cusum", "shiryaev-roberts"]
+    alarm = first["shiryaev-roberts"]
+    assert CHANGE < int(alarm["step"]) < CHANGE + 60 and abs(int(alarm["change_after"]) - CHANGE) < 60
+    assert int(alarm["row"]) == ROWS - int(alarm["step"])  # rows are numbered from the end here
+    assert alarm["meaning"] in (folder / "notes.txt").read_text()
+    assert (
+        float(first["simple-jumper"]["log10_value"]) > 2
+        and "do not rely" in first["simple-jumper"]["meaning"]
+    )
+
+
+def test_a_quiet_pass_has_no_alarm(folder):
+    rows = [row for row in read(folder / "monitoring.csv") if row["dataset"] == "quiet"]
+    assert [row["statistic"] for row in rows][-1] == "shiryaev-roberts"
+    assert rows[-1]["meaning"] == "no alarm in 1,500 rows: nothing to do" and rows[-1]["step"] == ""
+    assert all("no evidence that" in row["meaning"] for row in rows[:3])
+    assert "quiet" not in "".join(line for line in (folder / "notes.txt").open() if "alarm" in line)
+
+
+def test_adaptive_levels_lower_the_worst_error(folder):
+    rows = {row["dataset"]: row for row in read(folder / "adaptive-levels.csv")}
+    changed = rows["changed"]
+    assert float(changed["adaptive_worst_error"]) < float(changed["worst_error"]) > 0.3
+    assert float(changed["adaptive_mean_size"]) > float(changed["mean_size"])
+    assert abs(float(rows["quiet"]["adaptive_error"]) - 0.1) < 0.02
+
+
+def test_words():
+    words = alarm_words(Alarm(1415, 1346, 9.3), 10_000)
+    assert words.startswith("alarm after row 1,415, of which there is one in 10,000 rows on average without")
+    assert "the change is put after row 1,346" in words
+    assert "412 after row 3,120" in martingale_words(np.log(412), 3120)
+    assert "probability at most 1/1e14" in martingale_words(32.3, 7)

@@ -1,0 +1,79 @@
+"""``shift.csv``: a config whose coverage weights repair, and one where they cannot and the report says so."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from confml.cli import cli
+from confml.report.sections.shift import advice_of
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+
+
+def run(name, folder):
+    done = CliRunner().invoke(
+        cli, ["run", str(CONFIGS / f"{name}.yaml"), "--engine", "serial", "--out", str(folder)]
+    )
+    assert done.exit_code == 0, done.output
+    with (folder / "shift.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    with (folder / "summary.csv").open(newline="") as file:
+        coverage = [row for row in csv.DictReader(file) if row["metric"] == "coverage"]
+    plain = {
+        (row["dataset"], row["params"]): float(row["mean"])
+        for row in coverage
+        if "shift" not in row["params"] and float(row["level"]) == 0.1
+    }
+    return rows, plain, (folder / "notes.txt").read_text()
+
+
+def test_weights_repair_the_coverage_of_both_kinds_of_shift(tmp_path):
+    rows, plain, notes = run("shift", tmp_path)
+    split, mondrian = "conformal=split;conformal__calibration=0.5", ";conformal__mondrian=true"
+    assert plain["covariate", split] < 0.82 and plain["covariate", "k=3"] < 0.85
+    assert plain["label", split] < 0.75 and plain["label", split + mondrian] > 0.88
+    own = {
+        (row["dataset"], row["params"].rpartition("=")[2]): row for row in rows if row["method"] != "tcm-nn"
+    }
+    for kind in ("covariate", "label"):
+        assert 0.87 < float(own[kind, kind]["coverage"]) < 0.95
+        assert own[kind, kind]["advice"] == ""
+    tcm = next(row for row in rows if (row["dataset"], row["method"]) == ("covariate", "tcm-nn"))
+    assert float(tcm["coverage"]) > 0.87 and float(tcm["auc"]) == pytest.approx(0.76, abs=0.03)
+    assert "shift" not in notes
+
+
+def test_a_shift_too_far_is_said_to_be_so(tmp_path):
+    rows, plain, notes = run("shift-too-far", tmp_path)
+    assert min(plain.values()) < 0.7
+    for row in rows:
+        assert "hardly overlap" in row["advice"] and "effective sample size" in row["advice"]
+        assert float(row["effective_rows"]) < int(row["needed"])
+        assert f"level {row['level']}: the effective sample size is" in notes
+
+
+def test_advice_names_each_problem():
+    assert advice_of(0.7, 200, 500, float("nan"), 0.05, 100, 0.0) == ""
+    few = advice_of(0.9, 34, 500, float("nan"), 0.05, 100, 0.0)
+    assert few.startswith("the effective sample size is 34 of 500 examples, and level 0.05 needs 100")
+    assert "nothing can be excluded for 62% of the test examples" in advice_of(
+        0.9, 200, 500, float("nan"), 0.05, 100, 0.62
+    )
+    assert "use mondrian: true" in advice_of(float("nan"), 400, 400, 0.04, 0.05, 100, 0.0)
+    assert advice_of(float("nan"), 400, 400, 0.06, 0.05, 100, 0.0) == ""
+
+
+def test_predict_refuses_weights_of_a_whole_test_part(tmp_path):
+    new = tmp_path / "new.csv"
+    new.write_text("x1,x2\n0,0\n1,1\n")
+    config = tmp_path / "c.yaml"
+    config.write_text(
+        "datasets: [{name: a, generate: covariate-shift, n: 60}]\n"
+        "methods: [{name: tcm-nn, shift: covariate}]\nprotocol: holdout\n"
+    )
+    done = CliRunner().invoke(cli, ["predict", str(config), str(new)])
+    assert "learns weights from a whole test part" in str(done.exception)

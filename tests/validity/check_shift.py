@@ -1,0 +1,79 @@
+"""p-values of examples of a test part with another distribution, with weights that are known or estimated."""
+
+from __future__ import annotations
+
+import numpy as np
+from _entries import ABOUT, EXACTLY, Entry, p_value_claims, rejected
+
+from confml.methods.conformal import Conformal
+from confml.methods.conformal import conformal as module
+from confml.methods.naive_bayes import NaiveBayes
+from confml.methods.shift import ShiftWeights, covariate_weights
+from confml.methods.tcm_nn import TCMNN
+from confml.methods.tcm_nn import tcm_nn as tcm_module
+
+TESTS = 30
+
+
+def covariate(rng, classes, rows, known, tcm=False, smoothed=True):
+    """p-value of the first test example's label; the first feature has mean 1 in the test part."""
+    X, T = rng.normal(size=(rows, 2)), rng.normal(size=(TESTS if not known else 5, 2)) + [1.0, 0.0]
+    y, y_T = (_labels(rng, Z, classes) for Z in (X, T))
+
+    def weights(X, T, rows):
+        ratio = [np.exp(Z[:, 0] - 0.5) for Z in (X, T)]
+        return ShiftWeights.of(ratio[0][rows], ratio[1][:, None], {})
+
+    module.covariate_weights = tcm_module.covariate_weights = weights if known else covariate_weights
+    seed = int(rng.integers(2**31))
+    method = (
+        TCMNN(k=2, smoothed=smoothed, shift="covariate", random_state=seed)
+        if tcm
+        else Conformal(NaiveBayes(), calibration=0.5, smoothed=smoothed, shift="covariate", random_state=seed)
+    )
+    method.fit(X, y)
+    place = np.flatnonzero(method.classes_ == y_T[0])
+    # A class that training does not have is rejected at the rate of a p-value of its own: a fair draw.
+    return rejected(method.predict_p_values(T)[0, place[0]] if len(place) else rng.random())
+
+
+def _labels(rng, Z, classes):
+    """Labels by the second feature, with noise that grows with the first."""
+    position = Z[:, 1] + np.exp(Z[:, 0] - 1.0) * rng.normal(size=len(Z))
+    return np.clip(np.floor(position * 2 + classes / 2), 0, classes - 1).astype(int)
+
+
+def label(rng, rows, mondrian):
+    """The same if priors 0.7, 0.2, 0.1 become 0.2, 0.3, 0.5: label-conditional or weighted."""
+    y, y_T = rng.choice(3, rows, p=[0.7, 0.2, 0.1]), rng.choice(3, 200, p=[0.2, 0.3, 0.5])
+    y[:3] = 0, 1, 2
+    X, T = (rng.normal(size=(len(z), 2)) + 1.5 * np.column_stack([z % 2, z // 2]) for z in (y, y_T))
+    method = Conformal(
+        NaiveBayes(),
+        calibration=0.5,
+        smoothed=True,
+        mondrian=mondrian,
+        shift=None if mondrian else "label",
+        random_state=int(rng.integers(2**31)),
+    ).fit(X, y)
+    return rejected(method.predict_p_values(T)[0, y_T[0]])
+
+
+SIZES = ({"classes": 2, "rows": 100}, {"classes": 10, "rows": 100}, {"classes": 20, "rows": 200})
+EXACT = "with the true weights, smoothed weighted p-values are uniform"
+ENTRIES = (
+    Entry("shift-known", "weighted p-value, split", EXACT,
+          [{**size, "known": True} for size in SIZES[:1]], p_value_claims(EXACTLY), covariate),
+    Entry("shift-known-tcm", "weighted p-value, tcm-nn", EXACT,
+          [{**size, "known": True, "tcm": True} for size in SIZES[:1]], p_value_claims(EXACTLY), covariate),
+    Entry("shift-estimated", "weighted p-value, estimated weights",
+          "the error rate is about the level if the effective sample size is large enough",
+          [{**size, "known": False, "tcm": tcm} for size in SIZES for tcm in (False, True)],
+          p_value_claims(ABOUT), covariate, fraction=0.25),
+    Entry("shift-label", "weighted or label-conditional p-value, label shift",
+          "label-conditional p-values are valid under label shift",
+          [{"rows": rows, "mondrian": True} for rows in (100, 300)], p_value_claims(), label),
+    Entry("shift-bbse", "weighted p-value, label shift, estimated weights",
+          "the error rate is about the level",
+          [{"rows": 400, "mondrian": False}], p_value_claims(ABOUT), label, fraction=0.5),
+)  # fmt: skip
