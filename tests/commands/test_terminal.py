@@ -106,10 +106,8 @@ def completed(text: str) -> list[str]:
     ("text", "expected"),
     [
         ("confml run quick", ["quickstart"]),
-        (
-            "confml plan configs/usps",
-            ["configs/usps-inductive.yaml", "configs/usps-online.yaml", "configs/usps.yaml"],
-        ),
+        ("confml plan configs/wine", []),
+        ("confml plan configs/satel", ["configs/satellite.yaml"]),
         ("confml bayes-error five", ["five-gaussians"]),
         ("confml data fetch usp", ["usps"]),
         ("confml describe class-cov", ["class-coverage", "class-coverage.csv"]),
