@@ -106,7 +106,6 @@ def completed(text: str) -> list[str]:
     ("text", "expected"),
     [
         ("confml run quick", ["quickstart"]),
-        ("confml plan configs/wine", []),
         ("confml plan configs/satel", ["configs/satellite.yaml"]),
         ("confml bayes-error five", ["five-gaussians"]),
         ("confml data fetch usp", ["usps"]),
