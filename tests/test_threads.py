@@ -14,11 +14,11 @@ def test_every_item_is_computed_once(n):
     found, spaces = [], []
 
     def space():
-        spaces.append(threading.get_ident())
+        spaces.append(threading.current_thread())  # kept: the number of a thread that ended is used again
         return spaces[-1]
 
     def one(item, own):
-        assert own == threading.get_ident()
+        assert own is threading.current_thread()
         found.append(item)
         time.sleep(0.001)
 

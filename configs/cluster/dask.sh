@@ -11,7 +11,7 @@
 #    the scheduler through the file dask-scheduler.json in this folder, which they must see.
 # 5. --nthreads 1: each worker runs one task at a time. With more threads a large task uses them.
 # 6. A worker that dies is started again by its nanny. The task that it ran is tried again, and fails after the
-#    third worker. Workers may be added to the cluster, and removed, at any time.
+#    fourth worker. Workers may be added to the cluster, and removed, at any time.
 # 7. --lifetime "55 minutes" in WORKER ends workers in time before the limit of a job.
 # 8. If the scheduler ends, the run stops with an error; the same command continues it.
 # 9. For a scheduler that runs already: confml run CONFIG --scheduler tcp://host:8786

@@ -202,7 +202,7 @@ class DaskEngine:
     Uses ``client.submit`` and ``as_completed``, because joblib's dask backend hangs if a worker dies. At most
     `WINDOW` items per worker are submitted at a time, and a worker process runs one at a time, which may use
     all threads of the worker. Workers may come and go. If a worker dies, its items are submitted once more
-    with the others; if that worker dies too, once more with no other item running. Raises EnvironmentFault if
+    with the others; if that worker dies too, twice with no other item running. Raises EnvironmentFault if
     the scheduler is lost.
     """
 
@@ -292,8 +292,11 @@ class DaskEngine:
                     if number == 2:
                         suspects.append(item)
                         continue
+                    if number == 3:  # it may have been given to a worker that was dying already
+                        submit(item, 4)
+                        continue
                     result = WorkerLost(
-                        "its dask worker died three times, the last time with no other task running "
+                        "its dask worker died four times, twice with no other task running "
                         "(crashed, killed, or out of memory); use workers with more memory, or leave this "
                         "method out"
                     )

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from confml.errors import ConfmlError
 
 _AGAIN = "then run the same command again: finished cells are kept"
+# Text of numpy for a file that was not written to its end; the error has no number.
+_SHORT_WRITE = re.compile(r"\d+ requested and \d+ written")
 _FULL = ("the disk is full", f"free some space, {_AGAIN}")
 _FILES = ("too many open files", f"raise the limit (ulimit -n) or use fewer jobs (--jobs), {_AGAIN}")
 _GONE = (
@@ -51,6 +54,12 @@ def fault_of(error: BaseException | None) -> EnvironmentFault | None:
         if isinstance(error, OSError) and error.errno in _REASONS:
             message, hint = _REASONS[error.errno]
             return EnvironmentFault(message, where=_place(error, None), hint=hint)
+        if isinstance(error, OSError) and _SHORT_WRITE.search(str(error)):
+            return EnvironmentFault(
+                "the disk is full, or the limit on the size of a file is reached",
+                where=_place(error, None),
+                hint=f"free some space or raise the limit (ulimit -f), {_AGAIN}",
+            )
         error = error.__cause__ or error.__context__
     return None
 

@@ -361,7 +361,8 @@ def test_regions_of_external_probabilities_are_valid(wine, monkeypatch):
 def test_no_predictions_of_new_rows(rows):
     folder, _, _ = rows
     write(folder / "p.csv", ["who", "no", "yes"], GOOD)
-    from confml.predictions import Choice, Model
+    from confml.predictions import Choice
+    from confml.predictions.training import fit_model
 
     with pytest.raises(ConfigError, match="external has no predictions for new rows; choose another method"):
-        Model(config(folder, [EXTERNAL]), Choice(), None, lambda text: None)
+        fit_model(config(folder, [EXTERNAL]), Choice())

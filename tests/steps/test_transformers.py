@@ -166,8 +166,8 @@ def test_steps_in_a_run(allowed, tmp_path):
     assert manifest["config"]["steps"][1] == {"name": PCA_NAME, "n_components": 2}
     keys = [cell["key"] for cell in manifest["cells"]]
     values["steps"][1]["n-components"] = 1
-    confml.run(values, out=tmp_path / "out", jobs=1, engine="serial")
-    again = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    confml.run(values, out=tmp_path / "other", jobs=1, engine="serial")
+    again = json.loads((tmp_path / "other" / "manifest.json").read_text())
     assert not set(keys) & {cell["key"] for cell in again["cells"]}
 
 

@@ -75,7 +75,6 @@ class CrammerSinger(PenaltyPath):
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "C": C,
-        "solver": Choice("dual: LIBLINEAR's -s 4; path: confml's own, exact", options=("dual", "path")),
         "tolerance": Number(
             "stopping tolerance: LIBLINEAR's -e, which bounds the gradient and not the objective; with path, "
             "the relative duality gap is at most a hundredth of it",
@@ -84,6 +83,7 @@ class CrammerSinger(PenaltyPath):
         ),
         "class_weight": CLASS_WEIGHT,
         "random_state": RANDOM_STATE,
+        "solver": Choice("dual: LIBLINEAR's -s 4; path: confml's own, exact", options=("dual", "path")),
     }
 
     def __init__(
