@@ -51,7 +51,7 @@ class ProbabilityTable:
     def check_rows(self, rows: np.ndarray, repeat: int | None, fold: int | None, part: str) -> None:
         """Raise DataError unless all ``rows`` of the data set have probabilities in one split.
 
-        part: the rows in words, for the message.
+        part: the name of the rows in the message.
         """
         without = rows[self.at(repeat, fold)[rows] < 0]
         if len(without):

@@ -25,7 +25,7 @@ FEW = 3e8  # training rows x new rows x features up to which the form of a metho
 
 @dataclass(frozen=True)
 class StepFacts:
-    """What the guarantee of a model depends on, of one step."""
+    """Properties of one step that the guarantee of a model depends on."""
 
     name: str
     learns: bool
@@ -34,7 +34,7 @@ class StepFacts:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a fit, in numbers and names.
+    """Numbers and names of a fit.
 
     method, params: the method with its parameters, tuned ones included. data: name of the data set. checksum:
     of its contents. rows: number of its rows. training_rows: number of its training rows, those held out

@@ -51,7 +51,7 @@ def shown_params(entry: MethodEntry, params: Mapping[str, Any]) -> dict[str, Any
 
 
 def check_file_names(config: Config) -> None:
-    """Raise ConfigError for two files of one name, whose results could not be told apart."""
+    """Raise ConfigError for two files of one name, whose results would have one name."""
     seen: dict[str, str] = {}
     for path in (path for entry in config.methods if _takes_rows(entry) for path in _paths(entry)):
         other = seen.setdefault(Path(path).name, path)
