@@ -200,13 +200,13 @@ def run(
     from joblib import cpu_count
 
     from confml.config.warnings import unsilenced
-    from confml.report import write_report
+    from confml.report import update_report
     from confml.report.warnings import result_warnings
     from confml.runner.run import run as compute
 
     settings = load_settings(config, overrides)
     folder = Path("results") / settings.name if out is None else Path(out)
-    compute(
+    state = compute(
         settings,
         folder,
         jobs=jobs or cpu_count(),
@@ -217,7 +217,7 @@ def run(
         say=say,
     )
     finished = Run(folder)
-    write_report(finished._results, folder, whole=shard is None)
+    update_report(finished._results, folder, tried=bool(state.tried), whole=shard is None)
     for warning in unsilenced(result_warnings(finished._results), settings.silence):
         say(f"warning: {warning.text}")
     return finished

@@ -105,7 +105,7 @@ def run(
     from confml.config.limits import parse_limits
     from confml.config.warnings import unsilenced
     from confml.errors import ConfmlError
-    from confml.report import open_run, print_json, print_run, update_report, write_report
+    from confml.report import open_run, print_json, print_run, update_report
     from confml.report.warnings import result_warnings
     from confml.runner.environment import guarded
     from confml.runner.progress import progress_for
@@ -134,10 +134,7 @@ def run(
             )
             with guarded(folder):
                 results = open_run(folder, known=state.done)
-                if state.tried or part:
-                    write_report(results, folder, whole=part is None)
-                else:
-                    update_report(results, folder)
+                update_report(results, folder, tried=bool(state.tried), whole=part is None)
         if not quiet:
             for warning in unsilenced(result_warnings(results), settings.silence):
                 say(f"warning: {warning.text}")

@@ -19,19 +19,19 @@ from confml.report.sections.registry import sections_of
 WRITTEN = ".report"  # lists the files of the report, so that the next report can remove stale ones
 
 
-def update_report(results: RunResults, folder: Path | str) -> bool:
-    """Write the report unless the one in ``folder`` is of these results; return whether it was written.
+def update_report(results: RunResults, folder: Path | str, tried: bool, whole: bool = True) -> None:
+    """Write the report after a run, unless there was nothing to compute and the one in ``folder`` is current.
 
-    If not, ``results`` takes its metrics from ``metrics.csv`` instead of the cells.
+    tried: whether the run had cells to compute. whole: as in `write_report`. If nothing is written,
+    ``results`` takes its metrics from ``metrics.csv`` instead of the cells.
     """
     folder = Path(folder)
-    if is_fresh(results, folder):
-        metrics = read_metrics(results, folder)
-        if metrics is not None:
-            results.__dict__["metrics"] = metrics  # as if the cached property had been computed
-        return False
-    write_report(results, folder)
-    return True
+    if tried or not whole or not is_fresh(results, folder):
+        write_report(results, folder, whole=whole)
+        return
+    metrics = read_metrics(results, folder)
+    if metrics is not None:
+        results.__dict__["metrics"] = metrics  # as if the cached property had been computed
 
 
 def write_report(results: RunResults, folder: Path | str, whole: bool = True) -> list[Path]:

@@ -58,8 +58,8 @@ class Monitoring(Section):
     The statistics bet against the smoothed p-values of the true labels, in the order of the pass. Three
     martingales answer whether the whole pass is exchangeable: exchangeable rows reach C with probability at
     most 1/C. CUSUM and Shiryaev-Roberts (of the simple jumper) raise alarms, start again after each one, and
-    estimate where the change is; one line per alarm, or one line that there is none. ``meaning`` says what
-    follows in words.
+    estimate where the change is; one line per alarm, or one line that there is none. ``meaning`` explains
+    each line.
 
     ``adaptive-levels.csv`` has adaptive conformal inference (Gibbs and Candes 2021, rate 0.005) as a
     baseline: error rate and mean region size with the fixed level and with adaptive levels, and the largest
