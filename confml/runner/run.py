@@ -125,9 +125,10 @@ def run(
         part = f"{shard[0]}/{shard[1]}" if shard else None
         manifest = new_manifest(whole, jobs=jobs, engine=worker_engine.name, shard=part)
         manifest["warnings"] = [warning.as_dict() for warning in warnings]
-        for data in datasets.values():
-            if (key := origins_key(data)) is not None:
-                RowOrigins.of(data).write(store, key)
+        for name, data in datasets.items():
+            columns = whole.columns_of(name)
+            if (key := origins_key(data, columns)) is not None:
+                RowOrigins.of(data, columns).write(store, key)
         # A run with nothing to compute leaves times and versions of the one that computed.
         is_new = bool(state.left) or not is_current(store.folder, manifest)
         if is_new:
