@@ -21,7 +21,6 @@ from confml.config.protocol import Protocol
 from confml.config.values import Between, Name, Seed, Share, Whole, Words, one_of
 from confml.config.warnings import WARNINGS
 
-
 CONDITIONAL_TESTS = ("worst-slab", "ert")
 
 
@@ -109,8 +108,8 @@ class Config(Part):
     )
     coverage_by: NameList = Field(
         (),
-        description="Columns whose groups get a coverage in conditional-coverage.csv: features, id columns or "
-        "the groups column; numbers are divided into 5 bins.",
+        description="Columns whose groups get a coverage in conditional-coverage.csv: features, id columns "
+        "or the groups column; numbers are divided into 5 bins.",
         examples=[["sex", "region"]],
     )
     conditional_tests: tuple[Annotated[str, one_of(*CONDITIONAL_TESTS)], ...] = Field(

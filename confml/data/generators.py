@@ -328,7 +328,8 @@ GENERATORS: Mapping[str, Generator] = {
         of_training={"prior": 0.1},
     ),
     "many-classes": Generator(
-        about="many classes in three dimensions, easy, medium and hard ones in turn (Bayes error in closed form)",
+        about="many classes in three dimensions, hard, medium and easy ones in turn (Bayes error in closed"
+        " form)",
         parameters={"classes": Integer("number of classes", low=2)},
         classes=tuple(range(1, 21)),
         make=many_classes.many_classes,

@@ -30,7 +30,7 @@ def many_classes_probability(X: np.ndarray, classes: int = 20) -> np.ndarray:
 
 
 def many_classes_bayes_error(classes: int = 20) -> float:
-    """Return the error of the nearest centre: on each line 2 Phi(-spacing / 2), half of it at the two ends."""
+    """Return the error of the nearest centre: 2 Phi(-spacing / 2) inside a line, half of it at its ends."""
     from scipy.special import ndtr
 
     wrong = 0.0

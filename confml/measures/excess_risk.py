@@ -40,8 +40,8 @@ def excess_risks(
 ) -> tuple[ExcessRisk, ExcessRisk] | None:
     """Return the excess risks (l1, brier) of test rows X (n, d); None with fewer than 10 rows.
 
-    covered: (n,) bool, whether the region of each row contains its label. With z = covered and h the predicted
-    probability of z by a classifier fitted to the other four of five folds, l1 is the mean of
+    covered: (n,) bool, whether the region of each row contains its label. With z = covered and h the
+    predicted probability of z by a classifier fitted to the other four of five folds, l1 is the mean of
     ``sign(1 - level - h) (1 - level - z)`` and brier the mean of ``(1 - level - z)^2 - (h - z)^2``. The
     classifier is gradient boosting with trees of depth 2 and 30 rounds; X may have missing values.
     """

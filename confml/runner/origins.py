@@ -114,9 +114,7 @@ def origins_key(data: DataSet, columns: Mapping[str, np.ndarray] | None = None) 
     return stable_hash(*parts, *([list(columns)] if columns else []))[:32]
 
 
-def grouping_columns(
-    data: DataSet, names: Sequence[str], groups: str | None = None
-) -> dict[str, np.ndarray]:
+def grouping_columns(data: DataSet, names: Sequence[str], groups: str | None = None) -> dict[str, np.ndarray]:
     """Return the columns of a data set among ``names``: name -> (n,) numbers, or texts of categories.
 
     A column is a feature, an identifier (numbers if all its texts are) or the column ``groups``.

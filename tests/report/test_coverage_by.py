@@ -61,7 +61,7 @@ def first_tests(out):
 
 
 def literal_bins(values, bins=5):
-    """Bins of equal mass; a group of equal values at sorted places [a, b) goes to bin floor(B (a + b) / 2n)."""
+    """Bins of equal mass: equal values at sorted places [a, b) go to bin floor(B (a + b) / 2n)."""
     placed, found = sorted(values), {}
     for value in set(values):
         a, b = placed.index(value), len(placed) - placed[::-1].index(value)
@@ -193,7 +193,9 @@ def test_tests_of_a_run_find_the_noisy_rows(tmp_path):
     label = np.where(x > 1, rng.random(3000) < 0.5, x > 0)
     lines = [f"{int(y)},{a!r},{b!r}" for y, a, b in zip(label, x.tolist(), other.tolist(), strict=True)]
     (tmp_path / "people.csv").write_text("\n".join(["label,x,other", *lines]) + "\n", encoding="utf-8")
-    wanted = config(tmp_path, dataset={"id": []}, **{"coverage-by": [], "conditional-tests": ["worst-slab", "ert"]})
+    wanted = config(
+        tmp_path, dataset={"id": []}, **{"coverage-by": [], "conditional-tests": ["worst-slab", "ert"]}
+    )
     confml.run(wanted, out=tmp_path / "out", jobs=1, engine="serial")
     rows = {row["test"]: row for row in read(tmp_path / "out" / "conditional-tests.csv")}
     assert list(rows) == ["worst-slab", "ert-l1", "ert-brier"]

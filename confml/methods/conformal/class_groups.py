@@ -46,11 +46,11 @@ def class_clusters(
 ) -> ClassGroups:
     """Return the clusters of the classes.
 
-    scores, codes (m,): nonconformity and class of the calibration examples. A fraction of the examples of each
-    class is drawn at random for the clusters, which do not count them. Classes with `enough_rows` of them are
-    clustered by quantiles of their scores with k-means; the other classes share all examples that are left.
-    The fraction and the number of clusters follow from the sizes of the classes; with fewer than two clusters
-    all classes share all examples.
+    scores, codes (m,): nonconformity and class of the calibration examples. A fraction of the examples of
+    each class is drawn at random for the clusters, which do not count them. Classes with `enough_rows` of
+    them are clustered by quantiles of their scores with k-means; the other classes share all examples that
+    are left. The fraction and the number of clusters follow from the sizes of the classes; with fewer than
+    two clusters all classes share all examples.
     """
     sizes = np.bincount(codes, minlength=classes)
     enough = enough_rows(level)
@@ -75,9 +75,7 @@ def class_clusters(
     return ClassGroups(places, [*members, rest], number)
 
 
-def _k_means(
-    scores: np.ndarray, rows: list[np.ndarray], number: int, level: float, seed: int
-) -> np.ndarray:
+def _k_means(scores: np.ndarray, rows: list[np.ndarray], number: int, level: float, seed: int) -> np.ndarray:
     """Return the cluster of each class, from 0; every cluster has a class. rows: its examples."""
     from sklearn.cluster import KMeans
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,16 +38,19 @@ from confml.methods.conformal.settings import (
     PARAMETERS,
     constructor_parameters,
 )
+from confml.methods.details import FitDetails
+from confml.methods.label_shift import bbse_intervals, em_weights
 from confml.methods.shift import (
     COVARIATE,
     LABEL,
+    LABEL_EM,
     SHIFT_METRICS,
     ShiftWeights,
     covariate_weights,
     label_weights,
 )
 
-
+CLASS_SHIFT = "class_shift"  # in the details of a fit
 CLASS_METRICS = {
     "class_clusters": Metric("number of clusters of classes; 0: all classes share all examples", None),
     "mean_rank_cut": Metric("mean over the classes of the largest rank that can be in a region", None),
@@ -103,7 +107,10 @@ class Conformal(CalibratedMethod):
     test example. ``covariate``: the distribution of the features changes; weights are estimated by logistic
     regression of test against training examples (Tibshirani et al. 2019). ``label``: the frequencies of the
     classes change; class weights are estimated from the confusion matrix of the calibration part (Lipton et
-    al. 2018); ``mondrian`` p-values are valid under this shift without weights. The guarantee is exact for
+    al. 2018). ``label-em``: the same, estimated from the probabilities of the test examples by EM (Saerens et
+    al. 2002), which needs calibrated probabilities (of the view ``venn`` where there is one).
+    ``shift-classes.csv`` has the estimated frequencies with bootstrap intervals. ``mondrian`` p-values are
+    valid under this shift without weights. The guarantee is exact for
     the true weights; with estimated ones the coverage decreases by at most half the mean absolute error of
     the weights (of mean 1). ``shift.csv`` reports the effective sample size, and how many test examples are
     so far from the training examples that nothing can be excluded for them.
@@ -199,16 +206,17 @@ class Conformal(CalibratedMethod):
             self.fitted_.append(part)
             scores, name = self._scores(part, X[rows], u[rows])
             if self.shift:
-                self.calibration_ = _Calibration(X, rows, codes[rows], scores.argmin(axis=1))
+                prior = np.bincount(part.codes, minlength=len(counts)) / len(part.codes)
+                self.calibration_ = _Calibration(X, rows, codes[rows], scores.argmin(axis=1), prior)
             own = scores[np.arange(len(rows)), codes[rows]]
             self.sizes_.append(usual_size(name, own))
-            members, scores = self._members(scores, own, codes[rows])
+            members, scores, rest = self._members(scores, own, codes[rows])
             ranked = [group[np.argsort(scores[group], kind="stable")] for group in members]
             self.scores_.append([scores[group] for group in ranked])
             if self.shift:
                 self.members_ = ranked
-            counts += np.bincount(codes[rows], minlength=len(counts))
-        self.calibration_counts_ = counts  # (c,) calibration examples of each class
+            counts += np.bincount(codes[rows[rest]], minlength=len(counts))
+        self.calibration_counts_ = counts  # (c,) counted calibration examples of each class
         sizes = np.array([sum(len(part[group]) for part in self.scores_) for group in range(len(members))])
         self.counted_ = sizes[self.places_] + 1  # (c,) examples that a p-value counts
         return self
@@ -228,7 +236,7 @@ class Conformal(CalibratedMethod):
             if self.classes == RANK_CUT and n:
                 scores = np.where(label_ranks(scores) > self.rank_cuts_, np.inf, scores)
             if self.shift and n:
-                weights = self._shift_weights(X, scores)
+                weights = self._shift_weights(part, X, scores)
                 equal[:] = weights.new
                 sums = [np.append(0, np.cumsum(weights.weights[group])) for group in self.members_]
                 counted = np.array([own[-1] for own in sums]) + np.broadcast_to(weights.new, (n, c))
@@ -257,8 +265,16 @@ class Conformal(CalibratedMethod):
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        """Those of the calibrated classifier, of ``classes``, and with ``shift`` those of the last weights."""
+        """Those of the calibrated classifier, of ``classes``, and of the last weights of ``shift``."""
         return {**super().fit_metrics_, **self.class_metrics_, **getattr(self, "shift_metrics_", {})}
+
+    @property
+    def fit_details_(self) -> FitDetails:
+        """Those of the calibrated classifier, and with label shift the frequencies of the classes."""
+        details, found = super().fit_details_, getattr(self, "class_shift_", None)
+        if found is None:
+            return details
+        return replace(details, other={**details.other, CLASS_SHIFT: found.rows(self.classes_)})
 
     @property
     def stratified(self) -> bool:
@@ -268,8 +284,8 @@ class Conformal(CalibratedMethod):
 
     def _members(
         self, scores: np.ndarray, own: np.ndarray, codes: np.ndarray
-    ) -> tuple[list[np.ndarray], np.ndarray]:
-        """Return the positions of the calibration examples that each group of classes counts, and scores (m,).
+    ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+        """Return the calibration examples that each group of classes counts, scores (m,), and all that count.
 
         scores (m, c), own (m,): of all labels and of the true one. Sets ``places_``, the group of each class.
         """
@@ -281,15 +297,15 @@ class Conformal(CalibratedMethod):
             found = class_clusters(own, codes, c, self.class_level, rng)
             self.places_ = found.places
             self.class_metrics_ = {"class_clusters": float(found.clusters)}
-            return found.members, own
+            return found.members, own, found.members[-1]
         if self.classes == RANK_CUT:
             ranks = label_ranks(scores)[np.arange(len(codes)), codes]
             self.rank_cuts_, rest = rank_cuts(ranks, codes, c, self.class_level, rng)
             self.class_metrics_ = {"mean_rank_cut": float(self.rank_cuts_.mean())}
             own = np.where(ranks > self.rank_cuts_[codes], np.inf, own)
         if self.stratified:
-            return [rest[codes[rest] == code] for code in range(c)], own
-        return [rest], own
+            return [rest[codes[rest] == code] for code in range(c)], own, rest
+        return [rest], own, rest
 
     def _check_combination(self) -> None:
         for name in ("shift", "classes"):
@@ -298,16 +314,22 @@ class Conformal(CalibratedMethod):
         for name in ("shift", "mondrian"):
             if self.classes and getattr(self, name):
                 raise ConfmlError(CLASSES_ALONE, hint=f"remove {name}")
-        if self.shift == LABEL and self.mondrian:
+        if self.shift in (LABEL, LABEL_EM) and self.mondrian:
             raise ConfmlError(MONDRIAN_LABEL, hint="remove shift")
 
-    def _shift_weights(self, X: np.ndarray, scores: np.ndarray) -> ShiftWeights:
+    def _shift_weights(self, fitted: FittedPart, X: np.ndarray, scores: np.ndarray) -> ShiftWeights:
         """Return the weights for the test examples X (n, d) with nonconformity scores (n, c)."""
         part: _Calibration = self.calibration_
         if self.shift == COVARIATE:
             weights = covariate_weights(part.X, X, part.rows)
+        elif self.shift == LABEL_EM:
+            views = self._views(fitted, X)
+            one = {"venn": views["venn"]} if "venn" in views else views
+            shares = on_all_classes(values_for(one, "lac", fitted.name)[1], self.classes_)
+            weights, self.class_shift_ = em_weights(shares, part.prior, part.codes)
         else:
-            weights = label_weights(part.predicted, part.codes, scores.argmin(axis=1), len(self.classes_))
+            predicted = part.predicted, part.codes, scores.argmin(axis=1), len(self.classes_)
+            weights, self.class_shift_ = label_weights(*predicted), bbse_intervals(*predicted)
         self.shift_metrics_ = weights.metrics
         return weights
 
@@ -336,13 +358,14 @@ class Conformal(CalibratedMethod):
 
 
 class _Calibration(NamedTuple):
-    """Training examples X (m, d) before the steps, and rows, class codes and predicted classes (k,) of the
-    calibration part."""
+    """Training examples X (m, d) before the steps; rows, class codes and predicted classes (k,) of the
+    calibration part; class frequencies (c,) of the proper training part."""
 
     X: np.ndarray
     rows: np.ndarray
     codes: np.ndarray
     predicted: np.ndarray
+    prior: np.ndarray
 
 
 def make(method: Method, settings: Mapping[str, Any]) -> Conformal:

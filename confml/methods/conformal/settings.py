@@ -8,7 +8,7 @@ from typing import Any
 from confml.errors import ConfigError
 from confml.methods.conformal.class_groups import CLUSTERED, RANK_CUT
 from confml.methods.conformal.scores import OF_SHARES, RANDOMISED, SCORES
-from confml.methods.shift import COVARIATE, LABEL, shift_parameter
+from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, shift_parameter
 from confml.plugins.parameters import (
     AnyOf,
     Choice,
@@ -49,7 +49,7 @@ PARAMETERS = {
         high_open=True,
     ),
     f"{KEY}__smoothed": Flag("break ties between scores at random"),
-    f"{KEY}__shift": shift_parameter((COVARIATE, LABEL)),
+    f"{KEY}__shift": shift_parameter((COVARIATE, LABEL, LABEL_EM)),
     f"{KEY}__randomised": Flag("count a random fraction of the own probability in aps, raps and saps"),
     f"{KEY}__penalty": Number(
         "penalty of raps for each rank after k_reg, of saps for each rank after the first", low=0
@@ -114,7 +114,7 @@ def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str])
     for setting, (other, wanted) in ONLY_FOR.items():
         if settings.get(setting) is not None and settings.get(other) not in wanted:
             raise ConfigError(f"{setting} needs {other}: {' or '.join(wanted)}")
-    if settings.get(f"{KEY}__shift") == LABEL and settings.get(f"{KEY}__mondrian"):
+    if settings.get(f"{KEY}__shift") in (LABEL, LABEL_EM) and settings.get(f"{KEY}__mondrian"):
         raise ConfigError(MONDRIAN_LABEL, hint=f"remove {KEY}__shift")
     for other in ("mondrian", "shift"):
         if settings.get(f"{KEY}__classes") and settings.get(f"{KEY}__{other}"):

@@ -65,7 +65,9 @@ class ConditionalTests(Section):
     name = "conditional-tests"
     place = 63
     needs = "conditional-tests, views with regions, the data"
-    files = {"conditional-tests.csv": "worst slab and excess risk: whether the coverage depends on the features"}
+    files = {
+        "conditional-tests.csv": "worst slab and excess risk: whether the coverage depends on the features"
+    }
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
