@@ -101,9 +101,9 @@ FIGURE = Figure(
     draw=draw,
     caption="Coverage of the regions of each class (circles), of each region size (squares) and of each "
     "group of the columns in coverage-by (triangles), with Clopper-Pearson intervals at 95 % for all "
-    "classes, sizes, or groups of a column, together. Each test row counts once. Grey band: 95 % of p-values that are "
-    "valid for the group. Light: groups with fewer than 5 / level rows. Of more than 40 classes, or groups of "
-    "a column, those of lowest coverage.",
+    "classes, sizes, or groups of a column, together. Each test row counts once. Grey band: 95 % of "
+    "p-values that are valid for the group. Light: groups with fewer than 5 / level rows. Of more than 40 "
+    "classes, or groups of a column, those of lowest coverage.",
     options={
         "by": Word("class, size or a column of coverage-by; default all of them"),
         "level": Number("significance level; default the smallest of the config", low=0, high=1),
