@@ -88,10 +88,10 @@ def test_small_classes_share_all_examples():
 
 def test_ranks_are_counted():
     scores = np.array([[0.3, 0.1, 0.1, np.inf], [0.2, 0.2 + 1e-14, np.inf, np.inf], [1.0, 0.5, 0.2, 0.1]])
-    assert label_ranks(scores).tolist() == [[3, 1, 1, 4], [1, 1, 3, 3], [4, 3, 2, 1]]
+    assert label_ranks(scores).tolist() == [[3, 2, 2, 4], [2, 2, 4, 4], [4, 3, 2, 1]]
     for row, ranks in zip(scores, label_ranks(scores), strict=True):
         for own, rank in zip(row, ranks, strict=True):
-            assert rank == 1 + sum(other < own - 1e-12 for other in row)
+            assert rank == sum(other <= own + 1e-12 for other in row)
 
 
 @pytest.mark.parametrize("level", [0.05, 0.1, 0.5])
@@ -139,9 +139,9 @@ def test_p_values_are_counted(classes):
         cut = rank_cuts(label_ranks(of_labels)[np.arange(len(rows)), codes], codes, 40, 0.2, rng)
         assert method.fit_metrics_["mean_rank_cut"] == cut.cuts.mean() < 5
         members = [[i for i in cut.rest if codes[i] == j] for j in range(40)]
-        own = [math.inf if label_ranks(of_labels[i : i + 1])[0, codes[i]] > cut.cuts[codes[i]] else own[i]
-               for i in range(len(rows))]  # fmt: skip
-        new = np.where(label_ranks(new) > cut.cuts, math.inf, new)
+        # Scores are at most 1: with 2 more, a label is behind all that are not cut.
+        own = own + 2 * (label_ranks(of_labels)[np.arange(len(rows)), codes] > cut.cuts[codes])
+        new = new + 2 * (label_ranks(new) > cut.cuts)
     for i in range(len(T)):
         for j in range(40):
             at_least = sum(own[m] >= new[i, j] - 1e-12 for m in members[j])

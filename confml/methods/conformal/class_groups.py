@@ -2,8 +2,9 @@
 
 Clustered: classes with similar nonconformity scores share their calibration examples (Ding, Angelopoulos,
 Bates, Jordan, Tibshirani, Class-Conditional Conformal Prediction with Many Classes, 2023). Rank cut: a label
-that the classifier ranks too low for its class is as nonconforming as possible. RC3P (Shi et al. 2024) has
-the same aim, but subtracts an estimated error from the level; here the p-values keep their guarantee.
+that the classifier ranks too low for its class is more nonconforming than those that it does not. RC3P (Shi
+et al. 2024) has the same aim, but subtracts an estimated error from the level; here the p-values keep their
+guarantee.
 """
 
 from __future__ import annotations
@@ -102,9 +103,10 @@ def divided_by_class(
 
 
 def label_ranks(scores: np.ndarray) -> np.ndarray:
-    """Return the rank (n, c) of each label: 1 plus the number of labels with a smaller score.
+    """Return the rank (n, c) of each label: the number of labels with a score that is not larger.
 
-    Scores that differ by no more than rounding errors have the same rank.
+    Scores that differ by no more than rounding errors have the same rank, the last of their places: a
+    classifier with many labels of probability 0 ranks none of them high.
     """
     c = scores.shape[1]
     order = np.argsort(scores, axis=1, kind="stable")
@@ -113,18 +115,18 @@ def label_ranks(scores: np.ndarray) -> np.ndarray:
     near[np.isinf(near)] = 0.0
     with np.errstate(invalid="ignore"):  # inf - inf, which are equal
         rises = np.diff(placed, axis=1) > near[:, 1:]
-    starts = np.ones_like(order)
-    starts[:, 1:] = np.where(rises, np.arange(2, c + 1), 1)
+    ends = np.full_like(order, c)
+    ends[:, :-1] = np.where(rises, np.arange(1, c), c)
     ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.maximum.accumulate(starts, axis=1), axis=1)
+    np.put_along_axis(ranks, order, np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1], axis=1)
     return ranks
 
 
 class RankCuts(NamedTuple):
     """Largest rank of each class, chosen on other examples than those that p-values count.
 
-    cuts: (c,) labels of a higher rank have the score +inf. rest: positions of the calibration examples that
-    p-values count.
+    cuts: (c,) labels of a higher rank are more nonconforming than all others. rest: positions of the
+    calibration examples that p-values count.
     """
 
     cuts: np.ndarray

@@ -91,11 +91,11 @@ class Conformal(CalibratedMethod):
     share all examples, and so do all classes if there would be fewer than two clusters (``class_clusters``
     is 0). The bounds hold for each cluster, and for each class as far as the classes of a cluster are alike.
     It is useful from about 100 classes with 30 calibration examples. ``rank-cut``: label-conditional p-values
-    with the score +inf for labels that the classifier ranks lower than the cut of their class, the smallest
-    rank that less than half of ``class_level`` of the class exceeds among a quarter of its calibration
-    examples. The other examples are counted, so the bounds hold for each class. RC3P (Shi et al. 2024) has
-    the same aim, but subtracts an estimate from the level. ``class_level`` is the level that clusters and
-    cuts are made for; p-values are valid at every level.
+    for which a label that the classifier ranks lower than the cut of its class is more nonconforming than all
+    that it does not; the cut is the smallest rank that less than half of ``class_level`` of the class exceeds
+    among a quarter of its calibration examples. The other examples are counted, so the bounds hold for each
+    class. RC3P (Shi et al. 2024) has the same aim, but subtracts an estimate from the level. ``class_level``
+    is the level that clusters and cuts are made for; p-values are valid at every level.
 
     With groups, whole groups are drawn, also for ``mondrian``, and folds have equal numbers of groups. The
     bounds above then need groups of one example. If groups of one size are exchangeable, a random example of
@@ -218,6 +218,8 @@ class Conformal(CalibratedMethod):
             counts += np.bincount(codes[rows[rest]], minlength=len(counts))
         self.calibration_counts_ = counts  # (c,) counted calibration examples of each class
         sizes = np.array([sum(len(part[group]) for part in self.scores_) for group in range(len(members))])
+        if self.classes == RANK_CUT:
+            sizes = counts
         self.counted_ = sizes[self.places_] + 1  # (c,) examples that a p-value counts
         return self
 
@@ -233,8 +235,7 @@ class Conformal(CalibratedMethod):
         for part, groups, size in zip(self.fitted_, self.scores_, self.sizes_, strict=True):
             scores, _ = self._scores(part, X, u)
             total += scores
-            if self.classes == RANK_CUT and n:
-                scores = np.where(label_ranks(scores) > self.rank_cuts_, np.inf, scores)
+            behind = label_ranks(scores) > self.rank_cuts_ if self.classes == RANK_CUT and n else None
             if self.shift and n:
                 weights = self._shift_weights(part, X, scores)
                 equal[:] = weights.new
@@ -244,6 +245,10 @@ class Conformal(CalibratedMethod):
                 place = self.places_[column]
                 totals = sums[place] if weights is not None else None
                 above, ties = counts_against(groups[place], scores[:, column], size, totals)
+                if behind is not None:
+                    cut, mine = self.cut_scores_[column], behind[:, column]
+                    further = counts_against(cut, scores[:, column], size)
+                    above, ties = np.where(mine, further, (above + len(cut), ties))
                 greater[:, column] += above
                 equal[:, column] += ties
         nonconformity = total / len(self.fitted_)
@@ -302,8 +307,10 @@ class Conformal(CalibratedMethod):
             ranks = label_ranks(scores)[np.arange(len(codes)), codes]
             self.rank_cuts_, rest = rank_cuts(ranks, codes, c, self.class_level, rng)
             self.class_metrics_ = {"mean_rank_cut": float(self.rank_cuts_.mean())}
-            own = np.where(ranks > self.rank_cuts_[codes], np.inf, own)
-        if self.stratified:
+            cut = ranks[rest] > self.rank_cuts_[codes[rest]]
+            self.cut_scores_ = [np.sort(own[rest[cut & (codes[rest] == code)]]) for code in range(c)]
+            return [rest[~cut & (codes[rest] == code)] for code in range(c)], own, rest
+        if self.mondrian:
             return [rest[codes[rest] == code] for code in range(c)], own, rest
         return [rest], own, rest
 
