@@ -118,7 +118,12 @@ class _Bands:
         self._classes = truth if is_label_conditional(first) else np.zeros(len(truth), dtype=np.int64)
 
     def of(self, mine: np.ndarray, level: float) -> tuple[float, float, float]:
-        """Return the ends of the band and the expected gap of the rows of a mask (n,)."""
+        """Return the ends of the band and the expected gap of the rows of a mask (n,).
+
+        Rows of absent classes, which no region contains, are left out.
+        """
+        if self._counted is not None:
+            mine = mine & (self._counted > 0)
         classes = self._classes[mine]
         counted = None if self._counted is None else self._counted[mine]
         parts = []

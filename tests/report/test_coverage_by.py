@@ -210,3 +210,17 @@ def test_tests_of_a_run_find_the_noisy_rows(tmp_path):
     write_report(open_run(tmp_path / "out"), tmp_path / "out")
     assert not (tmp_path / "out" / "conditional-tests.csv").exists()
     assert "conditional-tests.csv has no rows" in (tmp_path / "out" / "notes.txt").read_text()
+
+
+def test_rows_of_an_absent_class_leave_the_band(tmp_path):
+    """One row has a class that training does not have: its group has the band of the other rows."""
+    source = write_people(tmp_path / "people.csv").read_text().splitlines()
+    (tmp_path / "new.csv").write_text("\n".join([source[0], *source[301:], "other,0.1,30,a"]) + "\n")
+    (tmp_path / "people.csv").write_text("\n".join(source[:301]) + "\n")
+    wanted = config(tmp_path, dataset={"test": str(tmp_path / "new.csv")}, protocol={"kind": "fixed-split"})
+    confml.run(wanted, out=tmp_path / "out", jobs=1, engine="serial")
+    rows = {row["group"]: row for row in read(tmp_path / "out" / "conditional-coverage.csv")}
+    n = int(rows["a"]["rows"]) - 1
+    chances = betabinom.pmf(np.arange(n + 1), n, 82, 9)  # 90 calibration rows
+    assert float(rows["a"]["band_low"]) == np.searchsorted(chances.cumsum(), 0.025) / n
+    assert rows["other"]["band_low"] == "" and rows["other"]["covered"] == "0"
