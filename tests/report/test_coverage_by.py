@@ -123,7 +123,8 @@ def test_the_figure_shows_the_groups_of_a_column(tmp_path):
     confml.run(config(tmp_path, figures=wanted), out=tmp_path / "out", jobs=1, engine="serial")
     drawn = [one.draw().axes[0] for one in pictures(open_run(tmp_path / "out"))]
     names = [[text.get_text() for text in axes.get_xticklabels()] for axes in drawn]
-    assert names[0] == ["group a", "group b", "group c"]
+    assert names[0] == ["a", "b", "c"]
+    assert drawn[0].get_xlabel() == "group"
     assert names[1][:2] == ["no", "yes"] and {"group b", "size 1"} < set(names[1])
 
 

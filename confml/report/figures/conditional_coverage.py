@@ -84,8 +84,11 @@ def draw(subject: Subject):
             )  # fmt: skip
             handles.setdefault(f"{about}{', few rows' if line.few else ''}", bars)
         axes.axhline(100 * (1 - level), color=BLACK, linewidth=0.5)
-        names = [_kind(line)[2] for line in lines]
-        axes.set_xticks(range(len(names)), names, rotation=90 if len(names) > 8 else 0, fontsize=6)
+        wanted = subject.option("by", None)
+        names = [_kind(line)[2] if wanted is None else str(line.group) for line in lines]
+        crowded = len(names) > 8 or sum(map(len, names)) > 50
+        axes.set_xticks(range(len(names)), names, rotation=90 if crowded else 0, fontsize=6)
+        axes.set_xlabel(wanted or "", fontsize=7)
         axes.set_title(name, loc="left", fontsize=7)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
