@@ -64,25 +64,30 @@ def em_frequencies(
     return pi, done
 
 
-def em_weights(shares: np.ndarray, prior: np.ndarray, codes: np.ndarray) -> tuple[ShiftWeights, ClassShift]:
+def em_weights(shares: np.ndarray, prior: np.ndarray, codes: np.ndarray) -> ShiftWeights:
     """Return the weights of calibration examples of classes ``codes`` (m,) and of each label, by EM.
 
     shares: (n, c) probabilities of the test examples. prior: (c,) class frequencies that the classifier was
-    trained with. The interval is that of 200 bootstraps of the test examples.
+    trained with.
     """
     estimate, rounds = em_frequencies(shares, prior)
-    rng = stable_generator("label shift", len(shares), len(codes))
-    draws = []
-    for _ in range(BOOTSTRAPS):
-        rows = np.bincount(rng.integers(0, len(shares), len(shares)), minlength=len(shares))
-        # From a point between estimate and prior: EM never leaves a frequency of 0.
-        start = 0.99 * estimate + 0.01 * prior
-        draws.append(em_frequencies(shares, prior, start, rows, _SHORT)[0])
     w = np.ones(len(prior))
     np.divide(estimate, prior, out=w, where=prior > 0)
     w = np.maximum(w, LEAST)
-    metrics = {"shift_rounds": float(rounds)}
-    return ShiftWeights.of(w[codes], w[None, :], metrics), _interval(prior, estimate, draws)
+    return ShiftWeights.of(w[codes], w[None, :], {"shift_rounds": float(rounds)})
+
+
+def em_intervals(shares: np.ndarray, prior: np.ndarray) -> ClassShift:
+    """Return the class frequencies by EM; interval: 200 bootstraps of the test examples."""
+    estimate, _ = em_frequencies(shares, prior)
+    rng = stable_generator("label shift", len(shares))
+    # From a point between estimate and prior: EM never leaves a frequency of 0.
+    start = 0.99 * estimate + 0.01 * prior
+    draws = []
+    for _ in range(BOOTSTRAPS):
+        rows = np.bincount(rng.integers(0, len(shares), len(shares)), minlength=len(shares))
+        draws.append(em_frequencies(shares, prior, start, rows, _SHORT)[0])
+    return _interval(prior, estimate, draws)
 
 
 def bbse_intervals(

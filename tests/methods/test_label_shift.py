@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 import confml
 from confml.errors import ConfmlError
 from confml.methods.conformal import Conformal
-from confml.methods.label_shift import bbse_intervals, em_frequencies, em_weights
+from confml.methods.label_shift import bbse_intervals, em_frequencies, em_intervals
 from confml.methods.naive_bayes import NaiveBayes
 from confml.methods.shift import label_weights
 
@@ -62,7 +62,7 @@ def test_intervals_contain_the_true_frequencies():
         T, _ = classes(rng, new, 800)
         model = LogisticRegression().fit(X[:700], y[:700])
         prior = np.bincount(y[:700]) / 700
-        _, em = em_weights(model.predict_proba(T), prior, y[700:])
+        em = em_intervals(model.predict_proba(T), prior)
         bbse = bbse_intervals(model.predict(X[700:]), y[700:], model.predict(T), 3)
         for name, found in (("em", em), ("bbse", bbse)):
             assert np.all(found.low <= found.estimate) and np.all(found.estimate <= found.high)

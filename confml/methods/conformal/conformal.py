@@ -39,7 +39,7 @@ from confml.methods.conformal.settings import (
     constructor_parameters,
 )
 from confml.methods.details import FitDetails
-from confml.methods.label_shift import bbse_intervals, em_weights
+from confml.methods.label_shift import bbse_intervals, em_intervals, em_weights
 from confml.methods.shift import (
     COVARIATE,
     LABEL,
@@ -276,9 +276,10 @@ class Conformal(CalibratedMethod):
     @property
     def fit_details_(self) -> FitDetails:
         """Those of the calibrated classifier, and with label shift the frequencies of the classes."""
-        details, found = super().fit_details_, getattr(self, "class_shift_", None)
-        if found is None:
+        details, given = super().fit_details_, getattr(self, "shift_inputs_", None)
+        if given is None:
             return details
+        found = em_intervals(*given) if self.shift == LABEL_EM else bbse_intervals(*given)
         return replace(details, other={**details.other, CLASS_SHIFT: found.rows(self.classes_)})
 
     @property
@@ -333,10 +334,11 @@ class Conformal(CalibratedMethod):
             views = self._views(fitted, X)
             one = {"venn": views["venn"]} if "venn" in views else views
             shares = on_all_classes(values_for(one, "lac", fitted.name)[1], self.classes_)
-            weights, self.class_shift_ = em_weights(shares, part.prior, part.codes)
+            self.shift_inputs_ = shares, part.prior
+            weights = em_weights(*self.shift_inputs_, part.codes)
         else:
             predicted = part.predicted, part.codes, scores.argmin(axis=1), len(self.classes_)
-            weights, self.class_shift_ = label_weights(*predicted), bbse_intervals(*predicted)
+            weights, self.shift_inputs_ = label_weights(*predicted), predicted
         self.shift_metrics_ = weights.metrics
         return weights
 
