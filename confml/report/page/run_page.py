@@ -268,7 +268,7 @@ def rank_parts(material: Material) -> list[RankPart]:
 def rank_part(found: Ranking) -> RankPart:
     """Return the ranking of methods over data sets."""
     outcome = found.comparison
-    words = {"augrc": "AUGRC"}.get(found.metric, words_of(found.metric))
+    words = words_of(found.metric)
     title = f"Mean ranks by {words}"
     text = (
         f"{len(found.labels)} methods on {len(found.datasets)} data sets; Friedman's test: p = "
