@@ -86,7 +86,7 @@ def test_the_audit_is_stored_and_on_the_page(tmp_path):
     assert "5 rows of 65 repeat an earlier row" in one["audit"][0]["sentence"]
     assert [found["code"] for found in iris["audit"]] == ["duplicate-rows"]
     page = (tmp_path / "run" / "report.html").read_text()
-    assert 'id="data-audit"' in page and "same is 7 in every row" in page
+    assert 'id="data-audit"' in page and "has the same value in every training row" in page
 
 
 def test_a_manifest_without_audit_or_with_a_wrong_one(tmp_path):
