@@ -115,6 +115,10 @@ def test_gaps_are_means_over_the_groups(tmp_path):
         )
         worst = min((line for line in mine if line["few"] == "0"), key=lambda line: float(line["coverage"]))
         assert (row["worst_group"], row["worst_coverage"]) == (worst["group"], worst["coverage"])
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    table = page[page.index("Coverage of the groups of columns") :]
+    group = next(line for line in lines if line["group"] == "b")
+    assert f"{100 * float(group['low']):.1f} to {100 * float(group['high']):.1f}" in table
 
 
 def test_the_figure_shows_the_groups_of_a_column(tmp_path):
@@ -225,3 +229,12 @@ def test_rows_of_an_absent_class_leave_the_band(tmp_path):
     chances = betabinom.pmf(np.arange(n + 1), n, 82, 9)  # 90 calibration rows
     assert float(rows["a"]["band_low"]) == np.searchsorted(chances.cumsum(), 0.025) / n
     assert rows["other"]["band_low"] == "" and rows["other"]["covered"] == "0"
+
+
+def test_a_note_says_that_there_are_no_clusters(tmp_path):
+    write_people(tmp_path / "people.csv", 80)
+    methods = [{"name": "naive-bayes", "conformal": {"kind": "split", "classes": "clustered"}, "label": "NB"}]
+    wanted = config(tmp_path, methods=methods, **{"coverage-by": []})
+    confml.run(wanted, out=tmp_path / "out", jobs=1, engine="serial")
+    notes = (tmp_path / "out" / "notes.txt").read_text()
+    assert notes.count("people, NB: the classes have too few calibration rows for clusters") == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confml.report.group_coverage import CoverageOfGroups, GapLine, GroupLine, gap_lines
-from confml.report.sections.base import Item, Section, Table
+from confml.report.sections.base import Item, Note, Section, Table
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -50,9 +50,12 @@ class ConditionalCoverage(Section):
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
         self._found: dict[tuple[str, str, str, str], CoverageOfGroups] = {}
+        self._plain: dict[tuple[str, str], None] = {}
 
     def add(self, result: CellResult) -> Iterator[Item]:
         cell = result.cell
+        if result.fit_metrics.get("class_clusters") == 0:
+            self._plain[cell.dataset, self.results.label(cell)] = None
         for view, prediction in result.views.items():
             if prediction.has_regions:
                 key = cell.dataset, cell.method, cell.variant, view
@@ -71,3 +74,8 @@ class ConditionalCoverage(Section):
         if rows:
             yield Table("conditional-coverage.csv", (*KEY, *GroupLine._fields), rows)
             yield Table("coverage-gaps.csv", (*KEY, *GapLine._fields), gaps)
+        for dataset, label in self._plain:
+            yield Note(
+                f"{dataset}, {label}: the classes have too few calibration rows for clusters, so p-values are "
+                "plain; use mondrian: true, or a larger calibration part"
+            )
