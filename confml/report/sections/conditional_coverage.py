@@ -76,6 +76,6 @@ class ConditionalCoverage(Section):
             yield Table("coverage-gaps.csv", (*KEY, *GapLine._fields), gaps)
         for dataset, label in self._plain:
             yield Note(
-                f"{dataset}, {label}: the classes have too few calibration rows for clusters, so p-values are "
-                "plain; use mondrian: true, or a larger calibration part"
+                f"{dataset}, {label}: the classes have too few calibration rows for clusters, so p-values "
+                "are plain; use mondrian: true, or a larger calibration part"
             )
