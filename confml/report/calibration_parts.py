@@ -11,7 +11,13 @@ from confml.measures.coverage_band import counted_examples, is_label_conditional
 
 
 def case_of(result, prediction) -> Case:
-    """Return the case of one view of a finished cell, with its training part as context."""
+    """Return the case of one view of a finished cell, with its training part as context.
+
+    All sections that process the cell get the same case, so its arrays are computed once.
+    """
+    for case in result.cases.values():
+        if case.prediction is prediction:
+            return case
     context = Context(result.train_rows, result.train_class_counts, result.cell.params)
     return Case(prediction, result.truth, context=context)
 

@@ -52,6 +52,9 @@ class StoredResults(Mapping[str, CellResult]):
                 self._last[key] = result
         return found
 
+    def __contains__(self, key: object) -> bool:  # the one of `Mapping` would read the cell
+        return key in self._cells
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._cells)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 from confml.report.files import write_columns, write_csv, write_file
-from confml.report.fresh import FILE, is_fresh, read_metrics, remember_report
+from confml.report.fresh import FILE, fresh_report, remember_report
 from confml.report.parameter_columns import parameter_columns, with_parameters
 from confml.report.results import RunResults
 from confml.report.sections.base import Columns, Document, Item, NotApplicable, Note, Picture, Section, Table
+from confml.report.sections.one_pass import items_of
 from confml.report.sections.regions import region_paths
 from confml.report.sections.registry import sections_of
 
@@ -23,15 +23,13 @@ def update_report(results: RunResults, folder: Path | str, tried: bool, whole: b
     """Write the report after a run, unless there was nothing to compute and the one in ``folder`` is current.
 
     tried: whether the run had cells to compute. whole: as in `write_report`. If nothing is written,
-    ``results`` takes its metrics from ``metrics.csv`` instead of the cells.
+    ``results`` takes its numbers from the stored report instead of the cells.
     """
     folder = Path(folder)
-    if tried or not whole or not is_fresh(results, folder):
+    if not tried and whole:
+        results.stored = fresh_report(results, folder)
+    if results.stored is None:
         write_report(results, folder, whole=whole)
-        return
-    metrics = read_metrics(results, folder)
-    if metrics is not None:
-        results.__dict__["metrics"] = metrics  # as if the cached property had been computed
 
 
 def write_report(results: RunResults, folder: Path | str, whole: bool = True) -> list[Path]:
@@ -67,9 +65,7 @@ def _items(results: RunResults, sections: Sequence[Section]) -> Iterator[Item]:
     Tables with packed parameters get a column for each parameter.
     """
     columns = parameter_columns(results)
-    of_cells = (item for result in results.finished() for section in sections for item in section.add(result))
-    of_all = (item for section in sections for item in section.items())
-    for item in chain(of_cells, of_all):
+    for item in items_of(results, sections):
         yield with_parameters(item, columns) if isinstance(item, Table) else item
 
 

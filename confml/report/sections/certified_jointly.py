@@ -135,8 +135,10 @@ class CertifiedJointly(Section):
 
     def __init__(self, results: RunResults, folder: FilePath):
         super().__init__(results, folder)
+        # of the splits of one data set
         self._candidates: dict[tuple[str, str], list[Candidate]] = {}
         self._halves: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
+        self._found: list[JointSplit] = []
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
@@ -164,11 +166,14 @@ class CertifiedJointly(Section):
             )
         yield from ()
 
-    def items(self) -> Iterator[Item]:
+    def finish_dataset(self) -> None:
         costs = getattr(self.results.config, "costs", None)
-        found: list[JointSplit] = []
         for key, candidates in self._candidates.items():
-            found += _joint_splits(key, candidates, *self._halves[key], costs)
+            self._found += _joint_splits(key, candidates, *self._halves[key], costs)
+        self._candidates, self._halves = {}, {}
+
+    def items(self) -> Iterator[Item]:
+        costs, found = getattr(self.results.config, "costs", None), self._found
         if not found:
             return
         rows: dict[tuple, list[JointSplit]] = {}
