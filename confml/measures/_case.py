@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, SupportsFloat
 import numpy as np
 
 from confml.measures.metrics import Metric
-from confml.measures.prediction import Prediction
-from confml.measures.rejection import RejectionCurve, curve_of
+from confml.measures.prediction import Prediction, accepted
+from confml.measures.rejection import RejectionCurve, rejection_curve
 
 
 class Row(NamedTuple):
@@ -79,9 +79,25 @@ class Case:
         return self.once("known", lambda: self.true_columns >= 0)
 
     @property
+    def predicted_columns(self) -> np.ndarray:
+        """(n,) column of each predicted label."""
+        return self.once("predicted", lambda: self.prediction.predicted_columns)
+
+    @property
     def certainty(self) -> np.ndarray:
         """(n,) `Prediction.certainty`."""
         return self.once("certainty", lambda: self.prediction.certainty)
+
+    @property
+    def confidence(self) -> np.ndarray:
+        """(n,) `Prediction.confidence`."""
+        if self.prediction.kind != "posterior":
+            return self.certainty
+        return self.once("confidence", lambda: self.prediction.confidence)
+
+    def accepted(self, threshold: float) -> np.ndarray:
+        """(n,) bool: `Prediction.accepted`."""
+        return accepted(self.prediction.kind, self.confidence, self.certainty, threshold)
 
     @property
     def curve(self) -> RejectionCurve | None:
@@ -90,7 +106,8 @@ class Case:
         def compute() -> RejectionCurve | None:
             if np.isnan(self.certainty).any():
                 return None
-            return curve_of(self.prediction, self.truth)
+            top = 1.0 if self.prediction.kind == "envelope" else np.inf
+            return rejection_curve(self.certainty, self.correct, always_accepted_from=top)
 
         return self.once("curve", compute)
 
@@ -112,7 +129,15 @@ class Case:
     @property
     def labels(self) -> tuple[np.ndarray, np.ndarray]:
         """True labels that occur, sorted, and the place (n,) of each true label among them."""
-        return self.once("labels", lambda: np.unique(self.truth, return_inverse=True))
+
+        def compute() -> tuple[np.ndarray, np.ndarray]:
+            if not self.known.all():
+                return np.unique(self.truth, return_inverse=True)
+            classes = self.prediction.classes  # they are sorted, and integers are sorted faster than texts
+            used = np.bincount(self.true_columns, minlength=len(classes)) > 0
+            return classes[used], (np.cumsum(used) - 1)[self.true_columns]
+
+        return self.once("labels", compute)
 
     def share(self, chosen: np.ndarray) -> float:
         """Return the fraction of test examples that a (n,) mask selects; NaN for an empty test part."""

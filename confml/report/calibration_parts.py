@@ -40,8 +40,9 @@ class CalibrationParts:
         self.smoothed = self.smoothed or "tau" in case.prediction.extra
         self._by_class = self._by_class or is_label_conditional(case)
         counted, rows = counted_examples(case), np.asarray(rows)
-        for label in np.unique(case.truth).tolist():
-            mine = case.truth == label
+        labels, codes = case.labels
+        for code, label in enumerate(labels.tolist()):
+            mine = codes == code
             self._rows.setdefault(label, set()).update(rows[mine].tolist())
             fewest = None if counted is None else int(counted[mine].min())
             earlier = self._counted.get(label)

@@ -136,6 +136,9 @@ def list_outputs(folder: Path) -> list[str]:
 def list_files(sections: Sequence[Section], folder: Path) -> list[str]:
     """Return one line per file of a report that is not empty, with its content."""
     files = {name: about for section in sections for name, about in section.files.items()}
+    for name in [name for name in files if not (folder / name).exists()]:
+        if (folder / f"{name}.zip").exists():
+            files[f"{name}.zip"] = files[name]
     present = {name: about for name, about in files.items() if _has_content(folder / name)}
     width = max(map(len, present), default=0) + 1
     shown = [
@@ -150,5 +153,7 @@ def _has_content(path: Path) -> bool:
         return any(path.iterdir())
     if not path.exists():
         return False
+    if path.suffix == ".zip":
+        return True
     with path.open(encoding="utf-8") as file:
         return sum(1 for _ in islice(file, 2)) == 2  # a header, and at least one row

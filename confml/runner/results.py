@@ -111,7 +111,7 @@ class CellResult:
             if record is None:
                 return None
             document, arrays = record
-            if not is_cell_document(document):
+            if not store.is_packed("cells", cell.key) and not is_cell_document(document):
                 return None
             return cls(
                 cell=cell,

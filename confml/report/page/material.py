@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confml.measures import Case
+from confml.measures.confusion import Confusion
 from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.page.levels import level_counts, packed, page_levels
 from confml.report.results import RunResults, cell_order
@@ -190,8 +190,8 @@ class Material:
             self._add_view(data, result, prediction)
 
     def _add_view(self, data: ViewData, result: CellResult, prediction: Prediction) -> None:
-        split, truth = result.cell.split, np.asarray(result.truth)
-        correct = np.asarray(prediction.labels == truth)
+        split, case = result.cell.split, case_of(result, prediction)
+        correct = case.correct
         data.errors[split] = float(1 - correct.mean())
         if len(self._split_names[data.dataset]) == 1:
             data.wrong[split] = ~correct
@@ -204,10 +204,14 @@ class Material:
             if np.isfinite(top).all():
                 data.bins.add(np.clip(top, 0, 1), correct)
         if self.details:
-            pairs, numbers = _pairs(truth, prediction.labels)
-            for pair, number in zip(pairs, numbers, strict=True):
-                data.confusion[pair] = data.confusion.get(pair, 0) + number
-            if not data.split and not np.isnan(prediction.certainty).any():
+            found = Confusion.of_case(case)
+            labels = found.labels.tolist()
+            for i, row in enumerate(found.counts.tolist()):
+                for j, count in enumerate(row):
+                    if count:
+                        pair = labels[i], labels[j]
+                        data.confusion[pair] = data.confusion.get(pair, 0) + count
+            if not data.split and not np.isnan(case.certainty).any():
                 data.split = split
                 data.examples = _examples(result, prediction, self.results.config.levels)
                 data.rows = self._rows(result, prediction, counts)
@@ -215,7 +219,7 @@ class Material:
     def _add_regions(
         self, data: ViewData, result: CellResult, prediction: Prediction, counts: np.ndarray
     ) -> None:
-        columns = Case(prediction, result.truth).true_columns
+        columns = case_of(result, prediction).true_columns
         of_truth = np.where(columns >= 0, counts[np.arange(len(counts)), columns], 0)
         levels = np.arange(len(self.levels))
         data.region_errors.append(_at_most(of_truth, levels) / len(counts))
@@ -255,15 +259,6 @@ def _digest(result: CellResult) -> str:
 def _at_most(counts: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """Return for each place j of ``levels`` the number of counts that are at most j."""
     return np.cumsum(np.bincount(counts.ravel(), minlength=len(levels) + 1))[levels]
-
-
-def _pairs(truth: np.ndarray, labels: np.ndarray) -> tuple[list[tuple[Any, Any]], list[int]]:
-    """Return the pairs of true and predicted labels that occur, and their numbers."""
-    true_names, true_codes = np.unique(truth, return_inverse=True)
-    names, codes = np.unique(labels, return_inverse=True)
-    found, numbers = np.unique(true_codes * len(names) + codes, return_counts=True)
-    pairs = [(true_names[one // len(names)].item(), names[one % len(names)].item()) for one in found.tolist()]
-    return pairs, numbers.tolist()
 
 
 def _examples(result: CellResult, prediction: Prediction, levels: Sequence[float]) -> list[Example]:

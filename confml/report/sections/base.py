@@ -41,6 +41,18 @@ class Columns:
     columns: Sequence[Sequence[str]]
 
 
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """A CSV file of any number of rows, which is written while the rows are made and not kept in memory.
+
+    lines: finished lines without the line break, the header first; ``confml.report.files.field`` makes
+    fields.
+    """
+
+    path: str
+    lines: Iterable[str]
+
+
 @dataclass(frozen=True)
 class Document:
     """A text file, such as JSON, Markdown or LaTeX."""
@@ -70,7 +82,7 @@ class Note:
     text: str
 
 
-Item = Table | Columns | Document | Picture | Note
+Item = Table | Columns | Lines | Document | Picture | Note
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from confml.errors import ConfmlError
 from confml.methods.details import ChainSummary
-from confml.methods.registry import known_methods, views_of
+from confml.methods.registry import method_class, views_of
 from confml.report.collectors import Collector
 from confml.report.sections.base import Item, Note, Section
 from confml.report.warnings import WarningFacts, all_warnings
@@ -103,13 +103,10 @@ def step_notes(config: Config) -> list[str]:
     Methods with ``conformal`` are not concerned: their steps learn from the examples that the classifier is
     fitted to, not from the calibration part.
     """
-    names = [step.name for step in getattr(config, "steps", ()) if _breaks_exchangeability(step.name)]
-    methods = known_methods()
-    affected = dict.fromkeys(
-        entry.name
-        for entry in config.methods
-        if entry.name in methods and views_of(methods[entry.name]) == ["p-value"]
-    )
+    if not getattr(config, "steps", ()):
+        return []
+    names = [step.name for step in config.steps if _breaks_exchangeability(step.name)]
+    affected = dict.fromkeys(entry.name for entry in config.methods if _has_p_values(entry.name))
     unknown = _unknown_steps(config) if affected else []
     if not names or not affected:
         return unknown
@@ -119,6 +116,14 @@ def step_notes(config: Config) -> list[str]:
         f"{' and '.join(affected)} are too small, and regions err more often than their level; "
         "use a method with conformal: split, whose calibration part is not changed by steps"
     ]
+
+
+def _has_p_values(method: str) -> bool:
+    """Return whether a method has p-values and no other view; False if it cannot be imported here."""
+    try:
+        return views_of(method_class(method)) == ["p-value"]
+    except ConfmlError:
+        return False
 
 
 def _breaks_exchangeability(step: str) -> bool:

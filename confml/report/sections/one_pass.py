@@ -13,9 +13,15 @@ if TYPE_CHECKING:
 
 
 def items_of(results: RunResults, sections: Sequence[Section]) -> Iterator[Item]:
-    """Yield the items of the sections: first those of each cell, then those of all cells together.
+    """Yield the items of the sections, as `marked_items` does."""
+    return (item for item, _ in marked_items(results, sections))
 
-    Each cell is read once and given to every section, and to the collectors that the sections name.
+
+def marked_items(results: RunResults, sections: Sequence[Section]) -> Iterator[tuple[Item, bool]]:
+    """Yield the items of the sections, and whether they are of one cell.
+
+    Those of each cell are first, then those of all cells together. Each cell is read once and given to every
+    section, and to the collectors that the sections name.
     """
     kinds = [Metrics, *(kind for section in sections for kind in section.collectors)]
     last: tuple[str, str, str] | None = None
@@ -24,12 +30,14 @@ def items_of(results: RunResults, sections: Sequence[Section]) -> Iterator[Item]
         if last is not None and last != here:
             _finish(sections, with_dataset=last[0] != here[0])
         for section in sections:
-            yield from section.add(result)
+            for item in section.add(result):
+                yield item, True
         last = here
     if last is not None:
         _finish(sections, with_dataset=True)
     for section in sections:
-        yield from section.items()
+        for item in section.items():
+            yield item, False
 
 
 def _finish(sections: Sequence[Section], with_dataset: bool) -> None:
