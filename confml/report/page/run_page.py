@@ -25,6 +25,7 @@ from confml.report.page.answer import (
 )
 from confml.report.page.charts import DRAWN, rank_diagram, region_charts, reliability, risk_coverage
 from confml.report.page.details import Details, details
+from confml.report.page.leaderboard_table import leaderboard_table
 from confml.report.page.material import Material
 from confml.report.page.page_table import PageTable, fixed, plain, short, slug, unique
 from confml.report.page.render import render
@@ -38,7 +39,18 @@ MOST_ROWS = 300
 RESERVED = (
     *("answer", "answer-table", "warnings", "ranks", "published", "failures", "others", "figures", "data"),
     *("data-sets", "config", "provenance", "provenance-table", "cite", "status", "theme", "top"),
-    *("ranks-error", "ranks-augrc", "pairs", "paired", "incomparable", "settings", "runs", "runs-table"),
+    *(
+        "leaderboard",
+        "leaderboard-table",
+        "ranks-error",
+        "ranks-augrc",
+        "pairs",
+        "paired",
+        "incomparable",
+        "settings",
+        "runs",
+        "runs-table",
+    ),
 )
 """Identifiers of the page that no data set may have."""
 CHARTED = 24
@@ -77,6 +89,7 @@ def run_page(material: Material, folder: Path) -> str:
         cells=f"{done} of {len(results.cells)} cells are done, {len(results.failures)} failed.",
         notes=material.notes,
         ranks=rank_parts(material),
+        leaderboard=leaderboard_table(material),
         parts=parts,
         levels=material.levels.tolist(),
         published=published(material),
@@ -321,6 +334,7 @@ def failures(material: Material) -> PageTable | None:
 
 
 KNOWN = {
+    *("leaderboard.csv", "leaderboard-datasets.csv"),
     *("timings.csv", "tuning.csv", "failures.csv", "class-coverage.csv", "rejection-curves.csv"),
     *("certified.csv", "confusion.csv", "class-metrics.csv", "tables/results.csv"),
     "tables/acceptance.csv",

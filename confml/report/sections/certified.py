@@ -108,7 +108,7 @@ class Certified(Section):
         for view, prediction in result.views.items():
             case = case_of(result, prediction)
             if len(prediction) >= 2 and not np.isnan(case.certainty).any():
-                self._splits += _certified_splits(result, view, case)
+                self._splits += certified_splits(result, view, case)
                 if (cell.dataset, cell.split) not in self._halves:
                     self._halves[cell.dataset, cell.split] = list(_half_rows(result))
         yield from ()
@@ -154,8 +154,12 @@ def _half_rows(result: CellResult) -> Iterator[tuple[int, str]]:
     yield from zip(np.asarray(result.rows).tolist(), names.tolist(), strict=True)
 
 
-def _certified_splits(result: CellResult, view: str, case: Case) -> Iterator[CertifiedSplit]:
+def certified_splits(result: CellResult, view: str, case: Case) -> list[CertifiedSplit]:
     """Return the operating points of one view of a cell, one for each of `RISKS`."""
+    return case.once("certified splits", lambda: list(_certified_splits(result, view, case)))
+
+
+def _certified_splits(result: CellResult, view: str, case: Case) -> Iterator[CertifiedSplit]:
     cell, correct, certainty = result.cell, case.correct, case.certainty
     half, rest = halves(result)
     for risk in RISKS:
