@@ -35,7 +35,7 @@ class Cell:
     params: Mapping[str, Any]
     split: str
 
-    @property
+    @cached_property
     def variant(self) -> str:
         """The ``params`` column of the reports: ``k=1;weights=distance``."""
         return parameters_text(self.params)

@@ -36,7 +36,8 @@ class ConditionalCoverage(Section):
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
-        self._found: dict[tuple[str, str, str, str], CoverageOfGroups] = {}
+        self._found: dict[tuple[str, str, str, str], CoverageOfGroups] = {}  # of the views of one variant
+        self._rows: list[tuple] = []
 
     def add(self, result: CellResult) -> Iterator[Item]:
         cell = result.cell
@@ -46,13 +47,13 @@ class ConditionalCoverage(Section):
                 self._found.setdefault(key, CoverageOfGroups()).add(result, prediction)
         yield from ()
 
+    def finish_variant(self) -> None:
+        for key, found in self._found.items():
+            for level in self.results.config.levels:
+                self._rows += [(*key, float(level), *line) for line in found.lines(float(level))]
+        self._found = {}
+
     def items(self) -> Iterator[Item]:
-        rows = [
-            (*key, float(level), *line)
-            for key, found in self._found.items()
-            for level in self.results.config.levels
-            for line in found.lines(float(level))
-        ]
-        if rows:
+        if self._rows:
             header = ("dataset", "method", "params", "view", "level", *GroupLine._fields)
-            yield Table("conditional-coverage.csv", header, rows)
+            yield Table("conditional-coverage.csv", header, self._rows)
