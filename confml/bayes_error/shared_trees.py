@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, overload
 
 import numpy as np
@@ -38,7 +38,8 @@ class WholeTrees:
     0.
 
     between: least and most edges between classes that the first tree can have under ties, (0, 0) without
-    classes.
+    classes. crossing (T, K, K): edges between each two classes in each tree, symmetric, NaN from the first
+    tree on that does not exist; empty without classes.
     """
 
     u: np.ndarray
@@ -46,6 +47,7 @@ class WholeTrees:
     distance: np.ndarray
     tree: np.ndarray
     between: tuple[int, int] = (0, 0)
+    crossing: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0)))
 
 
 def check_problem(X, y, trees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -127,9 +129,25 @@ def _whole_set(points: Points, pool: list, counts: np.ndarray, trees: int) -> tu
     crossings = Crossings(per_tree, least, most, counts, total - counts)
     between = total_tie_band(total, u, v, d2, code[u], code[v])
     u, v, d2, _, layer = pick(u, v, d2, key, layer)
+    crossing = edges_between(layer, code[u], code[v], trees, counts.size).astype(float)
+    crossing[sizes < total - 1] = np.nan
     i, j = points.rank[u], points.rank[v]
-    whole = WholeTrees(np.minimum(i, j), np.maximum(i, j), np.sqrt(d2) * points.scale, layer, between)
+    whole = WholeTrees(
+        np.minimum(i, j), np.maximum(i, j), np.sqrt(d2) * points.scale, layer, between, crossing
+    )
     return crossings, whole
+
+
+def edges_between(layer: np.ndarray, a: np.ndarray, b: np.ndarray, trees: int, n_classes: int) -> np.ndarray:
+    """Return the edges between each two classes in each tree, (T, K, K), symmetric with a diagonal of 0.
+
+    layer, a, b (E,): the tree of each edge and the class codes of its ends.
+    """
+    flat = (layer.astype(np.int64) * n_classes + a) * n_classes + b
+    found = np.bincount(flat, minlength=trees * n_classes**2).reshape(trees, n_classes, n_classes)
+    found = found + found.transpose(0, 2, 1)
+    found[:, np.arange(n_classes), np.arange(n_classes)] = 0
+    return found
 
 
 def spanning_trees(X, trees: int = 1) -> WholeTrees:

@@ -13,7 +13,8 @@ from confml.bayes_error import bayes_errors
 from confml.bayes_error.selection import class_weights, sample_by_class, select_attributes
 from confml.bayes_error.trials import gaussian_trials
 from confml.commands.bayes_error import bayes_error
-from confml.commands.bayes_error_trials import _numbers, bayes_error_trials
+from confml.commands.bayes_error_trials import bayes_error_trials
+from confml.commands.options import number_list
 from confml.data import load
 from confml.errors import ConfigError, ConfmlError, DataError
 from confml.steps.registry import build_step
@@ -381,9 +382,9 @@ def test_trials_from_the_command_line(tmp_path):
     endings = ("svg", "png", "pdf")
     drawn = {f"{name}.{ending}" for name in ("bias", "variance") for ending in endings}
     assert {path.name for path in (tmp_path / "figures").iterdir()} == drawn
-    assert _numbers("--x", "0:1:0.1")[-1] == 1.0 and len(_numbers("--x", "0:1:0.1")) == 11
+    assert number_list("--x", "0:1:0.1")[-1] == 1.0 and len(number_list("--x", "0:1:0.1")) == 11
     run(*arguments[:4], *arguments[6:], "-q", command=bayes_error_trials)  # one number of trees
     assert not list((tmp_path / "figures").glob("variance.*"))
     for wrong in ("1:0:1", "a", "0:1", "0:1:0", "nan", "0,inf", "0:nan:1"):
         with pytest.raises(ConfigError, match="from:to:step"):
-            _numbers("--x", wrong)
+            number_list("--x", wrong)
