@@ -21,7 +21,7 @@ ABOUT: Mapping[str, str] = {
     "pair-trees": "Henze-Penrose estimate from spanning trees, two classes (van den Burg and Hero 2017)",
     "global-tree": "edges between classes of one spanning tree (Sekeh, Oselio and Hero 2020)",
     "1-nn": "leave-one-out error of 1-NN with the bound of Cover and Hart (1967)",
-    "k-nn": "leave-one-out error and vote risk of k-NN, k with the smallest error (Devijver 1985)",
+    "k-nn": "leave-one-out error and vote risk of k-NN, smallest error of all k (Devijver 1985)",
     "k-nn-limit": "the same for a fixed k, extrapolated to infinitely many rows",
 }
 """Estimators of the Bayes error of all classes that need features and labels, by name."""
@@ -105,9 +105,8 @@ class FixedRows:
         near = errors_of_lists(self.lists, codes, n_classes)
         first = float(near.error[0])
         low = lower_bound(first, 1, n_classes)
-        found["1-nn"] = Bounds(min((first + low) / 2, 1 - counts.max() / self.rows), low, first)
-        best = near.best
-        found["k-nn"] = Bounds(*(float(v[best]) for v in (near.estimate, near.vote_bound, near.error)))
+        found["1-nn"] = Bounds(min((first + low) / 2, near.most), low, first)
+        found["k-nn"] = Bounds(*near.bounds)
         if self.parts is not None:
             limit = limit_of(self.parts, codes, n_classes, rng or np.random.default_rng(0), 0.95)
             found["k-nn-limit"] = Bounds(limit.estimate, limit.low, limit.high)

@@ -25,7 +25,7 @@ class NeighbourErrors:
     vote_risk: mean of 1 - (largest vote share), a lower bound for many rows; lower: lower bound from the
     error alone (`lower_bound`); estimate: see `middle`, at most the error of predicting the largest class;
     standard_error: of the mean of error and vote_risk, and error_standard_error: of the error, both for the
-    sampling of the rows, without the bias.
+    sampling of the rows, without the bias; most: the error of predicting the largest class.
     """
 
     k: np.ndarray
@@ -35,11 +35,14 @@ class NeighbourErrors:
     estimate: np.ndarray
     standard_error: np.ndarray
     error_standard_error: np.ndarray
+    most: float
 
     @property
-    def vote_bound(self) -> np.ndarray:
-        """Return the vote risk, or the error where it is the smaller one: (K,)."""
-        return np.minimum(self.vote_risk, self.error)
+    def bounds(self) -> tuple[float, float, float]:
+        """Return estimate, lower and upper bound from all k: the smallest error is the upper bound, the vote
+        risk of `best` the lower one."""
+        upper, risk = float(self.error.min()), float(self.vote_risk[self.best])
+        return min(float(middle(upper, risk)), self.most), min(risk, upper), upper
 
     @property
     def best(self) -> int:
@@ -81,15 +84,16 @@ def errors_of_lists(lists: np.ndarray, codes: np.ndarray, n_classes: int) -> Nei
     sums = kernels.vote_sums(lists, codes, n_classes)
     error, risk, squares, squared_means = sums / n
     mean, estimate = (error + risk) / 2, middle(error, risk)
-    k = np.arange(1, most + 1)
+    k, most_errors = np.arange(1, most + 1), float(1 - np.bincount(codes).max() / n)
     return NeighbourErrors(
         k=k,
         error=error,
         vote_risk=risk,
         lower=np.array([lower_bound(e, int(j), n_classes) for e, j in zip(error, k, strict=True)]),
-        estimate=np.minimum(estimate, 1 - np.bincount(codes).max() / n),
+        estimate=np.minimum(estimate, most_errors),
         standard_error=np.sqrt(np.maximum(squared_means - mean**2, 0.0) / n),
         error_standard_error=np.sqrt(np.maximum(squares - error**2, 0.0) / n),
+        most=most_errors,
     )
 
 

@@ -24,18 +24,12 @@ def overall_rows(study: Study) -> list[dict[str, Any]]:
     found = [_row("global-tree", tree.estimate, NAN, NAN, tree.lower, tree.upper, ABOUT["global-tree"])]
     if near is not None:
         first = study.assessment.neighbours
-        most = float(1 - study.rows.max() / study.rows.sum())
-        middle = min((first.error + first.lower) / 2, most)
+        middle = min((first.error + first.lower) / 2, near.most)
         found.append(_row("1-nn", middle, NAN, NAN, first.lower, first.error, ABOUT["1-nn"]))
-        best, half = near.best, float(norm.ppf(0.5 + study.request.level / 2))
-        value, se = float(near.estimate[best]), float(near.standard_error[best])
-        found.append(
-            _row(
-                "k-nn", value, max(value - half * se, 0.0), min(value + half * se, most),
-                float(near.vote_bound[best]), float(near.error[best]),
-                f"leave-one-out error and vote risk of {near.k[best]}-NN (Devijver 1985)",
-            )
-        )  # fmt: skip
+        half = float(norm.ppf(0.5 + study.request.level / 2) * near.standard_error[near.best])
+        value, lower, upper = near.bounds
+        low, high = max(value - half, 0.0), min(value + half, near.most)
+        found.append(_row("k-nn", value, low, high, lower, upper, ABOUT["k-nn"]))
     if errors.limit is not None:
         limit = errors.limit
         about = f"the same for {limit.k}-NN, extrapolated to infinitely many rows"

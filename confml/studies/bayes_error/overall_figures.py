@@ -31,7 +31,8 @@ def neighbours(study: Study):
         *axes.plot(near.k, 100 * near.lower, ":", color=GREY),
     ]
     labels = ["leave-one-out error", "vote risk", "estimate", "lower bound from the error"]
-    axes.plot(near.k[near.best], 100 * near.estimate[near.best], "o", color=BLUE)
+    labels.append("estimate of all k")
+    handles.append(axes.axhline(100 * near.bounds[0], color=BLUE, linewidth=0.7, linestyle="-."))
     axes.set_xlabel("k")
     axes.set_ylabel("Bayes error of all classes (%)")
     letter = "" if limit is None else "(a) "
@@ -46,6 +47,8 @@ def neighbours(study: Study):
         handles.append(other.axhspan(100 * limit.low, 100 * limit.high, color=BLUE, alpha=0.12, linewidth=0))
         labels += ["fitted curve", "limit for infinitely many rows", f"its {limit.level:.0%} interval"]
         other.set_xscale("log")
+        other.minorticks_off()
+        other.set_xticks(limit.sizes[::2], [str(size) for size in limit.sizes[::2]])
         other.set_xlabel("rows of a subsample")
         other.set_title(f"(b) {limit.k}-NN by number of rows", loc="left")
         panels.append(other)
