@@ -14,7 +14,7 @@ FEW_ATTRIBUTES = 40
 """Number of features up to which searches are fastest for any rows."""
 PROBES = 16
 """Number of rows for measuring the share of the k-d tree that a search visits."""
-LARGEST_SHARE = 0.25
+LARGEST_SHARE = 0.05
 """Share of the leaves up to which searches are faster for many features."""
 NEIGHBOURS = {1: 6}
 """Length of the neighbour lists by number of trees; `MORE_NEIGHBOURS` for other numbers."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Literal, overload
 
 import numpy as np
 
+from confml._threads import limits_blas
 from confml.bayes_error import _kernels_edges as edges
 from confml.bayes_error._kernels_kruskal import layered_kruskal, pick
 from confml.bayes_error._kernels_one_vs_rest import class_crossings, class_tie_bands, total_tie_band
-from confml.bayes_error.forests import across, build_forest
+from confml.bayes_error.forests import build_forest, crossings_of_pairs, forests_of_classes
 from confml.bayes_error.points import Points, check_rows, lay_out, to_unit
 from confml.bayes_error.searched_trees import searched_trees, searches_pay
 from confml.errors import ConfigError, DataError
@@ -80,6 +82,7 @@ def count_crossings(
 ) -> tuple[Crossings, None, None]: ...
 
 
+@limits_blas
 def count_crossings(
     X: np.ndarray, codes: np.ndarray, n_classes: int, trees: int, *, whole: bool = True
 ) -> tuple[Crossings, Crossings | None, WholeTrees | None]:
@@ -88,30 +91,29 @@ def count_crossings(
 
     X (n, d) finite float64; codes (n,) from 0 to n_classes - 1, each of them with a row. Among equal
     distances the edge with the smaller smaller row number comes first, then the one with the smaller larger
-    row number.
+    row number. Several threads are used, see `confml.threads`.
     """
     points = lay_out(X, codes, n_classes)
     starts = points.starts
-    inside = [build_forest(points, k, trees) for k in range(n_classes)]
+    inside = forests_of_classes(points, trees)
+    pairs_of_classes = list(combinations(range(n_classes), 2))
+    crossings = crossings_of_pairs(points, inside, pairs_of_classes)
     shape = n_classes, n_classes
     per_tree = np.full((trees, *shape), np.nan)
     least, most = per_tree.copy(), per_tree.copy()
-    pool = [forest.edges for forest in inside]
-    for a in range(n_classes):
-        for b in range(a + 1, n_classes):
-            pair = across(points, inside[a], inside[b])
-            rows = starts[a + 1] - starts[a] + starts[b + 1] - starts[b]
-            done = int(np.sum(pair.sizes == rows - 1))
-            for table, values in ((per_tree, pair.crossings), (least, pair.least), (most, pair.most)):
-                table[:done, a, b] = table[:done, b, a] = values[:done]
-            if whole:
-                pool.append((pair.u, pair.v, pair.d2, pair.key))
+    for (a, b), pair in zip(pairs_of_classes, crossings, strict=True):
+        rows = starts[a + 1] - starts[a] + starts[b + 1] - starts[b]
+        done = int(np.sum(pair.sizes == rows - 1))
+        for table, values in ((per_tree, pair.crossings), (least, pair.least), (most, pair.most)):
+            table[:done, a, b] = table[:done, b, a] = values[:done]
     counts = np.diff(starts)
     off = ~np.eye(n_classes, dtype=bool)
     m, n = np.where(off, counts[:, None], 0), np.where(off, counts[None, :], 0)
     pairs = Crossings(per_tree, least, most, m, n)
     if not whole:
         return pairs, None, None
+    pool = [forest.edges for forest in inside]
+    pool += [(pair.u, pair.v, pair.d2, pair.key) for pair in crossings]
     return pairs, *_whole_set(points, pool, counts, trees)
 
 
@@ -150,6 +152,7 @@ def edges_between(layer: np.ndarray, a: np.ndarray, b: np.ndarray, trees: int, n
     return found
 
 
+@limits_blas
 def spanning_trees(X, trees: int = 1) -> WholeTrees:
     """Return orthogonal Euclidean minimal spanning trees of the rows of X (n, d); forests if no further tree
     exists."""
