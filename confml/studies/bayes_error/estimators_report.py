@@ -85,7 +85,7 @@ def draw_estimators(points: Sequence[Point]):
             if not here:
                 axes.set_visible(False)
                 continue
-            handles["true"] = axes.axhline(100 * here[0].truth, color=BLACK, linewidth=0.8)
+            handles["true"] = axes.axhline(100 * here[0].truth, color=BLACK, linewidth=0.8, linestyle="--")
             for name in names:
                 curve = [point for point in here if point.estimator == name]
                 means = [100 * point.mean for point in curve]
@@ -97,12 +97,14 @@ def draw_estimators(points: Sequence[Point]):
             axes.minorticks_off()
             ticks = sorted({point.rows for point in points})
             shown = ticks if len(ticks) < 4 else [ticks[0], ticks[len(ticks) // 2], ticks[-1]]
-            axes.set_xticks(shown, [f"{n:,}" for n in shown], fontsize=6)
+            axes.set_xticks(shown, [f"{n:,}" for n in shown])
             axes.set_title(f"{problem}, d = {d}", loc="left")
         axes_of_row[0].set_ylabel("Bayes error (%)")
         axes_of_row[0].set_ylim(bottom=min(0.0, axes_of_row[0].get_ylim()[0]))
-    for axes in grid[-1]:
-        axes.set_xlabel("rows")
+    for column in grid.T:  # the lowest panel of each column, if not the last, has its own axis
+        lowest = [axes for axes in column if axes.get_visible()][-1]
+        lowest.tick_params(labelbottom=True)
+        lowest.set_xlabel("rows")
     legend_below(figure, list(handles.values()), list(handles))
     return figure
 
