@@ -140,6 +140,16 @@ figure-bayes-error: $(VENV)/installed  ## figures 1 to 4 of van den Burg and Her
 	@$(CONFML) bayes-error krkopt-smartsvm --classifier gen-svm --quiet --out $(BAYES_ERROR)/figure-4
 	@$(LIST) $(BAYES_ERROR)/*/figures/*.png
 
+# Every Bayes error estimator where the Bayes error is known, 2 to 50 features, 100 to 10,000 rows (about 10 minutes).
+ESTIMATORS := results/bayes-error-estimators
+.PHONY: table-bayes-error
+table-bayes-error: $(VENV)/installed  ## Bayes error estimators compared where the Bayes error is known
+	@$(if $(SHARD),echo "table-bayes-error has no parts; run it without SHARD" >&2; exit 2)
+	@OMP_NUM_THREADS=1 $(CONFML) bayes-error-estimators $(if $(JOBS),--jobs $(JOBS)) --out $(ESTIMATORS)
+	@mkdir -p results/reference/bayes-error/figures
+	@cp $(ESTIMATORS)/*.csv results/reference/bayes-error
+	@cp $(ESTIMATORS)/figures/*.svg results/reference/bayes-error/figures
+
 # Proedrou et al., section 3: credibility of test images of absent classes (a minute).
 .PHONY: figure-absent-class
 figure-absent-class: $(VENV)/installed  ## credibility of images of absent classes
