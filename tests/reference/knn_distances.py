@@ -1,4 +1,4 @@
-"""k-NN by Minkowski, Mahalanobis and polar distance, and with a teacher's votes, one pair of rows at a time."""
+"""k-NN by other distances and with a teacher's votes, one pair of rows at a time."""
 
 from __future__ import annotations
 
