@@ -222,6 +222,13 @@ figure-classical-noise: $(VENV)/installed  ## chapter 3: label noise, irrelevant
 	$(call vary,bayes-limit,datasets.0.distance,0.25 0.5 1 1.5 2 3 4)
 	$(call against,bayes-limit,bayes-error,error)
 
+# Chapter 3: the pies, other distances, votes of a teacher (a minute; iris to digits, and files of ionosphere, pima,
+# sonar and vehicle).
+.PHONY: figure-classical-distances
+figure-classical-distances: $(VENV)/installed  ## chapter 3: the pies, other distances, votes of a teacher
+	@for name in pies distances teacher; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
+	$(call keep,kubat/distances,$(addprefix results/classical-,pies distances teacher),error,--figures)
+
 # Chapter 4: perceptron and WINNOW.
 figure-classical-linear: $(VENV)/installed  ## chapter 4: perceptron and WINNOW
 	@for name in rates rules four-classes; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done

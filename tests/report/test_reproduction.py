@@ -133,7 +133,7 @@ def test_runs_are_kept_with_their_provenance(tmp_path):
     write_provenance([run], out, "make small")
     text = provenance_text(read_provenance(out))
     manifest = json.loads((run / "manifest.json").read_text())
-    assert text.startswith("`make small`: 1 runs, ") and "; seed 7; " in text
+    assert text.startswith("`make small`: 1 run, ") and "; seed 7; " in text
     assert manifest["provenance"]["machine"]["processor"] in text
     assert main([str(out), "--of", str(tmp_path / "nothing"), "--command", "x"]) == 2
     assert main([str(tmp_path / "nothing")]) == 2

@@ -80,7 +80,7 @@ SOURCES = (
         title="Kubat's textbook",
         citation="Kubat, An Introduction to Machine Learning, 2nd edition, Springer 2017, chapters 2 to 4",
         tables=(),
-        folders=("kubat",),
+        folders=("kubat", "kubat/distances"),
         splits=1,
         target="make figure-classical",
     ),
