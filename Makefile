@@ -89,6 +89,17 @@ table-bayes-knn: runs-bayes-knn  ## tables 1 to 3 of Krzanowski et al. 2006 (SCA
 	  $(foreach number,1 2 3,--table bayesian-knn-table$(number))
 	$(call keep,$(notdir $(BAYES_KNN)),$(BAYES_KNN)/*,aurc)
 
+# Settings that might explain table 2 of Krzanowski et al. (some minutes), and five chains on wine of section 4.3.
+.PHONY: table-bayes-knn-settings
+SETTINGS := results/bayes-knn-settings
+table-bayes-knn-settings: $(VENV)/installed  ## other settings of Bayesian k-NN, for table 2 of Krzanowski et al. 2006
+	@$(RUN) configs/bayes-knn-settings.yaml --quiet --out $(SETTINGS)/thirds
+	@$(RUN) configs/bayes-knn-settings.yaml --quiet --out $(SETTINGS)/synthetic $(FIVE_GAUSSIANS)
+	@$(RUN) configs/bayes-knn-settings.yaml --quiet --out $(SETTINGS)/first-rows $(FIRST_ROWS)
+	@$(RUN) configs/bayes-knn-chains.yaml --quiet --out $(SETTINGS)/chains
+	@$(if $(SHARD),: )$(REPRODUCTION) results/reference/bayes-knn-settings --of $(SETTINGS)/* --matching \
+	  --keep error,log_loss,k_mean,rhat --command 'make $@' >&2
+
 # Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes), and a
 # comparison with the numbers in the paper.
 .PHONY: figure-transduction figure-version-space

@@ -343,7 +343,9 @@ GENERATORS: Mapping[str, Generator] = {
         about="points in the unit square, positive in a circle; a teacher has labelled those whose third feature"
         " is 1, a fifth of a training part (Bayes error in closed form)",
         parameters={
-            "taught": Number("fraction of examples that a teacher has labelled, in the test part", low=0, high=1),
+            "taught": Number(
+                "fraction of examples that a teacher has labelled, in the test part", low=0, high=1
+            ),
             "noise": Number("probability of a wrong label of the other examples", low=0, high=0.5),
         },
         classes=("neg", "pos"),

@@ -13,10 +13,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics, effective_sample_size, split_rhat
+from confml.methods.base import Views
 from confml.methods.bayes_knn import BayesKNN
 from confml.methods.bayes_knn import _kernels as kernels
 from confml.methods.bayes_knn import _kernels_adaptive as adaptive
 from confml.methods.bayes_knn.posterior import Nodes, Training
+from confml.runner.check_views import check_views
 
 QUICK = {"burn_in": 40, "samples": 20, "thin": 2, "chains": 2, "random_state": 0}
 VIEWS = ("reject", "envelope", "posterior")
@@ -633,6 +635,9 @@ def test_exceedance_view_accepts_what_the_papers_measure_accepts():
     new = rng.normal(size=(30, 2))
     views = model.confident_predict(new)
     assert list(views) == ["reject", "envelope", "posterior", "exceedance"]
+    checked = Views(views, 0.0, 0.0, model.fit_metrics_)
+    check_views(checked, "bayes-knn", len(new), np.arange(3))  # a run accepts it: the scores do not sum to 1
+    assert np.abs(views["exceedance"].scores.sum(axis=1) - 1).max() > 0.1
     above = model.exceedance(new, 0.4)
     for s in (0.3, 0.8):
         np.testing.assert_array_equal(views["exceedance"].accepted(s), accepted_by_exceedance(above, s))

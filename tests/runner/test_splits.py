@@ -56,7 +56,10 @@ def test_leave_one_out():
 @pytest.mark.parametrize(
     "data, message",
     [
-        (data_of(np.arange(10_001) % 2), "has 10001 rows, so leave-one-out would fit every method 10001 times"),
+        (
+            data_of(np.arange(10_001) % 2),
+            "has 10001 rows, so leave-one-out would fit every method 10001 times",
+        ),
         (data_of(Y, groups=np.arange(100) // 2), "has groups, and leave-one-out would divide them"),
         (data_of([1]), "leave-one-out needs two"),
     ],
