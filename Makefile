@@ -110,6 +110,14 @@ figure-transduction: $(VENV)/installed  ## figure 2 of Graepel et al., Bayesian 
 	$(call keep,transduction,$(addprefix results/transduction-,thyroid heart),error,--figures)
 	@$(LIST) results/transduction-*/figures/*.png
 
+# The same data: training errors allowed, expectation propagation with a PAC-Bayesian bound, Bayes point machine
+# (minutes).
+.PHONY: table-transduction-variants
+VARIANT_METRICS := error,aurc,log_loss,error_at_one,log_volume,gibbs_bound
+table-transduction-variants: $(VENV)/installed  ## variants of Bayesian transduction, and a PAC-Bayesian bound
+	@for name in thyroid heart; do $(RUN) configs/transduction-$$name-variants.yaml --quiet || exit $$?; done
+	$(call keep,transduction/variants,$(addprefix results/transduction-,thyroid-variants heart-variants),$(VARIANT_METRICS))
+
 # The same, figure 1: data space and version space of a toy set, and the labellings of a working set (synthetic data).
 figure-version-space: $(VENV)/installed  ## figure 1 of Graepel et al.
 	@$(RUN) configs/version-space.yaml

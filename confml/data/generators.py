@@ -340,11 +340,11 @@ GENERATORS: Mapping[str, Generator] = {
         default_n=1000,
     ),
     "taught-circle": Generator(
-        about="points in the unit square, positive in a circle; a teacher has labelled those whose third feature"
-        " is 1, a fifth of a training part (Bayes error in closed form)",
+        about="points in the unit square, positive in a circle; a teacher has labelled those whose third"
+        " feature is 1, a fifth of a training part (Bayes error in closed form)",
         parameters={
             "taught": Number(
-                "fraction of examples that a teacher has labelled, in the test part", low=0, high=1
+                "fraction of examples of the test part that a teacher has labelled", low=0, high=1
             ),
             "noise": Number("probability of a wrong label of the other examples", low=0, high=0.5),
         },

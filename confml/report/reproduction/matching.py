@@ -1,4 +1,4 @@
-"""`write_matching`: intervals of matching thresholds of Bayesian k-NN, for table 2 of Krzanowski et al. (2006).
+"""`write_matching`: intervals of matching thresholds, for table 2 of Krzanowski et al. (2006).
 
 The paper matches reject and posterior to the envelope: reject at equal SURE INCORRECT, posterior at equal
 SURE CORRECT. All thresholds between two values give the same proportions, and the paper prints one of them.
@@ -18,8 +18,8 @@ from confml.runner.results import CellResult
 
 FILE = "matching.csv"
 _HEADER = (
-    "dataset", "params", "envelope", "view", "paper", "low", "high", "contains_paper", "paper_unsure", "unsure",
-    "accuracy", "splits",
+    "dataset", "params", "envelope", "view", "paper", "low", "high", "contains_paper", "paper_unsure",
+    "unsure", "accuracy", "splits",
 )  # fmt: skip
 _PAPER = {"reject": "reject_threshold", "posterior": "sd_multiple"}
 _BY = {"reject": "incorrect", "posterior": "correct"}

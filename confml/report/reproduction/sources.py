@@ -46,7 +46,7 @@ SOURCES = (
         title="Bayesian transduction",
         citation="Graepel, Herbrich & Obermayer, Bayesian Transduction, NIPS 12 (2000)",
         tables=("transduction-figure2",),
-        folders=("transduction",),
+        folders=("transduction", "transduction/variants"),
         splits=100,
         target="make figure-transduction",
     ),
@@ -56,7 +56,7 @@ SOURCES = (
         citation="Krzanowski, Fieldsend, Bailey, Everson, Partridge & Schetinin, Confidence in "
         "Classification: A Bayesian Approach, Journal of Classification 23 (2006)",
         tables=("bayesian-knn-table1", "bayesian-knn-table2", "bayesian-knn-table3"),
-        folders=("bayes-knn-full", "bayes-knn"),
+        folders=("bayes-knn-full", "bayes-knn", "bayes-knn-settings"),
         splits=1,
         target="make table-bayes-knn",
     ),
