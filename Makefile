@@ -50,6 +50,14 @@ table-tcm-nn: $(VENV)/installed  ## tables 1 to 3 of Proedrou et al. 2002
 	  --table tcm-nn-table1 --table tcm-nn-table2 --table tcm-nn-table3
 	$(call keep,tcm-nn,$(TCM_OUT))
 
+# Label-conditional, split and cross-conformal prediction on satellite, TCM-SVM, and k-NN by other distances (minutes).
+TCM_MORE := satellite-conformal tcm-svm tcm-nn-statlog-distances
+TCM_METRICS := error,coverage,size,one
+.PHONY: table-tcm-nn-more
+table-tcm-nn-more: $(VENV)/installed  ## other conformal predictors, and k-NN by other distances
+	@for name in $(TCM_MORE); do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
+	$(call keep,tcm-nn/more,$(addprefix results/,$(TCM_MORE)),$(TCM_METRICS))
+
 # van den Burg & Hero 2017, tables 1 to 4 and figure 7. SCALE=small: sets under 6,000 rows, shorter grids: 19 minutes on
 # 2 cores; SCALE=laptop: all sets and the paper's grids by exact paths, some hours; SCALE=full: the paper's cold fits,
 # for a cluster (configs/smartsvm.yaml states the hours).
@@ -89,7 +97,7 @@ table-bayes-knn: runs-bayes-knn  ## tables 1 to 3 of Krzanowski et al. 2006 (SCA
 	  $(foreach number,1 2 3,--table bayesian-knn-table$(number))
 	$(call keep,$(notdir $(BAYES_KNN)),$(BAYES_KNN)/*,aurc)
 
-# Settings that might explain table 2 of Krzanowski et al. (some minutes), and five chains on wine of section 4.3.
+# Settings that might explain table 2 of Krzanowski et al. (some minutes), five chains on wine, leave-one-out.
 .PHONY: table-bayes-knn-settings
 SETTINGS := results/bayes-knn-settings
 table-bayes-knn-settings: $(VENV)/installed  ## other settings of Bayesian k-NN, for table 2 of Krzanowski et al. 2006
@@ -97,6 +105,7 @@ table-bayes-knn-settings: $(VENV)/installed  ## other settings of Bayesian k-NN,
 	@$(RUN) configs/bayes-knn-settings.yaml --quiet --out $(SETTINGS)/synthetic $(FIVE_GAUSSIANS)
 	@$(RUN) configs/bayes-knn-settings.yaml --quiet --out $(SETTINGS)/first-rows $(FIRST_ROWS)
 	@$(RUN) configs/bayes-knn-chains.yaml --quiet --out $(SETTINGS)/chains
+	@$(RUN) configs/leave-one-out.yaml --quiet --out $(SETTINGS)/leave-one-out
 	@$(if $(SHARD),: )$(REPRODUCTION) results/reference/bayes-knn-settings --of $(SETTINGS)/* --matching \
 	  --keep error,log_loss,k_mean,rhat --command 'make $@' >&2
 

@@ -37,6 +37,7 @@ SOURCES = (
             "tcm-nn/figure2",
             "tcm-nn/wrong-prior",
             "tcm-nn/absent-class",
+            "tcm-nn/more",
         ),
         splits=1,
         target="make table-tcm-nn",
