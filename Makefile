@@ -52,7 +52,7 @@ table-tcm-nn: $(VENV)/installed  ## tables 1 to 3 of Proedrou et al. 2002
 
 # Label-conditional, split and cross-conformal prediction on satellite, TCM-SVM, and k-NN by other distances (minutes).
 TCM_MORE := satellite-conformal tcm-svm tcm-nn-statlog-distances
-TCM_METRICS := error,coverage,size,one
+TCM_METRICS := error,coverage,mean_region_size,one_class
 .PHONY: table-tcm-nn-more
 table-tcm-nn-more: $(VENV)/installed  ## other conformal predictors, and k-NN by other distances
 	@for name in $(TCM_MORE); do $(RUN) configs/$$name.yaml --quiet || exit $$?; done

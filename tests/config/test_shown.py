@@ -1,4 +1,4 @@
-"""Every method and step is used by a config, a target of the Makefile, or, for `external`, a page of the docs."""
+"""Every method and step is used by a config or a target of the Makefile; `external` by a page of the docs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def test_every_method_is_shown(name):
 
 @pytest.mark.parametrize("name", sorted(known_steps()))
 def test_every_step_is_shown(name):
-    in_makefile = re.search(rf"steps=.*{name}|clean .*{name}", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    in_makefile = re.search(
+        rf"steps=.*{name}|clean .*{name}", (ROOT / "Makefile").read_text(encoding="utf-8")
+    )
     assert in_makefile or name in set(named("steps"))
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import knn_distances as literal
 
+from confml.data import load
 from confml.errors import ConfmlError
 from confml.methods.knn import KNN, WeightedKNN
 
@@ -189,6 +190,46 @@ def test_a_grid_of_weights_and_distances_equals_single_fits():
         for point, views in KNN().evaluate_path(X, y, X_test, grid):
             single = KNN(**point).fit(X, y).confident_predict(X_test)["vote"]
             assert np.array_equal(views["vote"].scores, single.scores), point
+
+
+# ---- the textbook
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    tied_rows(), st.sampled_from(["minkowski 1", "minkowski 2.5", "minkowski max", "mahalanobis", "polar"])
+)
+def test_distances_satisfy_the_four_requirements_of_section_3_2(data, kind):
+    """Never negative, 0 for identical vectors, symmetric, triangle inequality."""
+    X = np.concatenate([data[0], data[2]])[:7]
+    name, _, power = kind.partition(" ")
+    number = power if power == "max" else float(power or 2)
+    if name == "mahalanobis":
+        measure = literal.mahalanobis(X)
+    else:
+        p = math.inf if number == "max" else number
+        measure = literal.polar if name == "polar" else lambda x, z: literal.minkowski(x, z, p)
+    rows = X.tolist()
+    between = np.array([[measure(x, z) for z in rows] for x in rows])
+    size = max(between.max(), 1e-300)
+    assert (between >= 0).all() and (np.diag(between) == 0).all() and np.array_equal(between, between.T)
+    assert (between[:, None, :] <= (between[:, :, None] + between[None, :, :]) + 1e-7 * size).all()
+    # The methods use these numbers: those of the nearest rows are the smallest of a row of the table.
+    method = KNN(3, distance=name, power=number).fit(np.array(rows), range(len(rows)))
+    found = method._rows.query(np.array(rows), 3)
+    nearest = np.sort(between, axis=1)[:, : found.distances.shape[1]]
+    np.testing.assert_allclose(found.distances * found.unit, nearest, rtol=1e-6, atol=1e-7 * size)
+
+
+def test_the_pies_of_table_3_1():
+    data = load({"name": "pies"})
+    words = [["square", "thick", "gray", "thin", "white"]]
+    codes = [[known.index(word) for known, word in zip(data.categories, words[0], strict=True)]]
+    method = KNN(12, nominal=list(range(5))).fit(data.table, data.y)
+    differences = method._rows.query(np.array(codes, dtype=float), 12).distances[0]
+    assert sorted([3, 4, 4, 4, 1, 3, 2, 3, 3, 3, 3, 4]) == differences.tolist()
+    nearest = KNN(1, nominal=list(range(5))).fit(data.table, data.y)
+    assert nearest.predict(np.array(codes, dtype=float)) == "pos"  # the class of ex5
 
 
 # ---- errors
