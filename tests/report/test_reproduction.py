@@ -116,6 +116,16 @@ def test_chance_is_two_standard_errors_of_the_difference():
     assert not is_chance(Stored(0.0, 1.0, 2, ""), "0.01", 1)
 
 
+def test_monte_carlo_error_of_two_runs():
+    """|a - b| / sqrt(2), for every number of the transduction table, and for no other table."""
+    for source in SOURCES:
+        for number in published_numbers(source, REFERENCE, read_reasons()):
+            error = number.monte_carlo_error
+            assert (error is not None) == (number.table == "transduction-figure2")
+            if number.keys == ("heart", "theta_max", "long"):
+                assert error == pytest.approx(abs(number.ours - 4.48) / 2**0.5) and 0.04 < error < 0.06
+
+
 def test_runs_are_kept_with_their_provenance(tmp_path):
     config = tmp_path / "small.yaml"
     config.write_text(
