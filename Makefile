@@ -199,6 +199,15 @@ figure-wrong-prior: $(VENV)/installed  ## a wrong prior and conformal prediction
 	$(call keep,tcm-nn/wrong-prior,results/wrong-prior,coverage,--figures)
 	@$(LIST) results/wrong-prior/figures/*.png
 
+# Fourteen methods on 28 data sets by error, selective risk, certificates, regions, calibration and time (hours; runs
+# continue where they were cut).
+.PHONY: leaderboard
+leaderboard: $(VENV)/installed  ## fourteen methods on 28 data sets by every measure
+	@$(RUN) configs/leaderboard.yaml --quiet
+	@$(if $(SHARD),:,mkdir -p) results/reference/leaderboard
+	@$(if $(SHARD),:,cp) results/leaderboard/leaderboard*.csv results/leaderboard/tables/leaderboard.md \
+	  results/leaderboard/figures/leaderboard.svg results/reference/leaderboard
+
 # Every kind of figure on data that need no download, with captions, in results/gallery/README.md (some minutes).
 GALLERY := $(notdir $(basename $(wildcard configs/gallery/*.yaml)))
 .PHONY: gallery

@@ -107,6 +107,11 @@ class Config(Part):
     figures: tuple[FigureSpec, ...] = Field(
         (), description="Figures to draw.", examples=[["error-against-k"]]
     )
+    leaderboard: bool = Field(
+        False,
+        description="Whether the report ranks all methods over the data sets by error, selective risk, "
+        "certificates, regions, calibration and time.",
+    )
     costs: dict[str, Any] | None = Field(
         None,
         description="Costs of decisions of `confml predict` and of certified-jointly.csv: matrix (for each "

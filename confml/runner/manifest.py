@@ -164,6 +164,10 @@ def _check_manifest(manifest: Any) -> None:
         key = info.get("origins")
         _expect(key is None or _is_key(key), f"{place}.origins", "32 hexadecimal digits", key)
         _expect(all(isinstance(note, str) for note in info.get("notes", ())), f"{place}.notes", "texts", info)
+        for finding in info.get("audit", ()):  # older versions stored none
+            is_one = isinstance(finding, dict) and finding.keys() == _FINDING_FIELDS
+            _expect(is_one and all(isinstance(text, str) for text in finding.values()), f"{place}.audit",
+                    "findings", finding)  # fmt: skip
     warnings = manifest.get("warnings", [])  # older versions stored none
     _expect(isinstance(warnings, list), "warnings", "a list", warnings)
     for number, warning in enumerate(warnings):
@@ -185,6 +189,7 @@ def _check_manifest(manifest: Any) -> None:
         keys.add(key)
 
 
+_FINDING_FIELDS = {"code", "sentence", "remedy"}
 _WARNING_FIELDS = {"code", "sentence", "remedy", "dataset"}
 _FIELDS: dict[str, tuple[type, ...]] = {
     "format": (int,),
@@ -220,6 +225,8 @@ _DATASET_FIELDS: dict[str, tuple[type, ...]] = {
     "notes": (list,),
     "checksum": (str,),
     "origins": (str, NoneType),
+    "audit": (list,),
+    "audited_rows": (int,),
 }
 _WORDS = {
     int: "a whole number",

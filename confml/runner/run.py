@@ -38,7 +38,7 @@ from confml.runner.results import CellResult
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, Task, run_tasks
 from confml.runner.tuning import InnerRecords
-from confml.runner.warnings import run_warnings
+from confml.runner.warnings import audits, run_warnings
 from confml.runner.workers import limits_memory
 from confml.runner.workspace import Workspace
 from confml.steps.base import Step
@@ -115,7 +115,8 @@ def run(
     for data in datasets.values():
         for note in notes_on(data):
             say(f"{data.name}: {note}")
-    warnings = run_warnings(whole)
+    audited = audits(whole)
+    warnings = run_warnings(whole, audited)
     for warning in unsilenced(warnings, config.silence):
         say(f"warning: {warning.text}")
     plan = whole.shard(*shard) if shard else whole
@@ -125,6 +126,9 @@ def run(
         part = f"{shard[0]}/{shard[1]}" if shard else None
         manifest = new_manifest(whole, jobs=jobs, engine=worker_engine.name, shard=part)
         manifest["warnings"] = [warning.as_dict() for warning in warnings]
+        for info in manifest["datasets"]:
+            info["audit"] = audited[info["name"]].as_list()
+            info["audited_rows"] = len(audited[info["name"]].seen)
         for data in datasets.values():
             if (key := origins_key(data)) is not None:
                 RowOrigins.of(data).write(store, key)

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from confml.report.page.about_run import (
+    audit_sentence,
+    audit_table,
     citations,
     config_text,
     data_table,
@@ -25,6 +27,7 @@ from confml.report.page.answer import (
 )
 from confml.report.page.charts import DRAWN, rank_diagram, region_charts, reliability, risk_coverage
 from confml.report.page.details import Details, details
+from confml.report.page.leaderboard_table import leaderboard_table
 from confml.report.page.material import Material
 from confml.report.page.page_table import PageTable, fixed, plain, short, slug, unique
 from confml.report.page.render import render
@@ -37,8 +40,9 @@ from confml.report.sections.ranks import Ranking, ranking, words_of
 MOST_ROWS = 300
 RESERVED = (
     *("answer", "answer-table", "warnings", "ranks", "published", "failures", "others", "figures", "data"),
-    *("data-sets", "config", "provenance", "provenance-table", "cite", "status", "theme", "top"),
-    *("ranks-error", "ranks-augrc", "pairs", "paired", "incomparable", "settings", "runs", "runs-table"),
+    *("data-sets", "data-audit", "audit", "config", "provenance", "provenance-table", "cite", "status"),
+    *("theme", "top", "leaderboard", "leaderboard-table", "ranks-error", "ranks-augrc", "pairs", "paired"),
+    *("incomparable", "settings", "runs", "runs-table"),
 )
 """Identifiers of the page that no data set may have."""
 CHARTED = 24
@@ -77,6 +81,7 @@ def run_page(material: Material, folder: Path) -> str:
         cells=f"{done} of {len(results.cells)} cells are done, {len(results.failures)} failed.",
         notes=material.notes,
         ranks=rank_parts(material),
+        leaderboard=leaderboard_table(material),
         parts=parts,
         levels=material.levels.tolist(),
         published=published(material),
@@ -84,6 +89,8 @@ def run_page(material: Material, folder: Path) -> str:
         others=other_tables(material),
         figures=[(one.path, one.caption) for one in material.pictures],
         data=data_table(results),
+        audit=audit_table(results),
+        audit_sentence=audit_sentence(results),
         data_notes=[(info.name, info.notes) for _, info in sorted(results.datasets.items()) if info.notes],
         config=config_text(manifest),
         provenance=provenance_table(manifest),
@@ -255,7 +262,7 @@ def rank_parts(material: Material) -> list[RankPart]:
 def rank_part(found: Ranking) -> RankPart:
     """Return the ranking of methods over data sets."""
     outcome = found.comparison
-    words = {"augrc": "AUGRC"}.get(found.metric, words_of(found.metric))
+    words = words_of(found.metric)
     title = f"Mean ranks by {words}"
     text = (
         f"{len(found.labels)} methods on {len(found.datasets)} data sets; Friedman's test: p = "
@@ -321,6 +328,7 @@ def failures(material: Material) -> PageTable | None:
 
 
 KNOWN = {
+    *("leaderboard.csv", "leaderboard-datasets.csv"),
     *("timings.csv", "tuning.csv", "failures.csv", "class-coverage.csv", "rejection-curves.csv"),
     *("certified.csv", "confusion.csv", "class-metrics.csv", "tables/results.csv"),
     "tables/acceptance.csv",

@@ -105,7 +105,7 @@ class Certified(Section):
         cell = result.cell
         for view, prediction in result.views.items():
             if len(prediction) >= 2 and not np.isnan(prediction.certainty).any():
-                self._splits += _certified_splits(result, view, prediction)
+                self._splits += certified_splits(result, view, prediction)
                 if (cell.dataset, cell.split) not in self._halves:
                     self._halves[cell.dataset, cell.split] = list(_half_rows(result))
         yield from ()
@@ -146,7 +146,7 @@ def _half_rows(result: CellResult) -> Iterator[tuple[int, str]]:
     yield from zip(np.asarray(result.rows).tolist(), names.tolist(), strict=True)
 
 
-def _certified_splits(result: CellResult, view: str, prediction: Prediction) -> Iterator[CertifiedSplit]:
+def certified_splits(result: CellResult, view: str, prediction: Prediction) -> Iterator[CertifiedSplit]:
     """Return the operating points of one view of a cell, one for each of `RISKS`."""
     cell = result.cell
     correct = np.asarray(prediction.labels == result.truth)
