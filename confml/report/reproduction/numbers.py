@@ -57,8 +57,9 @@ class Number:
     @property
     def monte_carlo_error(self) -> float | None:
         """Standard deviation by the random numbers of the method, from two runs on the same divisions."""
-        both = self.ours is not None and self.other is not None
-        return abs(self.ours - self.other) / math.sqrt(2) if both else None
+        if self.ours is None or self.other is None:
+            return None
+        return abs(self.ours - self.other) / math.sqrt(2)
 
     @property
     def difference(self) -> float | None:
