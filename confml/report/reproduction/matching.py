@@ -22,6 +22,7 @@ _HEADER = (
     "unsure", "accuracy", "splits",
 )  # fmt: skip
 _PAPER = {"reject": "reject_threshold", "posterior": "sd_multiple"}
+_FAR = 1e9  # beyond every threshold
 _BY = {"reject": "incorrect", "posterior": "correct"}
 
 
@@ -57,8 +58,9 @@ def _lines(row: Mapping[str, str], results: Sequence[CellResult]) -> Iterator[tu
         for result in results:
             envelope = result.views["envelope"]
             wanted = sureness(envelope.accepted(level), envelope.labels == result.truth)
-            one = match(curve_of(result.views[view], result.truth), wanted, by=_BY[view])
-            found.append((one.low, one.high, one.low < paper <= one.high, wanted.unsure))
+            curve = curve_of(result.views[view], result.truth)
+            lowest, highest = (match(curve, wanted, by=_BY[view], near=near) for near in (-_FAR, _FAR))
+            found.append((lowest.low, highest.high, lowest.low < paper <= highest.high, wanted.unsure))
         lows, highs, inside, unsure = zip(*found, strict=True)
         yield (
             row["envelope_level"], view, row[column], _short(median(lows)), _short(median(highs)),
