@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,22 @@ def one_blas_thread():
 
     with threadpool_limits(1):
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_workers():
+    """Runs in the process of the tests have forked workers: no new interpreter imports confml each time."""
+    if sys.platform != "linux":
+        yield None
+        return
+    from processes import fork_worker_server
+
+    from confml.runner import workers
+
+    new_interpreter = workers._interpreter
+    workers._interpreter = fork_worker_server
+    yield new_interpreter
+    workers._interpreter = new_interpreter
 
 
 @pytest.fixture
