@@ -10,6 +10,24 @@ from pathlib import Path
 import pytest
 
 
+def pytest_addoption(parser):
+    parser.addoption("--exhaustive", action="store_true", help="run every trial at full strength")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out the cases marked `exhaustive`, of which shorter ones of the same test remain."""
+    if not config.getoption("--exhaustive"):
+        left_out = [item for item in items if item.get_closest_marker("exhaustive")]
+        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+        config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture(scope="session")
+def exhaustive(request) -> bool:
+    """Whether trials run at full strength (``make test-all``), or with fewer draws of the same kind."""
+    return request.config.getoption("--exhaustive")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_blas_thread():
     """Products and decompositions on one thread, as in every task: small ones would wait for busy cores."""

@@ -128,7 +128,7 @@ def confml(*arguments: object, text: bool = True, timeout: float = SECONDS, **op
 
 
 def fork_worker_server(function: str, theirs: socket.socket, modules: Sequence[str]) -> Process:
-    """Do what `confml.runner.workers._interpreter` does, for a run in this process, without a new interpreter."""
+    """Start the server of a run, or a worker, as `workers._interpreter` does with a new interpreter."""
     from confml import _jit
 
     request = {
