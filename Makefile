@@ -17,13 +17,16 @@ REPORT := $(if $(SHARD),:,$(CONFML) report)
 LIST   := $(if $(SHARD),:,ls)
 
 .DELETE_ON_ERROR:
-.PHONY: run test bench fuzz lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
+.PHONY: run test test-all bench fuzz lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
 
 run: $(VENV)/installed  ## install, and run the quick start
 	@$(RUN) configs/quickstart.yaml
 
 test: $(VENV)/installed-dev  ## install for development, and run the tests
 	@$(VENV)/bin/python -m pytest -n auto --dist worksteal $(PYTEST)
+
+test-all: $(VENV)/installed-dev  ## the same, with all cases and draws
+	@$(VENV)/bin/python -m pytest -n auto --dist worksteal --exhaustive $(PYTEST)
 
 # ---- tables of the papers, on the real data (confml data fetch, or CONFML_DATA)
 
