@@ -349,6 +349,22 @@ GENERATORS: Mapping[str, Generator] = {
         bayes_error=lambda shape="circle", area=0.4: 0.0,
         default_n=1000,
     ),
+    "taught-circle": Generator(
+        about="points in the unit square, positive in a circle; a teacher has labelled those whose third"
+        " feature is 1, a fifth of a training part (Bayes error in closed form)",
+        parameters={
+            "taught": Number(
+                "fraction of examples of the test part that a teacher has labelled", low=0, high=1
+            ),
+            "noise": Number("probability of a wrong label of the other examples", low=0, high=0.5),
+        },
+        classes=("neg", "pos"),
+        make=concepts.taught_circle,
+        bayes_probability=concepts.taught_circle_probability,
+        bayes_error=lambda taught=1.0, noise=0.3: (1 - taught) * noise,
+        default_n=500,
+        of_training={"taught": 0.2},
+    ),
     "at-least": Generator(
         about="d boolean features, positive if at least k of them are 1 (Bayes error 0)",
         parameters={

@@ -21,6 +21,10 @@ def counted_examples(case: Case) -> np.ndarray | None:
     the method is ``mondrian``. 0 for an absent class. None for an online pass, in which each p-value is
     counted among other examples, and for weighted p-values (``own_share``), whose counts are sums of weights.
     """
+    return case.once("counted", lambda: _counted_examples(case))
+
+
+def _counted_examples(case: Case) -> np.ndarray | None:
     if is_online(case) or "own_share" in case.prediction.extra:
         return None
     prediction, context = case.prediction, case.context

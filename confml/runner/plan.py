@@ -36,7 +36,7 @@ class Cell:
     params: Mapping[str, Any]
     split: str
 
-    @property
+    @cached_property
     def variant(self) -> str:
         """The ``params`` column of the reports: ``k=1;weights=distance``."""
         return parameters_text(self.params)
@@ -108,7 +108,12 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
     smallest: dict[str, dict[Any, int]] = {}
     for data in datasets.values():
         files: list[tuple[ExternalFile, ...]] = []
-        for split in outer_splits(protocol):
+        try:
+            splits = outer_splits(protocol, data)
+        except ConfigError as error:
+            problems.setdefault(str(error), error)
+            continue
+        for split in splits:
             try:
                 if protocol.kind == "online" and len(steps_for(config, data)) > len(config.steps):
                     hint = "missing: drop, for a CSV file"
@@ -129,7 +134,6 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
                 labels, counts = np.unique(data.y[train], return_counts=True)
                 smallest[data.name] = dict(zip(labels.tolist(), counts.tolist(), strict=True))
             if not files:  # read once: it checks every split
-                splits = outer_splits(protocol)
                 files = [external_files(config, data, entry, splits) for entry in config.methods]
             jobs += [
                 _job(config, data, split, entry, files[number]) for number, entry in enumerate(config.methods)

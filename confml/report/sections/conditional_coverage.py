@@ -49,7 +49,9 @@ class ConditionalCoverage(Section):
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
-        self._found: dict[tuple[str, str, str, str], CoverageOfGroups] = {}
+        self._found: dict[tuple[str, str, str, str], CoverageOfGroups] = {}  # of the views of one variant
+        self._rows: list[tuple] = []
+        self._gaps: list[tuple] = []
         self._plain: dict[tuple[str, str], None] = {}
 
     def add(self, result: CellResult) -> Iterator[Item]:
@@ -63,17 +65,18 @@ class ConditionalCoverage(Section):
                 found.add(result, prediction, self.results.origins.get(cell.dataset))
         yield from ()
 
-    def items(self) -> Iterator[Item]:
-        rows: list[tuple] = []
-        gaps: list[tuple] = []
+    def finish_variant(self) -> None:
         for key, found in self._found.items():
             for level in map(float, self.results.config.levels):
                 lines = list(found.lines(level))
-                rows += [(*key, level, *line) for line in lines]
-                gaps += [(*key, level, *line) for line in gap_lines(lines, level)]
-        if rows:
-            yield Table("conditional-coverage.csv", (*KEY, *GroupLine._fields), rows)
-            yield Table("coverage-gaps.csv", (*KEY, *GapLine._fields), gaps)
+                self._rows += [(*key, level, *line) for line in lines]
+                self._gaps += [(*key, level, *line) for line in gap_lines(lines, level)]
+        self._found = {}
+
+    def items(self) -> Iterator[Item]:
+        if self._rows:
+            yield Table("conditional-coverage.csv", (*KEY, *GroupLine._fields), self._rows)
+            yield Table("coverage-gaps.csv", (*KEY, *GapLine._fields), self._gaps)
         for dataset, label in self._plain:
             yield Note(
                 f"{dataset}, {label}: the classes have too few calibration rows for clusters, so p-values "
