@@ -114,8 +114,8 @@ class BatchMonitor:
             small = float(np.mean(own <= 0.1))
             error, corrected = float(np.mean(self._wrong[start:end])), float(adjusted[number])
             meaning = batch_words(lines, small, corrected) if different else "nothing to do"
-            test = ks, p, corrected, int(different), meaning
-            yield BatchRow(number + 1, *lines, end - start, error, small, *test)
+            counts = number + 1, *lines, end - start, error, small
+            yield BatchRow(*counts, ks, p, corrected, int(different), meaning)
 
     def _distance(self, start: int, end: int) -> tuple[float, float]:
         """Return the distance of a batch from uniform, and its p-value."""
