@@ -20,7 +20,9 @@ from confml.bayes_error._kernels_searches import LAST, is_used, nearest_outside,
 from confml.neighbours.wide_tree import DEPTH, FAN, FAR, LEAF, one_part_leaves, wide_tree
 
 SPLIT = 32
-"""Rows a part, on average, from which on the tree is built anew such that no leaf has rows of two parts."""
+"""Rows per part, on average, from which on the tree is built anew such that no leaf has rows of two parts."""
+FEWEST_TO_SPLIT = 4
+"""Number of features from which on this saves more searches than it costs."""
 FREE = 8
 """Searches wait while at least one part in so many has an edge that needs none."""
 
@@ -116,7 +118,7 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
             break
         if FREE * sure < parts:
             affordable = _cheaper_half(cost, parts)
-            if mixed and n >= SPLIT * parts:
+            if mixed and n >= SPLIT * parts and tree.X.shape[1] >= FEWEST_TO_SPLIT:
                 tree = wide_tree(tree.X, one_part_leaves(tree.X, part, parts))
                 first = smallest_ranks(tree, rank)
                 part_of_node = np.full(len(first), -1, np.int32)
