@@ -62,7 +62,7 @@ def searched_trees(X: np.ndarray, rank: np.ndarray, layers: int):
         if not (lists[0][:, 0] == 0).any():  # no rows are equal
             return _in_order(order, *boruvka(tree, numbers, first, layers, *lists))
     kept, u, v, layer = first_of_equals(X, rank, layers)
-    found = u, v, np.zeros(u.size), (rank[u] << 32) | rank[v], layer
+    found: tuple[np.ndarray, ...] = u, v, np.zeros(u.size), (rank[u] << 32) | rank[v], layer
     if kept.size > 1:
         kept = kept[tree_order(np.ascontiguousarray(X[kept]))]
         numbers = np.ascontiguousarray(rank[kept])
