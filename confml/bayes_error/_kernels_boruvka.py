@@ -20,7 +20,9 @@ from confml.bayes_error._kernels_searches import LAST, is_used, nearest_outside,
 from confml.neighbours.wide_tree import DEPTH, FAN, FAR, LEAF, one_part_leaves, wide_tree
 
 SPLIT = 32
-"""Rows a part, on average, from which on the tree is built anew such that no leaf has rows of two parts."""
+"""Rows per part, on average, from which on the tree is built anew such that no leaf has rows of two parts."""
+FEWEST_TO_SPLIT = 4
+"""Number of features from which on this saves more searches than it costs."""
 FREE = 8
 """Searches wait while at least one part in so many has an edge that needs none."""
 
@@ -73,10 +75,16 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
     mixed = True
     box = np.empty((2, tree.X.shape[1]))
     nodes, gaps, out = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
+    # The positions whose first edge can still change: the others wait for a search.
+    active, n_active = np.arange(n, dtype=np.int32), n
+    # Of each leaf: every edge out of the part of one of its rows comes after this one, or is this one.
+    leaf_d2, leaf_key = np.zeros(len(tree.members)), np.zeros(len(tree.members), np.int64)
     while parts > 1:
         for c in range(parts):
             best_d2[c], best_key[c], cost[c] = FAR, LAST, 0
-        for i in range(n):
+        kept = 0
+        for at in range(n_active):
+            i = active[at]
             own = part[i]
             if to[i] < 0 or part[to[i]] == own:
                 _next_of_list(
@@ -84,13 +92,24 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
                 )
             j = to[i]
             if j >= 0:
+                active[kept] = i
+                kept += 1
                 for c in (own, part[j]):
                     if _before(to_d2[i], to_key[i], best_d2[c], best_key[c]):
                         best_d2[c], best_key[c], best_u[c], best_v[c] = to_d2[i], to_key[i], i, j
-        for i in range(n):
-            c = part[i]
-            if _before(low_d2[i], low_key[i], best_d2[c], best_key[c]):
-                cost[c] += 1
+        n_active = kept
+        for leaf in range(len(tree.members)):
+            c = part_of_node[leaf]
+            if c >= 0 and not _before(leaf_d2[leaf], leaf_key[leaf], best_d2[c], best_key[c]):
+                continue
+            leaf_d2[leaf], leaf_key[leaf] = FAR, LAST
+            for i in tree.members[leaf]:
+                if i < 0:
+                    break
+                if _before(low_d2[i], low_key[i], leaf_d2[leaf], leaf_key[leaf]):
+                    leaf_d2[leaf], leaf_key[leaf] = low_d2[i], low_key[i]
+                if _before(low_d2[i], low_key[i], best_d2[part[i]], best_key[part[i]]):
+                    cost[part[i]] += 1
         sure, ends = 0, 0
         for c in range(parts):
             sure += cost[c] == 0 and best_d2[c] < FAR
@@ -99,13 +118,20 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
             break
         if FREE * sure < parts:
             affordable = _cheaper_half(cost, parts)
-            if mixed and n >= SPLIT * parts:
+            if mixed and n >= SPLIT * parts and tree.X.shape[1] >= FEWEST_TO_SPLIT:
                 tree = wide_tree(tree.X, one_part_leaves(tree.X, part, parts))
                 first = smallest_ranks(tree, rank)
-                part_of_node = np.empty(len(first), np.int32)
+                part_of_node = np.full(len(first), -1, np.int32)
                 _label_nodes(tree, part, part_of_node)
+                leaf_d2, leaf_key = np.zeros(len(tree.members)), np.zeros(len(tree.members), np.int64)
                 mixed = False
             for leaf in range(len(tree.members)):
+                c = part_of_node[leaf]
+                if c >= 0 and not (
+                    0 < cost[c] <= affordable
+                    and _before(leaf_d2[leaf], leaf_key[leaf], best_d2[c], best_key[c])
+                ):
+                    continue
                 for at in range(LEAF):
                     i = tree.members[leaf, at]
                     if i < 0:
@@ -128,6 +154,9 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
                         ):
                             low_d2[other], low_key[other] = bound, key
                     if b >= 0:
+                        if to[a] < 0:
+                            active[n_active] = a
+                            n_active += 1
                         to[a], to_d2[a], to_key[a] = b, bound, key
                         for p in (c, part[b]):
                             if _before(bound, key, best_d2[p], best_key[p]):
@@ -208,18 +237,21 @@ def _relabel(root, part):
 
 @kernel
 def _label_nodes(tree, part, part_of_node):
-    """part_of_node (nodes,): the one part that all rows of a node belong to, or -1."""
+    """part_of_node (nodes,): the one part that all rows of a node belong to, or -1; given: the same before
+    parts were joined."""
     leaves = len(tree.members)
     for leaf in range(leaves):
         own = part[tree.members[leaf, 0]]
-        for i in tree.members[leaf]:
-            if i >= 0 and part[i] != own:
-                own = np.int32(-1)
-                break
+        if part_of_node[leaf] < 0:
+            for i in tree.members[leaf]:
+                if i >= 0 and part[i] != own:
+                    own = np.int32(-1)
+                    break
         part_of_node[leaf] = own
     for group in range(len(tree.child) - 1):
         own = part_of_node[tree.child[group]]
-        for node in range(tree.child[group] + 1, tree.child[group + 1]):
-            if part_of_node[node] != own:
-                own = np.int32(-1)
+        if part_of_node[leaves + group] < 0:
+            for node in range(tree.child[group] + 1, tree.child[group + 1]):
+                if part_of_node[node] != own:
+                    own = np.int32(-1)
         part_of_node[leaves + group] = own

@@ -10,8 +10,6 @@ import numpy as np
 
 from confml._jit import kernel
 
-RUN = 16
-
 
 @kernel
 def edge_key(rank, i, j):
@@ -20,45 +18,15 @@ def edge_key(rank, i, j):
     return (a << 32) | b if a < b else (b << 32) | a
 
 
-@kernel
 def sorted_order(d2, key):
-    """Positions that sort edges by (d2, key): a bottom-up merge sort over insertion-sorted runs."""
-    n = d2.size
-    order = np.arange(n)
-    for start in range(0, n, RUN):
-        for i in range(start + 1, min(start + RUN, n)):
-            e = order[i]
-            w, k = d2[e], key[e]
-            j = i - 1
-            while j >= start and (d2[order[j]] > w or (d2[order[j]] == w and key[order[j]] > k)):
-                order[j + 1] = order[j]
-                j -= 1
-            order[j + 1] = e
-    other = np.empty_like(order)
-    width = RUN
-    while width < n:
-        for start in range(0, n, 2 * width):
-            middle, stop = min(start + width, n), min(start + 2 * width, n)
-            i, j, o = start, middle, start
-            while i < middle and j < stop:
-                a, b = order[i], order[j]
-                if d2[a] < d2[b] or (d2[a] == d2[b] and key[a] <= key[b]):
-                    other[o] = a
-                    i += 1
-                else:
-                    other[o] = b
-                    j += 1
-                o += 1
-            while i < middle:
-                other[o] = order[i]
-                i += 1
-                o += 1
-            while j < stop:
-                other[o] = order[j]
-                j += 1
-                o += 1
-        order, other = other, order
-        width *= 2
+    """Positions that sort edges by (d2, key)."""
+    order = np.argsort(d2)
+    lengths = d2[order]
+    same = lengths[1:] == lengths[:-1]
+    if same.any():  # the edges of equal lengths are sorted again, at the places that they have together
+        places = np.flatnonzero(np.append(same, False) | np.append(False, same))
+        tied = order[places]
+        order[places] = tied[np.lexsort([key[tied], d2[tied]])]
     return order
 
 

@@ -7,7 +7,11 @@ import numpy as np
 from confml._threads import for_each
 from confml.bayes_error import _kernels_edges as edges
 from confml.bayes_error._kernels_boruvka import boruvka
-from confml.bayes_error._kernels_searches import fill_nearest_lists, smallest_ranks
+from confml.bayes_error._kernels_searches import (
+    fill_lists_by_leaf,
+    fill_nearest_lists,
+    smallest_ranks,
+)
 from confml.neighbours.wide_tree import LEAF, WideTree, leaves_in_order, tree_order, wide_tree
 
 FEW_ATTRIBUTES = 40
@@ -20,7 +24,9 @@ NEIGHBOURS = {1: 6}
 """Length of the neighbour lists by number of trees; `MORE_NEIGHBOURS` for other numbers."""
 MORE_NEIGHBOURS = 12
 LIST_ROWS = 4096
-"""Number of rows whose neighbour lists one thread computes at a time."""
+"""Number of rows whose neighbour lists one thread computes at a time, a multiple of `LEAF`."""
+VERY_FEW_ATTRIBUTES = 4
+"""Number of features up to which one search serves all rows of a leaf."""
 
 
 def searches_pay(X: np.ndarray) -> bool:
@@ -48,40 +54,58 @@ def searched_trees(X: np.ndarray, rank: np.ndarray, layers: int):
 
     rank (n,): their row numbers. Returns u < v (positions in X), d2, key, layer, sorted. Memory: O(n d).
     """
+    order = tree_order(X)
+    Y = np.ascontiguousarray(X[order])
+    if len(X) > 1 and not (Y[1:] == Y[:-1]).all(axis=1).any():  # otherwise some rows are equal
+        numbers = np.ascontiguousarray(rank[order])
+        tree, first, lists = _neighbourhood(Y, numbers, layers)
+        if not (lists[0][:, 0] == 0).any():  # no rows are equal
+            return _in_order(order, *boruvka(tree, numbers, first, layers, *lists))
     kept, u, v, layer = first_of_equals(X, rank, layers)
-    if kept.size == X.shape[0]:
-        kept = tree_order(X)
-    elif kept.size > 1:
-        kept = kept[tree_order(np.ascontiguousarray(X[kept]))]
-    d2 = np.zeros(u.size)
-    key = (rank[u] << 32) | rank[v]
-    u, v = np.minimum(u, v), np.maximum(u, v)
+    found: tuple[np.ndarray, ...] = u, v, np.zeros(u.size), (rank[u] << 32) | rank[v], layer
     if kept.size > 1:
-        found = _trees(np.ascontiguousarray(X[kept]), np.ascontiguousarray(rank[kept]), layers)
-        ends = kept[found[0]], kept[found[1]]
-        parts = np.minimum(*ends), np.maximum(*ends), *found[2:]
-        u, v, d2, key, layer = (
-            np.concatenate(pair) for pair in zip((u, v, d2, key, layer), parts, strict=True)
-        )
-    order = edges.sorted_order(d2, key)
-    return *edges.take(u, v, d2, key, order), layer[order].astype(np.int8)
+        kept = kept[tree_order(np.ascontiguousarray(X[kept]))]
+        numbers = np.ascontiguousarray(rank[kept])
+        tree, first, lists = _neighbourhood(np.ascontiguousarray(X[kept]), numbers, layers)
+        u, v, *rest = boruvka(tree, numbers, first, layers, *lists)
+        parts = zip(found, (kept[u], kept[v], *rest), strict=True)
+        found = tuple(np.concatenate(pair) for pair in parts)
+    return _in_order(np.arange(len(X)), *found)
 
 
-def _trees(X: np.ndarray, rank: np.ndarray, layers: int):
-    tree = wide_tree(X, leaves_in_order(X.shape[0]))
+def _neighbourhood(X: np.ndarray, rank: np.ndarray, layers: int):
+    """Return the tree of rows in `tree_order`, the smallest row number in each node, the neighbour lists."""
+    tree = wide_tree(X, leaves_in_order(len(X)))
     first = smallest_ranks(tree, rank)
-    k = min(NEIGHBOURS.get(layers, MORE_NEIGHBOURS), X.shape[0] - 1)
-    return boruvka(tree, rank, first, layers, *nearest_lists(tree, rank, first, k))
+    k = min(NEIGHBOURS.get(layers, MORE_NEIGHBOURS), len(X) - 1)
+    return tree, first, nearest_lists(tree, rank, first, k)
+
+
+def _in_order(positions: np.ndarray, u, v, d2, key, layer):
+    """Return the edges sorted, with ends positions[u], positions[v], the smaller one first."""
+    order = edges.sorted_order(d2, key)
+    u, v = positions[u[order]].astype(np.int32), positions[v[order]].astype(np.int32)
+    ends = np.minimum(u, v), np.maximum(u, v)
+    return *ends, d2[order], key[order], layer[order].astype(np.int8)
 
 
 def nearest_lists(tree: WideTree, rank: np.ndarray, first: np.ndarray, k: int):
     """Return the k first edges at each position of a tree: squared distances (n, k), ascending, and the other
-    ends (n, k), -1 where there are no more; in several threads, see `confml.threads`."""
+    ends (n, k), -1 where there are no more; in several threads, see `confml.threads`.
+
+    The leaves of the tree are runs of rows in order (`leaves_in_order`).
+    """
     n = len(rank)
     d2, ends = np.empty((n, k)), np.empty((n, k), np.int32)
+    by_leaf = tree.X.shape[1] <= VERY_FEW_ATTRIBUTES
 
     def fill(begin: int, _) -> None:
-        fill_nearest_lists(tree, rank, first, begin, min(begin + LIST_ROWS, n), d2, ends)
+        stop = min(begin + LIST_ROWS, n)
+        if by_leaf:
+            last = (stop + LEAF - 1) // LEAF
+            fill_lists_by_leaf(tree, rank, first, begin // LEAF, last, d2, ends)
+        else:
+            fill_nearest_lists(tree, rank, first, begin, stop, d2, ends)
 
     for_each(fill, range(0, n, LIST_ROWS))
     return d2, ends

@@ -7,6 +7,7 @@ import pytest
 from reference import bayes_error as naive
 
 from confml.bayes_error import bayes_errors, forests, spanning_trees
+from confml.bayes_error import searched_trees as module
 from confml.bayes_error._kernels_prim import dense_trees
 from confml.bayes_error._kernels_searches import smallest_ranks
 from confml.bayes_error.searched_trees import (
@@ -134,6 +135,8 @@ def test_searches_are_chosen_where_boxes_rule_out_most_rows():
     assert searches_pay(rng.normal(size=(2000, 30)))
     assert not searches_pay(rng.normal(size=(2000, 60)))
     assert searches_pay(rng.normal(size=(2000, 2)) @ rng.normal(size=(2, 60)))
+    # searches would visit between 5 % and a quarter of the leaves, at 60 features each
+    assert not searches_pay(rng.normal(size=(2000, 5)) @ rng.normal(size=(5, 60)))
 
 
 def test_rows_that_are_left_out_among_equals():
@@ -166,7 +169,9 @@ def test_different_rows_with_one_sum_are_told_apart():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("k", [1, 5, 12])
-def test_neighbour_lists_in_the_total_order(kind, k):
+@pytest.mark.parametrize("by_leaf", [True, False])
+def test_neighbour_lists_in_the_total_order(kind, k, by_leaf, monkeypatch):
+    monkeypatch.setattr(module, "VERY_FEW_ATTRIBUTES", 4 if by_leaf else 0)
     rng = np.random.default_rng(k)
     X = rows(kind, 200, 4, rng)
     X = np.ascontiguousarray(X[wide.tree_order(X)])

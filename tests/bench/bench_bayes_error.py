@@ -153,6 +153,57 @@ def bench_tree_plane():
     return compare_single_tree("mixture of Gaussians, 58,000 x 2", X, goal=1)
 
 
+def bench_tree_quitefastmst():
+    """One tree against `quitefastmst.mst_euclid` in the same process, in turns; thread time, one thread."""
+    if importlib.util.find_spec("quitefastmst") is None:
+        raise Skipped("quitefastmst is not installed (pip install quitefastmst; of the extra 'bench')")
+    import quitefastmst
+
+    quitefastmst.omp_set_num_threads(1)
+    spanning_trees(gaussian_mixture(2000, 2))
+    rows = []
+    for name, X in {
+        "mixture of Gaussians, 1,000,000 x 2": gaussian_mixture(1_000_000, 2, 60),
+        "mixture of Gaussians, 200,000 x 3": gaussian_mixture(200_000, 3, 20),
+        "shuttle, 58,000 x 9": load({"name": "shuttle"}).X,
+    }.items():
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        spent: tuple[list[float], list[float]] = [], []
+        for _ in range(3):
+            begun = time.thread_time()
+            theirs = quitefastmst.mst_euclid(X)[0].sum()
+            spent[1].append(time.thread_time() - begun)
+            begun = time.thread_time()
+            ours = spanning_trees(X).distance.sum()
+            spent[0].append(time.thread_time() - begun)
+            if abs(ours - theirs) > 1e-9 * theirs:
+                raise AssertionError(f"{name}: our tree has length {ours}, quitefastmst's {theirs}")
+        one, other = map(statistics.median, spent)
+        notes = {"goal": 1, "repeats": 3, "other_is": "quitefastmst.mst_euclid, same total length"}
+        rows.append((f"one tree, {name}", one, other, other / one, notes))
+    return rows
+
+
+def bench_fars():
+    """Pairs and one-vs-rest of fars with dummy columns (100,959 x 338), one tree: seconds on one thread, and
+    on two threads. Takes some minutes."""
+    import confml
+
+    data = load({"name": "fars-smartsvm"})
+    width = np.ptp(data.X, axis=0)
+    X = (data.X - data.X.min(axis=0)) / np.where(width > 0, width, 1.0)
+    seconds, found = [], []
+    for threads in (1, 2):
+        with confml.threads(threads):
+            begun = time.perf_counter()
+            found.append(bayes_errors(X, data.y, trees=1).one_vs_rest.per_tree)
+            seconds.append(time.perf_counter() - begun)
+    if not np.array_equal(*found):
+        raise AssertionError("fars: two threads give other crossings than one")
+    notes = {"limit": 120, "other_is": "two threads, wall-clock time"}
+    return "Bayes errors, fars with dummy columns", *seconds, seconds[1] / seconds[0], notes
+
+
 MEMORY = """
 import resource, sys
 from threadpoolctl import threadpool_limits
@@ -205,5 +256,11 @@ def bench_pairs():
     return rows
 
 
-BENCHMARKS = (bench_pairs, bench_tree_shuttle, bench_tree_mixture, bench_tree_plane)
-WHEN_ASKED = (bench_mnist_memory,)
+BENCHMARKS = (
+    bench_pairs,
+    bench_tree_shuttle,
+    bench_tree_mixture,
+    bench_tree_plane,
+    bench_tree_quitefastmst,
+)
+WHEN_ASKED = (bench_mnist_memory, bench_fars)
