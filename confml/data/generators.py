@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from confml._seeds import stable_generator
-from confml.data import concepts, shifted
+from confml.data import concepts, many_classes, shifted
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError, DataError, did_you_mean
 from confml.plugins.parameters import Choice, Integer, Number, Parameter, check_parameters
@@ -326,6 +326,16 @@ GENERATORS: Mapping[str, Generator] = {
         bayes_probability=two_gaussians_probability,
         bayes_error=two_gaussians_bayes_error,
         of_training={"prior": 0.1},
+    ),
+    "many-classes": Generator(
+        about="many classes in three dimensions, hard, medium and easy ones in turn (Bayes error in closed"
+        " form)",
+        parameters={"classes": Integer("number of classes", low=2)},
+        classes=tuple(range(1, 21)),
+        make=many_classes.many_classes,
+        bayes_probability=many_classes.many_classes_probability,
+        bayes_error=many_classes.many_classes_bayes_error,
+        default_n=1000,
     ),
     "unit-square": Generator(
         about="points in the unit square, positive inside a figure and negative outside (Bayes error 0)",

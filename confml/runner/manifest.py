@@ -32,8 +32,11 @@ def notes_on(data) -> list[str]:
     return notes
 
 
-def dataset_info(data) -> dict:
-    """Return the numbers of a data set that reports use, as plain values."""
+def dataset_info(data, columns=None) -> dict:
+    """Return the numbers of a data set that reports use, as plain values.
+
+    columns: those of ``coverage-by``, by name.
+    """
     rows_of_classes = np.unique(data.y, return_counts=True)[1]
     return {
         "name": data.name,
@@ -46,7 +49,7 @@ def dataset_info(data) -> dict:
         "test_rows": None if data.test_rows is None else len(data.test_rows),
         "notes": notes_on(data),
         "checksum": data.checksum,
-        "origins": origins_key(data),
+        "origins": origins_key(data, columns),
     }
 
 
@@ -62,7 +65,7 @@ def new_manifest(plan: Plan, *, jobs: int, engine: str, shard: str | None) -> di
         "shard": shard,
         "seed": plan.config.seed,
         "config": plan.config.as_dict(),
-        "datasets": [dataset_info(data) for data in plan.datasets.values()],
+        "datasets": [dataset_info(data, plan.columns_of(name)) for name, data in plan.datasets.items()],
         "provenance": _provenance(plan.config),
         "cells": [cell.as_dict() for cell in plan.cells],
     }

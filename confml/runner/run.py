@@ -129,9 +129,10 @@ def run(
         for info in manifest["datasets"]:
             info["audit"] = audited[info["name"]].as_list()
             info["audited_rows"] = len(audited[info["name"]].seen)
-        for data in datasets.values():
-            if (key := origins_key(data)) is not None:
-                RowOrigins.of(data).write(store, key)
+        for name, data in datasets.items():
+            columns = whole.columns_of(name)
+            if (key := origins_key(data, columns)) is not None:
+                RowOrigins.of(data, columns).write(store, key)
         # A run with nothing to compute leaves times and versions of the one that computed.
         is_new = bool(state.left) or not is_current(store.folder, manifest)
         if is_new:

@@ -45,6 +45,8 @@ RESERVED = (
     *("incomparable", "settings", "runs", "runs-table"),
 )
 """Identifiers of the page that no data set may have."""
+MANY, FEW_ROWS = 8, 20
+"""With more data sets than this, their tables have this number of views, and one table with linked values."""
 CHARTED = 24
 """Number of data sets with charts and details; tables are shown for all of them."""
 
@@ -62,6 +64,7 @@ class DatasetPart:
     charts: list[Chart]
     details: Details | None
     left_out: str
+    many: bool
 
 
 def run_page(material: Material, folder: Path) -> str:
@@ -102,7 +105,8 @@ def dataset_parts(material: Sequence[Material], found: Sequence[Answer], with_de
     """Return the part of each data set; fewer rows, lines and details each where there are many data sets."""
     number = len(found)
     ids = unique([*RESERVED, *(slug(one.dataset) for one in found)])[len(RESERVED) :]
-    most = max(20, min(MOST_ROWS, 600 // max(number, 1)))
+    many = number > MANY
+    most = FEW_ROWS if many else min(MOST_ROWS, 600 // max(number, 1))
     parts = []
     for place, (id, one) in enumerate(zip(ids, found, strict=True)):
         best = best_first(material, one.dataset)
@@ -116,6 +120,9 @@ def dataset_parts(material: Sequence[Material], found: Sequence[Answer], with_de
             "times": tables.times(),
             "metrics": tables.all_metrics(),
         }
+        for name, table in shown.items():
+            if table is not None:
+                table.linked = name == "results" or not many
         views = [view for view_material in material for view in view_material.of_dataset(one.dataset)]
         charts: list[Chart] = []
         detail, left_out = None, ""
@@ -144,6 +151,7 @@ def dataset_parts(material: Sequence[Material], found: Sequence[Answer], with_de
                 charts,
                 detail,
                 left_out,
+                many,
             )
         )
     return parts

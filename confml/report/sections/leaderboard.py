@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from confml.measures.rejection import curve_of
+from confml.report.calibration_parts import case_of
 from confml.report.captions import setting_text
 from confml.report.leaderboard import Column, Entry, Leaderboard, RankedColumn, coverage_name, order
 from confml.report.sections.base import Document, Item, Note, Picture, PrintedTable, Section, Table
@@ -69,14 +69,15 @@ class LeaderboardSection(Section):
                 continue
             entry = Entry(label, view if len(result.views) > 1 else "")
             self.board.add("seconds", entry, cell.dataset, seconds)
-            if math.isnan(float(prediction.certainty.sum())):
+            case = case_of(result, prediction)
+            curve = case.curve
+            if curve is None:
                 continue
-            curve = curve_of(prediction, result.truth)
             for share in COVERAGES:
                 risk = float(curve.risk_at_coverage(share))
                 self.board.add(f"risk_at_{share:g}", entry, cell.dataset, risk)
             if len(prediction) >= 2:
-                for one in certified_splits(result, view, prediction):
+                for one in certified_splits(result, view, case):
                     self.board.add(f"certified_at_{one.risk:g}", entry, cell.dataset, one.coverage)
         yield from ()
 
