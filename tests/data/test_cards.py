@@ -15,6 +15,7 @@ from confml.data.cards import Idx, Sklearn, column_names, known_cards, read_card
 # What the providers' files hold: rows (training + test where the provider divides them), attributes, and the
 # rows of each class in the order of the sorted labels. Counted apart from confml, with awk and od.
 COUNTS = {
+    "pies": (12, 5, (6, 6)),
     "usps": ((7291, 2007), 256, (1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821)),
     "satimage": ((4435, 2000), 36, (1533, 703, 1358, 626, 707, 1508)),
     "shuttle": ((43500, 14500), 9, (45586, 50, 171, 8903, 3267, 10, 13)),
