@@ -90,9 +90,10 @@ def file_parameters(method: str) -> list[str]:
     """Return the parameters of a method that are paths of files."""
     from confml.methods.registry import methods
 
-    if method not in methods.own:
+    cls = methods.own_class(method)
+    if cls is None:
         return []
-    return [name for name, rule in methods.own[method].parameters.items() if isinstance(rule, FilePath)]
+    return [name for name, rule in cls.parameters.items() if isinstance(rule, FilePath)]
 
 
 def _check_files(draft: Draft, entry: MethodEntry, place: tuple) -> None:

@@ -11,12 +11,13 @@ import math
 import struct
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from confml.data._compressed import decompress, zip_member
+from confml.data.parsed import LEAST_BYTES, keep_parsed, parsed_key, read_parsed
 from confml.errors import DataError
 
 SEPARATORS = {"blanks": None, "comma": ",", "semicolon": ";"}
@@ -62,7 +63,11 @@ def read_bytes(path: Path, compressed: str | None = None, member: str | None = N
 
 def read_text(path: Path, compressed: str | None = None, member: str | None = None) -> str:
     """`read_bytes` as text with plain line ends: UTF-8, or Latin-1 where it is not (some old files)."""
-    data = read_bytes(path, compressed, member)
+    return decoded(read_bytes(path, compressed, member))
+
+
+def decoded(data: bytes) -> str:
+    """Return bytes as text, as `read_text` does."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -88,7 +93,14 @@ def read_delimited(
     text_columns: columns that are not numbers. The label's column is text unless all of it is numbers.
     missing: the marker of a missing value.
     """
-    lines = read_text(path, compressed).split("\n")
+    data = read_bytes(path, compressed)
+    key = None
+    if names is not None and not text_columns and missing is None and len(data) >= LEAST_BYTES:
+        key = parsed_key(data, separator, len(names), skip_lines)
+        known = read_parsed(key)
+        if known is not None:
+            return Rows(tuple(names), known[:, 1:], lines=known[:, 0].astype(np.int64))
+    lines = decoded(data).split("\n")
     first = skip_lines
     if names is None:
         if first >= len(lines) or not lines[first].strip():
@@ -98,10 +110,21 @@ def read_delimited(
     if not text_columns and missing is None:
         values = _all_numbers(lines[first:], separator, len(names))
         if values is not None:
-            there = [at for at, line in enumerate(lines[first:], start=first + 1) if line.strip()]
-            return Rows(tuple(names), values, lines=np.array(there))
+            there = np.array([at for at, line in enumerate(lines[first:], start=first + 1) if line.strip()])
+            if key is not None:
+                keep_parsed(key, np.column_stack([there, values]))
+            return Rows(tuple(names), values, lines=there)
     text_columns = set(text_columns) | ({label} if label is not None else set())
     return _coded(path, lines, first, separator, tuple(names), text_columns, missing)
+
+
+def code_rows(
+    path: Path, names: tuple[str, ...], rows: Sequence[Sequence[str]], text_columns: Collection[str]
+) -> Rows:
+    """Rows of texts that are not in a file of their own; ``path`` is for messages."""
+    return replace(
+        _coded(path, [",".join(row) for row in rows], 0, "comma", names, text_columns, None), lines=None
+    )
 
 
 def read_keel(path: Path, *, member: str | None = None, missing: str | None = None) -> Rows:

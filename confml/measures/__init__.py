@@ -56,7 +56,11 @@ def evaluate(
     ``level`` of a row is one of these. An undefined value (an empty test part, no region with one label) is
     NaN. Raises ValueError if ``truth`` and the prediction differ in length.
     """
-    case = Case(prediction, truth, tuple(levels), tuple(thresholds), context or Context())
+    return rows_of(Case(prediction, truth, tuple(levels), tuple(thresholds), context or Context()))
+
+
+def rows_of(case: Case) -> list[Row]:
+    """Return every metric of a case, as `evaluate` does."""
     return [row for measure in MEASURES for row in measure.compute(case)]
 
 
@@ -70,4 +74,5 @@ __all__ = [
     "Row",
     "evaluate",
     "known_metrics",
+    "rows_of",
 ]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import NamedTuple, SupportsFloat
+from typing import Any, NamedTuple, SupportsFloat
 
 import numpy as np
 
 from confml.measures.metrics import Metric
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import Prediction, accepted
+from confml.measures.rejection import RejectionCurve, rejection_curve
 
 
 class Row(NamedTuple):
@@ -39,28 +39,105 @@ class Context:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One view on one test part, with its true labels (n,). Raises ValueError if the lengths differ."""
+    """One view on one test part, with its true labels (n,). Raises ValueError if the lengths differ.
+
+    Arrays that several measures use are computed once and kept in ``kept``; nobody may change them.
+    `dataclasses.replace` shares them with a case of other levels.
+    """
 
     prediction: Prediction
     truth: np.ndarray
     levels: Sequence[float] = ()
     thresholds: Sequence[float] = ()
     context: Context = Context()
+    kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self):
         object.__setattr__(self, "truth", np.asarray(self.truth))
         if self.truth.shape != (len(self.prediction),):
             raise ValueError(f"truth must be ({len(self.prediction)},), got {self.truth.shape}")
 
-    @cached_property
+    def once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """Return a value that is computed at the first call with this key."""
+        if key not in self.kept:
+            self.kept[key] = compute()
+        return self.kept[key]
+
+    @property
     def correct(self) -> np.ndarray:
         """(n,) bool: predicted label = true label."""
-        return np.asarray(self.prediction.labels == self.truth, dtype=bool)
+        return self.once("correct", lambda: np.asarray(self.prediction.labels == self.truth, dtype=bool))
 
-    @cached_property
+    @property
     def true_columns(self) -> np.ndarray:
         """(n,) column of each true label in the scores; -1 for an absent class."""
-        return columns_of(self.truth, self.prediction.classes)
+        return self.once("columns", lambda: columns_of(self.truth, self.prediction.classes))
+
+    @property
+    def known(self) -> np.ndarray:
+        """(n,) bool: the class of the true label is not absent from training."""
+        return self.once("known", lambda: self.true_columns >= 0)
+
+    @property
+    def predicted_columns(self) -> np.ndarray:
+        """(n,) column of each predicted label."""
+        return self.once("predicted", lambda: self.prediction.predicted_columns)
+
+    @property
+    def certainty(self) -> np.ndarray:
+        """(n,) `Prediction.certainty`."""
+        return self.once("certainty", lambda: self.prediction.certainty)
+
+    @property
+    def confidence(self) -> np.ndarray:
+        """(n,) `Prediction.confidence`."""
+        if self.prediction.kind != "posterior":
+            return self.certainty
+        return self.once("confidence", lambda: self.prediction.confidence)
+
+    def accepted(self, threshold: float) -> np.ndarray:
+        """(n,) bool: `Prediction.accepted`."""
+        return accepted(self.prediction.kind, self.confidence, self.certainty, threshold)
+
+    @property
+    def curve(self) -> RejectionCurve | None:
+        """Accuracy-rejection curve; None with a NaN confidence, which cannot be sorted."""
+
+        def compute() -> RejectionCurve | None:
+            if np.isnan(self.certainty).any():
+                return None
+            top = 1.0 if self.prediction.kind == "envelope" else np.inf
+            return rejection_curve(self.certainty, self.correct, always_accepted_from=top)
+
+        return self.once("curve", compute)
+
+    def region(self, level: float) -> np.ndarray:
+        """(n, c) `Prediction.region`."""
+        return self.once(("region", level), lambda: self.prediction.region(level))
+
+    def sizes(self, level: float) -> np.ndarray:
+        """(n,) number of labels in each region."""
+        return self.once(("sizes", level), lambda: self.region(level).sum(axis=1))
+
+    def covered(self, level: float) -> np.ndarray:
+        """(n,) bool: the region contains the true label."""
+        return self.once(
+            ("covered", level),
+            lambda: self.known & self.region(level)[np.arange(len(self.truth)), self.true_columns],
+        )
+
+    @property
+    def labels(self) -> tuple[np.ndarray, np.ndarray]:
+        """True labels that occur, sorted, and the place (n,) of each true label among them."""
+
+        def compute() -> tuple[np.ndarray, np.ndarray]:
+            if not self.known.all():
+                return np.unique(self.truth, return_inverse=True)
+            classes = self.prediction.classes  # they are sorted, and integers are sorted faster than texts
+            used = np.bincount(self.true_columns, minlength=len(classes)) > 0
+            return classes[used], (np.cumsum(used) - 1)[self.true_columns]
+
+        return self.once("labels", compute)
 
     def share(self, chosen: np.ndarray) -> float:
         """Return the fraction of test examples that a (n,) mask selects; NaN for an empty test part."""

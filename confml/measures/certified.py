@@ -8,6 +8,7 @@ binomial test of "the risk is above r", up to the first test that fails.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -62,13 +63,19 @@ def threshold_grid(
     coverage. The strictest is expected to accept twice the `minimum_accepted` of ``calibration_rows``
     examples, or all: stricter ones would have too few examples and end the sequence at the first test.
     """
-    confidence = np.sort(np.asarray(confidence, dtype=np.float64))
+    confidence = np.asarray(confidence, dtype=np.float64)
     if confidence.ndim != 1 or not len(confidence) or np.isnan(confidence).any():
         raise ValueError("confidence must be a nonempty list of numbers without NaN")
+    found = np.sort(confidence)[_places(len(confidence), calibration_rows, risk, delta, size)]
+    return found[np.append(True, found[1:] != found[:-1])][::-1]
+
+
+@functools.lru_cache(maxsize=1024)  # of the few sizes of the splits of a run
+def _places(rows: int, calibration_rows: int, risk: float, delta: float, size: int) -> np.ndarray:
+    """Return the places of the thresholds among the sorted confidences; different ones only."""
     least = min(1.0, 2.0 * minimum_accepted(risk, delta) / max(calibration_rows, 1))
     coverages = np.linspace(least, 1.0, size)
-    places = np.clip(np.ceil((1.0 - coverages) * len(confidence)).astype(int), 0, len(confidence) - 1)
-    return np.unique(confidence[places])[::-1]
+    return np.unique(np.clip(np.ceil((1.0 - coverages) * rows).astype(int), 0, rows - 1))
 
 
 def certify(confidence, correct, grid, risk: float, delta: float = 0.05) -> OperatingPoint:
@@ -78,8 +85,6 @@ def certify(confidence, correct, grid, risk: float, delta: float = 0.05) -> Oper
     A threshold that accepts k examples with e errors passes if the probability of at most e errors in k
     examples at an error rate of ``risk`` is at most ``delta``. Raises ValueError for an unsorted grid.
     """
-    from scipy.stats import binom
-
     _check(risk, delta)
     confidence, correct = np.asarray(confidence, dtype=np.float64), np.asarray(correct, dtype=bool)
     grid = np.atleast_1d(np.asarray(grid, dtype=np.float64))
@@ -87,17 +92,30 @@ def certify(confidence, correct, grid, risk: float, delta: float = 0.05) -> Oper
         raise ValueError("confidence and correct must both have shape (n,), without NaN")
     if not len(grid) or not np.all(np.diff(grid) < 0):
         raise ValueError("the grid of thresholds must be strictly decreasing")
-    best: OperatingPoint | None = None
-    minimum = minimum_accepted(risk, delta)
-    for threshold in grid:
-        accepted = confidence >= threshold
-        k, e = int(accepted.sum()), int((accepted & ~correct).sum())
-        p = float(binom.cdf(e, k, risk))
-        if p > delta:
-            return best or OperatingPoint(None, risk, delta, k, e, p, minimum)
-        best = OperatingPoint(float(threshold), risk, delta, k, e, p, minimum)
-    assert best is not None  # the grid has at least one threshold
-    return best
+    every, wrong = np.sort(confidence), np.sort(confidence[~correct])
+    accepted = len(every) - np.searchsorted(every, grid, side="left")
+    errors = len(wrong) - np.searchsorted(wrong, grid, side="left")
+    p = _binomial(errors, accepted, risk)
+    failing = np.flatnonzero(p > delta)
+    passed = int(failing[0]) if len(failing) else len(grid)
+    place = max(passed - 1, 0)  # the loosest that passes, or the strictest
+    threshold = float(grid[place]) if passed else None
+    counts = int(accepted[place]), int(errors[place]), float(p[place])
+    return OperatingPoint(threshold, risk, delta, *counts, minimum_accepted(risk, delta))
+
+
+def _binomial(errors: np.ndarray, accepted: np.ndarray, risk: float) -> np.ndarray:
+    """Return P(at most ``errors`` errors in ``accepted`` examples), as `scipy.stats.binom.cdf` does.
+
+    Its checks of the arguments take longer than short test parts.
+    """
+    from scipy.stats import binom
+
+    found = np.ones(len(errors))
+    inside = errors < accepted
+    if inside.any():
+        found[inside] = np.clip(binom._cdf(errors[inside], accepted[inside], risk), 0, 1)
+    return found
 
 
 def _check(risk: float, delta: float) -> None:

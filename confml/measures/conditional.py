@@ -13,9 +13,11 @@ from confml.measures._case import Case, Measure, Row
 from confml.measures.calibration import bin_starts
 from confml.measures.coverage_band import counted_examples, covered_probabilities
 from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
+from confml.measures.validity import class_coverage
 
 CONFIDENCE = 0.95
 NUMERIC_BINS = 5
+CHOOSING = 2500  # largest number of rows that choose a slab, whose time grows with their square
 
 
 class GroupCoverage(NamedTuple):
@@ -43,8 +45,7 @@ class GroupCoverage(NamedTuple):
 
 def covered_rows(case: Case, level: float) -> np.ndarray:
     """Return (n,) bool: whether the region of each test example contains its label."""
-    region = case.prediction.region(level)
-    return (case.true_columns >= 0) & region[np.arange(len(region)), case.true_columns]
+    return case.covered(level)
 
 
 def fewest_rows(level: float) -> int:
@@ -103,14 +104,16 @@ def worst_slab(
 ) -> Slab | None:
     """Return the slab of test rows X (n, d) with the smallest coverage; None with fewer than 4 rows.
 
-    covered: (n,) bool. A random half of the rows chooses among all slabs with a share of at least ``least``
-    of them, along the features and random directions. Only the coverage of the other half is unbiased.
+    covered: (n,) bool. A random half of the rows, at most `CHOOSING` of them, chooses among all slabs with a
+    share of at least ``least`` of them, along the features and random directions. Only the coverage of the
+    other rows is unbiased.
     """
     from confml.measures._kernels_slabs import worst_interval
 
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(X))
-    one, other = order[: len(X) // 2], order[len(X) // 2 :]
+    half = min(len(X) // 2, CHOOSING)
+    one, other = order[:half], order[half:]
     if len(one) < 2:
         return None
     centre, spread = X[one].mean(axis=0), X[one].std(axis=0)
@@ -147,11 +150,8 @@ def _compute(case: Case) -> Iterator[Row]:
         return
     counted = counted_examples(case) if case.prediction.kind == "p-value" else None
     for level in case.levels:
-        covered = covered_rows(case, level)
-        yield Row(
-            "ssc", level, _smallest(size_strata(case.prediction.region(level).sum(axis=1)), covered, level)
-        )
-        shares = [held / rows for rows, held in shares_of(case.truth, covered).values()]
+        yield Row("ssc", level, _smallest(size_strata(case.sizes(level)), case.covered(level), level))
+        shares = [held / rows for rows, held in class_coverage(case, level).values()]
         gaps = [1 - level - share for share in shares]
         yield Row("covgap", level, _mean([abs(gap) for gap in gaps]))
         yield Row("undercoverage", level, _mean([max(gap, 0.0) for gap in gaps]))
@@ -161,8 +161,9 @@ def _compute(case: Case) -> Iterator[Row]:
 
 def _expected(case: Case, counted: np.ndarray | None, level: float) -> Iterator[float]:
     """Yield the mean deviation of each class whose labels have p-values."""
-    for label in np.unique(case.truth[case.true_columns >= 0]):
-        mine = case.truth == label
+    codes = case.labels[1]
+    for code in np.unique(codes[case.known]).tolist():
+        mine = codes == code
         least = None if counted is None else int(counted[mine].min())
         yield mean_deviation(int(np.count_nonzero(mine)), least, float(level))
 
@@ -170,6 +171,8 @@ def _expected(case: Case, counted: np.ndarray | None, level: float) -> Iterator[
 def _smallest(strata: np.ndarray, covered: np.ndarray, level: float) -> float:
     """Return the smallest share among non-empty sizes with enough rows; NaN if there are none."""
     least = fewest_rows(level)
+    if len(strata) < least:
+        return math.nan
     shares = [
         held / rows
         for stratum, (rows, held) in shares_of(strata, covered).items()

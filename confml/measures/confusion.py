@@ -35,6 +35,22 @@ class Confusion:
         pairs = codes[: len(truth)] * k + codes[len(truth) :]
         return cls(labels, np.bincount(pairs, minlength=k * k).reshape(k, k))
 
+    @classmethod
+    def of_case(cls, case: Case) -> Confusion:
+        """Return the confusion matrix of a case, as `of` does."""
+        return case.once("confusion", lambda: cls._of_case(case))
+
+    @classmethod
+    def _of_case(cls, case: Case) -> Confusion:
+        classes, columns = case.prediction.classes, case.predicted_columns
+        inside = np.minimum(columns, len(classes) - 1)
+        if not case.known.all() or not (classes[inside] == case.prediction.labels).all():
+            return cls.of(case.truth, case.prediction.labels)
+        k = len(classes)  # integers are sorted faster than texts
+        counts = np.bincount(case.true_columns * k + columns, minlength=k * k).reshape(k, k)
+        used = np.flatnonzero(counts.sum(axis=0) + counts.sum(axis=1))
+        return cls(classes[used], counts[np.ix_(used, used)])
+
     @property
     def rows(self) -> np.ndarray:
         """(k,) number of rows of each class."""
@@ -71,7 +87,7 @@ def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 
 def _compute(case: Case) -> Iterator[Row]:
-    found = Confusion.of(case.truth, case.prediction.labels)
+    found = Confusion.of_case(case)
     for name, values in (("precision", found.precision), ("recall", found.recall), ("f1", found.f1)):
         yield Row(f"{name}_macro", None, float(values.mean()) if len(values) else float("nan"))
     yield Row("f1_micro", None, case.share(case.correct))

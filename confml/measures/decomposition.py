@@ -32,9 +32,9 @@ class IsotonicFit(NamedTuple):
 
 def isotonic(means: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return the non-decreasing least squares fit (k,) of means (k,) with weights (k,)."""
-    from sklearn.isotonic import isotonic_regression
+    from scipy.optimize import isotonic_regression
 
-    return isotonic_regression(means, sample_weight=weights.astype(np.float64))
+    return isotonic_regression(means, weights=weights.astype(np.float64)).x
 
 
 class Decomposition(NamedTuple):

@@ -35,22 +35,22 @@ def p_value_criteria(case: Case) -> dict[str, float]:
         return {metric: math.nan for metric in _WITHOUT_LEVEL}
     false = _false_labels(case)
     second = np.partition(p, -2, axis=1)[:, -2] if c > 1 else np.zeros(n)
+    total, observed = p.sum(axis=1), np.where(false, p, 0.0)
     sums = {
-        "sum_of_p": p.sum(axis=1),
+        "sum_of_p": total,
         "unconfidence": second,
-        "fuzziness": p.sum(axis=1) - p.max(axis=1),
-        "observed_unconfidence": np.where(false, p, 0.0).max(axis=1),
-        "observed_fuzziness": np.where(false, p, 0.0).sum(axis=1),
+        "fuzziness": total - p.max(axis=1),
+        "observed_unconfidence": observed.max(axis=1),
+        "observed_fuzziness": observed.sum(axis=1),
     }
-    return {metric: math.fsum(values) / n for metric, values in sums.items()}
+    return {metric: math.fsum(values.tolist()) / n for metric, values in sums.items()}
 
 
 def region_criteria(case: Case, level: float) -> dict[str, float]:
     """Return E, OM and OE by metric at one significance level; N and M are region metrics."""
-    region = case.prediction.region(level)
-    n = len(region)
-    false = np.count_nonzero(region & _false_labels(case), axis=1)
-    excess = np.maximum(region.sum(axis=1) - 1, 0)
+    n, sizes = len(case.truth), case.sizes(level)
+    false = sizes - case.covered(level)  # a covered label is the true one
+    excess = np.maximum(sizes - 1, 0)
     return {
         "excess": fraction(excess.sum(), n),
         "observed_multiple": fraction(np.count_nonzero(false), n),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
+from confml.measures.confusion import Confusion
 from confml.measures.metrics import HIGHER, LOWER, Metric
 
 _SOURCE = "Sokolova and Lapalme 2009"
@@ -19,15 +20,33 @@ def adjusted_rand_index(truth: np.ndarray, labels: np.ndarray) -> float:
     """
     if len(truth) == 0:
         return float("nan")
-    from sklearn.metrics import adjusted_rand_score
+    return rand_index_of(Confusion.of(truth, labels))
 
-    return float(adjusted_rand_score(truth, labels))
+
+def rand_index_of(confusion: Confusion) -> float:
+    """Return the adjusted Rand index of a confusion matrix."""
+    n, together = int(confusion.counts.sum()), _squares(confusion.counts)
+    if n == 0:
+        return float("nan")
+    by_row, by_column = _squares(confusion.rows), _squares(confusion.predicted)
+    # Ordered pairs of examples: in one class of both labellings, of one of them, of neither.
+    both, of_labels, of_truth = together - n, by_column - together, by_row - together
+    neither = n * n - of_labels - of_truth - together
+    if of_labels == 0 and of_truth == 0:
+        return 1.0
+    below = (both + of_truth) * (of_truth + neither) + (both + of_labels) * (of_labels + neither)
+    return 2.0 * (both * neither - of_truth * of_labels) / below
+
+
+def _squares(counts: np.ndarray) -> int:
+    """Return the sum of squares, exactly."""
+    return int(np.sum(counts.astype(np.int64) ** 2))
 
 
 def _compute(case: Case) -> Iterator[Row]:
     yield Row("error", None, case.share(~case.correct))
     yield Row("accuracy", None, case.share(case.correct))
-    yield Row("ari", None, adjusted_rand_index(case.truth, case.prediction.labels))
+    yield Row("ari", None, rand_index_of(Confusion.of_case(case)))
 
 
 MEASURE = Measure(

@@ -168,14 +168,7 @@ class Prediction:
         Envelope: score > threshold, and a score of 1 is always accepted. Posterior: mean - c sd > t0 with
         c = Phi^-1(threshold). Every other kind: confidence >= threshold.
         """
-        if self.kind == "envelope":
-            confidence = self.confidence
-            return (confidence > threshold) | (confidence >= 1.0)
-        if self.kind == "posterior":
-            from scipy.special import ndtri
-
-            return self._standardised() > ndtri(threshold)
-        return self.confidence >= threshold
+        return accepted(self.kind, self.confidence, self.certainty, threshold)
 
     def _standardised(self) -> np.ndarray:
         """(n,) (mean - t0) / sd of the predicted class, with the limits for sd = 0 (0 on t0 itself)."""
@@ -206,6 +199,17 @@ class Prediction:
             extra,
             first.posterior_threshold,
         )
+
+
+def accepted(kind: str, confidence: np.ndarray, certainty: np.ndarray, threshold: float) -> np.ndarray:
+    """Return `Prediction.accepted` from the confidence and certainty (n,) of predictions of a kind."""
+    if kind == "envelope":
+        return (confidence > threshold) | (confidence >= 1.0)
+    if kind == "posterior":
+        from scipy.special import ndtri
+
+        return certainty > ndtri(threshold)
+    return confidence >= threshold
 
 
 def per_class_extra(prediction: Prediction) -> list[str]:

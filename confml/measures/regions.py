@@ -26,14 +26,12 @@ def region_rows(case: Case, level: float) -> Iterator[Row]:
     The label of an absent class is in no region. ``correct_of_one_class`` is NaN if no region has exactly one
     label, ``mean_region_size_nonempty`` if all regions are empty.
     """
-    region = case.prediction.region(level)
-    size = region.sum(axis=1)
-    rows, known = np.arange(len(region)), case.true_columns >= 0
-    covered = known & region[rows, case.true_columns]
+    size, covered = case.sizes(level), case.covered(level)
     one = size == 1
     yield Row("coverage", level, case.share(covered))
-    yield Row("mean_region_size", level, fraction(size.sum(), len(size)))
-    yield Row("mean_region_size_nonempty", level, fraction(size.sum(), np.count_nonzero(size)))
+    total = size.sum()
+    yield Row("mean_region_size", level, fraction(total, len(size)))
+    yield Row("mean_region_size_nonempty", level, fraction(total, np.count_nonzero(size)))
     yield Row("one_class", level, case.share(one))
     yield Row("two_or_more", level, case.share(size >= 2))
     yield Row("no_class", level, case.share(size == 0))

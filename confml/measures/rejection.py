@@ -66,9 +66,12 @@ class RejectionCurve:
 
     def e_aurc(self) -> float:
         """Return AURC minus that of the best order of the same predictions; 0 for a perfect order."""
+        return self.aurc() - self._best_aurc() if self.n else float("nan")
+
+    def _best_aurc(self) -> float:
         wrong = np.arange(1, int(self.errors[-1]) + 1)
         right = self.n - int(self.errors[-1])
-        return self.aurc() - float(np.sum(wrong / (right + wrong))) / self.n if self.n else float("nan")
+        return float(np.sum(wrong / (right + wrong))) / self.n
 
     def e_aurc_limit(self) -> float:
         """Return AURC - e - (1 - e) ln(1 - e), the form for large n that papers use; it may be negative."""
@@ -138,6 +141,12 @@ class RejectionCurve:
             "sure_incorrect": errors / self.n,
             "risk": np.divide(errors, accepted, out=np.full(len(kept), np.nan), where=accepted > 0),
         }
+
+    def areas(self) -> dict[str, float]:
+        """Return augrc, aurc, e_aurc and auroc_correct by name, as `summary` does."""
+        aurc = self.aurc()
+        e_aurc = aurc - self._best_aurc() if self.n else float("nan")
+        return {"augrc": self.augrc(), "aurc": aurc, "e_aurc": e_aurc, "auroc_correct": self.auroc()}
 
     def summary(self) -> dict[str, float]:
         """Return the areas and AUROC by name; compare methods by ``augrc``."""
@@ -235,9 +244,9 @@ def sureness(accepted, correct) -> Sureness:
     accepted, correct = np.asarray(accepted, dtype=bool), np.asarray(correct, dtype=bool)
     if not len(accepted):
         return Sureness(float("nan"), float("nan"), float("nan"))
-    return Sureness(
-        float(np.mean(accepted & correct)), float(np.mean(accepted & ~correct)), float(np.mean(~accepted))
-    )
+    n, both = len(accepted), int(np.count_nonzero(accepted & correct))
+    taken = int(np.count_nonzero(accepted))
+    return Sureness(both / n, (taken - both) / n, (n - taken) / n)
 
 
 class Match(NamedTuple):

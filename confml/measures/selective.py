@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from confml.measures._case import Case, Measure, Row
 from confml.measures.metrics import HIGHER, LOWER, Metric
-from confml.measures.rejection import curve_of, sureness
+from confml.measures.rejection import sureness
 
 _SOURCE = "Krzanowski et al. 2006"
 AREAS = ("augrc", "aurc", "e_aurc", "auroc_correct")
@@ -16,14 +14,12 @@ AREAS = ("augrc", "aurc", "e_aurc", "auroc_correct")
 
 def _compute(case: Case) -> Iterator[Row]:
     """Yield the metrics; accepted predictions are sure, rejected ones unsure. The level is the threshold."""
-    if np.isnan(case.prediction.certainty).any():
-        areas = dict.fromkeys(AREAS, float("nan"))  # predictions with a NaN cannot be sorted
-    else:
-        areas = curve_of(case.prediction, case.truth).summary()
+    curve = case.curve
+    areas = dict.fromkeys(AREAS, float("nan")) if curve is None else curve.areas()
     for name in AREAS:
         yield Row(name, None, areas[name])
     for threshold in case.thresholds:
-        found = sureness(case.prediction.accepted(threshold), case.correct)
+        found = sureness(case.accepted(threshold), case.correct)
         yield Row("sure_correct", threshold, found.correct)
         yield Row("sure_incorrect", threshold, found.incorrect)
         yield Row("unsure", threshold, found.unsure)

@@ -30,6 +30,11 @@ def smoothing_taus(prediction: Prediction) -> np.ndarray | None:
     return stable_generator("smoothing", seed).random(len(prediction))
 
 
+def taus_of(case: Case) -> np.ndarray | None:
+    """Return `smoothing_taus` of the prediction of a case."""
+    return case.once("taus", lambda: smoothing_taus(case.prediction))
+
+
 def has_counts(prediction: Prediction) -> bool:
     """Return whether p-values can be smoothed: they have ``n_greater`` and ``n_equal``, or are smoothed."""
     extra = prediction.extra
@@ -47,13 +52,18 @@ def smoothed_p_values(case: Case) -> np.ndarray | None:
 
 
 def required_smoothed_p_values(case: Case) -> np.ndarray:
+    """Return `smoothed_p_values` of a case with counts."""
+    return case.once("smoothed", lambda: _required_smoothed_p_values(case))
+
+
+def _required_smoothed_p_values(case: Case) -> np.ndarray:
     """Return `smoothed_p_values` of a view with counts."""
     prediction = case.prediction
     at = np.arange(len(prediction)), case.true_columns
     p = prediction.scores[at]
     if "tau" not in prediction.extra:
         greater, equal = (np.asarray(prediction.extra[name]) for name in ("n_greater", "n_equal"))
-        tau = smoothing_taus(prediction)
+        tau = taus_of(case)
         # The new example itself is one of the equal ones, so the divisor is never 0.
         p = p * ((greater[at] + tau * equal[at]) / (greater[at] + equal[at]))
     return np.where(case.true_columns >= 0, p, 0.0)
@@ -78,11 +88,14 @@ def distance_from_uniform(p: np.ndarray) -> float:
 
 def class_coverage(case: Case, level: float) -> dict:
     """Return for each true label (number of test examples, number whose region at ``level`` contains it)."""
-    region = case.prediction.region(level)
-    covered = (case.true_columns >= 0) & region[np.arange(len(region)), case.true_columns]
-    labels, codes = np.unique(case.truth, return_inverse=True)
-    rows, right = np.bincount(codes), np.bincount(codes, weights=covered)
-    return {label: (int(n), int(k)) for label, n, k in zip(labels.tolist(), rows, right, strict=True)}
+    return case.once(("class coverage", level), lambda: _class_coverage(case, level))
+
+
+def _class_coverage(case: Case, level: float) -> dict:
+    labels, codes = case.labels
+    rows, right = np.bincount(codes), np.bincount(codes, weights=case.covered(level))
+    whole = right.astype(np.int64)
+    return {label: (n, k) for label, n, k in zip(labels.tolist(), rows.tolist(), whole.tolist(), strict=True)}
 
 
 def _compute(case: Case) -> Iterator[Row]:

@@ -38,7 +38,7 @@ def method_class(name: str) -> type[Method]:
         _check_spelling(name)
         find_classifier(name)
         return SklearnMethod
-    if name not in methods.names() and name.isidentifier() and not name.islower():
+    if name.isidentifier() and not name.islower() and name not in methods.names():
         # A class name, most likely one of scikit-learn's, without its module.
         found = dotted_name(name)
         if found:
@@ -191,4 +191,4 @@ def _check_spelling(name: str) -> None:
 
 
 def _is_dotted(name: str) -> bool:
-    return "." in name and name not in methods.names() or name == "sklearn"
+    return "." in name and not methods.has(name) or name == "sklearn"

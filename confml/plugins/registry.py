@@ -6,8 +6,10 @@ import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeGuard, TypeVar
 
 from confml.errors import ConfigError, ConfmlError, did_you_mean
@@ -26,6 +28,7 @@ class Plugin(Protocol):
 
 
 Kind = TypeVar("Kind", bound=Plugin)
+_NAME = re.compile(r'^    name(?:: ClassVar(?:\[str\])?)? = "([^"]+)"', re.MULTILINE)
 
 
 class PluginRegistry(Generic[Kind]):
@@ -44,24 +47,53 @@ class PluginRegistry(Generic[Kind]):
 
     @functools.cached_property
     def own(self) -> dict[str, type[Kind]]:
-        """confml's own classes, sorted by name."""
+        """confml's own classes, sorted by name; all modules of the package are imported."""
         found: dict[str, type[Kind]] = {}
         folder = importlib.import_module(self.package).__path__
         for module_name in sorted(info.name for info in pkgutil.iter_modules(folder)):
             if module_name.startswith("_"):
                 continue
-            module = importlib.import_module(f"{self.package}.{module_name}")
-            for cls in vars(module).values():
-                # A class belongs to its file, or to the folder whose `__init__` names it.
-                if not self._is_named(cls):
-                    continue
-                if f"{cls.__module__}.".startswith(f"{module.__name__}."):
-                    if cls.name in found:
-                        raise ConfmlError(
-                            f"two classes have the name of {self.noun} '{cls.name}': {found[cls.name]}, {cls}"
-                        )
-                    found[cls.name] = cls
+            for cls in self._classes_of(module_name):
+                if cls.name in found:
+                    raise ConfmlError(
+                        f"two classes have the name of {self.noun} '{cls.name}': {found[cls.name]}, {cls}"
+                    )
+                found[cls.name] = cls
         return dict(sorted(found.items()))
+
+    def _classes_of(self, module_name: str) -> Iterator[type[Kind]]:
+        """Yield the classes of a module of the package."""
+        module = importlib.import_module(f"{self.package}.{module_name}")
+        for cls in vars(module).values():
+            # A class belongs to its file, or to the folder whose `__init__` names it.
+            if self._is_named(cls) and f"{cls.__module__}.".startswith(f"{module.__name__}."):
+                yield cls
+
+    @functools.cached_property
+    def _sources(self) -> dict[str, str]:
+        """The module of each name that a class in its source has, found without importing the modules."""
+        found = {}
+        for folder in map(Path, importlib.import_module(self.package).__path__):
+            for path in folder.rglob("*.py"):
+                module_name = path.relative_to(folder).with_suffix("").parts[0]
+                if not module_name.startswith("_"):
+                    names = _NAME.findall(path.read_text(encoding="utf-8"))
+                    found.update(dict.fromkeys(names, module_name))
+        return found
+
+    @functools.cache  # noqa: B019  (registries live as long as the process)
+    def own_class(self, name: str) -> type[Kind] | None:
+        """Return confml's own class of this name; only its module is imported, if its source has the name."""
+        if name in self._sources:
+            for cls in self._classes_of(self._sources[name]):
+                if cls.name == name:
+                    return cls
+        # A name that is not in a source file as it is must not import all modules, if it is dotted.
+        return None if "." in name else self.own.get(name)
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a class of this name, without importing any."""
+        return name in self._sources or any(offer.name == name for offer in entry_points(group=self.group))
 
     @functools.cached_property
     def offers(self) -> dict[str, list[EntryPoint]]:
@@ -98,8 +130,9 @@ class PluginRegistry(Generic[Kind]):
 
     def find(self, name: str) -> type[Kind]:
         """Return the class of this name; ConfigError where it is unknown, ConfmlError where it is broken."""
-        if name in self.own:
-            return self.own[name]
+        own = self.own_class(name)
+        if own is not None:
+            return own
         offers = self.offers.get(name)
         if not offers:
             raise ConfigError(f"unknown {self.noun} '{name}'", hint=did_you_mean(name, self.names()))

@@ -11,7 +11,13 @@ from confml.measures.coverage_band import counted_examples, is_label_conditional
 
 
 def case_of(result, prediction) -> Case:
-    """Return the case of one view of a finished cell, with its training part as context."""
+    """Return the case of one view of a finished cell, with its training part as context.
+
+    All sections that process the cell get the same case, so its arrays are computed once.
+    """
+    for case in result.cases.values():
+        if case.prediction is prediction:
+            return case
     context = Context(result.train_rows, result.train_class_counts, result.cell.params)
     return Case(prediction, result.truth, context=context)
 
@@ -34,8 +40,9 @@ class CalibrationParts:
         self.smoothed = self.smoothed or "tau" in case.prediction.extra
         self._by_class = self._by_class or is_label_conditional(case)
         counted, rows = counted_examples(case), np.asarray(rows)
-        for label in np.unique(case.truth).tolist():
-            mine = case.truth == label
+        labels, codes = case.labels
+        for code, label in enumerate(labels.tolist()):
+            mine = codes == code
             self._rows.setdefault(label, set()).update(rows[mine].tolist())
             fewest = None if counted is None else int(counted[mine].min())
             earlier = self._counted.get(label)

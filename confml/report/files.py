@@ -11,13 +11,14 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from confml.runner.store import write_atomically
+from confml.runner.store import open_atomically, write_atomically
 
 
 def write_file(path: Path, content: bytes | str) -> Path:
@@ -27,10 +28,15 @@ def write_file(path: Path, content: bytes | str) -> Path:
     return path
 
 
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows of numbers, strings and None as CSV."""
+    lines = [",".join(map(field, header)), *(",".join(map(field, row)) for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
     """Write rows of numbers, strings and None."""
-    lines = [",".join(map(field, header)), *(",".join(map(field, row)) for row in rows)]
-    return write_file(path, "\n".join(lines) + "\n")
+    return write_file(path, csv_text(header, rows))
 
 
 def remove_earlier(folder: Path, names: Iterable[str], written: Iterable[Path]) -> None:
@@ -41,16 +47,36 @@ def remove_earlier(folder: Path, names: Iterable[str], written: Iterable[Path]) 
             (folder / name).unlink(missing_ok=True)
 
 
-def write_columns(path: Path, header: Sequence[str], columns: Sequence[Sequence[str]]) -> Path:
-    """Write columns of finished fields of equal length; fast for tables of many rows."""
+def write_lines(path: Path, lines: Iterable[str]) -> Path:
+    """Write lines as they are produced; the file is there when all are."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open_atomically(path) as file:
+        for some in batched(lines, 10_000):
+            file.write(("\n".join(some) + "\n").encode("utf-8"))
+    return path
+
+
+def batched(values: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    """Yield the values in lists of ``size``."""
+    rest = iter(values)
+    while some := list(islice(rest, size)):
+        yield some
+
+
+def columns_text(header: Sequence[str], columns: Sequence[Sequence[str]]) -> str:
+    """Return columns of finished fields of equal length as CSV; fast for tables of many rows."""
     lines = [",".join(map(field, header)), *map(",".join, zip(*columns, strict=True))]
-    return write_file(path, "\n".join(lines) + "\n")
+    return "\n".join(lines) + "\n"
 
 
 def field(value: Any) -> str:
     """Return a value as one CSV field."""
     if isinstance(value, str):
         return quoted(value)
+    if type(value) is float:
+        return repr(value) if value == value else ""
+    if type(value) is int:
+        return str(value)
     if value is None:
         return ""
     if isinstance(value, (bool, np.bool_)):
@@ -71,11 +97,14 @@ def quoted(text: str) -> str:
     A text that a spreadsheet would take for a formula (it begins with ``=``, ``+``, ``-``, ``@``, a tab or a
     carriage return) gets a ``'`` in front. Numbers, and sets of numbers such as ``-1|1``, stay as they are.
     """
+    if text.isalnum():
+        return text
     if text[:1] in _FORMULA and not all(map(_is_number, text.split("|"))):
         text = f"'{text}"
-    return '"' + text.replace('"', '""') + '"' if re.search('[,"\r\n]', text) else text
+    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
 
 
+_SPECIAL = re.compile('[,"\r\n]')
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 

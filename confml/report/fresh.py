@@ -1,7 +1,8 @@
 """Whether the report in the folder of a run is the one of its stored results and need not be made again.
 
-``.report-of`` holds a digest of everything that determines a report, and the size of each of its files. A
-file that is newer than it was changed by somebody else.
+``.report-of`` holds a digest of everything that determines a report, the size of each of its files, and the
+numbers that ``confml run`` prints, so that no cell is read if the report is current. A file that is newer
+than ``.report-of`` was changed by somebody else.
 """
 
 from __future__ import annotations
@@ -11,14 +12,19 @@ import functools
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import confml
 from confml._seeds import stable_hash
+from confml.config.warnings import Warned
 from confml.report.files import write_file
+from confml.report.metric_rows import MetricRows
 from confml.report.sections.metrics import COLUMNS
-from confml.report.summaries import MetricRow
+from confml.report.short_table import ShortTable, short_table
+from confml.report.warnings import result_warnings
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -26,43 +32,67 @@ if TYPE_CHECKING:
 FILE = ".report-of"
 
 
+@dataclass(frozen=True)
+class StoredReport:
+    """Numbers of the report in a folder: warnings of results, and the short table."""
+
+    folder: Path
+    warnings: tuple[Warned, ...]
+    table: ShortTable
+
+    def read_metrics(self, results: RunResults) -> MetricRows | None:
+        """Return `RunResults.metrics` from ``metrics.csv``; None if it has other cells."""
+        return read_metrics(results, self.folder)
+
+
 def remember_report(results: RunResults, folder: Path, paths: Sequence[Path]) -> None:
-    """Store what the report in ``folder`` was made of, and its files."""
-    files = {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
-    write_file(folder / FILE, json.dumps({"of": _digest(results), "files": files}) + "\n")
+    """Store the digest of the results of the report in ``folder``, its files, and what is printed of it."""
+    document = {
+        "of": _digest(results),
+        "files": {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths},
+        "warnings": [warning.as_dict() for warning in result_warnings(results)],
+        "table": asdict(short_table(results)),
+    }
+    write_file(folder / FILE, json.dumps(document) + "\n")
 
 
-def is_fresh(results: RunResults, folder: Path) -> bool:
-    """Return whether the report in ``folder`` is the one of these results and no file of it was changed."""
+def fresh_report(results: RunResults, folder: Path) -> StoredReport | None:
+    """Return the report in ``folder`` if it is the one of these results and no file of it was changed."""
     try:
         stored = json.loads((folder / FILE).read_text(encoding="utf-8"))
         if stored["of"] != _digest(results):
-            return False
+            return None
         made = (folder / FILE).stat().st_mtime_ns
-        found = {name: (folder / name).stat() for name in stored["files"]}
-        return all(
-            found[name].st_size == size and found[name].st_mtime_ns <= made
-            for name, size in stored["files"].items()
-        )
+        for name, size in stored["files"].items():
+            found = (folder / name).stat()
+            if found.st_size != size or found.st_mtime_ns > made:
+                return None
+        warnings = tuple(Warned(**warning) for warning in stored["warnings"])
+        return StoredReport(folder, warnings, ShortTable(**stored["table"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False
+        return None
 
 
-def read_metrics(results: RunResults, folder: Path) -> list[MetricRow] | None:
+def read_metrics(results: RunResults, folder: Path) -> MetricRows | None:
     """Return `RunResults.metrics` from the ``metrics.csv`` of a fresh report; None if it has other cells."""
     cells = {(cell.dataset, cell.method, cell.variant, cell.split): cell for cell in results.cells}
-    rows = []
+    if len(cells) < len(results.cells):
+        return None
+    rows = MetricRows()
     with (folder / "metrics.csv").open(encoding="utf-8", newline="") as file:
         lines = csv.reader(file)
         if next(lines, [])[: len(COLUMNS)] != list(COLUMNS):
             return None
-        for dataset, method, params, split, view, metric, level, value, *_ in lines:
-            cell = cells.get((dataset, method, params, split))
+        for key, own in groupby(lines, key=lambda line: tuple(line[:4])):
+            cell = cells.get(key)
             if cell is None:
                 return None
-            number = float(value) if value else math.nan
-            rows.append(MetricRow(cell, view, metric, float(level) if level else None, number))
-    return rows if len(cells) == len(results.cells) else None
+            found = [
+                ((view, metric, float(level) if level else None), float(value) if value else math.nan)
+                for _, _, _, _, view, metric, level, value, *_ in own
+            ]
+            rows.append(cell, [name for name, _ in found], [value for _, value in found])
+    return rows
 
 
 def _digest(results: RunResults) -> str:

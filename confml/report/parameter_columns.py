@@ -11,6 +11,7 @@ from confml.report.sections.base import Table
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
+    from confml.runner.plan import Cell
 
 PACKED, PREFIX = "params", "params."
 
@@ -25,6 +26,12 @@ def parameter_columns(results: RunResults) -> dict[str, dict[tuple[str, str], An
         for name, value in cell.params.items():
             columns.setdefault(name, {})[cell.method, cell.variant] = value
     return dict(sorted(columns.items()))
+
+
+def values_of(cell: Cell, columns: Mapping[str, Mapping[tuple[str, str], Any]]) -> list[Any]:
+    """Return the values of the columns for one cell; None for parameters that it does not have."""
+    key = cell.method, cell.variant
+    return [_plain(column[key]) if key in column else None for column in columns.values()]
 
 
 def with_parameters(table: Table, columns: Mapping[str, Mapping[tuple[str, str], Any]]) -> Table:

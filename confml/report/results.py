@@ -6,18 +6,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from confml.plugins.parameters import value_text
+from confml.report.collectors import Collector
 from confml.report.files import natural
-from confml.report.summaries import MetricRow, SummaryRow, metric_rows, summarise
+from confml.report.metric_rows import MetricRows, Metrics
+from confml.report.summaries import SummaryRow, summarise
 
 if TYPE_CHECKING:
     from confml.config import Config
     from confml.config.warnings import Warned
+    from confml.report.fresh import StoredReport
     from confml.runner.origins import RowOrigins
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
+
+CollectorClass = TypeVar("CollectorClass", bound=Collector)
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,8 @@ class DatasetInfo:
     """Numbers of a data set. train_rows, test_rows: sizes of the provider's parts, None without parts.
 
     smallest_class, largest_class: rows of the smallest and the largest class. origins: key of the stored
-    lines and identifiers of its rows.
+    lines and identifiers of its rows. audit: code, sentence and remedy of each finding in the data; None in
+    runs of older versions. audited_rows: number of rows that the audit saw.
     """
 
     name: str
@@ -39,6 +45,8 @@ class DatasetInfo:
     smallest_class: int | None = None
     largest_class: int | None = None
     origins: str | None = None
+    audit: Sequence[Mapping[str, str]] | None = None
+    audited_rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -49,12 +57,13 @@ class Failure:
     error: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class RunResults:
     """The planned cells of a run in the order of the config, and the results of the finished ones.
 
     results: results by cell key, read when they are used. datasets: by name. origins: lines and identifiers
-    of the rows of those data sets that have some. warnings: those of the start of the run.
+    of the rows of those data sets that have some. warnings: those of the start of the run. stored: numbers of
+    the report in the folder of the run, if it is current, so that no cell is read for them.
     """
 
     config: Config
@@ -64,6 +73,8 @@ class RunResults:
     datasets: Mapping[str, DatasetInfo] = field(default_factory=dict)
     origins: Mapping[str, RowOrigins] = field(default_factory=dict)
     warnings: Sequence[Warned] = ()
+    stored: StoredReport | None = field(default=None, init=False, repr=False)
+    _collected: dict[type[Collector], Collector] = field(default_factory=dict, init=False, repr=False)
 
     def finished(self) -> Iterator[CellResult]:
         """Yield finished cells in the order of the CSV files, which does not depend on the config."""
@@ -71,10 +82,30 @@ class RunResults:
             if cell.key in self.results:
                 yield self.results[cell.key]
 
+    def read(self, *kinds: type[Collector]) -> Iterator[CellResult]:
+        """Yield finished cells as `finished` does, and fill collectors of these classes with them."""
+        new = [kind(self) for kind in dict.fromkeys(kinds) if kind not in self._collected]
+        for result in self.finished():
+            for collector in new:
+                collector.add(result)
+            yield result
+            result.forget_cases()
+        for collector in new:
+            collector.finish()
+            self._collected[type(collector)] = collector
+
+    def collected(self, kind: type[CollectorClass]) -> CollectorClass:
+        """Return the collector of a class; the cells are read if no pass has filled it."""
+        if kind not in self._collected:
+            for _ in self.read(kind):
+                pass
+        return cast(CollectorClass, self._collected[kind])
+
     @cached_property
-    def metrics(self) -> list[MetricRow]:
+    def metrics(self) -> MetricRows:
         """Every metric of every finished cell, in the order of ``metrics.csv``."""
-        return metric_rows(self.finished(), self.config.levels, self.config.thresholds)
+        rows = None if self.stored is None else self.stored.read_metrics(self)
+        return self.collected(Metrics).rows if rows is None else rows
 
     @cached_property
     def summary(self) -> list[SummaryRow]:

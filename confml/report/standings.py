@@ -18,12 +18,14 @@ import numpy as np
 from confml.measures import known_metrics
 from confml.measures.comparison import corrected_t
 from confml.measures.ranks import holm
-from confml.report.results import cell_order
+from confml.report.collectors import Collector
 from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:
+    from confml.report.metric_rows import CellMetrics
     from confml.report.results import RunResults
     from confml.runner.plan import Cell
+    from confml.runner.results import CellResult
 
 SIGNIFICANCE = 0.05
 REGION_METRICS = {"mean_region_size", "one_class", "two_or_more", "correct_of_one_class"}
@@ -56,6 +58,32 @@ class Standing(NamedTuple):
         return not self.best and self.p_value < SIGNIFICANCE
 
 
+class SplitSizes(Collector):
+    """Rows of the splits, for the tests of differences.
+
+    rows: numbers of training and test rows by cell key. wrong: by cell key and view, whether each prediction
+    is wrong, in the order of row numbers as packed bits; only of data sets with a single split.
+    """
+
+    def __init__(self, results: RunResults):
+        super().__init__(results)
+        self.rows: dict[str, tuple[int, int]] = {}
+        self.wrong: dict[tuple[str, str], np.ndarray] = {}
+        splits: dict[str, set[str]] = {}
+        for cell in results.cells:
+            splits.setdefault(cell.dataset, set()).add(cell.split)
+        self._single = {dataset for dataset, own in splits.items() if len(own) == 1}
+
+    def add(self, result: CellResult) -> None:
+        cell = result.cell
+        self.rows[cell.key] = result.split_train_rows, len(result.truth)
+        if cell.dataset in self._single:
+            order = np.argsort(result.rows, kind="stable")
+            for view, prediction in result.views.items():
+                wrong = np.asarray(prediction.labels != result.truth)
+                self.wrong[cell.key, view] = np.packbits(wrong[order])
+
+
 class Standings:
     """The standings of all lines of a run, by metric and level.
 
@@ -64,19 +92,15 @@ class Standings:
 
     def __init__(self, results: RunResults):
         self.results = results
-        cells = {(cell.key, row.view): cell for row in results.metrics if row.view for cell in [row.cell]}
-        views: dict[str, list[str]] = {}
-        for key, view in cells:
-            views.setdefault(key, []).append(view)
-        self._cells: dict[Line, dict[str, Cell]] = {}
-        for cell in sorted(results.cells, key=cell_order):
-            for view in views.get(cell.key, ()):
-                line = Line(cell.dataset, results.label(cell), view)
-                self._cells.setdefault(line, {})[cell.split] = cell
+        self._cells: dict[Line, dict[str, CellMetrics]] = {}
+        for one in results.metrics.cells:  # in the order of the CSV files
+            for view in one.views:
+                line = Line(one.cell.dataset, results.label(one.cell), view)
+                self._cells.setdefault(line, {})[one.cell.split] = one
         self.lines = list(self._cells)
-        self._values: dict[tuple, float] = {
-            (row.cell.key, row.view, row.metric, row.level): row.value for row in results.metrics
-        }
+        self._of_dataset: dict[str, list[Line]] = {}
+        for line in self.lines:
+            self._of_dataset.setdefault(line.dataset, []).append(line)
         self._found: dict[tuple, dict[Line, Standing]] = {}
 
     def of(self, line: Line, metric: str, level: float | None = None) -> Standing | None:
@@ -106,15 +130,14 @@ class Standings:
 
     def _compared(self, dataset: str, metric: str, level: float | None) -> dict[Line, Standing]:
         values: dict[Line, dict[str, float]] = {}
-        for line in self.lines:
-            if line.dataset == dataset:
-                own = {
-                    split: self._values[key]
-                    for split, cell in self._cells[line].items()
-                    if (key := (cell.key, line.view, metric, level)) in self._values
-                }
-                if own:
-                    values[line] = own
+        for line in self._of_dataset[dataset]:
+            own = {
+                split: value
+                for split, one in self._cells[line].items()
+                if (value := one.value(line.view, metric, level)) is not None
+            }
+            if own:
+                values[line] = own
         plain = {line: Standing(*mean_and_sd(list(own.values()))) for line, own in values.items()}
         declared = known_metrics().get(metric)
         sign = declared.sign if declared is not None and declared.direction else 0
@@ -138,9 +161,10 @@ class Standings:
         if level is None:
             return True
         cells = list(self._cells[line].values())
-        mean, _, _ = mean_and_sd([self._values[cell.key, line.view, "coverage", level] for cell in cells])
-        first = self.results.results[cells[0].key]
-        error = math.sqrt(level * (1 - level) / max(len(first.truth), 1))
+        found = [one.value(line.view, "coverage", level) for one in cells]
+        mean, _, _ = mean_and_sd([value for value in found if value is not None])
+        _, rows = self._sizes_of(cells[0].cell)
+        error = math.sqrt(level * (1 - level) / max(rows, 1))
         return mean + 2 * error >= 1 - level
 
     def _p_value(
@@ -165,12 +189,20 @@ class Standings:
         return corrected_t(gaps, *sizes).p_value if np.isfinite(gaps).all() else math.nan
 
     def _sizes(self, line: Line, splits: Sequence[str]) -> tuple[float, float]:
-        found = [self.results.results[self._cells[line][split].key] for split in splits]
-        train_rows, test_rows = np.mean([(one.split_train_rows, len(one.truth)) for one in found], axis=0)
+        found = [self._sizes_of(self._cells[line][split].cell) for split in splits]
+        train_rows, test_rows = np.mean(found, axis=0)
         return float(train_rows), float(test_rows)
 
+    def _sizes_of(self, cell: Cell) -> tuple[int, int]:
+        """Return the numbers of training and test rows of a cell."""
+        return self.results.collected(SplitSizes).rows[cell.key]
+
     def _wrong(self, line: Line, split: str) -> np.ndarray:
-        result = self.results.results[self._cells[line][split].key]
+        cell = self._cells[line][split].cell
+        known = self.results.collected(SplitSizes).wrong.get((cell.key, line.view))
+        if known is not None:
+            return np.unpackbits(known, count=self._sizes_of(cell)[1]).astype(bool)
+        result = self.results.results[cell.key]
         wrong = np.asarray(result.views[line.view].labels != result.truth)
         return wrong[np.argsort(result.rows, kind="stable")]
 

@@ -17,14 +17,16 @@ from confml.runner.run import run_state
 from confml.runner.store import Store
 
 
+KEPT = 1 << 27  # bytes of cells that are kept for figures
+
+
 class StoredResults(Mapping[str, CellResult]):
     """The finished cells of a plan by key, read when they are used.
 
-    The first ones are kept in memory, up to ``keep_bytes`` of arrays, because the parts of a report read all
-    cells in turn; the last few are kept as well.
+    The first ones are kept in memory, up to ``keep_bytes`` of arrays; the last few are kept as well.
     """
 
-    def __init__(self, store: Store, cells: list[Cell], keep_bytes: int = 1 << 27, keep_last: int = 20):
+    def __init__(self, store: Store, cells: list[Cell], keep_bytes: int = KEPT, keep_last: int = 20):
         self._store, self._keep_bytes, self._keep_last = store, keep_bytes, keep_last
         self._cells = {cell.key: cell for cell in cells}
         self._kept: dict[str, CellResult] = {}
@@ -51,6 +53,9 @@ class StoredResults(Mapping[str, CellResult]):
                     self._last.pop(next(iter(self._last)))
                 self._last[key] = result
         return found
+
+    def __contains__(self, key: object) -> bool:  # the one of `Mapping` would read the cell
+        return key in self._cells
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._cells)
@@ -96,7 +101,10 @@ def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
     return RunResults(
         config=config,
         cells=cells,
-        results=StoredResults(store, [cell for cell in cells if cell.key in state.done]),
+        # Figures read cells again; without figures each cell is read once.
+        results=StoredResults(
+            store, [cell for cell in cells if cell.key in state.done], KEPT if config.figures else 0
+        ),
         failures=failures,
         datasets=datasets,
         warnings=tuple(Warned(**warning) for warning in manifest.get("warnings", ())),

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from confml.measures import Context, Metric, evaluate
+from confml.measures import Metric
 from confml.measures.metrics import OWN
 from confml.plugins.parameters import parameters_text
 
 if TYPE_CHECKING:
-    from confml.runner.plan import Cell
-    from confml.runner.results import CellResult
+    from confml.report.metric_rows import CellMetrics, MetricRows, Name
 
 TIME_METRICS = {
     "training_seconds": Metric(
@@ -40,19 +39,6 @@ DATA_METRICS = {
 """Declarations of the numbers of `dataset_rows`."""
 
 
-class MetricRow(NamedTuple):
-    """One metric of one view of one cell. ``view`` is empty for a method's own quantities.
-
-    level: the significance level of a region metric, the threshold of an acceptance metric, else None.
-    """
-
-    cell: Cell
-    view: str
-    metric: str
-    level: float | None
-    value: float
-
-
 class SummaryRow(NamedTuple):
     """One metric over the splits: mean and sd (denominator n - 1; NaN for n < 2) of its n defined values."""
 
@@ -68,33 +54,21 @@ class SummaryRow(NamedTuple):
     n: int
 
 
-def metric_rows(
-    finished: Iterable[CellResult], levels: Sequence[float], thresholds: Sequence[float]
-) -> list[MetricRow]:
-    """Yield every metric of finished cells: those of `confml.measures`, then those of the method."""
-    levels, thresholds = tuple(levels), tuple(thresholds)
-    rows = []
-    for result in finished:
-        cell = result.cell
-        context = Context(result.train_rows, result.train_class_counts, cell.params)
-        for view, prediction in result.views.items():
-            for row in evaluate(prediction, result.truth, levels, thresholds, context):
-                rows.append(MetricRow(cell, view, row.metric, row.level, row.value))
-        for metric, value in sorted(result.fit_metrics.items()):
-            rows.append(MetricRow(cell, "", metric, None, float(value)))
-    return rows
-
-
-def summarise(rows: Iterable[MetricRow]) -> list[SummaryRow]:
+def summarise(rows: MetricRows) -> list[SummaryRow]:
     """Return means over the splits, in the order in which metrics first appear in the rows."""
-    groups: dict[tuple, tuple[Cell, list[float]]] = {}
-    for row in rows:
-        key = (row.cell.dataset, row.cell.method, row.cell.variant, row.view, row.metric, row.level)
-        groups.setdefault(key, (row.cell, []))[1].append(row.value)
+    variants: dict[tuple[str, str, str], list[CellMetrics]] = {}
+    for one in rows.cells:
+        variants.setdefault((one.cell.dataset, one.cell.method, one.cell.variant), []).append(one)
     summary = []
-    for (dataset, method, variant, view, metric, level), (cell, values) in groups.items():
-        found = mean_and_sd(values)
-        summary.append(SummaryRow(dataset, method, cell.params, variant, view, metric, level, *found))
+    for (dataset, method, variant), cells in variants.items():
+        values: dict[Name, list[float]] = {}
+        for one in cells:
+            for name, value in zip(one.names, one.values, strict=True):
+                values.setdefault(name, []).append(value)
+        for (view, metric, level), own in values.items():
+            found = mean_and_sd(own)
+            params = cells[0].cell.params
+            summary.append(SummaryRow(dataset, method, params, variant, view, metric, level, *found))
     return summary
 
 

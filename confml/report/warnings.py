@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from confml.config.warnings import Warned, unsilenced
 from confml.measures.regions import smallest_p_notes
+from confml.report.collectors import Collector
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from confml.report.results import RunResults
+    from confml.runner.results import CellResult
 
 CONSTANT_ROWS = 10
 """Number of test rows of a method from which the same prediction for all of them is a warning."""
@@ -25,32 +26,47 @@ def all_warnings(results: RunResults) -> list[Warned]:
     return unsilenced([*results.warnings, *result_warnings(results)], silence)
 
 
-@functools.lru_cache(maxsize=1)  # they need all cells, and notes and console show them
 def result_warnings(results: RunResults) -> tuple[Warned, ...]:
     """Return the warnings that follow from the finished cells."""
-    fewest: dict[str, int] = {}
-    by_class: dict[str, dict] = {}
-    predicted: dict[tuple[str, str], tuple[set, set, int]] = {}
-    for result in results.finished():
-        name = result.cell.dataset
-        labels, truths, rows = predicted.get((name, results.label(result.cell)), (set(), set(), 0))
+    if results.stored is not None:
+        return results.stored.warnings
+    found = results.collected(WarningFacts)
+    return (*_small_levels(results, found.fewest, found.by_class), *_constant(found.predicted))
+
+
+class WarningFacts(Collector):
+    """Numbers of the finished cells that warnings depend on.
+
+    fewest: smallest number of examples that p-values are counted among, by data set; by_class: the same by
+    data set and label of label-conditional p-values. predicted: by data set and label of the method,
+    predicted and true labels and number of test rows.
+    """
+
+    def __init__(self, results: RunResults):
+        super().__init__(results)
+        self.fewest: dict[str, int] = {}
+        self.by_class: dict[str, dict] = {}
+        self.predicted: dict[tuple[str, str], tuple[set, set, int]] = {}
+
+    def add(self, result: CellResult) -> None:
+        key = name, _ = result.cell.dataset, self.results.label(result.cell)
+        labels, truths, rows = self.predicted.get(key, (set(), set(), 0))
         first = next(iter(result.views.values()), None)
         if first is not None and len(labels) < 2:
             labels |= set(first.labels.tolist())
             truths |= set(result.truth.tolist())
-        predicted[name, results.label(result.cell)] = labels, truths, rows + len(result.truth)
+        self.predicted[key] = labels, truths, rows + len(result.truth)
         if not any(view.kind == "p-value" for view in result.views.values()):
-            continue
+            return
         if _is_label_conditional(result.cell.params):
-            counts = by_class.setdefault(name, {})
+            counts = self.by_class.setdefault(name, {})
             # p-values of a conformal method are counted among its calibration examples only.
             own = result.details.calibration_rows
             for label, n in result.train_class_counts.items() if own is None else own:
                 counts[label] = min(n, counts.get(label, n))
         else:
             n = int(result.fit_metrics.get("calibration_rows", result.train_rows))
-            fewest[name] = min(n, fewest.get(name, n))
-    return (*_small_levels(results, fewest, by_class), *_constant(predicted))
+            self.fewest[name] = min(n, self.fewest.get(name, n))
 
 
 def _small_levels(

@@ -5,14 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
-from confml.report.files import write_columns, write_csv, write_file
-from confml.report.fresh import FILE, is_fresh, read_metrics, remember_report
+from confml.report.archives import Archives, has_archives
+from confml.report.files import columns_text, csv_text, write_file, write_lines
+from confml.report.fresh import FILE, fresh_report, remember_report
 from confml.report.parameter_columns import parameter_columns, with_parameters
 from confml.report.results import RunResults
-from confml.report.sections.base import Columns, Document, Item, NotApplicable, Note, Picture, Section, Table
+from confml.report.sections.base import (
+    Columns,
+    Document,
+    Item,
+    Lines,
+    NotApplicable,
+    Note,
+    Picture,
+    Section,
+    Table,
+)
+from confml.report.sections.one_pass import marked_items
 from confml.report.sections.regions import region_paths
 from confml.report.sections.registry import sections_of
 
@@ -23,15 +34,13 @@ def update_report(results: RunResults, folder: Path | str, tried: bool, whole: b
     """Write the report after a run, unless there was nothing to compute and the one in ``folder`` is current.
 
     tried: whether the run had cells to compute. whole: as in `write_report`. If nothing is written,
-    ``results`` takes its metrics from ``metrics.csv`` instead of the cells.
+    ``results`` takes its numbers from the stored report instead of the cells.
     """
     folder = Path(folder)
-    if tried or not whole or not is_fresh(results, folder):
+    if not tried and whole:
+        results.stored = fresh_report(results, folder)
+    if results.stored is None:
         write_report(results, folder, whole=whole)
-        return
-    metrics = read_metrics(results, folder)
-    if metrics is not None:
-        results.__dict__["metrics"] = metrics  # as if the cached property had been computed
 
 
 def write_report(results: RunResults, folder: Path | str, whole: bool = True) -> list[Path]:
@@ -45,7 +54,10 @@ def write_report(results: RunResults, folder: Path | str, whole: bool = True) ->
     (folder / FILE).unlink(missing_ok=True)  # until all files are written
     notes: list[str] = []
     sections = sections_of(results, folder)
-    paths = list(_written(_items(results, sections), folder, notes, sections))
+    with Archives(folder) as archives:
+        items = _items(results, sections, archives if has_archives(results) else None)
+        paths = list(_written(items, folder, notes, sections))
+        paths += archives.close()
     paths.append(write_file(folder / "notes.txt", "".join(f"{note}\n" for note in notes)))
     _remove_stale(folder, paths, _still_to_come(results))
     if whole:
@@ -61,16 +73,26 @@ def write_items(items: Iterable[Item], folder: Path) -> tuple[list[Path], list[s
     return list(_written(items, folder, notes)), notes
 
 
-def _items(results: RunResults, sections: Sequence[Section]) -> Iterator[Item]:
+def _items(results: RunResults, sections: Sequence[Section], archives: Archives | None) -> Iterator[Item]:
     """Yield the items of all sections: first those of each cell, then those of all cells together.
 
-    Tables with packed parameters get a column for each parameter.
+    Tables with packed parameters get a column for each parameter. Tables of one cell are written to the
+    archives instead, if there are any.
     """
     columns = parameter_columns(results)
-    of_cells = (item for result in results.finished() for section in sections for item in section.add(result))
-    of_all = (item for section in sections for item in section.items())
-    for item in chain(of_cells, of_all):
-        yield with_parameters(item, columns) if isinstance(item, Table) else item
+    for item, of_cell in marked_items(results, sections):
+        if isinstance(item, Table):
+            item = with_parameters(item, columns)
+        if archives is not None and of_cell and isinstance(item, Table | Columns):
+            archives.write(item.path, _csv_text(item))
+        else:
+            yield item
+
+
+def _csv_text(item: Table | Columns) -> str:
+    if isinstance(item, Table):
+        return csv_text(item.header, item.rows)
+    return columns_text(item.header, item.columns)
 
 
 def _written(
@@ -86,9 +108,11 @@ def _written(
         known = len(notes)
         if isinstance(item, Table):
             item = replace(item, rows=list(item.rows))  # the sections read them again
-            yield write_csv(folder / item.path, item.header, item.rows)
+            yield write_file(folder / item.path, _csv_text(item))
+        elif isinstance(item, Lines):
+            yield write_lines(folder / item.path, item.lines)
         elif isinstance(item, Columns):
-            yield write_columns(folder / item.path, item.header, item.columns)
+            yield write_file(folder / item.path, _csv_text(item))
         elif isinstance(item, Document):
             yield write_file(folder / item.path, item.text)
         elif isinstance(item, Picture):
@@ -129,6 +153,8 @@ def _still_to_come(results: RunResults) -> set[str]:
     """Return paths, without endings, of the example tables of planned cells that are neither finished nor
     failed. Another process may have finished them and written their tables.
     """
+    if has_archives(results):
+        return set()
     failed = {failure.cell.key for failure in results.failures}
     return {
         f"{top}/{path.as_posix()}"

@@ -118,7 +118,8 @@ def _check_splits(config: Config, table: ProbabilityTable) -> None:
 
 
 def _takes_rows(entry: MethodEntry) -> bool:
-    return entry.name in methods.own and methods.own[entry.name].takes_rows
+    cls = methods.own_class(entry.name)
+    return cls is not None and cls.takes_rows
 
 
 def _paths(entry: MethodEntry) -> list[str]:

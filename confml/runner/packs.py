@@ -25,7 +25,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -35,6 +35,7 @@ FOLDER = "packs"
 _MAGIC = b"cfp1"
 _HEADER = struct.Struct("<4sB32sIQII")
 _ALIGNED = 16  # bytes
+_OPEN = 32  # packs that a reader keeps open
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class PackReader:
         self._folder = folder / FOLDER
         self._read: dict[Path, int] = {}  # pack: bytes that are indexed
         self._frames: dict[str, dict[str, Frame]] = {kind: {} for kind in KINDS}
+        self._files: dict[Path, BinaryIO] = {}
 
     def refresh(self) -> None:
         """Index the frames that were appended since the last call."""
@@ -117,15 +119,23 @@ class PackReader:
         if frame is None:
             return None
         try:
-            with open(frame.pack, "rb") as file:
-                file.seek(frame.start - _HEADER.size)
-                content = file.read(_HEADER.size + frame.document + frame.arrays)
+            file = self._opened(frame.pack)
+            file.seek(frame.start - _HEADER.size)
+            content = file.read(_HEADER.size + frame.document + frame.arrays)
         except FileNotFoundError:
             return None
         if next(_frames_in(frame.pack, content, 0), None) is None:
             return None
         document = content[_HEADER.size : _HEADER.size + frame.document]
         return document, content[_HEADER.size + frame.document :]
+
+    def _opened(self, pack: Path) -> BinaryIO:
+        """Return a pack that is open for reading; a few packs stay open, because many records are read."""
+        if pack not in self._files:
+            while len(self._files) >= _OPEN:
+                self._files.pop(next(iter(self._files))).close()
+            self._files[pack] = open(pack, "rb", buffering=0)  # type: ignore[assignment]
+        return self._files[pack]
 
 
 def frame_bytes(kind: str, key: str, document: bytes, arrays: bytes) -> bytes:

@@ -7,11 +7,13 @@ import json
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from confml.errors import ConfmlError
+from confml.measures import Case, Context
 from confml.measures.prediction import Prediction
 from confml.methods.base import Views
 from confml.methods.details import FitDetails
@@ -72,6 +74,16 @@ class CellResult:
     def predict_seconds(self) -> float:
         return self.views.predict_seconds
 
+    @cached_property
+    def cases(self) -> dict[str, Case]:
+        """The views with true labels and training part; they keep what measures compute from them."""
+        context = Context(self.train_rows, self.train_class_counts, self.cell.params)
+        return {name: Case(view, self.truth, context=context) for name, view in self.views.items()}
+
+    def forget_cases(self) -> None:
+        """Free the memory of `cases`."""
+        self.__dict__.pop("cases", None)
+
     def write(self, store: Store) -> None:
         """Write the cell into the store."""
         # Without seconds, two runs that write the same cell at once write the same arrays, and their digest
@@ -99,7 +111,7 @@ class CellResult:
             if record is None:
                 return None
             document, arrays = record
-            if not is_cell_document(document):
+            if not store.is_packed("cells", cell.key) and not is_cell_document(document):
                 return None
             return cls(
                 cell=cell,

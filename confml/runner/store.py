@@ -10,6 +10,7 @@ the content of records.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -17,8 +18,9 @@ import os
 import secrets
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -107,9 +109,12 @@ class Store:
 
     def read(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
         """Return a record and its arrays; None if it is absent or damaged."""
+        packed = self.is_packed(kind, key)
+        if packed and (record := self._read_packed(kind, key)) is not None:
+            return record
         found = self.read_intact(kind, key)
         if found is None:
-            return self._read_packed(kind, key)
+            return None if packed else self._read_packed(kind, key)
         document, content = found
         arrays: dict[str, np.ndarray] = {}
         if content is not None:
@@ -204,10 +209,17 @@ def write_atomically(path: Path, content: bytes, durable: bool = True) -> None:
     durable: whether to wait until the file is on disk. Files that can be made again need not survive a loss
     of power.
     """
+    with open_atomically(path, durable) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def open_atomically(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
+    """Open a file for writing under a temporary name; it is renamed at the end, as in `write_atomically`."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
         with open(temporary, "wb") as file:
-            file.write(content)
+            yield file
             if durable:
                 file.flush()
                 os.fsync(file.fileno())

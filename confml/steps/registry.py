@@ -80,7 +80,7 @@ def describe_step(name: str) -> dict[str, Any]:
 
 
 def _is_dotted(name: str) -> bool:
-    return "." in name and name not in steps.names()
+    return "." in name and not steps.has(name)
 
 
 def _check_spelling(name: str) -> None:

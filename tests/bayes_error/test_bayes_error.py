@@ -9,10 +9,12 @@ import pytest
 from reference import bayes_error as naive
 from trials import more_of
 
+import confml
 from confml.bayes_error import (
     bayes_errors,
     filters,
     forests,
+    neighbour_lists,
     one_vs_rest_bayes_error,
     pairwise_bayes_error,
     points,
@@ -20,6 +22,7 @@ from confml.bayes_error import (
     spanning_trees,
     warnings_about,
 )
+from confml.bayes_error.assessment import assess
 from confml.bayes_error.estimates import bayes_error_from_crossings, largest_crossings
 from confml.errors import ConfigError, DataError
 
@@ -97,6 +100,26 @@ def check_against_naive(X, y, trees):
         known = ~np.isnan(rates.estimate)
         assert (rates.estimate_tie_low <= rates.estimate)[known].all()
         assert (rates.estimate <= rates.estimate_tie_high)[known].all()
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize("d", [3, 20, 60])
+def test_same_bytes_with_any_number_of_threads(threads, d, monkeypatch):
+    """Trees by searches and by products, in tiles; one class with most rows, and many equal distances."""
+    monkeypatch.setattr(forests, "THREADED", 300)
+    monkeypatch.setattr(filters, "HELD", 1 << 12)
+    monkeypatch.setattr(filters, "TILE", 64)
+    monkeypatch.setattr(neighbour_lists, "HELD", 1 << 12)
+    rng = np.random.default_rng(d)
+    X = rng.integers(0, 3, size=(900, d)) + rng.normal(size=(900, 1)).round(1)
+    y = np.repeat([0, 1, 2, 3], [600, 200, 60, 40])
+    one = assess(X, y, neighbours=5)
+    with confml.threads(threads):
+        several = assess(X, y, neighbours=5)
+    for view in ("pairwise", "one_vs_rest", "global_tree", "neighbours"):
+        for field, values in vars(getattr(one.errors, view)).items():
+            np.testing.assert_array_equal(getattr(getattr(several.errors, view), field), values)
+    assert several.measures == one.measures
 
 
 @pytest.mark.parametrize("seed", [*range(6), *more_of(range(6, 12))])

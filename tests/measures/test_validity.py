@@ -23,7 +23,8 @@ from confml.methods.registry import build
 from confml.report import DatasetInfo, write_report
 from confml.report.figures import NotApplicable, Subject, known_figures
 from confml.report.figures.validity import class_errors, farthest
-from confml.report.sections.class_coverage import class_rows
+from confml.report.sections.class_coverage import ClassCoverage
+from confml.report.sections.one_pass import items_of
 
 
 def values_of(prediction, truth, levels=()) -> dict:
@@ -244,7 +245,9 @@ def run_of(seeds, **options):
 
 def test_class_coverage_is_pooled_over_the_splits(tmp_path):
     run, cases = run_of([1, 2])
-    rows = list(class_rows(run))
+    section = ClassCoverage(run, tmp_path)
+    list(items_of(run, [section]))
+    rows = section.rows
     assert [(row.label, row.level) for row in rows] == [
         (label, level) for label in range(4) for level in (0.05, 0.2)
     ]

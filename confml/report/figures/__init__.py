@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from confml.measures.prediction import Prediction
+    from confml.report.metric_rows import CellMetrics
     from confml.report.results import RunResults
     from confml.runner.plan import Cell
 
@@ -64,9 +65,9 @@ class Subject:
     def variants(self) -> dict[str, Variant]:
         """Views of the data set's finished cells, over the splits, by label, in the order of the config."""
         views: dict[str, list[str]] = {}
-        for row in self.results.metrics:
-            if row.view and row.cell.dataset == self.dataset and row.view not in views.get(row.cell.key, ()):
-                views.setdefault(row.cell.key, []).append(row.view)
+        for one in self.results.metrics.cells:
+            if one.cell.dataset == self.dataset:
+                views[one.cell.key] = one.views
         found: dict[str, Variant] = {}
         for cell in self.results.cells:
             for view in views.get(cell.key, ()):
@@ -100,16 +101,12 @@ class Subject:
         return [
             value
             for cell in variant.cells
-            if (value := self._values.get((cell.key, variant.view, metric, level))) is not None
+            if (value := self._metrics[cell.key].value(variant.view, metric, level)) is not None
         ]
 
     @functools.cached_property
-    def _values(self) -> dict[tuple, float]:
-        return {
-            (row.cell.key, row.view, row.metric, row.level): row.value
-            for row in self.results.metrics
-            if row.cell.dataset == self.dataset
-        }
+    def _metrics(self) -> dict[str, CellMetrics]:
+        return {one.cell.key: one for one in self.results.metrics.cells if one.cell.dataset == self.dataset}
 
     def predictions(self, variant: Variant) -> Iterator[tuple[Prediction, np.ndarray, np.ndarray]]:
         """Yield (prediction, true labels (n,), row numbers (n,)) of a variant for each of its splits."""

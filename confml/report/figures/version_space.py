@@ -7,12 +7,10 @@ circles on the right, lines on the left are points on the right. Both figures fi
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from confml.methods.version_space import BayesTransduction
-from confml.methods.version_space.joint_labelling import JointLabelling
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.refit import data_at_hand, first_split
@@ -26,6 +24,10 @@ from confml.report.figures.style import (
     legend_below,
     new_figure,
 )  # fmt: skip
+
+if TYPE_CHECKING:
+    from confml.methods.version_space import BayesTransduction
+    from confml.methods.version_space.joint_labelling import JointLabelling
 
 _FLIGHTS = 12  # of the ball, to show
 _DRAWS = 40_000  # of perceptrons, to find the middles of cells
@@ -54,6 +56,7 @@ class Toy(NamedTuple):
 def _fitted(subject: Subject, points: int) -> Toy:
     """Return the first variant of Bayesian transduction by billiard, fitted to the first split."""
     from confml._seeds import derived_generator
+    from confml.methods.version_space import BayesTransduction
 
     found = [
         variant

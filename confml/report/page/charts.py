@@ -145,8 +145,7 @@ def _validity_band(views: Sequence[ViewData], levels: np.ndarray):
     first = next((one for one in views if one.kind == "p-value"), None)
     if first is None:
         return None, ""
-    parts = first.parts.all_classes()
-    ends = [coverage_band(parts, level, first.parts.smoothed) for level in levels.tolist()]
+    ends = [coverage_band(first.counted, level, first.smoothed) for level in levels.tolist()]
     high, low = 100 * (1 - np.array(ends).T)
     if not np.isfinite(low).any():
         return None, ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,12 +28,18 @@ from confml.report.page.run_page import (
     question,
     rank_part,
 )
+from confml.report.sections.base import Item, Section
 from confml.report.sections.certified import Certified
+from confml.report.sections.one_pass import items_of
 from confml.report.sections.ranks import Ranking
 from confml.report.sections.rejection_curves import RejectionCurves
 from confml.report.sections.timings import Timings
 from confml.report.sections.tuning import Tuning
 from confml.report.stored import open_run
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
 
 SECTIONS = (Timings, Tuning, RejectionCurves, Certified)
 PAIRS = 300  # rows of the table of equal methods
@@ -98,15 +104,26 @@ def run_names(folders: Sequence[Path], names: Sequence[str]) -> list[str]:
 def _material(results, folder: Path, name: str) -> Material:
     found = Material(results, name, details=False)
     sections = [section(results, folder) for section in SECTIONS if section.applies(results)]
-    for result in results.finished():
-        found.add(result)
-        for section in sections:
-            for item in section.add(result):
-                found.see(item)
-    for section in sections:
-        for item in section.items():
-            found.see(item)
+    for item in items_of(results, [*sections, _OfMaterial(results, folder, found)]):
+        found.see(item)
     return found
+
+
+class _OfMaterial(Section):
+    """Fills the material in the pass of the sections."""
+
+    name, place = "material", 200
+
+    def __init__(self, results: RunResults, folder: Path, material: Material):
+        super().__init__(results, folder)
+        self.material = material
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        self.material.add(result)
+        yield from ()
+
+    def finish_variant(self) -> None:
+        self.material.finish_variant()
 
 
 # ---- ranks

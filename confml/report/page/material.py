@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confml.measures import Case
+from confml.measures.confusion import Confusion
 from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.page.levels import level_counts, packed, page_levels
 from confml.report.results import RunResults, cell_order
@@ -70,7 +70,9 @@ class ViewData:
     """One view of one method variant on one data set, over its splits.
 
     errors: by split. wrong: (n,) bool by split, where the data set has one split. region_errors, set_sizes:
-    (m,) by split, at the levels of the page. rows: the first test examples of the first split as plain data.
+    (m,) by split, at the levels of the page. parts: of p-values, while the splits are added; afterwards
+    ``counted``, the groups of examples as `coverage_band` takes them, and ``smoothed``. rows: the first test
+    examples of the first split as plain data.
     """
 
     key: Key
@@ -83,6 +85,8 @@ class ViewData:
     region_errors: list[np.ndarray] = field(default_factory=list)
     set_sizes: list[np.ndarray] = field(default_factory=list)
     parts: CalibrationParts = field(default_factory=CalibrationParts)
+    counted: list[tuple[int, int | None]] = field(default_factory=list)
+    smoothed: bool = False
     bins: Bins = field(default_factory=Bins)
     confusion: dict[tuple[Any, Any], int] = field(default_factory=dict)
     split: str = ""
@@ -116,7 +120,8 @@ class Material:
         for cell in self.cells:
             self._split_names.setdefault(cell.dataset, set()).add(cell.split)
         variants = len({(cell.dataset, cell.method, cell.variant) for cell in self.cells})
-        self._rows_left = ROWS_OF_PAGE
+        self._open: list[ViewData] = []  # of the variant whose splits are added
+        self._rows_left, self._views_with_rows = ROWS_OF_PAGE, 0
         self._rows_of_view = min(ROWS_OF_VIEW, max(20, ROWS_OF_PAGE // max(variants, 1)))
 
     @property
@@ -156,6 +161,13 @@ class Material:
             return [row for rows in self._indexed[path].values() for row in rows]
         return self._indexed[path].get(dataset, [])
 
+    def finish_variant(self) -> None:
+        """Replace the rows behind the p-values of the last variant by their numbers."""
+        for data in self._open:
+            data.counted = data.parts.all_classes()
+            data.smoothed, data.parts = data.parts.smoothed, CalibrationParts()
+        self._open = []
+
     # ---- one finished cell
 
     def add(self, result: CellResult) -> None:
@@ -174,11 +186,12 @@ class Material:
                 label = f"{label}, {view}" if len(result.views) > 1 else label
                 label = f"{label}, {self.run}" if self.run else label
                 data = self.views[key] = ViewData(key, label, prediction.kind, place == 0, self.run)
+                self._open.append(data)
             self._add_view(data, result, prediction)
 
     def _add_view(self, data: ViewData, result: CellResult, prediction: Prediction) -> None:
-        split, truth = result.cell.split, np.asarray(result.truth)
-        correct = np.asarray(prediction.labels == truth)
+        split, case = result.cell.split, case_of(result, prediction)
+        correct = case.correct
         data.errors[split] = float(1 - correct.mean())
         if len(self._split_names[data.dataset]) == 1:
             data.wrong[split] = ~correct
@@ -191,10 +204,14 @@ class Material:
             if np.isfinite(top).all():
                 data.bins.add(np.clip(top, 0, 1), correct)
         if self.details:
-            pairs, numbers = _pairs(truth, prediction.labels)
-            for pair, number in zip(pairs, numbers, strict=True):
-                data.confusion[pair] = data.confusion.get(pair, 0) + number
-            if not data.split and not np.isnan(prediction.certainty).any():
+            found = Confusion.of_case(case)
+            labels = found.labels.tolist()
+            for i, row in enumerate(found.counts.tolist()):
+                for j, count in enumerate(row):
+                    if count:
+                        pair = labels[i], labels[j]
+                        data.confusion[pair] = data.confusion.get(pair, 0) + count
+            if not data.split and not np.isnan(case.certainty).any():
                 data.split = split
                 data.examples = _examples(result, prediction, self.results.config.levels)
                 data.rows = self._rows(result, prediction, counts)
@@ -202,7 +219,7 @@ class Material:
     def _add_regions(
         self, data: ViewData, result: CellResult, prediction: Prediction, counts: np.ndarray
     ) -> None:
-        columns = Case(prediction, result.truth).true_columns
+        columns = case_of(result, prediction).true_columns
         of_truth = np.where(columns >= 0, counts[np.arange(len(counts)), columns], 0)
         levels = np.arange(len(self.levels))
         data.region_errors.append(_at_most(of_truth, levels) / len(counts))
@@ -213,10 +230,10 @@ class Material:
     def _rows(self, result: CellResult, prediction: Prediction, counts: np.ndarray | None):
         """Return the first test examples as plain data for the table of regions; None without space."""
         n = min(len(prediction), self._rows_of_view, self._rows_left)
-        taken = sum(one.rows is not None for one in self.views.values())
-        if n <= 0 or taken >= VIEWS_WITH_ROWS:
+        if n <= 0 or self._views_with_rows >= VIEWS_WITH_ROWS:
             return None
         self._rows_left -= n
+        self._views_with_rows += 1
         names = {label: None for label in (*prediction.classes.tolist(), *np.unique(result.truth).tolist())}
         place = {label: number for number, label in enumerate(names)}
         credibility = prediction.credibility
@@ -242,15 +259,6 @@ def _digest(result: CellResult) -> str:
 def _at_most(counts: np.ndarray, levels: np.ndarray) -> np.ndarray:
     """Return for each place j of ``levels`` the number of counts that are at most j."""
     return np.cumsum(np.bincount(counts.ravel(), minlength=len(levels) + 1))[levels]
-
-
-def _pairs(truth: np.ndarray, labels: np.ndarray) -> tuple[list[tuple[Any, Any]], list[int]]:
-    """Return the pairs of true and predicted labels that occur, and their numbers."""
-    true_names, true_codes = np.unique(truth, return_inverse=True)
-    names, codes = np.unique(labels, return_inverse=True)
-    found, numbers = np.unique(true_codes * len(names) + codes, return_counts=True)
-    pairs = [(true_names[one // len(names)].item(), names[one % len(names)].item()) for one in found.tolist()]
-    return pairs, numbers.tolist()
 
 
 def _examples(result: CellResult, prediction: Prediction, levels: Sequence[float]) -> list[Example]:

@@ -30,7 +30,8 @@ class Cell:
 class PageTable:
     """A table. heads: number of first columns that name the row.
 
-    note: a sentence below it. sortable: whether the script adds sorting and a filter.
+    note: a sentence below it. linked: whether its values are link targets, if it is not too large. sortable:
+    whether the script adds sorting and a filter.
     """
 
     id: str
@@ -41,6 +42,7 @@ class PageTable:
     note: str = ""
     sortable: bool = True
     kind: str = ""
+    linked: bool = True
 
     def add(self, *values: Any) -> None:
         self.rows.append([value if isinstance(value, Cell) else Cell(plain(value)) for value in values])
@@ -74,7 +76,7 @@ class PageTable:
     @property
     def cells(self) -> list[tuple[str, list[tuple[str, Cell]]]]:
         """(identifier of the row, (identifier or "", cell) of each of its values)."""
-        with_ids = len(self.rows) * len(self.headings) <= WITH_IDS
+        with_ids = self.linked and len(self.rows) * len(self.headings) <= WITH_IDS
         columns = unique([slug(heading) for heading in self.headings])
         names = unique([slug("-".join(cell.text for cell in row[: self.heads])) for row in self.rows])
         found = []

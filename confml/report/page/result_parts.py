@@ -238,7 +238,7 @@ class DatasetTables:
             bar = Cell(short(total, 3), bar=total / longest if longest else 0.0)
             tuned = short(tuning, 3) if points else "\N{EN DASH}"
             table.add(labels[key], short(fit, 3), tuned, points or "\N{EN DASH}", short(predict, 3), bar)
-        return table.limit(self.most, "timings.csv") if table.rows else None
+        return table.limit(self.most // 3, "timings.csv") if table.rows else None
 
     def tuning(self) -> PageTable | None:
         """Return the grid points that inner selection has chosen, and how often."""

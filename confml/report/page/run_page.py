@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from confml.report.page.about_run import (
+    audit_sentence,
+    audit_table,
     citations,
     config_text,
     data_table,
@@ -25,6 +27,7 @@ from confml.report.page.answer import (
 )
 from confml.report.page.charts import DRAWN, rank_diagram, region_charts, reliability, risk_coverage
 from confml.report.page.details import Details, details
+from confml.report.page.leaderboard_table import leaderboard_table
 from confml.report.page.material import Material
 from confml.report.page.page_table import PageTable, fixed, plain, short, slug, unique
 from confml.report.page.render import render
@@ -37,10 +40,13 @@ from confml.report.sections.ranks import Ranking, ranking, words_of
 MOST_ROWS = 300
 RESERVED = (
     *("answer", "answer-table", "warnings", "ranks", "published", "failures", "others", "figures", "data"),
-    *("data-sets", "config", "provenance", "provenance-table", "cite", "status", "theme", "top"),
-    *("ranks-error", "ranks-augrc", "pairs", "paired", "incomparable", "settings", "runs", "runs-table"),
+    *("data-sets", "data-audit", "audit", "config", "provenance", "provenance-table", "cite", "status"),
+    *("theme", "top", "leaderboard", "leaderboard-table", "ranks-error", "ranks-augrc", "pairs", "paired"),
+    *("incomparable", "settings", "runs", "runs-table"),
 )
 """Identifiers of the page that no data set may have."""
+MANY, FEW_ROWS = 8, 20
+"""With more data sets than this, their tables have this number of views, and one table with linked values."""
 CHARTED = 24
 """Number of data sets with charts and details; tables are shown for all of them."""
 
@@ -58,6 +64,7 @@ class DatasetPart:
     charts: list[Chart]
     details: Details | None
     left_out: str
+    many: bool
 
 
 def run_page(material: Material, folder: Path) -> str:
@@ -77,6 +84,7 @@ def run_page(material: Material, folder: Path) -> str:
         cells=f"{done} of {len(results.cells)} cells are done, {len(results.failures)} failed.",
         notes=material.notes,
         ranks=rank_parts(material),
+        leaderboard=leaderboard_table(material),
         parts=parts,
         levels=material.levels.tolist(),
         published=published(material),
@@ -84,6 +92,8 @@ def run_page(material: Material, folder: Path) -> str:
         others=other_tables(material),
         figures=[(one.path, one.caption) for one in material.pictures],
         data=data_table(results),
+        audit=audit_table(results),
+        audit_sentence=audit_sentence(results),
         data_notes=[(info.name, info.notes) for _, info in sorted(results.datasets.items()) if info.notes],
         config=config_text(manifest),
         provenance=provenance_table(manifest),
@@ -95,7 +105,8 @@ def dataset_parts(material: Sequence[Material], found: Sequence[Answer], with_de
     """Return the part of each data set; fewer rows, lines and details each where there are many data sets."""
     number = len(found)
     ids = unique([*RESERVED, *(slug(one.dataset) for one in found)])[len(RESERVED) :]
-    most = max(20, min(MOST_ROWS, 600 // max(number, 1)))
+    many = number > MANY
+    most = FEW_ROWS if many else min(MOST_ROWS, 600 // max(number, 1))
     parts = []
     for place, (id, one) in enumerate(zip(ids, found, strict=True)):
         best = best_first(material, one.dataset)
@@ -109,6 +120,9 @@ def dataset_parts(material: Sequence[Material], found: Sequence[Answer], with_de
             "times": tables.times(),
             "metrics": tables.all_metrics(),
         }
+        for name, table in shown.items():
+            if table is not None:
+                table.linked = name == "results" or not many
         views = [view for view_material in material for view in view_material.of_dataset(one.dataset)]
         charts: list[Chart] = []
         detail, left_out = None, ""
@@ -137,6 +151,7 @@ def dataset_parts(material: Sequence[Material], found: Sequence[Answer], with_de
                 charts,
                 detail,
                 left_out,
+                many,
             )
         )
     return parts
@@ -255,7 +270,7 @@ def rank_parts(material: Material) -> list[RankPart]:
 def rank_part(found: Ranking) -> RankPart:
     """Return the ranking of methods over data sets."""
     outcome = found.comparison
-    words = {"augrc": "AUGRC"}.get(found.metric, words_of(found.metric))
+    words = words_of(found.metric)
     title = f"Mean ranks by {words}"
     text = (
         f"{len(found.labels)} methods on {len(found.datasets)} data sets; Friedman's test: p = "
@@ -321,6 +336,7 @@ def failures(material: Material) -> PageTable | None:
 
 
 KNOWN = {
+    *("leaderboard.csv", "leaderboard-datasets.csv"),
     *("timings.csv", "tuning.csv", "failures.csv", "class-coverage.csv", "rejection-curves.csv"),
     *("certified.csv", "confusion.csv", "class-metrics.csv", "tables/results.csv"),
     "tables/acceptance.csv",

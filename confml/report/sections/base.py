@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from confml.measures import Metric
     from confml.plugins.parameters import Parameter
+    from confml.report.collectors import Collector
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
@@ -38,6 +39,18 @@ class Columns:
     path: str
     header: Sequence[str]
     columns: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """A CSV file of any number of rows, which is written while the rows are made and not kept in memory.
+
+    lines: finished lines without the line break, the header first; ``confml.report.files.field`` makes
+    fields.
+    """
+
+    path: str
+    lines: Iterable[str]
 
 
 @dataclass(frozen=True)
@@ -69,7 +82,7 @@ class Note:
     text: str
 
 
-Item = Table | Columns | Document | Picture | Note
+Item = Table | Columns | Lines | Document | Picture | Note
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,15 +103,22 @@ class PrintedTable:
 class Section(ABC):
     """One part of a report. Subclass it in a module of ``confml.report.sections`` to add one.
 
-    Files, console and page show the same sections, in the order of ``place``. `add` is called once with each
-    finished cell, in the order of the CSV files; `items` is called afterwards. A section reads results and
-    never removes any. ``folder`` is the output folder; it contains the files of sections with a smaller
-    ``place`` when `items` is called.
+    Files, console and page show the same sections, in the order of ``place``. A report reads each stored cell
+    once: `add` is called once with each finished cell, in the order of the CSV files, and `items` afterwards.
+    The splits of a method variant on a data set follow each other, and so do the variants of a data set;
+    `finish_variant` and `finish_dataset` are called after the last one. A section keeps counts and sums in
+    `add` instead of cells or predictions, and never iterates over the cells itself. It reads numbers of all
+    cells from the collectors (`confml.report.collectors`) that it names in ``collectors``, with
+    ``self.results.collected(Kind)``, in `items`. ``self.results.metrics`` and ``summary`` are always there.
+
+    Items that `add` yields are files of one cell; a run of many cells collects them in ZIP archives.
+    A section never removes results. ``folder`` is the output folder; it contains the files of sections with a
+    smaller ``place`` when `items` is called.
 
     name: identifies the section. place: its position in the report. needs: condition for the section to have
     content, shown by ``confml describe``. files: names of its files and folders, with one line on each.
-    metrics: declarations of the metrics that it writes, by file. refits: whether it fits models again, which
-    needs the data.
+    metrics: declarations of the metrics that it writes, by file. collectors: classes whose numbers it reads.
+    refits: whether it fits models again, which needs the data.
     """
 
     name: ClassVar[str]
@@ -108,6 +128,7 @@ class Section(ABC):
     needs: ClassVar[str] = "finished cells"
     files: ClassVar[dict[str, str]] = {}
     metrics: ClassVar[Mapping[str, Mapping[str, Metric]]] = {}
+    collectors: ClassVar[tuple[type[Collector], ...]] = ()
     refits: ClassVar[bool] = False
 
     def __init__(self, results: RunResults, folder: Path):
@@ -126,6 +147,14 @@ class Section(ABC):
     def add(self, result: CellResult) -> Iterator[Item]:
         """Process one finished cell; yield the items that depend on it alone."""
         yield from ()
+
+    def finish_variant(self) -> None:
+        """Process the last cell of a method variant on a data set."""
+        return None
+
+    def finish_dataset(self) -> None:
+        """Process the last cell of a data set, after `finish_variant`."""
+        return None
 
     def items(self) -> Iterator[Item]:
         """Yield the items that depend on all cells."""

@@ -10,6 +10,7 @@ depend on the calibration part (`confml.measures.certified`).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,12 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from confml._seeds import stable_generator
+from confml.measures import Case
 from confml.measures.certified import OperatingPoint, certify, threshold_grid
+from confml.report.calibration_parts import case_of
 from confml.report.sections.base import Item, Section, Table
 from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:
-    from confml.measures.prediction import Prediction
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
@@ -104,8 +106,9 @@ class Certified(Section):
     def add(self, result: CellResult) -> Iterator[Item]:
         cell = result.cell
         for view, prediction in result.views.items():
-            if len(prediction) >= 2 and not np.isnan(prediction.certainty).any():
-                self._splits += _certified_splits(result, view, prediction)
+            case = case_of(result, prediction)
+            if len(prediction) >= 2 and not np.isnan(case.certainty).any():
+                self._splits += certified_splits(result, view, case)
                 if (cell.dataset, cell.split) not in self._halves:
                     self._halves[cell.dataset, cell.split] = list(_half_rows(result))
         yield from ()
@@ -134,8 +137,13 @@ def _over_splits(key: tuple, own: list[CertifiedSplit]) -> tuple:
 
 def halves(result: CellResult) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions of the calibration half and of the other half, equal for all methods."""
-    rng = stable_generator("certified", result.cell.dataset, result.cell.split)
-    half, rest = np.array_split(rng.permutation(len(result.truth)), 2)
+    return _halves(result.cell.dataset, result.cell.split, len(result.truth))
+
+
+@functools.lru_cache(maxsize=256)  # of the splits of one data set, which all methods have
+def _halves(dataset: str, split: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = stable_generator("certified", dataset, split)
+    half, rest = np.array_split(rng.permutation(rows), 2)
     return half, rest
 
 
@@ -146,12 +154,14 @@ def _half_rows(result: CellResult) -> Iterator[tuple[int, str]]:
     yield from zip(np.asarray(result.rows).tolist(), names.tolist(), strict=True)
 
 
-def _certified_splits(result: CellResult, view: str, prediction: Prediction) -> Iterator[CertifiedSplit]:
+def certified_splits(result: CellResult, view: str, case: Case) -> list[CertifiedSplit]:
     """Return the operating points of one view of a cell, one for each of `RISKS`."""
-    cell = result.cell
-    correct = np.asarray(prediction.labels == result.truth)
+    return case.once("certified splits", lambda: list(_certified_splits(result, view, case)))
+
+
+def _certified_splits(result: CellResult, view: str, case: Case) -> Iterator[CertifiedSplit]:
+    cell, correct, certainty = result.cell, case.correct, case.certainty
     half, rest = halves(result)
-    certainty = prediction.certainty
     for risk in RISKS:
         grid = threshold_grid(certainty[rest], len(half), risk, DELTA)
         point: OperatingPoint = certify(certainty[half], correct[half], grid, risk, DELTA)

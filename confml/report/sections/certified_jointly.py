@@ -14,6 +14,7 @@ import numpy as np
 
 from confml.measures.certified import minimum_accepted, threshold_grid
 from confml.measures.certified_paths import CostTable, Path, certify_paths, least_loss, most_accepting
+from confml.report.calibration_parts import case_of
 from confml.report.sections.base import Item, Note, Section, Table
 from confml.report.sections.certified import DELTA, RISKS, halves
 from confml.report.summaries import mean_and_sd
@@ -135,8 +136,10 @@ class CertifiedJointly(Section):
 
     def __init__(self, results: RunResults, folder: FilePath):
         super().__init__(results, folder)
+        # of the splits of one data set
         self._candidates: dict[tuple[str, str], list[Candidate]] = {}
         self._halves: dict[tuple[str, str], tuple[np.ndarray, np.ndarray]] = {}
+        self._found: list[JointSplit] = []
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
@@ -144,31 +147,30 @@ class CertifiedJointly(Section):
 
     def add(self, result: CellResult) -> Iterator[Item]:
         key = result.cell.dataset, result.cell.split
-        views = [
-            (name, view)
-            for name, view in result.views.items()
-            if len(view) >= 2 and not np.isnan(view.certainty).any() and "learnt" not in view.extra
-        ]
-        for name, view in views:
-            self._halves.setdefault(key, halves(result))
-            counts = result.train_class_counts
-            smallest = min(counts.values()) / max(sum(counts.values()), 1) if counts else 0.0
-            true = np.searchsorted(view.classes, result.truth)
-            true = np.minimum(true, len(view.classes) - 1)
+        counts = result.train_class_counts
+        smallest = min(counts.values()) / max(sum(counts.values()), 1) if counts else 0.0
+        for name, view in result.views.items():
+            case = case_of(result, view)
+            if len(view) < 2 or np.isnan(case.certainty).any() or "learnt" in view.extra:
+                continue
+            if key not in self._halves:
+                self._halves[key] = halves(result)
             self._candidates.setdefault(key, []).append(
                 Candidate(
-                    *(result.cell.method, result.cell.variant, name, view.certainty, view.predicted_columns),
-                    np.where(view.classes[true] == result.truth, true, -1),
-                    *(view.classes, smallest),
+                    *(result.cell.method, result.cell.variant, name, case.certainty),
+                    *(case.predicted_columns, case.true_columns, view.classes, smallest),
                 )
             )
         yield from ()
 
-    def items(self) -> Iterator[Item]:
+    def finish_dataset(self) -> None:
         costs = getattr(self.results.config, "costs", None)
-        found: list[JointSplit] = []
         for key, candidates in self._candidates.items():
-            found += _joint_splits(key, candidates, *self._halves[key], costs)
+            self._found += _joint_splits(key, candidates, *self._halves[key], costs)
+        self._candidates, self._halves = {}, {}
+
+    def items(self) -> Iterator[Item]:
+        costs, found = getattr(self.results.config, "costs", None), self._found
         if not found:
             return
         rows: dict[tuple, list[JointSplit]] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from confml.measures.coverage_band import coverage_band
@@ -12,6 +13,7 @@ from confml.report.sections.base import Item, Section, Table
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
+    from confml.runner.results import CellResult
 
 
 class ClassRow(NamedTuple):
@@ -41,32 +43,6 @@ class ClassRow(NamedTuple):
     band_high: float
 
 
-def class_rows(results: RunResults) -> Iterator[ClassRow]:
-    """Yield a row for every variant with p-values, true label and level, in the order of ``metrics.csv``."""
-    levels = tuple(results.config.levels)
-    counts: dict[tuple, dict[tuple, list[int]]] = {}  # by variant: (label, level) -> rows, covered
-    parts: dict[tuple, CalibrationParts] = {}
-    for result in results.finished():
-        cell = result.cell
-        for view, prediction in result.views.items():
-            if prediction.kind != "p-value":
-                continue
-            case, key = case_of(result, prediction), (cell.dataset, cell.method, cell.variant, view)
-            found = counts.setdefault(key, {})
-            parts.setdefault(key, CalibrationParts()).add(case, result.rows)
-            for level in levels:
-                for label, (n, covered) in class_coverage(case, level).items():
-                    sums = found.setdefault((label, level), [0, 0])
-                    sums[0] += n
-                    sums[1] += covered
-    for key, found in counts.items():
-        for label, (rows, counted) in parts[key].classes().items():
-            for level in levels:
-                total, covered = found[label, level]
-                band = coverage_band([(rows, counted)], level, parts[key].smoothed)
-                yield ClassRow(*key, label, level, rows, counted, covered / total, *band)
-
-
 class ClassCoverage(Section):
     """``class-coverage.csv``: coverage of each class, with the band of `ClassRow`."""
 
@@ -78,8 +54,39 @@ class ClassCoverage(Section):
         "(exact for split conformal prediction; TCM-NN with k = 1 leaves it in 6 to 11 % of the splits)"
     }
 
+    def __init__(self, results: RunResults, folder: Path):
+        super().__init__(results, folder)
+        self.rows: list[ClassRow] = []
+        # of the views of one variant; counts: rows and covered ones by label and level
+        self._counts: dict[tuple, dict[tuple, list[int]]] = {}
+        self._parts: dict[tuple, CalibrationParts] = {}
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        cell = result.cell
+        for view, prediction in result.views.items():
+            if prediction.kind != "p-value":
+                continue
+            case, key = case_of(result, prediction), (cell.dataset, cell.method, cell.variant, view)
+            found = self._counts.setdefault(key, {})
+            self._parts.setdefault(key, CalibrationParts()).add(case, result.rows)
+            for level in self.results.config.levels:
+                for label, (n, covered) in class_coverage(case, level).items():
+                    sums = found.setdefault((label, level), [0, 0])
+                    sums[0] += n
+                    sums[1] += covered
+        yield from ()
+
+    def finish_variant(self) -> None:
+        for key, found in self._counts.items():
+            parts = self._parts[key]
+            for label, (rows, counted) in parts.classes().items():
+                for level in self.results.config.levels:
+                    total, covered = found[label, level]
+                    band = coverage_band([(rows, counted)], level, parts.smoothed)
+                    self.rows.append(ClassRow(*key, label, level, rows, counted, covered / total, *band))
+        self._counts, self._parts = {}, {}
+
     def items(self) -> Iterator[Item]:
-        rows = list(class_rows(self.results))
-        if rows:
+        if self.rows:
             header = ("dataset", "method", "params", "view", "class", *ClassRow._fields[5:])
-            yield Table("class-coverage.csv", header, rows)
+            yield Table("class-coverage.csv", header, self.rows)

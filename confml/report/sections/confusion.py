@@ -11,6 +11,7 @@ import numpy as np
 from confml.measures import Metric
 from confml.measures.confusion import Confusion
 from confml.measures.metrics import HIGHER
+from confml.report.calibration_parts import case_of
 from confml.report.sections.base import Item, Section, Table
 
 if TYPE_CHECKING:
@@ -70,12 +71,14 @@ class ConfusionMatrices(Section):
     def add(self, result: CellResult) -> Iterator[Item]:
         cell = result.cell
         for view, prediction in result.views.items():
-            found = Confusion.of(result.truth, prediction.labels)
+            found = Confusion.of_case(case_of(result, prediction))
             counts = self._counts.setdefault((cell.dataset, cell.method, cell.variant, view), {})
             labels = found.labels.tolist()
-            for i, j in zip(*np.nonzero(found.counts), strict=True):
-                pair = labels[i], labels[j]
-                counts[pair] = counts.get(pair, 0) + int(found.counts[i, j])
+            for i, row in enumerate(found.counts.tolist()):
+                for j, count in enumerate(row):
+                    if count:
+                        pair = labels[i], labels[j]
+                        counts[pair] = counts.get(pair, 0) + count
         yield from ()
 
     def items(self) -> Iterator[Item]:

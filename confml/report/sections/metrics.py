@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from confml.measures import known_metrics
-from confml.report.sections.base import Item, Section, Table
+from confml.report.files import field, numbers
+from confml.report.parameter_columns import PREFIX, parameter_columns, values_of
+from confml.report.sections.base import Item, Lines, Section
 
 COLUMNS = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
 
@@ -19,8 +21,17 @@ class Metrics(Section):
     metrics = {"metrics.csv": known_metrics()}
 
     def items(self) -> Iterator[Item]:
-        rows = [
-            (row.cell.dataset, row.cell.method, row.cell.variant, row.cell.split, *row[1:])
-            for row in self.results.metrics
-        ]
-        yield Table("metrics.csv", COLUMNS, rows)
+        yield Lines("metrics.csv", self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        columns = parameter_columns(self.results)
+        yield ",".join(map(field, (*COLUMNS, *(f"{PREFIX}{name}" for name in columns))))
+        names: dict[int, list[str]] = {}  # of the metrics, with view and level; cells share them
+        for one in self.results.metrics.cells:
+            cell = one.cell
+            key = ",".join(map(field, (cell.dataset, cell.method, cell.variant, cell.split)))
+            rest = "".join(f",{field(value)}" for value in values_of(cell, columns))
+            if id(one.names) not in names:
+                names[id(one.names)] = [",".join(map(field, name)) for name in one.names]
+            for name, value in zip(names[id(one.names)], numbers(one.values), strict=True):
+                yield f"{key},{name},{value}{rest}"

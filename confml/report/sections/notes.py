@@ -9,14 +9,37 @@ from typing import TYPE_CHECKING
 
 from confml.errors import ConfmlError
 from confml.methods.details import ChainSummary
-from confml.methods.registry import known_methods, views_of
+from confml.methods.registry import method_class, views_of
+from confml.report.collectors import Collector
 from confml.report.sections.base import Item, Note, Section
-from confml.report.warnings import all_warnings
+from confml.report.warnings import WarningFacts, all_warnings
 from confml.steps.registry import step_class
 
 if TYPE_CHECKING:
     from confml.config import Config
     from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+
+class ChainWarnings(Collector):
+    """Splits with chains, and number and worst of those whose chains have warnings, by data set and label."""
+
+    def __init__(self, results: RunResults):
+        super().__init__(results)
+        self.splits: dict[tuple[str, str], int] = {}
+        self.bad: dict[tuple[str, str], tuple[int, ChainSummary]] = {}
+
+    def add(self, result: CellResult) -> None:
+        chains = result.details.chains
+        if chains is None:
+            return
+        key = (result.cell.dataset, self.results.label(result.cell))
+        self.splits[key] = self.splits.get(key, 0) + 1
+        if chains.warnings:
+            count, worst = self.bad.get(key, (0, chains))
+            if (chains.worst_rhat, -chains.least_ess) > (worst.worst_rhat, -worst.least_ess):
+                worst = chains
+            self.bad[key] = count + 1, worst
 
 
 class Notes(Section):
@@ -30,6 +53,7 @@ class Notes(Section):
     name = "notes"
     place = 170
     files = {"notes.txt": "notes on the numbers, one per line"}
+    collectors = (ChainWarnings, WarningFacts)
 
     def items(self) -> Iterator[Item]:
         yield from map(Note, notes_of(self.results))
@@ -64,19 +88,10 @@ def _origin_notes(results: RunResults) -> list[str]:
 
 def _chain_notes(results: RunResults) -> list[str]:
     """Return one note per variant and data set whose chains have warnings; it quotes the worst split."""
-    found: dict[tuple[str, str], list[ChainSummary]] = {}
-    splits: dict[tuple[str, str], int] = {}
-    for result in results.finished():
-        chains = result.details.chains
-        if chains is not None:
-            key = (result.cell.dataset, results.label(result.cell))
-            splits[key] = splits.get(key, 0) + 1
-            if chains.warnings:
-                found.setdefault(key, []).append(chains)
+    collected = results.collected(ChainWarnings)
     notes = []
-    for (dataset, label), bad in found.items():
-        worst = max(bad, key=lambda chains: (chains.worst_rhat, -chains.least_ess))
-        count, all_splits = len(bad), splits[dataset, label]
+    for (dataset, label), (count, worst) in collected.bad.items():
+        all_splits = collected.splits[dataset, label]
         where = f" on {count} of {all_splits} splits, at worst" if all_splits > 1 else ""
         notes.append(f"{dataset}, {label}: the chains did not converge{where}: {'; '.join(worst.warnings)}")
     return notes
@@ -88,13 +103,10 @@ def step_notes(config: Config) -> list[str]:
     Methods with ``conformal`` are not concerned: their steps learn from the examples that the classifier is
     fitted to, not from the calibration part.
     """
-    names = [step.name for step in getattr(config, "steps", ()) if _breaks_exchangeability(step.name)]
-    methods = known_methods()
-    affected = dict.fromkeys(
-        entry.name
-        for entry in config.methods
-        if entry.name in methods and views_of(methods[entry.name]) == ["p-value"]
-    )
+    if not getattr(config, "steps", ()):
+        return []
+    names = [step.name for step in config.steps if _breaks_exchangeability(step.name)]
+    affected = dict.fromkeys(entry.name for entry in config.methods if _has_p_values(entry.name))
     unknown = _unknown_steps(config) if affected else []
     if not names or not affected:
         return unknown
@@ -104,6 +116,14 @@ def step_notes(config: Config) -> list[str]:
         f"{' and '.join(affected)} are too small, and regions err more often than their level; "
         "use a method with conformal: split, whose calibration part is not changed by steps"
     ]
+
+
+def _has_p_values(method: str) -> bool:
+    """Return whether a method has p-values and no other view; False if it cannot be imported here."""
+    try:
+        return views_of(method_class(method)) == ["p-value"]
+    except ConfmlError:
+        return False
 
 
 def _breaks_exchangeability(step: str) -> bool:

@@ -35,6 +35,9 @@ class Page(Section):
         self._material.add(result)
         yield from ()
 
+    def finish_variant(self) -> None:
+        self._material.finish_variant()
+
     def see(self, item: Item) -> None:
         self._material.see(item)
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.ranks import RankComparison, compare_ranks
+from confml.report.collectors import Collector
 from confml.report.declared import ranking_metric
 from confml.report.files import safe_name
 from confml.report.sections.base import Document, Item, Section, Table
@@ -19,8 +20,17 @@ from confml.report.summaries import TIME_METRICS, training_times
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
+    from confml.runner.results import CellResult
 
-WORDS = {"ari": "adjusted Rand index", "seconds_per_configuration": "training seconds per configuration"}
+WORDS = {
+    "ari": "adjusted Rand index",
+    "seconds_per_configuration": "training seconds per configuration",
+    "augrc": "AUGRC",
+    "aurc": "AURC",
+    "e_aurc": "E-AURC",
+    "auroc_correct": "AUROC of correctness",
+    "ece": "ECE",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +79,26 @@ def ranking(
     comparison = compare_ranks(scores, higher_is_better, level)
     points = None
     if metric in TIME_METRICS:
-        grids = {
-            results.label(one.cell): len((one.tuning or {}).get("scores", "-")) for one in results.finished()
-        }
+        grids = results.collected(TrainingTimes).points
         points = [grids[label] for label in known]
     return Ranking(metric, known, whole, scores, comparison, left_out, points)
+
+
+class TrainingTimes(Collector):
+    """Training times of the splits by data set, label and metric, and points of the grid by label."""
+
+    def __init__(self, results: RunResults):
+        super().__init__(results)
+        self.seconds: dict[tuple[str, str, str], list[float]] = {}
+        self.points: dict[str, int] = {}
+
+    def add(self, result: CellResult) -> None:
+        tuning, label = result.tuning or {}, self.results.label(result.cell)
+        seconds, points = float(tuning.get("seconds") or 0.0), len(tuning.get("scores", ()))
+        times = training_times(result.fit_seconds, seconds, points, result.prepare_seconds)
+        for metric, value in times.items():
+            self.seconds.setdefault((result.cell.dataset, label, metric), []).append(value)
+        self.points[label] = len(tuning.get("scores", "-"))
 
 
 class Ranks(Section):
@@ -83,6 +108,7 @@ class Ranks(Section):
     place = 150
     needs = "figures: [ranks] in the config, two methods and two data sets"
     files = {"tables/ranks-<metric>.csv": "mean ranks of the methods, with Friedman's and Nemenyi's tests"}
+    collectors = (TrainingTimes,)
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
@@ -203,9 +229,11 @@ def ranks_text(found: Ranking, printed: PublishedRanks | None = None) -> str:
 def _means(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
     """Return means by data set and label, of the first view that has the metric."""
     values: dict[tuple[str, str, str], list[float]] = {}
-    for row in results.metrics:
-        if row.metric == metric and row.level is None:
-            values.setdefault((row.cell.dataset, results.label(row.cell), row.view), []).append(row.value)
+    for one in results.metrics.cells:
+        for place, (view, name, level) in enumerate(one.names):
+            if name == metric and level is None:
+                key = one.cell.dataset, results.label(one.cell), view
+                values.setdefault(key, []).append(one.values[place])
     means: dict[tuple[str, str], float] = {}
     for (dataset, label, _), numbers in values.items():
         # Means that differ only in their last bits are ties.
@@ -217,10 +245,8 @@ def _means(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
 
 def _times(results: RunResults, metric: str) -> dict[tuple[str, str], float]:
     """Return mean training times by data set and label."""
-    values: dict[tuple[str, str], list[float]] = {}
-    for result in results.finished():
-        tuning = result.tuning or {}
-        seconds, points = float(tuning.get("seconds") or 0.0), len(tuning.get("scores", ()))
-        times = training_times(result.fit_seconds, seconds, points, result.prepare_seconds)
-        values.setdefault((result.cell.dataset, results.label(result.cell)), []).append(times[metric])
-    return {key: math.fsum(numbers) / len(numbers) for key, numbers in values.items()}
+    return {
+        (dataset, label): math.fsum(numbers) / len(numbers)
+        for (dataset, label, name), numbers in results.collected(TrainingTimes).seconds.items()
+        if name == metric
+    }

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confml.measures.prediction import SCORE_NAMES, Prediction, per_class_extra
+from confml.measures import Case
+from confml.measures.prediction import SCORE_NAMES, per_class_extra
 from confml.measures.regions import reasons
+from confml.report.archives import open_table
+from confml.report.calibration_parts import case_of
 from confml.report.files import field, numbers, quoted, safe_name, safe_names
 from confml.report.sections.base import Columns, Item, PrintedTable, Section
 
@@ -27,6 +30,9 @@ PRINTED_ROWS, PRINTED_CLASSES = 5, 4
 
 class Regions(Section):
     """The prediction of every test example: one file per finished cell, or per view of it.
+
+    A run of more than 200 cells has the same files as members of ``regions.zip``. In Python,
+    ``confml.load_run(folder).regions(...)`` reads the predictions of any run.
 
     ``row`` is the number of the row from 0: in the test part for a fixed split, else in the whole data set,
     after ``missing: drop`` left out rows. It joins the tables of one split. ``line`` is the line of the file
@@ -50,7 +56,7 @@ class Regions(Section):
         stem = f"regions/{self._paths[result.cell.key].as_posix()}"
         for view, prediction in result.views.items():
             levels = self.results.config.levels
-            header, columns = region_table(prediction, result.truth, result.rows, levels)
+            header, columns = region_table(case_of(result, prediction), result.rows, levels)
             header, columns = self._with_origins(result, header, columns)
             yield Columns(f"{stem}{view_ending(view, result.views)}", header, columns)
 
@@ -93,12 +99,11 @@ class Regions(Section):
         view = next((name for name, prediction in views.items() if prediction.has_regions), None)
         if view is None or len(views[view]) == 0:
             return None
-        path = self.folder / "regions" / self._paths[cell.key]
-        path = path.with_name(path.name + view_ending(view, views))
-        if not path.exists():
-            return None
-        with path.open(encoding="utf-8", newline="") as file:
-            return path, list(islice(csv.reader(file), PRINTED_ROWS + 1))
+        path = f"regions/{self._paths[cell.key].as_posix()}{view_ending(view, views)}"
+        with open_table(self.folder, path) as file:
+            if file is None:
+                return None
+            return self.folder / path, list(islice(csv.reader(file), PRINTED_ROWS + 1))
 
     @cached_property
     def _paths(self) -> dict[str, Path]:
@@ -125,9 +130,7 @@ def region_paths(results: RunResults) -> dict[str, Path]:
     return paths
 
 
-def region_table(
-    prediction: Prediction, truth: np.ndarray, rows: np.ndarray, levels: Sequence[float]
-) -> tuple[list[str], list[list[str]]]:
+def region_table(case: Case, rows: np.ndarray, levels: Sequence[float]) -> tuple[list[str], list[list[str]]]:
     """Return header and columns (of finished CSV fields) of one view's table; n rows in the given order.
 
     ``row,label,prediction,confidence,credibility``; ``p[<class>]`` (``prob[<class>]`` for probabilities and
@@ -137,12 +140,13 @@ def region_table(
     label is escaped with a backslash. Margins have no regions, and only p-values have a credibility.
     """
     header = ["row", "label", "prediction", "confidence", "credibility"]
+    prediction = case.prediction
     credibility = prediction.credibility
     columns = [
         [str(row) for row in np.asarray(rows).tolist()],
-        [field(label) for label in truth.tolist()],
+        [field(label) for label in case.truth.tolist()],
         [field(label) for label in prediction.labels.tolist()],
-        numbers(prediction.confidence),
+        numbers(case.confidence),
         [""] * len(prediction) if credibility is None else numbers(credibility),
     ]
     classes = [str(label) for label in prediction.classes.tolist()]
@@ -153,7 +157,7 @@ def region_table(
         columns += [numbers(values) for values in prediction.extra[name].T]
     if prediction.has_regions:
         for level in map(float, levels):
-            region = prediction.region(level)
+            region = case.region(level)
             header += [f"region@{level!r}", f"reason@{level!r}"]
             columns += [region_fields(region, classes), reasons(region).tolist()]
     return header, columns

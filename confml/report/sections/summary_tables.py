@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from confml.report.files import safe_name
 from confml.report.sections.base import Document, Item, Section, Table
+from confml.report.standings import SplitSizes
 from confml.report.summary_tables import summary_tables
 from confml.report.table_formats import CSV_HEADER, csv_rows, document, latex, markdown
 
@@ -26,6 +27,7 @@ class SummaryTables(Section):
         "tables/results.csv": "error and regions of all methods, best and significance; also md, tex, json",
         "tables/acceptance.csv": "accepted predictions at each threshold; also md, tex, json",
     }
+    collectors = (SplitSizes,)
 
     def items(self) -> Iterator[Item]:
         for table in summary_tables(self.results):

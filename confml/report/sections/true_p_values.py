@@ -15,7 +15,8 @@ import numpy as np
 
 from confml.measures import Case
 from confml.measures.martingales import is_online
-from confml.measures.validity import has_counts, required_smoothed_p_values, smoothing_taus
+from confml.measures.validity import has_counts, required_smoothed_p_values, taus_of
+from confml.report.calibration_parts import case_of
 from confml.report.files import field, numbers
 from confml.report.sections.base import Columns, Item, Section
 from confml.report.sections.regions import region_paths, view_ending
@@ -36,7 +37,7 @@ class TruePValues(Section):
 
     def add(self, result: CellResult) -> Iterator[Item]:
         for view, prediction in result.views.items():
-            case = Case(prediction, result.truth)
+            case = case_of(result, prediction)
             if has_counts(prediction) and not is_online(case):
                 path = f"p-values/{self._paths[result.cell.key].as_posix()}{view_ending(view, result.views)}"
                 yield Columns(path, *p_value_table(case, result.rows))
@@ -73,7 +74,7 @@ def count_columns(case: Case) -> list[Sequence[str]]:
     ``smoothed: true``.
     """
     prediction, extra = case.prediction, case.prediction.extra
-    taus = smoothing_taus(prediction)
+    taus = taus_of(case)
     empty = [""] * len(case.truth)
     if not {"n_greater", "n_equal"} <= set(extra):
         return [empty, empty, empty if taus is None else numbers(taus), empty]

@@ -1,0 +1,116 @@
+"""`MetricRows`: every metric of every finished cell of a run, in little memory."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, overload
+
+from confml.measures import rows_of
+from confml.report.calibration_parts import case_of
+from confml.report.collectors import Collector
+
+if TYPE_CHECKING:
+    from confml.runner.plan import Cell
+    from confml.runner.results import CellResult
+
+Name = tuple[str, str, float | None]  # view, metric, level
+
+
+class MetricRow(NamedTuple):
+    """One metric of one view of one cell. ``view`` is empty for a method's own quantities.
+
+    level: the significance level of a region metric, the threshold of an acceptance metric, else None.
+    """
+
+    cell: Cell
+    view: str
+    metric: str
+    level: float | None
+    value: float
+
+
+class CellMetrics(NamedTuple):
+    """The metrics of one cell: names and values in the order of ``metrics.csv``.
+
+    places: the place of each name, the last one of several. Cells with the same names share them.
+    """
+
+    cell: Cell
+    names: tuple[Name, ...]
+    places: Mapping[Name, int]
+    values: array[float]
+
+    def value(self, view: str, metric: str, level: float | None) -> float | None:
+        """Return one value; None if the cell does not have the metric."""
+        place = self.places.get((view, metric, level))
+        return None if place is None else self.values[place]
+
+    @property
+    def views(self) -> list[str]:
+        """Names of the views."""
+        return [view for view in dict.fromkeys(name[0] for name in self.names) if view]
+
+
+class MetricRows(Sequence[MetricRow]):
+    """The rows of ``metrics.csv``. `cells` has those of each cell together."""
+
+    def __init__(self) -> None:
+        self.cells: list[CellMetrics] = []
+        self._ends: list[int] = []  # number of rows up to each cell
+        self._names: dict[tuple[Name, ...], tuple[tuple[Name, ...], dict[Name, int]]] = {}
+
+    def append(self, cell: Cell, names: Sequence[Name], values: Sequence[float]) -> None:
+        """Add the rows of a cell."""
+        given = tuple(names)
+        if given not in self._names:
+            self._names[given] = given, {name: place for place, name in enumerate(given)}
+        self.cells.append(CellMetrics(cell, *self._names[given], array("d", values)))
+        self._ends.append(len(self) + len(given))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def __iter__(self) -> Iterator[MetricRow]:
+        for one in self.cells:
+            for name, value in zip(one.names, one.values, strict=True):
+                yield MetricRow(one.cell, *name, value)
+
+    @overload
+    def __getitem__(self, place: int) -> MetricRow: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[MetricRow]: ...
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            return list(self)[place]
+        number = range(len(self))[place]
+        at = bisect_right(self._ends, number)
+        one, own = self.cells[at], number - (self._ends[at - 1] if at else 0)
+        return MetricRow(one.cell, *one.names[own], one.values[own])
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+class Metrics(Collector):
+    """Every metric of every finished cell: those of `confml.measures`, then those of the method."""
+
+    def __init__(self, results):
+        super().__init__(results)
+        self.rows = MetricRows()
+
+    def add(self, result: CellResult) -> None:
+        names: list[Name] = []
+        values: list[float] = []
+        levels, thresholds = tuple(self.results.config.levels), tuple(self.results.config.thresholds)
+        for view, prediction in result.views.items():
+            case = replace(case_of(result, prediction), levels=levels, thresholds=thresholds)
+            for row in rows_of(case):
+                names.append((view, row.metric, row.level))
+                values.append(row.value)
+        for metric, value in sorted(result.fit_metrics.items()):
+            names.append(("", metric, None))
+            values.append(float(value))
+        self.rows.append(result.cell, names, values)

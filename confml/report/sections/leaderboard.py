@@ -1,0 +1,319 @@
+"""All methods by error, selective risk, certificates, regions, calibration and time: ``leaderboard.csv``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from confml.report.calibration_parts import case_of
+from confml.report.captions import setting_text
+from confml.report.leaderboard import Column, Entry, Leaderboard, RankedColumn, coverage_name, order
+from confml.report.sections.base import Document, Item, Note, Picture, PrintedTable, Section, Table
+from confml.report.sections.certified import DELTA, RISKS, certified_splits
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+COVERAGES = (0.9, 0.8)
+OF_SUMMARY = ("error", "augrc", "ece", "log_loss", "brier")
+HEADER = (
+    *("column", "method", "view", "datasets", "mean", "median", "mean_rank", "critical_difference"),
+    *("near_best", "datasets_low"),
+)
+
+
+class LeaderboardSection(Section):
+    """``leaderboard.csv``: means and mean ranks of all methods over the data sets, one row per column.
+
+    mean, median: over the data sets, of the means over the splits. mean_rank: 1 for the best; regions whose
+    coverage is too low on a data set are ranked last there. critical_difference: of Nemenyi's test at level
+    0.05. near_best: whether the mean rank is within it of the best one. datasets_low: for the coverage, the
+    number of data sets on which it is below 1 - level by more than two standard errors of the splits.
+
+    ``leaderboard-datasets.csv`` has the values by data set, ``tables/leaderboard`` the mean ranks as a table
+    for a paper, and ``figures/leaderboard`` draws them.
+    """
+
+    name = "leaderboard"
+    place = 155
+    needs = "leaderboard: true in the config"
+    files = {
+        "leaderboard.csv": "all methods by error, selective risk, certificates, regions, calibration, time",
+        "leaderboard-datasets.csv": "the same by data set",
+        "tables/leaderboard.md": "mean ranks of all methods; also tex",
+        "figures/leaderboard": "mean ranks of all methods by every column",
+    }
+
+    def __init__(self, results: RunResults, folder: Path):
+        super().__init__(results, folder)
+        levels = results.config.levels
+        self.level = 0.05 if 0.05 in levels else (levels[0] if levels else None)
+        datasets = list(dict.fromkeys(cell.dataset for cell in results.cells))
+        self.board = Leaderboard(columns(self.level), datasets)
+        self._ranked: list[RankedColumn] | None = None
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        return bool(getattr(results.config, "leaderboard", False))
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        cell = result.cell
+        label = self.results.label(cell)
+        seconds = result.fit_seconds + result.predict_seconds
+        seconds += result.tuning["seconds"] if result.tuning else 0.0
+        for view, prediction in result.views.items():
+            if not len(prediction):
+                continue
+            entry = Entry(label, view if len(result.views) > 1 else "")
+            self.board.add("seconds", entry, cell.dataset, seconds)
+            case = case_of(result, prediction)
+            curve = case.curve
+            if curve is None:
+                continue
+            for share in COVERAGES:
+                risk = float(curve.risk_at_coverage(share))
+                self.board.add(f"risk_at_{share:g}", entry, cell.dataset, risk)
+            if len(prediction) >= 2:
+                for one in certified_splits(result, view, case):
+                    self.board.add(f"certified_at_{one.risk:g}", entry, cell.dataset, one.coverage)
+        yield from ()
+
+    def items(self) -> Iterator[Item]:
+        self._add_metrics()
+        ranked = self.ranked
+        if not ranked:
+            return
+        yield Table("leaderboard.csv", HEADER, list(_rows(ranked)))
+        yield Table(
+            "leaderboard-datasets.csv",
+            ("column", "dataset", "method", "view", "value"),
+            [
+                (one.column.name, dataset, *entry, float(one.values[row, place]))
+                for one in ranked
+                for row, dataset in enumerate(one.datasets)
+                for place, entry in enumerate(one.entries)
+            ],
+        )
+        setting = setting_text(self.results)
+        yield Document("tables/leaderboard.md", markdown(ranked, setting))
+        yield Document("tables/leaderboard.tex", latex(ranked, setting))
+        if any(one.ranks is not None for one in ranked):
+            from confml.report.figures.rank_table import draw
+
+            caption = (
+                "Mean ranks of the methods over the data sets, 1 is best. Dark cells are the best ones. "
+                "A dot marks mean ranks within Nemenyi's critical difference (level 0.05) of the best one of "
+                "the column. Empty cells: the measure needs probabilities. "
+                f"Rows are sorted by the mean rank of the error. {setting}"
+            )
+            yield Picture(
+                "figures/leaderboard", lambda: draw(ranked), "leaderboard of all data sets", caption
+            )
+        missing = sorted(
+            {entry.label for one in ranked for entry in one.left_out if one.column.name == "error"}
+        )
+        if missing:
+            yield Note(
+                f"leaderboard: {', '.join(missing)}: not ranked, because results on data sets are missing"
+            )
+
+    @property
+    def ranked(self) -> list[RankedColumn]:
+        if self._ranked is None:
+            self._ranked = self.board.ranked()
+        return self._ranked
+
+    def _add_metrics(self) -> None:
+        """Add the columns that ``metrics.csv`` has."""
+        wanted: dict[tuple[str, float | None], str] = {(name, None): name for name in OF_SUMMARY}
+        if self.level is not None:
+            wanted["coverage", self.level] = coverage_name(self.level)
+            wanted["mean_region_size", self.level] = "region_size"
+        views: dict[str, set[str]] = {}
+        for row in self.results.metrics:
+            if row.view:
+                views.setdefault(row.cell.key, set()).add(row.view)
+        for row in self.results.metrics:
+            column = wanted.get((row.metric, row.level))
+            if row.view and column is not None:
+                view = row.view if len(views[row.cell.key]) > 1 else ""
+                entry = Entry(self.results.label(row.cell), view)
+                self.board.add(column, entry, row.cell.dataset, row.value)
+
+    def printed(self) -> Iterator[PrintedTable]:
+        shown = [one for one in self.ranked if one.column.name in ("error", "risk_at_0.9", "seconds")]
+        ranks = {
+            one.column.heading: dict(zip(one.entries, one.ranks.mean_ranks.tolist(), strict=True))
+            for one in shown
+            if one.ranks is not None
+        }
+        if ranks:
+            rows = [
+                (name_of(entry), *(_number(own.get(entry)) for own in ranks.values()))
+                for entry in order(self.board.entries, shown[0])
+            ]
+            yield PrintedTable("Leaderboard: mean ranks, 1 is best", ("method", *ranks), rows, right=1)
+
+
+def columns(level: float | None) -> list[Column]:
+    """Return the columns of the leaderboard. level: significance level of the regions, None without."""
+    found = [
+        Column("error", "error", "share of wrong predictions", "lower"),
+        *(
+            Column(
+                f"risk_at_{share:g}",
+                f"risk at {share:.0%} coverage",
+                f"error rate of the {share:.0%} most confident predictions",
+                "lower",
+            )
+            for share in COVERAGES
+        ),
+        Column("augrc", "AUGRC", "area under the generalised risk-coverage curve", "lower", per_cent=False),
+        *(
+            Column(
+                f"certified_at_{risk:g}",
+                f"certified at {risk:.0%} risk",
+                f"accepted share of new examples at a threshold whose risk is at most {risk:g} with "
+                f"probability {1 - DELTA:g}; 0 where none can be certified",
+                "higher",
+            )
+            for risk in sorted(RISKS, reverse=True)
+        ),
+    ]
+    if level is not None:
+        found += [
+            Column(
+                coverage_name(level),
+                f"coverage at level {level:g}",
+                f"share of regions at level {level:g} that contain the true label",
+                None,
+                level=level,
+            ),
+            Column(
+                "region_size",
+                f"region size at level {level:g}",
+                f"mean number of labels of the regions at level {level:g}",
+                "lower",
+                per_cent=False,
+                level=level,
+            ),
+        ]
+    return [
+        *found,
+        Column("ece", "ECE", "expected calibration error of the confidence", "lower", per_cent=False),
+        Column("log_loss", "log loss", "mean of -ln p of the true label", "lower", per_cent=False),
+        Column("brier", "Brier score", "mean squared error of the probabilities", "lower", per_cent=False),
+        Column(
+            "seconds", "seconds", "inner selection, fit and prediction of one split", "lower", per_cent=False
+        ),
+    ]
+
+
+def name_of(entry: Entry) -> str:
+    """Return the name of an entry in tables and figures."""
+    return f"{entry.label}, {entry.view}" if entry.view else entry.label
+
+
+def _rows(ranked: list[RankedColumn]) -> Iterator[tuple]:
+    for one in ranked:
+        means, medians = one.means.tolist(), one.medians.tolist()
+        for place, entry in enumerate(one.entries):
+            rank = width = near = None
+            if one.ranks is not None:
+                rank, width = float(one.ranks.mean_ranks[place]), one.ranks.critical_difference
+                near = one.near_best(place)
+            low = None if one.low is None else int(one.low[place])
+            yield (
+                *(one.column.name, *entry, len(one.datasets), means[place], medians[place]),
+                *(rank, width, near, low),
+            )
+
+
+# ---- tables for a paper
+
+
+def _cells(ranked: list[RankedColumn]) -> tuple[list[str], list[list[tuple[str, bool, bool]]], list[str]]:
+    """Return headings, rows of (text, best, near best), and notes."""
+    entries = list(dict.fromkeys(entry for one in ranked for entry in one.entries))
+    rows = []
+    for entry in order(entries, next((one for one in ranked if one.column.name == "error"), None)):
+        row = [(name_of(entry), False, False)]
+        for one in ranked:
+            if entry not in one.entries:
+                row.append(("", False, False))
+                continue
+            place = one.entries.index(entry)
+            value = _value(float(one.typical[place]), one.column)
+            if one.ranks is None:
+                low = int(one.low[place]) if one.low is not None else 0
+                row.append((f"{value} ({low} low)" if low else value, False, False))
+            else:
+                rank = one.ranks.mean_ranks[place]
+                row.append((f"{rank:.2f} ({value})", one.best(place), one.near_best(place)))
+        rows.append(row)
+    notes = [
+        "Mean rank over the data sets, 1 is best, and in parentheses the mean value (seconds: the median); "
+        "shares in per cent.",
+        "Bold: best mean rank; +: within Nemenyi's critical difference of it (level 0.05).",
+    ]
+    if any(one.low is not None for one in ranked):
+        notes.append(
+            "Low: number of data sets on which the coverage is too small by more than two standard errors; "
+            "regions are ranked last there."
+        )
+    notes += [f"{one.column.heading}: {one.column.about}, {len(one.datasets)} data sets." for one in ranked]
+    return ["method", *(one.column.heading for one in ranked)], rows, notes
+
+
+def markdown(ranked: list[RankedColumn], setting: str) -> str:
+    """Return the leaderboard as GitHub Markdown."""
+    headings, rows, notes = _cells(ranked)
+
+    def text(value: str, best: bool, near: bool) -> str:
+        value = value.replace("|", "\\|")
+        return f"**{value}**" if best else f"{value} +" if near else value
+
+    lines = ["## Leaderboard", "", "| " + " | ".join(headings) + " |"]
+    lines.append("| --- |" + " ---: |" * (len(headings) - 1))
+    lines += ["| " + " | ".join(text(*cell) for cell in row) + " |" for row in rows]
+    return "\n".join([*lines, "", *(f"- {note}" for note in [setting, *notes])]) + "\n"
+
+
+def latex(ranked: list[RankedColumn], setting: str) -> str:
+    """Return the leaderboard for LaTeX with booktabs, on its side."""
+    from confml.report.table_formats import latex_text
+
+    headings, rows, notes = _cells(ranked)
+
+    def text(value: str, best: bool, near: bool) -> str:
+        value = latex_text(value)
+        return f"\\textbf{{{value}}}" if best else f"{value}$^+$" if near else value
+
+    caption = latex_text(" ".join(["Leaderboard.", setting, *notes]))
+    lines = [
+        "% needs the packages booktabs and rotating",
+        "\\begin{sidewaystable}\\tiny",
+        f"\\caption{{{caption}}}\\label{{tab:leaderboard}}",
+        f"\\begin{{tabular}}{{l{'r' * (len(headings) - 1)}}}",
+        "\\toprule",
+        " & ".join(map(latex_text, headings)) + " \\\\",
+        "\\midrule",
+        *(" & ".join(text(*cell) for cell in row) + " \\\\" for row in rows),
+        "\\bottomrule",
+        "\\end{tabular}",
+        "\\end{sidewaystable}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: float, column: Column) -> str:
+    if math.isnan(value):
+        return "-"
+    return f"{100 * value:.2f}" if column.per_cent else f"{value:.3g}"
+
+
+def _number(value: Any) -> str:
+    return "" if value is None else f"{value:.2f}"

@@ -1,0 +1,101 @@
+"""`ShortTable`: error and regions of a run at one level, which ``confml run`` prints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from confml.report.captions import setting_text
+from confml.report.standings import Line, Standings, standings_of
+from confml.report.summary_tables import Column, mark_of, standing_text
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+
+ROWS, BEST = 40, 3  # longer short tables have the best methods of each data set only
+SHORT_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class ShortTable:
+    """Headings, rows of texts (data set, method, view, numbers), and the lines of the legend."""
+
+    headings: list[str]
+    rows: list[list[str]]
+    legend: list[str]
+
+
+def short_table(results: RunResults) -> ShortTable:
+    """Return error and regions at one level, one row per view.
+
+    With more than `ROWS` rows it has the `BEST` methods of each data set. Without finished cells it is empty.
+    """
+    if results.stored is not None:
+        return results.stored.table
+    standings = standings_of(results)
+    if not standings.lines:
+        return ShortTable([], [], [])
+    level = short_level(results)
+    columns = [Column("error", "error", by_level=False)]
+    if level is not None:
+        columns += [Column("coverage", "coverage"), Column("mean_region_size", "set size", per_cent=False)]
+        columns += [Column("one_class", "singleton rate")]
+    lines = standings.in_config_order()
+    shown = _best_lines(standings, lines) if len(lines) > ROWS else lines
+    rows = []
+    for line in shown:
+        cells = []
+        for column in columns:
+            found = standings.of(line, column.metric, level if column.by_level else None)
+            text = standing_text(found, column, with_sd=not column.by_level)
+            cells.append(f"{text} {mark_of(found) or ' '}" if column.metric == "error" else text)
+        rows.append([*line, *cells])
+    kept = [place for place in range(len(columns) + 3) if place < 4 or any(row[place] for row in rows)]
+    headings = ["data set", "method", "view", *(column.heading for column in columns)]
+    return ShortTable(
+        [headings[place] for place in kept],
+        [[row[place] for place in kept] for row in rows],
+        _legend(standings, shown, level if len(kept) > 4 else None),
+    )
+
+
+def short_level(results: RunResults) -> float | None:
+    """Return the level of the short table: the one of the config that is closest to 0.05."""
+    levels = [float(level) for level in results.config.levels]
+    return min(levels, key=lambda level: (abs(level - SHORT_LEVEL), level)) if levels else None
+
+
+def _best_lines(standings: Standings, lines: Sequence[Line]) -> list[Line]:
+    kept = []
+    for dataset in dict.fromkeys(line.dataset for line in lines):
+        own = [line for line in lines if line.dataset == dataset]
+        errors = {line: one.mean for line in own if (one := standings.of(line, "error"))}
+        best = sorted(errors, key=lambda line: (math.isnan(errors[line]), errors[line]))[:BEST]
+        kept += [line for line in own if line in best]
+    return kept
+
+
+def _legend(standings: Standings, shown: Sequence[Line], level: float | None) -> list[str]:
+    found = [one for line in standings.lines if (one := standings.of(line, "error"))]
+    sd = " ± sd over splits" if any(one.n > 1 for one in found) else ""
+    lines = [setting_text(standings.results), f"error: mean in %{sd}; + lowest error of the data set"]
+    if level is not None:
+        lines.append(
+            f"regions at significance level {level:g}: coverage and singleton rate in %, set size in labels"
+        )
+    if any(not math.isnan(one.p_value) for one in found):
+        worse = sum(one.worse for one in found)
+        tested = sum(not math.isnan(one.p_value) for one in found)
+        lines.append(
+            f"significance: * marks errors significantly above the lowest, {worse} of {tested} "
+            f"({standings.test_text()})"
+        )
+    else:
+        lines.append("significance: not tested; a test needs two methods on the same test examples")
+    if len(shown) < len(standings.lines):
+        lines.append(
+            f"the {BEST} lowest errors of each data set; --all prints all {len(standings.lines)} rows"
+        )
+    return lines
