@@ -16,7 +16,6 @@ from confml.runner.results import CellResult
 from confml.runner.run import run_state
 from confml.runner.store import Store
 
-
 KEPT = 1 << 27  # bytes of cells that are kept for figures
 
 
