@@ -17,13 +17,16 @@ REPORT := $(if $(SHARD),:,$(CONFML) report)
 LIST   := $(if $(SHARD),:,ls)
 
 .DELETE_ON_ERROR:
-.PHONY: run test bench fuzz lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
+.PHONY: run test test-all bench fuzz lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
 
 run: $(VENV)/installed  ## install, and run the quick start
 	@$(RUN) configs/quickstart.yaml
 
 test: $(VENV)/installed-dev  ## install for development, and run the tests
 	@$(VENV)/bin/python -m pytest -n auto --dist worksteal $(PYTEST)
+
+test-all: $(VENV)/installed-dev  ## the same, with all cases and draws
+	@$(VENV)/bin/python -m pytest -n auto --dist worksteal --exhaustive $(PYTEST)
 
 # ---- tables of the papers, on the real data (confml data fetch, or CONFML_DATA)
 
@@ -49,6 +52,14 @@ table-tcm-nn: $(VENV)/installed  ## tables 1 to 3 of Proedrou et al. 2002
 	@$(REPORT) $(TCM_OUT) --out results/reference/tcm-nn \
 	  --table tcm-nn-table1 --table tcm-nn-table2 --table tcm-nn-table3
 	$(call keep,tcm-nn,$(TCM_OUT))
+
+# Label-conditional, split and cross-conformal prediction on satellite, TCM-SVM, and k-NN by other distances (minutes).
+TCM_MORE := satellite-conformal tcm-svm tcm-nn-statlog-distances
+TCM_METRICS := error,coverage,mean_region_size,one_class
+.PHONY: table-tcm-nn-more
+table-tcm-nn-more: $(VENV)/installed  ## other conformal predictors, and k-NN by other distances
+	@for name in $(TCM_MORE); do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
+	$(call keep,tcm-nn/more,$(addprefix results/,$(TCM_MORE)),$(TCM_METRICS))
 
 # van den Burg & Hero 2017, tables 1 to 4 and figure 7. SCALE=small: sets under 6,000 rows, shorter grids: 19 minutes on
 # 2 cores; SCALE=laptop: all sets and the paper's grids by exact paths, some hours; SCALE=full: the paper's cold fits,
@@ -89,6 +100,18 @@ table-bayes-knn: runs-bayes-knn  ## tables 1 to 3 of Krzanowski et al. 2006 (SCA
 	  $(foreach number,1 2 3,--table bayesian-knn-table$(number))
 	$(call keep,$(notdir $(BAYES_KNN)),$(BAYES_KNN)/*,aurc)
 
+# Settings that might explain table 2 of Krzanowski et al. (some minutes), five chains on wine, leave-one-out.
+.PHONY: table-bayes-knn-settings
+SETTINGS := results/bayes-knn-settings
+table-bayes-knn-settings: $(VENV)/installed  ## other settings of Bayesian k-NN, for table 2 of Krzanowski et al. 2006
+	@$(RUN) configs/bayes-knn-settings.yaml --quiet --out $(SETTINGS)/thirds
+	@$(RUN) configs/bayes-knn-settings.yaml --quiet --out $(SETTINGS)/synthetic $(FIVE_GAUSSIANS)
+	@$(RUN) configs/bayes-knn-settings.yaml --quiet --out $(SETTINGS)/first-rows $(FIRST_ROWS)
+	@$(RUN) configs/bayes-knn-chains.yaml --quiet --out $(SETTINGS)/chains
+	@$(RUN) configs/leave-one-out.yaml --quiet --out $(SETTINGS)/leave-one-out
+	@$(if $(SHARD),: )$(REPRODUCTION) results/reference/bayes-knn-settings --of $(SETTINGS)/* --matching \
+	  --keep error,log_loss,k_mean,rhat --command 'make $@' >&2
+
 # Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes), and a
 # comparison with the numbers in the paper.
 .PHONY: figure-transduction figure-version-space
@@ -98,6 +121,14 @@ figure-transduction: $(VENV)/installed  ## figure 2 of Graepel et al., Bayesian 
 	  --table transduction-figure2
 	$(call keep,transduction,$(addprefix results/transduction-,thyroid heart),error,--figures)
 	@$(LIST) results/transduction-*/figures/*.png
+
+# The same data: training errors allowed, expectation propagation with a PAC-Bayesian bound, Bayes point machine
+# (minutes).
+.PHONY: table-transduction-variants
+VARIANT_METRICS := error,aurc,log_loss,error_at_one,log_volume,gibbs_bound
+table-transduction-variants: $(VENV)/installed  ## variants of Bayesian transduction, and a PAC-Bayesian bound
+	@for name in thyroid heart; do $(RUN) configs/transduction-$$name-variants.yaml --quiet || exit $$?; done
+	$(call keep,transduction/variants,$(addprefix results/transduction-,thyroid-variants heart-variants),$(VARIANT_METRICS))
 
 # The same, figure 1: data space and version space of a toy set, and the labellings of a working set (synthetic data).
 figure-version-space: $(VENV)/installed  ## figure 1 of Graepel et al.
@@ -139,6 +170,16 @@ figure-bayes-error: $(VENV)/installed  ## figures 1 to 4 of van den Burg and Her
 	  --out $(BAYES_ERROR)/figure-3-$$name || exit $$?; done
 	@$(CONFML) bayes-error krkopt-smartsvm --classifier gen-svm --quiet --out $(BAYES_ERROR)/figure-4
 	@$(LIST) $(BAYES_ERROR)/*/figures/*.png
+
+# Every Bayes error estimator where the Bayes error is known, 2 to 50 features, 100 to 10,000 rows (about 10 minutes).
+ESTIMATORS := results/bayes-error-estimators
+.PHONY: table-bayes-error
+table-bayes-error: $(VENV)/installed  ## Bayes error estimators compared where the Bayes error is known
+	@$(if $(SHARD),echo "table-bayes-error has no parts; run it without SHARD" >&2; exit 2)
+	@OMP_NUM_THREADS=1 $(CONFML) bayes-error-estimators $(if $(JOBS),--jobs $(JOBS)) --out $(ESTIMATORS)
+	@mkdir -p results/reference/bayes-error/figures
+	@cp $(ESTIMATORS)/*.csv results/reference/bayes-error
+	@cp $(ESTIMATORS)/figures/*.svg results/reference/bayes-error/figures
 
 # Proedrou et al., section 3: credibility of test images of absent classes (a minute).
 .PHONY: figure-absent-class
@@ -230,6 +271,13 @@ figure-classical-noise: $(VENV)/installed  ## chapter 3: label noise, irrelevant
 	$(call against,knn-irrelevant,noise.irrelevant,error)
 	$(call vary,bayes-limit,datasets.0.distance,0.25 0.5 1 1.5 2 3 4)
 	$(call against,bayes-limit,bayes-error,error)
+
+# Chapter 3: the pies, other distances, votes of a teacher (a minute; iris to digits, and files of ionosphere, pima,
+# sonar and vehicle).
+.PHONY: figure-classical-distances
+figure-classical-distances: $(VENV)/installed  ## chapter 3: the pies, other distances, votes of a teacher
+	@for name in pies distances teacher; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
+	$(call keep,kubat/distances,$(addprefix results/classical-,pies distances teacher),error,--figures)
 
 # Chapter 4: perceptron and WINNOW.
 figure-classical-linear: $(VENV)/installed  ## chapter 4: perceptron and WINNOW

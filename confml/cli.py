@@ -13,6 +13,7 @@ import click
 
 from confml import __version__
 from confml.commands.bayes_error import bayes_error
+from confml.commands.bayes_error_estimators import bayes_error_estimators
 from confml.commands.bayes_error_trials import bayes_error_trials
 from confml.commands.compare import compare
 from confml.commands.data import data
@@ -63,6 +64,7 @@ for command in (
     predict,
     bayes_error,
     bayes_error_trials,
+    bayes_error_estimators,
     data,
     methods,
     describe,

@@ -6,9 +6,11 @@ and ``confml COMMAND --help``.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 Json = Mapping[str, Any]
@@ -252,7 +254,41 @@ def api_page() -> str:
     return _page(lines)
 
 
+def configs_page() -> str:
+    """Return all configs of the repository: what each shows, its data sets and its methods."""
+    import yaml
+
+    lines = [
+        "# Configs",
+        "",
+        "Configs of the repository, in `configs/`. Each begins with a comment on what it shows.",
+        "Run one with `confml run configs/NAME.yaml`; `make help` lists the targets that run several.",
+        "",
+    ]
+    root = Path(__file__).parents[1] / "configs"
+    for folder in (root, root / "classical", root / "gallery"):
+        lines += [
+            f"## {folder.relative_to(root.parent)}",
+            "",
+            "| config | shows | methods |",
+            "| --- " * 3 + "|",
+        ]
+        for path in sorted(folder.glob("*.yaml")):
+            text = path.read_text(encoding="utf-8")
+            comment = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines())
+            about = " ".join(line.lstrip("# ") for line in comment)
+            methods = dict.fromkeys(
+                one if isinstance(one, str) else one["name"]
+                for one in yaml.safe_load(text).get("methods", [])
+            )
+            names = ", ".join(_code(name) for name in methods)
+            lines.append(f"| {_code(path.stem)} | {_cell(about)} | {names} |")
+        lines.append("")
+    return _page(lines)
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
+    "reference/configs.md": configs_page,
     "reference/config.md": config_page,
     "reference/commands.md": commands_page,
     "reference/methods.md": methods_page,

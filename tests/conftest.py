@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption("--exhaustive", action="store_true", help="run every trial at full strength")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out the cases marked `exhaustive`, of which shorter ones of the same test remain."""
+    if not config.getoption("--exhaustive"):
+        left_out = [item for item in items if item.get_closest_marker("exhaustive")]
+        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+        config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture(scope="session")
+def exhaustive(request) -> bool:
+    """Whether trials run at full strength (``make test-all``), or with fewer draws of the same kind."""
+    return request.config.getoption("--exhaustive")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -17,6 +36,22 @@ def one_blas_thread():
 
     with threadpool_limits(1):
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_workers():
+    """Runs in the process of the tests have forked workers: no new interpreter imports confml each time."""
+    if sys.platform != "linux":
+        yield None
+        return
+    from processes import fork_worker_server
+
+    from confml.runner import workers
+
+    new_interpreter = workers._interpreter
+    workers._interpreter = fork_worker_server
+    yield new_interpreter
+    workers._interpreter = new_interpreter
 
 
 @pytest.fixture

@@ -34,15 +34,14 @@ def smallest_ranks(tree, rank):
 
 
 @kernel
-def nearest_lists(tree, rank, first, k):
-    """The k first edges at each position: squared distances (n, k), ascending, and the other ends (n, k),
-    -1 where there are no more."""
-    n, leaves = len(rank), len(tree.members)
-    d2, ends = np.full((n, k), FAR), np.full((n, k), np.int32(-1), np.int32)
+def fill_nearest_lists(tree, rank, first, begin, stop, d2, ends):
+    """Fill in the k first edges at positions begin..stop-1: squared distances (n, k), ascending, and the
+    other ends (n, k), -1 where there are no more."""
+    k, leaves = d2.shape[1], len(tree.members)
     nodes, gaps, out = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
     near, other, numbers = np.empty(k), np.empty(k, np.int32), np.empty(k, np.int64)
     root = len(first) - 1
-    for i in range(n):
+    for i in range(begin, stop):
         near[:], other[:], numbers[:] = FAR, -1, LAST
         bound, last = FAR, LAST
         nodes[0], gaps[0] = root, 0.0
@@ -73,7 +72,6 @@ def nearest_lists(tree, rank, first, k):
                 bound, last = near[k - 1], numbers[k - 1]
         for e in range(k):
             d2[i, e], ends[i, e] = near[e], other[e]
-    return d2, ends
 
 
 @kernel

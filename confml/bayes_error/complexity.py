@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from confml.bayes_error import _kernels_nearest as kernels
+from confml.bayes_error._kernels_lists import lists_of_block
+from confml.bayes_error.neighbour_lists import for_each_block
 from confml.bayes_error.points import lay_out
 from confml.bayes_error.shared_trees import WholeTrees, check_problem, count_crossings
 from confml.errors import ConfigError
-
-HELD = 1 << 24
-"""Distances in memory at the same time (float32)."""
 
 FORMULAS = {
     "N1": "share of rows at an end of an edge between classes in the first minimal spanning tree",
@@ -49,6 +48,7 @@ class Neighbours:
     first_is_own: np.ndarray
     nearer: np.ndarray
     as_near: np.ndarray
+    lists: np.ndarray | None = None
 
 
 def complexity_measures(X, y) -> dict[str, Measure]:
@@ -155,26 +155,31 @@ def cover_hart_bound(error: float, n_classes: int) -> float:
     return top * (1 - np.sqrt(max(1 - error / top, 0.0)))
 
 
-def nearest_rows(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Neighbours:
+def nearest_rows(X: np.ndarray, codes: np.ndarray, n_classes: int, k: int = 0) -> Neighbours:
     """Return the nearest neighbours of each row of X (n, d), finite, with class codes (n,).
 
     own, other: distance to the nearest row of the own and of another class (inf if there is none);
     first_is_own: whether the nearest row (smallest number for ties) is of the own class; nearer, as_near:
     number of other rows of the own class that are nearer than the nearest row of another class, and equally
-    near. Distances are compared exactly, as directly summed differences; float32 products only exclude pairs.
+    near; lists (n, k): see `neighbour_lists`, None for k = 0. Distances are compared exactly, as directly
+    summed differences; float32 products only exclude pairs. Several threads are used, see `confml.threads`.
     """
     points = lay_out(X, codes, n_classes)
     n = len(points)
     class_of = np.repeat(np.arange(n_classes), np.diff(points.starts))
     own, other = np.empty(n), np.empty(n)
     first, nearer, as_near = np.empty(n, bool), np.zeros(n, np.int64), np.zeros(n, np.int64)
-    step = max(1, HELD // n)
-    for begin in range(0, n, step):
-        product = points.minus_2Z[begin : begin + step] @ points.Z.T
+    lists = np.empty((n, k), np.int64) if k else None
+
+    def compute(product: np.ndarray, begin: int) -> None:
         kernels.nearest_of_block(
             product, begin, points.X, points.rank, points.starts, class_of, points.low, points.high,
             own, other, first, nearer, as_near,
         )  # fmt: skip
+        if lists is not None:
+            lists_of_block(product, begin, points.X, points.rank, points.low, points.high, lists)
+
+    for_each_block(points, compute)
     back = np.argsort(points.rank)
     own, other = (np.sqrt(squared)[back] * points.scale for squared in (own, other))
-    return Neighbours(own, other, first[back], nearer[back], as_near[back])
+    return Neighbours(own, other, first[back], nearer[back], as_near[back], lists)

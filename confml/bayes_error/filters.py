@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from confml._threads import for_each
 from confml.bayes_error import _kernels_boxes as boxes
 from confml.bayes_error import _kernels_cross as cross
 from confml.bayes_error.points import Points, boxes_around
@@ -136,18 +137,32 @@ def _filter_at_once(points: Points, a: Side, b: Side, witnesses: int, limit: int
 
 
 def _filter_in_tiles(points: Points, a: Side, b: Side, witnesses: int, limit: int):
-    """Filter in bounded memory: each tile by the current bounds, and the remaining edges again at the end."""
+    """Filter in bounded memory: each tile by the current bounds, and the remaining edges again at the end.
+
+    Stripes of tiles are computed in several threads. The bounds of a stripe depend on the stripes before it
+    in its thread, but every edge within the final bounds is within those of its stripe.
+    """
     n, m = a.positions.size, b.positions.size
     lanes = np.full((n, cross.LANES), np.inf, np.float32)
-    groups = np.full((cross.GROUPS, m), np.inf, np.float32)
-    buffer = np.empty(min(TILE, n) * min(TILE, m), np.float32)
+    all_groups: list[np.ndarray] = []
     minus_2Z, Z = points.minus_2Z[a.rows], points.Z[b.rows]
     low_u, low_v, high_u, high_v = (x[s.rows] for x in (points.low, points.high) for s in (a, b))
-    kept_i, kept_j, kept_low = [], [], []
-    total = 0
-    for top in range(0, n, TILE):
+    tops = range(0, n, TILE)
+    kept: list[list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = [[] for _ in tops]
+    too_many = False
+
+    def space() -> tuple[np.ndarray, np.ndarray]:
+        groups = np.full((cross.GROUPS, m), np.inf, np.float32)
+        all_groups.append(groups)
+        return groups, np.empty(min(TILE, n) * min(TILE, m), np.float32)
+
+    def stripe(top: int, own: tuple[np.ndarray, np.ndarray]) -> None:
+        nonlocal too_many
+        groups, buffer = own
         rows = slice(top, min(top + TILE, n))
         for first in range(0, m, TILE):
+            if too_many:
+                return
             columns = slice(first, min(first + TILE, m))
             shape = rows.stop - rows.start, columns.stop - columns.start
             tile = buffer[: shape[0] * shape[1]].reshape(shape)
@@ -161,14 +176,20 @@ def _filter_in_tiles(points: Points, a: Side, b: Side, witnesses: int, limit: in
             i, j = cross.survivors(
                 tile, low_u[rows], low_v[columns], h_u, h_v, alpha, beta, 2 * MOST_IN_TILES
             )
-            total += i.size
-            if total > MOST_IN_TILES:
-                return i, j, own_u, own_v, shortest, False
-            kept_low.append(tile[i, j] + (low_v[columns][j] + low_u[rows][i]))
-            kept_i.append(i + np.int32(top))
-            kept_j.append(j + np.int32(first))
-    i, j, low = (np.concatenate(parts) for parts in (kept_i, kept_j, kept_low))
-    own_u, own_v, shortest = cross.thresholds(lanes, groups, a.height32, b.height32, witnesses)
+            low = tile[i, j] + (low_v[columns][j] + low_u[rows][i])
+            kept[top // TILE].append((i + np.int32(top), j + np.int32(first), low))
+            if sum(found[0].size for stripes in kept for found in stripes) > MOST_IN_TILES:
+                too_many = True
+
+    a.height32, b.height32  # noqa: B018  computed once, before threads share them
+    for_each(stripe, tops, space)
+    own_u, own_v, shortest = cross.thresholds(
+        lanes, np.minimum.reduce(all_groups), a.height32, b.height32, witnesses
+    )
+    if too_many:
+        nothing = np.empty(0, np.int32)
+        return nothing, nothing, own_u, own_v, shortest, False
+    i, j, low = (np.concatenate(parts) for parts in zip(*(tile for row in kept for tile in row), strict=True))
     alpha = cross.capped(own_u, shortest, a.height32)
     beta = cross.capped(own_v, shortest, b.height32)
     stay = (low <= np.maximum(alpha[i], b.height32[j])) & (low <= np.maximum(beta[j], a.height32[i]))

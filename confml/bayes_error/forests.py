@@ -7,11 +7,13 @@ one set are computed by searches in a k-d tree, or for many features from the tr
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from confml._threads import for_each, thread_count
 from confml.bayes_error import _kernels_edges as edges
 from confml.bayes_error._kernels_cross import witnessed
 from confml.bayes_error._kernels_disjoint_set import nearest_roots, roots_of_parts, union_trees
@@ -29,6 +31,8 @@ MANY_ROWS = 2000
 """Number of rows from which a forest is divided into parts that are joined by long edges."""
 PARTS = 12
 """Largest number of such parts."""
+THREADED = 4096
+"""Number of rows from which the halves of a forest are computed one by one, each in several threads."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,46 @@ class Crossing:
     key: np.ndarray
 
 
+def forests_of_classes(points: Points, layers: int) -> list[Forest]:
+    """Return the orthogonal trees of each class; in several threads, see `confml.threads`."""
+    found: list[Forest | None] = [None] * (len(points.starts) - 1)
+
+    def build(k: int) -> None:
+        forest = build_forest(points, k, layers)
+        forest.sides  # noqa: B018  computed once, before threads share it
+        found[k] = forest
+
+    for_each_by_cost(build, range(len(found)), np.diff(points.starts).astype(float) ** 2)
+    return [forest for forest in found if forest is not None]
+
+
+def crossings_of_pairs(points: Points, inside: list[Forest], pairs: list[tuple[int, int]]) -> list[Crossing]:
+    """Return `across` for each pair of classes; in several threads, see `confml.threads`."""
+    found: list[Crossing | None] = [None] * len(pairs)
+
+    def cross(place: int) -> None:
+        a, b = pairs[place]
+        found[place] = across(points, inside[a], inside[b])
+
+    rows = np.diff(points.starts).astype(float)
+    for_each_by_cost(cross, range(len(pairs)), np.array([rows[a] * rows[b] for a, b in pairs]))
+    return [crossing for crossing in found if crossing is not None]
+
+
+def for_each_by_cost(function: Callable[[int], None], items: Sequence[int], costs: np.ndarray) -> None:
+    """Call function(item) for every item: the most expensive ones one after another, each with all threads,
+    and the others in several threads, expensive ones first.
+
+    An item is expensive if it costs more than one thread's share of all items.
+    """
+    large = costs > costs.sum() / thread_count()
+    order = np.argsort(-costs, kind="stable")
+    for place in order[large[order]].tolist():
+        function(items[place])
+    rest = [items[place] for place in order[~large[order]].tolist()]
+    for_each(lambda item, _: function(item), rest)
+
+
 def build_forest(points: Points, k: int, layers: int) -> Forest:
     """Return the orthogonal trees of class k."""
     nodes = None if points.roots is None else (points.roots[k], points.roots[k + 1])
@@ -105,8 +149,20 @@ def _build(points: Points, start: int, stop: int, layers: int, nodes: tuple[int,
     if nodes is not None and points.cells is not None:
         child = int(points.cells.right[nodes[0]])
         nodes_left, nodes_right = (nodes[0] + 1, child), (child, nodes[1])
-    left = _build(points, start, middle, layers, nodes_left)
-    right = _build(points, middle, stop, layers, nodes_right)
+    parts: list[Forest | None] = [None, None]
+    ranges = (start, middle, nodes_left), (middle, stop, nodes_right)
+
+    def build(side: int, _=None) -> None:
+        begin, end, nodes_of_side = ranges[side]
+        parts[side] = _build(points, begin, end, layers, nodes_of_side)
+
+    if stop - start <= 2 * THREADED:
+        for_each(build, (0, 1))
+    else:  # the halves are divided in their turn
+        build(0)
+        build(1)
+    left, right = parts
+    assert left is not None and right is not None
     candidates, layer, _ = _trees_across(points, left, right)
     u, v, d2, key, layer = pick(*candidates, layer)
     return Forest(start, stop, layers, u, v, d2, key, layer, nodes)

@@ -1,4 +1,4 @@
-"""Bayes error rates of all pairs of classes, and one-vs-rest."""
+"""Bayes error rates of all pairs of classes, one-vs-rest, and of all classes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confml._seeds import stable_generator
 from confml.bayes_error.estimates import COUNTS, bayes_error_from_crossings
+from confml.bayes_error.extrapolation import Extrapolation
+from confml.bayes_error.extrapolation import extrapolate as extrapolated
+from confml.bayes_error.global_tree import GlobalTreeBounds, bounds_of_tree
+from confml.bayes_error.neighbour_errors import NeighbourErrors, neighbour_errors
 from confml.bayes_error.shared_trees import Crossings, check_problem, count_crossings
-from confml.errors import ConfigError, did_you_mean
+from confml.bayes_error.soft_labels import SoftLabelError, soft_label_error
+from confml.errors import ConfigError, DataError, did_you_mean
 
 WIDE_BAND = 0.05
 FEW_ROWS = 1000
@@ -46,20 +52,55 @@ class BayesErrorRates:
 
 @dataclass(frozen=True)
 class BayesErrors:
-    """Pairwise and one-vs-rest estimates of one computation."""
+    """Estimates of one computation: of pairs of classes, of each class against the rest, of all classes.
+
+    global_tree: bounds for all classes from the trees of all rows; neighbours: from k-NN for every k; limit:
+    from k-NN, extrapolated to infinitely many rows; soft_labels: from soft labels; None if not asked for.
+    """
 
     pairwise: BayesErrorRates
     one_vs_rest: BayesErrorRates
+    global_tree: GlobalTreeBounds
+    neighbours: NeighbourErrors | None = None
+    limit: Extrapolation | None = None
+    soft_labels: SoftLabelError | None = None
 
 
 def bayes_errors(
-    X, y, trees: int = 3, count: str = "all", correct_bias: bool = True, normalise: bool = True
+    X,
+    y,
+    trees: int = 3,
+    count: str = "all",
+    correct_bias: bool = True,
+    normalise: bool = True,
+    *,
+    neighbours: int | None = None,
+    extrapolate: bool = False,
+    soft_labels=None,
+    seed: int = 1,
 ) -> BayesErrors:
-    """Return `pairwise_bayes_error` and `one_vs_rest_bayes_error`, slightly slower than the first alone."""
+    """Return `pairwise_bayes_error`, `one_vs_rest_bayes_error` and bounds for all classes of the same trees.
+
+    neighbours: the largest k of `neighbour_errors`, None for none; extrapolate: with `extrapolate`, whose
+    random generator depends on ``seed``; soft_labels: probabilities or numbers of annotators (n, K), see
+    `soft_label_error`. Several threads are used inside `confml.threads`.
+    """
     X, classes, codes = check(X, y, trees, count)
-    pairs, rest, _ = count_crossings(X, codes, classes.size, trees)
+    if soft_labels is not None and np.shape(soft_labels)[:1] != codes.shape:
+        raise DataError(
+            f"expected soft labels for each row, got {codes.size} rows and soft labels of shape "
+            f"{np.shape(soft_labels)}"
+        )
+    pairs, rest, whole = count_crossings(X, codes, classes.size, trees)
     options = (count, correct_bias, normalise)
-    return BayesErrors(rates(classes, pairs, *options), rates(classes, rest, *options))
+    return BayesErrors(
+        pairwise=rates(classes, pairs, *options),
+        one_vs_rest=rates(classes, rest, *options),
+        global_tree=bounds_of_tree(classes, np.bincount(codes), whole),
+        neighbours=None if neighbours is None else neighbour_errors(X, codes, neighbours),
+        limit=extrapolated(X, codes, stable_generator("extrapolate", seed)) if extrapolate else None,
+        soft_labels=None if soft_labels is None else soft_label_error(soft_labels),
+    )
 
 
 def pairwise_bayes_error(

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from confml._threads import for_each
 from confml.bayes_error import _kernels_edges as edges
 from confml.bayes_error._kernels_boruvka import boruvka
-from confml.bayes_error._kernels_searches import nearest_lists, smallest_ranks
-from confml.neighbours.wide_tree import LEAF, leaves_in_order, tree_order, wide_tree
+from confml.bayes_error._kernels_searches import fill_nearest_lists, smallest_ranks
+from confml.neighbours.wide_tree import LEAF, WideTree, leaves_in_order, tree_order, wide_tree
 
 FEW_ATTRIBUTES = 40
 """Number of features up to which searches are fastest for any rows."""
 PROBES = 16
 """Number of rows for measuring the share of the k-d tree that a search visits."""
-LARGEST_SHARE = 0.25
+LARGEST_SHARE = 0.05
 """Share of the leaves up to which searches are faster for many features."""
 NEIGHBOURS = {1: 6}
 """Length of the neighbour lists by number of trees; `MORE_NEIGHBOURS` for other numbers."""
 MORE_NEIGHBOURS = 12
+LIST_ROWS = 4096
+"""Number of rows whose neighbour lists one thread computes at a time."""
 
 
 def searches_pay(X: np.ndarray) -> bool:
@@ -69,6 +72,19 @@ def _trees(X: np.ndarray, rank: np.ndarray, layers: int):
     first = smallest_ranks(tree, rank)
     k = min(NEIGHBOURS.get(layers, MORE_NEIGHBOURS), X.shape[0] - 1)
     return boruvka(tree, rank, first, layers, *nearest_lists(tree, rank, first, k))
+
+
+def nearest_lists(tree: WideTree, rank: np.ndarray, first: np.ndarray, k: int):
+    """Return the k first edges at each position of a tree: squared distances (n, k), ascending, and the other
+    ends (n, k), -1 where there are no more; in several threads, see `confml.threads`."""
+    n = len(rank)
+    d2, ends = np.empty((n, k)), np.empty((n, k), np.int32)
+
+    def fill(begin: int, _) -> None:
+        fill_nearest_lists(tree, rank, first, begin, min(begin + LIST_ROWS, n), d2, ends)
+
+    for_each(fill, range(0, n, LIST_ROWS))
+    return d2, ends
 
 
 def first_of_equals(X: np.ndarray, rank: np.ndarray, layers: int):

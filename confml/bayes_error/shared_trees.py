@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Literal, overload
 
 import numpy as np
 
+from confml._threads import limits_blas
 from confml.bayes_error import _kernels_edges as edges
 from confml.bayes_error._kernels_kruskal import layered_kruskal, pick
 from confml.bayes_error._kernels_one_vs_rest import class_crossings, class_tie_bands, total_tie_band
-from confml.bayes_error.forests import across, build_forest
+from confml.bayes_error.forests import build_forest, crossings_of_pairs, forests_of_classes
 from confml.bayes_error.points import Points, check_rows, lay_out, to_unit
 from confml.bayes_error.searched_trees import searched_trees, searches_pay
 from confml.errors import ConfigError, DataError
@@ -38,7 +40,8 @@ class WholeTrees:
     0.
 
     between: least and most edges between classes that the first tree can have under ties, (0, 0) without
-    classes.
+    classes. crossing (T, K, K): edges between each two classes in each tree, symmetric, NaN from the first
+    tree on that does not exist; empty without classes.
     """
 
     u: np.ndarray
@@ -46,6 +49,7 @@ class WholeTrees:
     distance: np.ndarray
     tree: np.ndarray
     between: tuple[int, int] = (0, 0)
+    crossing: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0)))
 
 
 def check_problem(X, y, trees: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -78,6 +82,7 @@ def count_crossings(
 ) -> tuple[Crossings, None, None]: ...
 
 
+@limits_blas
 def count_crossings(
     X: np.ndarray, codes: np.ndarray, n_classes: int, trees: int, *, whole: bool = True
 ) -> tuple[Crossings, Crossings | None, WholeTrees | None]:
@@ -86,30 +91,29 @@ def count_crossings(
 
     X (n, d) finite float64; codes (n,) from 0 to n_classes - 1, each of them with a row. Among equal
     distances the edge with the smaller smaller row number comes first, then the one with the smaller larger
-    row number.
+    row number. Several threads are used, see `confml.threads`.
     """
     points = lay_out(X, codes, n_classes)
     starts = points.starts
-    inside = [build_forest(points, k, trees) for k in range(n_classes)]
+    inside = forests_of_classes(points, trees)
+    pairs_of_classes = list(combinations(range(n_classes), 2))
+    crossings = crossings_of_pairs(points, inside, pairs_of_classes)
     shape = n_classes, n_classes
     per_tree = np.full((trees, *shape), np.nan)
     least, most = per_tree.copy(), per_tree.copy()
-    pool = [forest.edges for forest in inside]
-    for a in range(n_classes):
-        for b in range(a + 1, n_classes):
-            pair = across(points, inside[a], inside[b])
-            rows = starts[a + 1] - starts[a] + starts[b + 1] - starts[b]
-            done = int(np.sum(pair.sizes == rows - 1))
-            for table, values in ((per_tree, pair.crossings), (least, pair.least), (most, pair.most)):
-                table[:done, a, b] = table[:done, b, a] = values[:done]
-            if whole:
-                pool.append((pair.u, pair.v, pair.d2, pair.key))
+    for (a, b), pair in zip(pairs_of_classes, crossings, strict=True):
+        rows = starts[a + 1] - starts[a] + starts[b + 1] - starts[b]
+        done = int(np.sum(pair.sizes == rows - 1))
+        for table, values in ((per_tree, pair.crossings), (least, pair.least), (most, pair.most)):
+            table[:done, a, b] = table[:done, b, a] = values[:done]
     counts = np.diff(starts)
     off = ~np.eye(n_classes, dtype=bool)
     m, n = np.where(off, counts[:, None], 0), np.where(off, counts[None, :], 0)
     pairs = Crossings(per_tree, least, most, m, n)
     if not whole:
         return pairs, None, None
+    pool = [forest.edges for forest in inside]
+    pool += [(pair.u, pair.v, pair.d2, pair.key) for pair in crossings]
     return pairs, *_whole_set(points, pool, counts, trees)
 
 
@@ -127,11 +131,28 @@ def _whole_set(points: Points, pool: list, counts: np.ndarray, trees: int) -> tu
     crossings = Crossings(per_tree, least, most, counts, total - counts)
     between = total_tie_band(total, u, v, d2, code[u], code[v])
     u, v, d2, _, layer = pick(u, v, d2, key, layer)
+    crossing = edges_between(layer, code[u], code[v], trees, counts.size).astype(float)
+    crossing[sizes < total - 1] = np.nan
     i, j = points.rank[u], points.rank[v]
-    whole = WholeTrees(np.minimum(i, j), np.maximum(i, j), np.sqrt(d2) * points.scale, layer, between)
+    whole = WholeTrees(
+        np.minimum(i, j), np.maximum(i, j), np.sqrt(d2) * points.scale, layer, between, crossing
+    )
     return crossings, whole
 
 
+def edges_between(layer: np.ndarray, a: np.ndarray, b: np.ndarray, trees: int, n_classes: int) -> np.ndarray:
+    """Return the edges between each two classes in each tree, (T, K, K), symmetric with a diagonal of 0.
+
+    layer, a, b (E,): the tree of each edge and the class codes of its ends.
+    """
+    flat = (layer.astype(np.int64) * n_classes + a) * n_classes + b
+    found = np.bincount(flat, minlength=trees * n_classes**2).reshape(trees, n_classes, n_classes)
+    found = found + found.transpose(0, 2, 1)
+    found[:, np.arange(n_classes), np.arange(n_classes)] = 0
+    return found
+
+
+@limits_blas
 def spanning_trees(X, trees: int = 1) -> WholeTrees:
     """Return orthogonal Euclidean minimal spanning trees of the rows of X (n, d); forests if no further tree
     exists."""

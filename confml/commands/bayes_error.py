@@ -13,6 +13,7 @@ from confml.commands.options import (
     allow_import_option,
     json_option,
     named_or_table,
+    number_list,
     parameters,
     quiet_option,
     say,
@@ -23,11 +24,13 @@ from confml.steps import SCALINGS
 SCALES = (*SCALINGS, "none")
 CRITERIA = ("mean", "worst")
 PARTNERS = {
-    "level": ("intervals",),
+    "level": ("intervals", "extrapolate"),
     "blocks": ("intervals",),
     "select_rows": ("select",),
     "criterion": ("select", "transforms", "components"),
     "test_size": ("classifier",),
+    "repeats": ("noise",),
+    "best_error": ("noise",),
 }
 """Options that modify another option, and the options that they need."""
 
@@ -58,6 +61,28 @@ PARTNERS = {
     help="Count all edges between two classes, or all but the one that always exists.",
 )  # fmt: skip
 @click.option("--no-bias-correction", is_flag=True, help="Do not correct the bias for small separations.")
+@click.option(
+    "--neighbours", type=click.IntRange(1), default=40, show_default=True, metavar="K",
+    help="Largest k of the k-NN estimates.",
+)  # fmt: skip
+@click.option("--extrapolate", is_flag=True, help="Extrapolate k-NN estimates to infinitely many rows.")
+@click.option(
+    "--soft-labels", metavar="COLUMNS",
+    help="Columns of a table file with the probability of each class, or with the number of annotators for "
+    "each class; comma-separated. They are no features.",
+)  # fmt: skip
+@click.option(
+    "--noise", metavar="RATES",
+    help="Rates of label noise, as 0:1:0.1 or 0,0.2,0.4: compare the estimates with the known rise of the "
+    "Bayes error.",
+)  # fmt: skip
+@click.option(
+    "--repeats", type=click.IntRange(1), default=5, show_default=True, help="Draws of label noise per rate."
+)
+@click.option(
+    "--best-error", type=click.FloatRange(0, 1), metavar="FRACTION",
+    help="Error of the best known classifier without label noise.  [default: smallest k-NN error]",
+)  # fmt: skip
 @click.option("--one-vs-rest", "one_vs_rest", is_flag=True, help="Print no table of pairs.")
 @click.option("--intervals", is_flag=True, help="Compute leave-block-out intervals; slow.")
 @click.option(
@@ -117,14 +142,16 @@ def bayes_error(dataset: str, **options: Any) -> None:
     spanning trees (van den Burg and Hero 2017). "share" is the estimate divided by the smaller prior, from 0
     (separated) to 1 (indistinguishable); "tie band" is its range over other orders of equal distances, not a
     confidence interval (use --intervals); "error %" is the estimate; "lower" and "upper" are bounds of the
-    Bayes error. Features are scaled to [0, 1] by default; nominal features become 0/1 columns. With
-    --classifier, estimates and scaling use the training part only.
+    Bayes error. The Bayes error of all classes is estimated from one tree of all rows, from leave-one-out
+    k-NN, and from soft labels. Features are scaled to [0, 1] by default; nominal features become 0/1
+    columns. With --classifier, estimates and scaling use the training part only.
 
     \b
     confml bayes-error optdigits
     confml bayes-error loans.csv --label default --nominal region,job --missing mean
     confml bayes-error mnist --scale none --classifier knn --param k=3 --out results/mnist
     confml bayes-error segment --select 10 --transforms --intervals --permutations 999
+    confml bayes-error letter --extrapolate --noise 0:1:0.1 --out results/letter
     """
     from confml.errors import ConfigError
     from confml.studies.bayes_error.study import Request, study
@@ -141,6 +168,13 @@ def bayes_error(dataset: str, **options: Any) -> None:
         trees=options["trees"],
         count=options["count"],
         correct_bias=not options["no_bias_correction"],
+        neighbours=options["neighbours"],
+        extrapolate=options["extrapolate"],
+        level=options["level"],
+        noise=tuple(number_list("--noise", options["noise"])) if options["noise"] else (),
+        repeats=options["repeats"],
+        best_error=options["best_error"],
+        soft_labels=_columns(options["soft_labels"]),
         intervals=options["level"] if options["intervals"] else None,
         blocks=options["blocks"],
         permutations=options["permutations"],
@@ -187,12 +221,22 @@ def _check_partners(options: dict[str, Any]) -> None:
 def _spec(dataset: str, options: dict[str, Any]) -> tuple[dict[str, Any], float | None]:
     """The spec for `confml.data.load`, and the true Bayes error of synthetic data."""
     from confml.data.generators import GENERATORS
+    from confml.errors import ConfigError
 
     spec = named_or_table(dataset, options)
+    if columns := _columns(options["soft_labels"]):
+        if "csv" not in spec:
+            raise ConfigError(f"--soft-labels is for table files, and '{dataset}' is the name of a data set")
+        # columns of identifiers are no features, and keep their text with the rows
+        return {**spec, "id": [*spec.get("id", []), *columns]}, None
     if "generate" not in spec:
         return spec, None
     generator = GENERATORS[dataset]
     return {**spec, "seed": options["seed"]}, float(generator.bayes_error(**generator.defaults))
+
+
+def _columns(text: str | None) -> tuple[str, ...]:
+    return () if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _numbers(text: str | None) -> tuple[int, ...]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
 import click
 
-from confml.commands.options import json_option, quiet_option, say
+from confml.commands.options import json_option, number_list, quiet_option, say
 
 
 @click.command("bayes-error-trials")
@@ -51,8 +50,8 @@ def bayes_error_trials(
     confml bayes-error-trials --out results/bias
     confml bayes-error-trials --priors 0.33 --trees 1,2,3,5,10 --trials 500 --out results/variance
     """
-    points = _numbers("--priors", priors), _numbers("--separations", separations)
-    counts = _numbers("--trees", trees)
+    points = number_list("--priors", priors), number_list("--separations", separations)
+    counts = number_list("--trees", trees)
 
     import joblib
 
@@ -80,21 +79,3 @@ def bayes_error_trials(
         click.echo(json.dumps(trial_document(found), indent=1))
     elif not quiet:
         print_trials(found)
-
-
-def _numbers(option: str, text: str) -> list[float]:
-    """Return the numbers of ``0,1,2`` or ``0:5:0.5``, both ends included."""
-    from confml.errors import ConfigError
-
-    try:
-        if ":" not in text:
-            numbers = list(dict.fromkeys(float(part) for part in text.split(",")))
-            if all(map(math.isfinite, numbers)):
-                return numbers
-            raise ValueError
-        first, last, step = (float(part) for part in text.split(":"))
-        if step > 0 and first <= last and (last - first) / step < 10_000:
-            return [round(first + place * step, 12) for place in range(int((last - first) / step + 1e-9) + 1)]
-    except ValueError:
-        pass
-    raise ConfigError(f"{option} must be comma-separated numbers or from:to:step, got '{text}'")

@@ -39,7 +39,7 @@ def list_command(as_json: bool) -> None:
     """List the data sets and generators.
 
     FILES is here, to fetch, by hand (no address serves all files, see info), wrong (see verify) or bundled
-    (with scikit-learn).
+    (with scikit-learn or in the card).
 
     \b
     confml data list
@@ -111,7 +111,8 @@ def fetch(names: tuple[str, ...], everything: bool) -> None:
     files = {(file.folder, file.name): file for card in cards for file in card.files}
     for card in cards:
         if not card.files and names:
-            click.echo(f"{card.name} comes with scikit-learn: nothing to fetch")
+            bundle = "scikit-learn" if card.reader.kind == "sklearn" else "confml"
+            click.echo(f"{card.name} comes with {bundle}: nothing to fetch")
     failed = 0
     for result in fetch_files(files.values(), say=say):
         if result.path is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,24 @@ def _parameter(text: str) -> tuple[str, Any]:
         except ValueError:
             continue
     return name.replace("-", "_"), words.get(value, value)
+
+
+def number_list(option: str, text: str) -> list[float]:
+    """Return the numbers of ``0,1,2`` or ``0:5:0.5``, both ends included."""
+    from confml.errors import ConfigError
+
+    try:
+        if ":" not in text:
+            numbers = list(dict.fromkeys(float(part) for part in text.split(",")))
+            if all(map(math.isfinite, numbers)):
+                return numbers
+            raise ValueError
+        first, last, step = (float(part) for part in text.split(":"))
+        if step > 0 and first <= last and (last - first) / step < 10_000:
+            return [round(first + place * step, 12) for place in range(int((last - first) / step + 1e-9) + 1)]
+    except ValueError:
+        pass
+    raise ConfigError(f"{option} must be comma-separated numbers or from:to:step, got '{text}'")
 
 
 config_argument = click.argument("config", metavar="CONFIG", shell_complete=complete_config)

@@ -97,6 +97,18 @@ OF_FIT = {
     help="Probability of --risk.  [default: 0.95]",
 )
 @click.option(
+    "--batch-rows",
+    type=click.IntRange(20),
+    metavar="N",
+    help="Test every N labelled rows of NEW against the training rows.  [default: 200 with --batches]",
+)
+@click.option(
+    "--batches",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the tests of the batches there (CSV).",
+)
+@click.option(
     "--save",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -131,6 +143,10 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     --risk adds accepted: with probability --confidence, at most this share of the accepted predictions is
     wrong. The threshold is tested on 30 % of the training rows, which the method is not fitted to.
 
+    --batch-rows divides the rows of NEW that have labels into batches, in their order, and tests if the
+    p-values of their labels are those of exchangeable rows. It says on stderr which batches differ, and what
+    to do.
+
     \b
     confml predict loans.yaml new.csv --method tcm-nn --out regions.csv
     confml predict --train loans.csv --label default new.csv --missing mean
@@ -161,6 +177,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     levels = options["levels"] or model.facts.levels or LEVELS
     output = Output(levels, options["no_empty"], options["explain"] or 0, costs)
     summary = Summary(model, output.levels)
+    monitor = _monitor(model, options)
     with _destination(options["out"]) as file:
         for number, batch in enumerate(
             predict_new(model, _tables(new, model, options), output, summary, tell)
@@ -169,13 +186,38 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
             if number == 0:
                 file.write(f"{','.join(map(_field, header))}\n".encode())
             file.writelines(f"{','.join(fields)}\n".encode() for fields in zip(*columns, strict=True))
+            if monitor is not None:
+                monitor.add(batch)
     for text in summary.notes():
         tell(f"warning: {text}")
     tell(" ".join(summary.sentences()))
     if score := summary.score():
         tell(score)
+    if monitor is not None:
+        _tell_batches(monitor, options["batches"], tell)
     if options["out"] is not None:
         tell(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")
+
+
+def _monitor(model: Any, options: dict[str, Any]) -> Any:
+    """The monitor of batches of labelled rows, None if it is not asked for."""
+    if options["batch_rows"] is None and options["batches"] is None:
+        return None
+    from confml.predictions.monitoring import BATCH_ROWS, BatchMonitor
+
+    return BatchMonitor(model, options["batch_rows"] or BATCH_ROWS)
+
+
+def _tell_batches(monitor: Any, path: Path | None, tell: Callable[[str], None]) -> None:
+    """Print a sentence on the batches, and write their table."""
+    from confml.predictions.monitoring import BatchRow
+    from confml.report.files import write_csv
+
+    for sentence in monitor.sentences():
+        tell(sentence)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_csv(path, BatchRow._fields, monitor.table())
 
 
 def _arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | None, str | None]:

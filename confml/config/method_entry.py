@@ -37,8 +37,17 @@ class ConformalSpec(Part):
     mondrian: Switch | None = Field(
         None, description="Label-conditional p-values, which are valid for each class (default false)."
     )
+    classes: Annotated[str, one_of("clustered", "rank-cut")] | None = Field(
+        None,
+        description="For many classes: clustered (classes with similar scores share calibration examples) or "
+        "rank-cut (label-conditional, with a largest rank per class); default as mondrian.",
+        examples=["clustered"],
+    )
+    class_level: Between | None = Field(
+        None, description="Significance level that classes: is made for (default 0.1)."
+    )
     smoothed: Switch | None = Field(None, description="Break ties between scores at random (default false).")
-    shift: Annotated[str, one_of("covariate", "label")] | None = Field(
+    shift: Annotated[str, one_of("covariate", "label", "label-em")] | None = Field(
         None,
         description="Weights of calibration examples for a test part of another distribution, learnt from "
         "its features without labels, for split (default none).",

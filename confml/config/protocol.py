@@ -15,6 +15,7 @@ PROTOCOLS = {
     "fixed-split": "the training and test part of the provider",
     "holdout": "random divisions into a training part and a test part of size test-size, repeats times",
     "k-fold": "division into folds parts, each the test part once; repeats times",
+    "leave-one-out": "every row is once the test part, and all others are the training part",
     "online": "one example after another, each predicted from all before it and then learnt (tcm-nn)",
 }
 
@@ -51,9 +52,9 @@ class Protocol(Part):
         "repeats": ("holdout", "k-fold", "online"),
         "test_size": ("holdout",),
         "folds": ("k-fold",),
-        "inner_folds": ("fixed-split", "holdout", "k-fold"),
-        "stratify": ("fixed-split", "holdout", "k-fold"),
-        "absent": ("fixed-split", "holdout", "k-fold"),
+        "inner_folds": ("fixed-split", "holdout", "k-fold", "leave-one-out"),
+        "stratify": ("fixed-split", "holdout", "k-fold", "leave-one-out"),
+        "absent": ("fixed-split", "holdout", "k-fold", "leave-one-out"),
         "order": ("online",),
         "start": ("online",),
     }

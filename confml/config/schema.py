@@ -21,6 +21,8 @@ from confml.config.protocol import Protocol
 from confml.config.values import Between, Name, Seed, Share, Whole, Words, one_of
 from confml.config.warnings import WARNINGS
 
+CONDITIONAL_TESTS = ("worst-slab", "ert")
+
 
 class StepSpec(Part):
     """A step before every method, fitted to training data only: its name and parameters."""
@@ -104,6 +106,18 @@ class Config(Part):
     thresholds: tuple[Share, ...] = Field(
         (0.8, 0.95, 0.99), description="Acceptance thresholds of the reject option."
     )
+    coverage_by: NameList = Field(
+        (),
+        description="Columns whose groups get a coverage in conditional-coverage.csv: features, id columns "
+        "or the groups column; numbers are divided into 5 bins.",
+        examples=[["sex", "region"]],
+    )
+    conditional_tests: tuple[Annotated[str, one_of(*CONDITIONAL_TESTS)], ...] = Field(
+        (),
+        description="Tests of the coverage given the features, in conditional-tests.csv: worst-slab, ert; "
+        "they need the data.",
+        examples=[["worst-slab", "ert"]],
+    )
     figures: tuple[FigureSpec, ...] = Field(
         (), description="Figures to draw.", examples=[["error-against-k"]]
     )
@@ -152,8 +166,9 @@ class Config(Part):
         Defaults are included, grids are expanded, paths are absolute; the path of the config is omitted.
         """
         plain = super().as_dict()
-        if not self.silence:
-            plain.pop("silence")
+        for key in ("silence", "coverage-by", "conditional-tests"):
+            if not plain[key]:
+                plain.pop(key)
         return plain
 
 

@@ -118,6 +118,12 @@ class Sklearn(_Strict):
     labels: Literal["names", "codes"] = "codes"
 
 
+class Inline(_Strict):
+    """Rows that the card itself holds under ``rows``, each with a value for every column."""
+
+    kind: Literal["inline"]
+
+
 class Missing(_Strict):
     """Marker and treatment of missing values: ``drop`` drops the row, ``mean`` keeps NaN for a later step,
     ``error`` raises an error."""
@@ -153,6 +159,7 @@ class Card(_Strict):
     columns: names of all columns of the file; ``a[1..34]`` means a1 to a34.
     label: column of the class. ignore: columns to leave out. nominal: columns of categories, or ``all``.
     ordinal: columns of ordered categories, coded as 1, 2, ...
+    rows: the rows of a small data set, for the reader ``inline``.
     coding: coding of nominal columns in X: ``dummy`` (one 0/1 column per category that occurs),
     ``dummy-drop-first`` (one fewer) or ``integer`` (index among the sorted categories, from 0).
     drop_classes: classes whose rows are dropped. merge: new label <- old labels. label_as_attribute: name of
@@ -173,7 +180,8 @@ class Card(_Strict):
     page: Annotated[str, Field(pattern=r"^https?://\S+$")]
     folder: FileName
     files: tuple[CardFile, ...] = ()
-    reader: Annotated[Delimited | Keel | Idx | Sklearn, Field(discriminator="kind")]
+    reader: Annotated[Delimited | Keel | Idx | Sklearn | Inline, Field(discriminator="kind")]
+    rows: tuple[tuple[Label, ...], ...] = ()
     columns: tuple[Text, ...] | None = None
     label: Text | None = None
     ignore: tuple[Text, ...] = ()
@@ -192,8 +200,17 @@ class Card(_Strict):
 
     @model_validator(mode="after")
     def _fits(self) -> Card:
-        if bool(self.files) == isinstance(self.reader, Sklearn):
-            raise ValueError("a card has files, except for a data set of scikit-learn, which has none")
+        if bool(self.files) == isinstance(self.reader, Sklearn | Inline):
+            raise ValueError(
+                "a card has files, except for a data set of scikit-learn or rows in the card, which have none"
+            )
+        if bool(self.rows) != isinstance(self.reader, Inline):
+            raise ValueError("rows go with the reader inline")
+        if isinstance(self.reader, Inline):
+            if self.columns is None or self.label is None:
+                raise ValueError("rows need columns, their names, and label, the column of the class")
+            if any(len(row) != len(self.columns) for row in self.rows):
+                raise ValueError("every row needs a value for each of the columns")
         if isinstance(self.reader, Delimited) and self.label is None:
             raise ValueError("delimited text needs label, the column of the class")
         if isinstance(self.reader, Delimited) and (self.columns is None) != self.reader.header:
@@ -370,7 +387,13 @@ def _keys_at(loc: tuple) -> list[str]:
         "expect": Expect,
         "paper": Paper,
     }
-    readers: dict[str, type[_Strict]] = {"delimited": Delimited, "keel": Keel, "idx": Idx, "sklearn": Sklearn}
+    readers: dict[str, type[_Strict]] = {
+        "delimited": Delimited,
+        "keel": Keel,
+        "idx": Idx,
+        "sklearn": Sklearn,
+        "inline": Inline,
+    }
     model: type[_Strict] = Card
     if len(loc) > 1:
         model = readers[loc[1]] if loc[0] == "reader" else nested[loc[0]]

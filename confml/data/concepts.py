@@ -84,6 +84,31 @@ def arcs_probability(X: np.ndarray, classes: int = 4, irrelevant: int = 0) -> np
     return np.eye(classes)[np.minimum(arc, classes - 1)]
 
 
+def taught_circle(
+    n: int, rng: np.random.Generator, taught: float = 1.0, noise: float = 0.3
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return n points, uniform in the unit square: X (n, 3), ``pos`` inside a circle and ``neg`` outside.
+
+    The third feature is 1 for the fraction ``taught`` of the examples, which a teacher has labelled, and 0
+    for those of a database, whose labels are wrong with probability ``noise`` (Kubat, section 3.9).
+    """
+    X = np.column_stack([rng.random((n, 2)), rng.random(n) < taught])
+    wrong = (rng.random(n) < noise) & (X[:, 2] == 0)
+    return X, np.where(_in_circle(X) != wrong, "pos", "neg")
+
+
+def taught_circle_probability(X: np.ndarray, taught: float = 1.0, noise: float = 0.3) -> np.ndarray:
+    """Return (n, 2) true probabilities of ``neg`` and ``pos``."""
+    X = np.asarray(X, dtype=np.float64)
+    wrong = np.where(X[:, 2] == 0, noise, 0.0)
+    inside = np.where(_in_circle(X), 1.0 - wrong, wrong)
+    return np.column_stack([1.0 - inside, inside])
+
+
+def _in_circle(X: np.ndarray) -> np.ndarray:
+    return (X[:, 0] - 0.5) ** 2 + (X[:, 1] - 0.5) ** 2 <= 0.4 / np.pi
+
+
 # Computer assignment 1 of chapter 4: four features; the first three examples are positive.
 _SIX = ((1, 1, 1, 0), (0, 0, 0, 0), (1, 1, 0, 1), (1, 1, 0, 0), (0, 1, 0, 1), (0, 0, 0, 1))
 

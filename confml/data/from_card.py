@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from confml.data.cards import Card, CardFile, Delimited, Idx, Keel, Sklearn, column_names, read_card
+from confml.data.cards import Card, CardFile, Delimited, Idx, Inline, Keel, Sklearn, column_names, read_card
 from confml.data.coding import code_columns, sort_categories
 from confml.data.dataset import DataSet, as_labels
-from confml.data.readers import Rows, read_delimited, read_idx, read_keel
+from confml.data.readers import Rows, code_rows, read_delimited, read_idx, read_keel
 from confml.errors import ConfigError, DataError, did_you_mean
 
 
@@ -81,13 +81,26 @@ def _read(card: Card) -> _Table:
         return _read_sklearn(card.reader)
     if isinstance(card.reader, Idx):
         return _read_images(card)
+    if isinstance(card.reader, Inline):
+        return _read_inline(card)
     files = [(file, _read_rows(card, file)) for file in card.files]
     for file, rows in files:
         if file.rows is not None and len(rows.values) != file.rows:
             raise DataError(f"expected {file.rows} rows, got {len(rows.values)}", where=_where(card, file))
         if rows.names != files[0][1].names:
             raise DataError("its columns are not those of the card's first file", where=_where(card, file))
-    rows = _joined([rows for _, rows in files])
+    return _table(card, _joined([rows for _, rows in files]), files)
+
+
+def _read_inline(card: Card) -> _Table:
+    names = column_names(card.columns or ())
+    nominal = names if card.nominal == "all" else card.nominal
+    text_columns = {*nominal, *card.ordinal, *card.ignore, str(card.label)}
+    return _table(card, code_rows(card.path, names, card.rows, text_columns))
+
+
+def _table(card: Card, rows: Rows, files: Sequence[tuple[CardFile, Rows]] = ()) -> _Table:
+    """The table of the rows of all files, with the card's columns."""
     label = card.label or rows.label
     assert label is not None  # delimited cards have one, and KEEL files name theirs
     for column in (label, *card.ignore, *card.ordinal, *(card.nominal if card.nominal != "all" else ())):
@@ -101,7 +114,7 @@ def _read(card: Card) -> _Table:
         values=np.ascontiguousarray(rows.values[:, kept]),
         texts={column: texts for column, texts in rows.texts.items() if column in names},
         y=_labels(card, rows, label),
-        in_train=_in_train([(file, len(rows.values)) for file, rows in files]),
+        in_train=_in_train([(file, len(own.values)) for file, own in files]),
         lines=rows.lines,
     )
 
@@ -166,7 +179,7 @@ def _labels(card: Card, rows: Rows, label: str) -> np.ndarray:
 
 
 def _in_train(files: Sequence[tuple[CardFile, int]]) -> np.ndarray | None:
-    if files[0][0].part is None:
+    if not files or files[0][0].part is None:
         return None
     return np.concatenate([np.full(rows, file.part == "train") for file, rows in files])
 

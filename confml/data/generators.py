@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from confml._seeds import stable_generator
-from confml.data import concepts, shifted
+from confml.data import concepts, many_classes, shifted
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError, DataError, did_you_mean
 from confml.plugins.parameters import Choice, Integer, Number, Parameter, check_parameters
@@ -327,6 +327,16 @@ GENERATORS: Mapping[str, Generator] = {
         bayes_error=two_gaussians_bayes_error,
         of_training={"prior": 0.1},
     ),
+    "many-classes": Generator(
+        about="many classes in three dimensions, hard, medium and easy ones in turn (Bayes error in closed"
+        " form)",
+        parameters={"classes": Integer("number of classes", low=2)},
+        classes=tuple(range(1, 21)),
+        make=many_classes.many_classes,
+        bayes_probability=many_classes.many_classes_probability,
+        bayes_error=many_classes.many_classes_bayes_error,
+        default_n=1000,
+    ),
     "unit-square": Generator(
         about="points in the unit square, positive inside a figure and negative outside (Bayes error 0)",
         parameters={
@@ -338,6 +348,22 @@ GENERATORS: Mapping[str, Generator] = {
         bayes_probability=unit_square_probability,
         bayes_error=lambda shape="circle", area=0.4: 0.0,
         default_n=1000,
+    ),
+    "taught-circle": Generator(
+        about="points in the unit square, positive in a circle; a teacher has labelled those whose third"
+        " feature is 1, a fifth of a training part (Bayes error in closed form)",
+        parameters={
+            "taught": Number(
+                "fraction of examples of the test part that a teacher has labelled", low=0, high=1
+            ),
+            "noise": Number("probability of a wrong label of the other examples", low=0, high=0.5),
+        },
+        classes=("neg", "pos"),
+        make=concepts.taught_circle,
+        bayes_probability=concepts.taught_circle_probability,
+        bayes_error=lambda taught=1.0, noise=0.3: (1 - taught) * noise,
+        default_n=500,
+        of_training={"taught": 0.2},
     ),
     "at-least": Generator(
         about="d boolean features, positive if at least k of them are 1 (Bayes error 0)",

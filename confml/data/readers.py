@@ -11,7 +11,7 @@ import math
 import struct
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -116,6 +116,15 @@ def read_delimited(
             return Rows(tuple(names), values, lines=there)
     text_columns = set(text_columns) | ({label} if label is not None else set())
     return _coded(path, lines, first, separator, tuple(names), text_columns, missing)
+
+
+def code_rows(
+    path: Path, names: tuple[str, ...], rows: Sequence[Sequence[str]], text_columns: Collection[str]
+) -> Rows:
+    """Rows of texts that are not in a file of their own; ``path`` is for messages."""
+    return replace(
+        _coded(path, [",".join(row) for row in rows], 0, "comma", names, text_columns, None), lines=None
+    )
 
 
 def read_keel(path: Path, *, member: str | None = None, missing: str | None = None) -> Rows:

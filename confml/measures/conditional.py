@@ -17,6 +17,7 @@ from confml.measures.validity import class_coverage
 
 CONFIDENCE = 0.95
 NUMERIC_BINS = 5
+CHOOSING = 2500  # largest number of rows that choose a slab, whose time grows with their square
 
 
 class GroupCoverage(NamedTuple):
@@ -103,14 +104,16 @@ def worst_slab(
 ) -> Slab | None:
     """Return the slab of test rows X (n, d) with the smallest coverage; None with fewer than 4 rows.
 
-    covered: (n,) bool. A random half of the rows chooses among all slabs with a share of at least ``least``
-    of them, along the features and random directions. Only the coverage of the other half is unbiased.
+    covered: (n,) bool. A random half of the rows, at most `CHOOSING` of them, chooses among all slabs with a
+    share of at least ``least`` of them, along the features and random directions. Only the coverage of the
+    other rows is unbiased.
     """
     from confml.measures._kernels_slabs import worst_interval
 
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(X))
-    one, other = order[: len(X) // 2], order[len(X) // 2 :]
+    half = min(len(X) // 2, CHOOSING)
+    one, other = order[:half], order[half:]
     if len(one) < 2:
         return None
     centre, spread = X[one].mean(axis=0), X[one].std(axis=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable
 
@@ -44,9 +45,13 @@ def _counted_examples(case: Case) -> np.ndarray | None:
 
 def is_label_conditional(case: Case) -> bool:
     """Return whether the config asks for label-conditional p-values."""
-    return any(name.endswith("mondrian") and value for name, value in case.context.params.items())
+    return any(
+        (name.endswith("mondrian") and value) or (name.endswith("__classes") and value == "rank-cut")
+        for name, value in case.context.params.items()
+    )
 
 
+@functools.lru_cache(maxsize=512)
 def covered_probabilities(rows: int, counted: int | None, level: float, smoothed: bool = False) -> np.ndarray:
     """Return the probabilities (rows + 1,) that regions at ``level`` hold 0, 1, ... of ``rows`` true labels.
 
@@ -60,12 +65,15 @@ def covered_probabilities(rows: int, counted: int | None, level: float, smoothed
     from scipy.stats import betabinom, binom
 
     k = np.arange(rows + 1)
+    errors = 0.0 if counted is None else level * counted if smoothed else _ranks_at_most(level, counted)
     if counted is None:
-        return binom.pmf(k, rows, 1 - level)
-    errors = level * counted if smoothed else _ranks_at_most(level, counted)
-    if not 0 < errors < counted:
-        return (k == (0 if errors >= counted else rows)).astype(np.float64)
-    return betabinom.pmf(k, rows, counted - errors, errors)
+        found = binom.pmf(k, rows, 1 - level)
+    elif not 0 < errors < counted:
+        found = (k == (0 if errors >= counted else rows)).astype(np.float64)
+    else:
+        found = betabinom.pmf(k, rows, counted - errors, errors)
+    found.flags.writeable = False  # it is kept
+    return found
 
 
 def coverage_band(
@@ -84,20 +92,43 @@ def coverage_band(
     in 3 to 7 % with k = 10 (``make validity``). p-values with ties and without smoothing cover more. The mean
     over several splits varies less. (NaN, NaN) where a part has no calibration examples at all, or no rows.
     """
-    from scipy.signal import fftconvolve
-
-    parts = list(parts)
-    if not sum(rows for rows, _ in parts) or any(counted == 0 for _, counted in parts):
+    found = covered_by_parts(parts, level, smoothed)
+    if found is None:
         return math.nan, math.nan
-    found = np.ones(1)
-    for rows, counted in parts:
-        found = fftconvolve(found, covered_probabilities(rows, counted, level, smoothed))
     reached = np.cumsum(found)
     tail = (1 - probability) / 2
     # Sums of probabilities carry rounding errors, far below any tail.
     ends = np.searchsorted(reached, [tail + 1e-12, 1 - tail - 1e-9])
     low, high = np.minimum(ends, len(found) - 1) / (len(found) - 1)
     return float(low), float(high)
+
+
+def covered_by_parts(
+    parts: Iterable[tuple[int, int | None]], level: float, smoothed: bool = False
+) -> np.ndarray | None:
+    """Return the probabilities that regions hold 0, 1, ... true labels of all parts of `coverage_band`.
+
+    None where a part has no calibration examples at all, or no rows.
+    """
+    from scipy.signal import fftconvolve
+
+    parts = list(parts)
+    if not sum(rows for rows, _ in parts) or any(counted == 0 for _, counted in parts):
+        return None
+    found = np.ones(1)
+    for rows, counted in parts:
+        found = fftconvolve(found, covered_probabilities(rows, counted, level, smoothed))
+    return found
+
+
+def expected_deviation(
+    parts: Iterable[tuple[int, int | None]], level: float, smoothed: bool = False
+) -> float:
+    """Return the mean of |coverage - (1 - level)| of valid p-values. parts: as in `coverage_band`."""
+    found = covered_by_parts(parts, level, smoothed)
+    if found is None:
+        return math.nan
+    return float(found @ np.abs(np.linspace(0, 1, len(found)) - (1 - level)))
 
 
 def _ranks_at_most(level: float, counted: int) -> int:

@@ -22,7 +22,7 @@ from confml.errors import ConfmlError
 from confml.measures.metrics import Metric
 from confml.plugins.parameters import AnyOf, Choice, Nothing
 
-COVARIATE, LABEL = "covariate", "label"
+COVARIATE, LABEL, LABEL_EM = "covariate", "label", "label-em"
 LOW, HIGH = 0.01, 0.99  # probabilities of a test example are clipped to this range
 FOLDS = 5
 SHIFT_METRICS = {
@@ -45,17 +45,19 @@ SHIFT_METRICS = {
         "calibration examples the weights are hardly determined, and 0 means that they are not",
         None,
     ),
+    "shift_rounds": Metric("number of rounds of EM until the class frequencies did not change", None),
 }
+OF_LABELS = ("shift_singular_value", "shift_rounds")
 
 
-COVARIATE_METRICS = {name: metric for name, metric in SHIFT_METRICS.items() if name != "shift_singular_value"}
+COVARIATE_METRICS = {name: metric for name, metric in SHIFT_METRICS.items() if name not in OF_LABELS}
 
 
 def shift_parameter(options: tuple[str, ...]) -> AnyOf:
     """Return the declaration of the parameter ``shift``."""
     return AnyOf(
         "weight examples for a test part of another distribution, by its features without labels",
-        of=(Choice("covariate, label", options=options), Nothing("no shift")),
+        of=(Choice(", ".join(options), options=options), Nothing("no shift")),
     )
 
 
@@ -149,6 +151,14 @@ def label_weights(
     as i. Negative weights become the smallest positive number; classes without calibration examples have
     weight 1. All weights are 1 if C is singular.
     """
+    w, smallest = bbse(predicted, codes, predicted_test, classes)
+    return ShiftWeights.of(w[codes], w[None, :], {"shift_singular_value": smallest})
+
+
+def bbse(
+    predicted: np.ndarray, codes: np.ndarray, predicted_test: np.ndarray, classes: int
+) -> tuple[np.ndarray, float]:
+    """Return the class weights (c,) of `label_weights`, and the smallest singular value of C (or 0)."""
     known = np.flatnonzero(np.bincount(codes, minlength=classes))
     C = np.zeros((classes, classes))
     np.add.at(C, (predicted, codes), 1.0 / max(len(codes), 1))
@@ -162,7 +172,7 @@ def label_weights(
         w[known] = np.maximum(solved / max(float(solved @ prior), 1e-300), 1e-9)
     else:
         smallest = 0.0
-    return ShiftWeights.of(w[codes], w[None, :], {"shift_singular_value": smallest})
+    return w, smallest
 
 
 def _mid_ranks(values: np.ndarray) -> np.ndarray:

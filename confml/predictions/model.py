@@ -74,7 +74,11 @@ class Facts:
 
     @property
     def is_label_conditional(self) -> bool:
-        return any(name.rpartition("__")[2] == "mondrian" and value for name, value in self.params.items())
+        return any(
+            (name.rpartition("__")[2] == "mondrian" and value)
+            or (name == "conformal__classes" and value == "rank-cut")
+            for name, value in self.params.items()
+        )
 
 
 @dataclass(frozen=True)

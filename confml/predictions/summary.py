@@ -295,7 +295,9 @@ class Summary:
         calibration examples, fewer with ties; in other cases only their expected number is bounded.
         """
         model = self.model
-        exact = model.facts.params.get("conformal") == "split" and not model.facts.is_label_conditional
+        params = model.facts.params
+        exact = params.get("conformal") == "split" and not model.facts.is_label_conditional
+        exact = exact and not params.get("conformal__classes")
         if exact and not model.facts.params.get("conformal__smoothed"):
             covered = covered_probabilities(n, counted, level)
             return min(1.0, float(math.fsum(covered[: n - atypical + 1]))), "beta-binomial"

@@ -163,7 +163,7 @@ class _Fit:
             rows=len(self.data),
             training_rows=len(self.rows) + len(self.grid_rows) + len(self.test_rows),
             fitted_rows=len(labels),
-            counted_rows=int(method.fit_metrics_.get("calibration_rows", len(labels))),
+            counted_rows=_counted_rows(method, len(labels)),
             class_counts=dict(counts),
             tested_rows=len(self.test_rows),
             steps=tuple(StepFacts(kind.name, kind.learns, kind.breaks_exchangeability) for kind in kinds),
@@ -353,3 +353,11 @@ def _line_texts(data: DataSet, rows: np.ndarray) -> np.ndarray:
         of_test[data.test_rows] = True
     texts = [f"test:{line}" if test else str(line) for line, test in zip(lines, of_test[rows], strict=True)]
     return np.array(texts, dtype=str)
+
+
+def _counted_rows(method: Any, fitted_rows: int) -> int:
+    """The smallest number of examples that a p-value is counted among, the new one not included."""
+    counted = getattr(method, "counted_", None)
+    if counted is not None:
+        return int(np.min(counted)) - 1
+    return int(method.fit_metrics_.get("calibration_rows", fitted_rows))

@@ -18,6 +18,8 @@ def protocol_text(protocol: Any) -> str:
         text = f"{repeats} random holdout{'s' * (repeats > 1)}, test part {protocol.test_size:g}"
     elif protocol.kind == "k-fold":
         text = f"{protocol.folds}-fold cross-validation" + (f", {repeats} repeats" if repeats > 1 else "")
+    elif protocol.kind == "leave-one-out":
+        text = "leave-one-out cross-validation"
     elif protocol.order == "given":
         text = "online, examples in the given order"
     else:

@@ -24,7 +24,10 @@ from confml.report.write import write_items
 from confml.runner.results import CellResult
 
 BAYES_ERROR, TRAIN_ROWS = "bayes-error", "train-rows"
-DECIDES_NOTHING = ("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed", "silence")
+DECIDES_NOTHING = (
+    *("name", "about", "levels", "thresholds", "figures", "paper", "methods", "seed", "silence"),
+    *("coverage-by", "conditional-tests"),
+)
 
 
 def merged_runs(runs: Sequence[Path | str]) -> RunResults:

@@ -345,12 +345,20 @@ def _stem(text: str) -> str:
 def _draw(dataset: str, curves: Sequence[tuple[Pair, CurveDifference]]):
     """Draw one panel per view: difference of sure incorrect against unsure, below 0 if the first is
     better."""
-    from confml.report.figures.style import COLUMN, GREY, PAGE, legend_below, lines_of, new_figure
+    from confml.report.figures.style import (
+        COLUMN,
+        GREY,
+        PAGE,
+        legend_below,
+        lines_of,
+        new_figure,
+        panel_columns,
+    )
 
     views = list(dict.fromkeys(pair.view for pair, _ in curves))
     names = list(dict.fromkeys(f"{pair.first} - {pair.second}" for pair, _ in curves))
     lines = dict(zip(names, lines_of(len(names)), strict=True))
-    columns = min(len(views), 3)
+    columns = panel_columns(len(views))
     rows = -(-len(views) // columns)
     figure = new_figure(COLUMN * 1.2 if columns == 1 else PAGE, 0.3 + 2.2 * rows)
     grid = figure.subplots(rows, columns, squeeze=False, sharey=True)

@@ -30,7 +30,8 @@ class DatasetInfo:
     """Numbers of a data set. train_rows, test_rows: sizes of the provider's parts, None without parts.
 
     smallest_class, largest_class: rows of the smallest and the largest class. origins: key of the stored
-    lines and identifiers of its rows.
+    lines and identifiers of its rows. audit: code, sentence and remedy of each finding in the data; None in
+    runs of older versions. audited_rows: number of rows that the audit saw.
     """
 
     name: str
@@ -44,6 +45,8 @@ class DatasetInfo:
     smallest_class: int | None = None
     largest_class: int | None = None
     origins: str | None = None
+    audit: Sequence[Mapping[str, str]] | None = None
+    audited_rows: int | None = None
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,11 @@ def notes_on(data) -> list[str]:
     return notes
 
 
-def dataset_info(data) -> dict:
-    """Return the numbers of a data set that reports use, as plain values."""
+def dataset_info(data, columns=None) -> dict:
+    """Return the numbers of a data set that reports use, as plain values.
+
+    columns: those of ``coverage-by``, by name.
+    """
     rows_of_classes = np.unique(data.y, return_counts=True)[1]
     return {
         "name": data.name,
@@ -46,7 +49,7 @@ def dataset_info(data) -> dict:
         "test_rows": None if data.test_rows is None else len(data.test_rows),
         "notes": notes_on(data),
         "checksum": data.checksum,
-        "origins": origins_key(data),
+        "origins": origins_key(data, columns),
     }
 
 
@@ -62,7 +65,7 @@ def new_manifest(plan: Plan, *, jobs: int, engine: str, shard: str | None) -> di
         "shard": shard,
         "seed": plan.config.seed,
         "config": plan.config.as_dict(),
-        "datasets": [dataset_info(data) for data in plan.datasets.values()],
+        "datasets": [dataset_info(data, plan.columns_of(name)) for name, data in plan.datasets.items()],
         "provenance": _provenance(plan.config),
         "cells": [cell.as_dict() for cell in plan.cells],
     }
@@ -164,6 +167,10 @@ def _check_manifest(manifest: Any) -> None:
         key = info.get("origins")
         _expect(key is None or _is_key(key), f"{place}.origins", "32 hexadecimal digits", key)
         _expect(all(isinstance(note, str) for note in info.get("notes", ())), f"{place}.notes", "texts", info)
+        for finding in info.get("audit", ()):  # older versions stored none
+            is_one = isinstance(finding, dict) and finding.keys() == _FINDING_FIELDS
+            _expect(is_one and all(isinstance(text, str) for text in finding.values()), f"{place}.audit",
+                    "findings", finding)  # fmt: skip
     warnings = manifest.get("warnings", [])  # older versions stored none
     _expect(isinstance(warnings, list), "warnings", "a list", warnings)
     for number, warning in enumerate(warnings):
@@ -185,6 +192,7 @@ def _check_manifest(manifest: Any) -> None:
         keys.add(key)
 
 
+_FINDING_FIELDS = {"code", "sentence", "remedy"}
 _WARNING_FIELDS = {"code", "sentence", "remedy", "dataset"}
 _FIELDS: dict[str, tuple[type, ...]] = {
     "format": (int,),
@@ -220,6 +228,8 @@ _DATASET_FIELDS: dict[str, tuple[type, ...]] = {
     "notes": (list,),
     "checksum": (str,),
     "origins": (str, NoneType),
+    "audit": (list,),
+    "audited_rows": (int,),
 }
 _WORDS = {
     int: "a whole number",

@@ -1,11 +1,11 @@
-"""`RowOrigins`: lines and identifiers of the rows of a data set, stored in the folder of a run for its
-reports."""
+"""`RowOrigins`: lines, identifiers and columns of the rows of a data set, stored in the folder of a run for
+its reports."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from confml.errors import ConfmlError
 from confml.runner.store import Store
 
 KIND = "rows"
+MISSING = "missing"  # the group of rows without a value
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,17 +24,23 @@ class RowOrigins:
 
     lines: (n,) line of the file, counted from 1 with the header, or None. The rows of a test part have lines
     of the test file. ids: (n, k) text, or None. id_columns: k names. test_rows: row numbers of the provider's
-    test part, or None without parts.
+    test part, or None without parts. values: (n,) numbers or texts of each column of ``coverage-by``.
     """
 
     lines: np.ndarray | None = None
     ids: np.ndarray | None = None
     id_columns: tuple[str, ...] = ()
     test_rows: np.ndarray | None = None
+    values: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, data: DataSet) -> RowOrigins:
-        return cls(data.lines, data.ids, data.id_columns, data.test_rows)
+    def of(cls, data: DataSet, values: Mapping[str, np.ndarray] | None = None) -> RowOrigins:
+        return cls(data.lines, data.ids, data.id_columns, data.test_rows, values or {})
+
+    def values_of(self, rows: np.ndarray, split: str) -> dict[str, np.ndarray]:
+        """Return ``values`` of reported rows (m,) of a split."""
+        at = self.places(rows, split)
+        return {name: values[at] for name, values in self.values.items()}
 
     def columns(self, rows: np.ndarray, split: str, taken: Collection[str] = ()) -> dict[str, np.ndarray]:
         """Return the columns that identify reported rows (m,) of a split, by name.
@@ -42,18 +49,21 @@ class RowOrigins:
         are then those of two files; and the columns of identifiers. An identifier with the name of another
         column (``taken``) is called ``id.<name>``.
         """
-        rows = np.asarray(rows)
-        pooled = self.test_rows is None or split != "fixed"
-        at = rows if pooled or self.test_rows is None else self.test_rows[rows]
+        at = self.places(rows, split)
         found: dict[str, np.ndarray] = {}
         if self.lines is not None:
             found["line"] = self.lines[at]
-            if pooled and self.test_rows is not None:
+            if split != "fixed" and self.test_rows is not None:
                 found["part"] = np.where(np.isin(at, self.test_rows), "test", "train")
         ends = {"row", "line", "part", "label", *taken}
         for j, name in enumerate(self.id_columns if self.ids is not None else ()):
             found[f"id.{name}" if name in ends else name] = self.ids[at, j]  # type: ignore[index]
         return found
+
+    def places(self, rows: np.ndarray, split: str) -> np.ndarray:
+        """Return the places (m,) of reported rows in the data set."""
+        rows = np.asarray(rows)
+        return rows if self.test_rows is None or split != "fixed" else self.test_rows[rows]
 
     def write(self, store: Store, key: str) -> None:
         """Write the record of a key, unless it is there."""
@@ -61,7 +71,11 @@ class RowOrigins:
             return
         named = {"lines": self.lines, "ids": self.ids, "test_rows": self.test_rows}
         arrays = {name: np.asarray(values) for name, values in named.items() if values is not None}
-        store.write(KIND, key, {"id_columns": list(self.id_columns)}, arrays)
+        document: dict[str, list[str]] = {"id_columns": list(self.id_columns)}
+        if self.values:
+            document["coverage_by"] = list(self.values)
+            arrays |= {f"value.{place}": values for place, values in enumerate(self.values.values())}
+        store.write(KIND, key, document, arrays)
 
     @classmethod
     def read(cls, store: Store, key: str) -> RowOrigins | None:
@@ -74,20 +88,57 @@ class RowOrigins:
             ids, columns = arrays.get("ids"), tuple(map(str, document["id_columns"]))
             if ids is not None and ids.shape[1:] != (len(columns),):
                 return None
-            return cls(arrays.get("lines"), ids, columns, arrays.get("test_rows"))
+            values = {
+                str(name): arrays[f"value.{place}"]
+                for place, name in enumerate(document.get("coverage_by", ()))
+            }
+            return cls(arrays.get("lines"), ids, columns, arrays.get("test_rows"), values)
         except ConfmlError:  # an error of the machine, not of the record
             raise
         except (KeyError, TypeError, ValueError):
             return None
 
 
-def origins_key(data: DataSet) -> str | None:
-    """Return the key of the record of a data set; None if its rows have neither lines nor identifiers."""
-    if data.lines is None and data.ids is None:
+def origins_key(data: DataSet, columns: Mapping[str, np.ndarray] | None = None) -> str | None:
+    """Return the key of the record of a data set; None if its rows have neither lines, identifiers nor
+    ``columns`` of ``coverage-by``."""
+    columns = columns or {}
+    if data.lines is None and data.ids is None and not columns:
         return None
     digest = hashlib.sha256()
-    for values in (data.lines, data.ids):
+    for values in (data.lines, data.ids, *columns.values()):
         if values is not None:
             digest.update(f"{values.dtype.str} {values.shape}\n".encode())
             digest.update(np.ascontiguousarray(values).tobytes())
-    return stable_hash("rows", data.name, data.checksum, list(data.id_columns), digest.hexdigest())[:32]
+    parts = ["rows", data.name, data.checksum, list(data.id_columns), digest.hexdigest()]
+    return stable_hash(*parts, *([list(columns)] if columns else []))[:32]
+
+
+def grouping_columns(data: DataSet, names: Sequence[str], groups: str | None = None) -> dict[str, np.ndarray]:
+    """Return the columns of a data set among ``names``: name -> (n,) numbers, or texts of categories.
+
+    A column is a feature, an identifier (numbers if all its texts are) or the column ``groups``.
+    """
+    found: dict[str, np.ndarray] = {}
+    identifiers = data.identifiers()
+    for name in names:
+        if name in data.table_attributes:
+            place = data.table_attributes.index(name)
+            values, known = data.table[:, place], data.categories[place]
+            if known is not None:
+                texts = np.array([*known, MISSING])
+                values = texts[np.where(np.isnan(values), len(known), values).astype(np.intp)]
+            found[name] = np.ascontiguousarray(values)
+        elif name in identifiers:
+            found[name] = _numbers_or_texts(identifiers[name])
+        elif name == groups and data.groups is not None:
+            found[name] = np.asarray(data.groups).astype(str)
+    return found
+
+
+def _numbers_or_texts(texts: np.ndarray) -> np.ndarray:
+    try:
+        values = texts.astype(np.float64)
+    except ValueError:
+        return np.where(texts == "", MISSING, texts)
+    return values

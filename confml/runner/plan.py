@@ -13,10 +13,11 @@ from confml._seeds import stable_hash
 from confml.config import Config
 from confml.data.dataset import DataSet
 from confml.data.noise import VERSION as NOISE_VERSION
-from confml.errors import ConfigError, ConfigErrors, ConfmlError
+from confml.errors import ConfigError, ConfigErrors, ConfmlError, did_you_mean
 from confml.methods.registry import version_of
 from confml.plugins.parameters import parameters_text
 from confml.runner.external_files import ExternalFile, check_file_names, external_files, shown_params
+from confml.runner.origins import grouping_columns
 from confml.runner.splits import Split, inner_folds, outer_splits, split_identity, split_rows
 from confml.steps.registry import imputes, version_of_step
 
@@ -80,6 +81,11 @@ class Plan:
     jobs: tuple[Job, ...] = field(default=())
     smallest_training: Mapping[str, Mapping[Any, int]] = field(default_factory=dict)
 
+    def columns_of(self, dataset: str) -> dict[str, np.ndarray]:
+        """Return the columns of ``coverage-by`` that a data set has: name -> (n,) values."""
+        groups = next(spec.groups for spec in self.config.datasets if spec.name == dataset)
+        return grouping_columns(self.datasets[dataset], self.config.coverage_by, groups)
+
     @cached_property
     def cells(self) -> list[Cell]:
         return [cell for job in self.jobs for cell in job.cells]
@@ -102,7 +108,12 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
     smallest: dict[str, dict[Any, int]] = {}
     for data in datasets.values():
         files: list[tuple[ExternalFile, ...]] = []
-        for split in outer_splits(protocol):
+        try:
+            splits = outer_splits(protocol, data)
+        except ConfigError as error:
+            problems.setdefault(str(error), error)
+            continue
+        for split in splits:
             try:
                 if protocol.kind == "online" and len(steps_for(config, data)) > len(config.steps):
                     hint = "missing: drop, for a CSV file"
@@ -123,7 +134,6 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
                 labels, counts = np.unique(data.y[train], return_counts=True)
                 smallest[data.name] = dict(zip(labels.tolist(), counts.tolist(), strict=True))
             if not files:  # read once: it checks every split
-                splits = outer_splits(protocol)
                 files = [external_files(config, data, entry, splits) for entry in config.methods]
             jobs += [
                 _job(config, data, split, entry, files[number]) for number, entry in enumerate(config.methods)
@@ -134,10 +144,14 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
 
 
 def load_datasets(config: Config) -> dict[str, DataSet]:
-    """Load the data sets of a config, by name; all errors are reported together."""
+    """Load the data sets of a config, by name; all errors are reported together.
+
+    Raises ConfigError if no data set has a column of ``coverage-by``.
+    """
     from confml.data import load
 
-    loaded, problems = {}, []
+    loaded: dict[str, DataSet] = {}
+    problems = []
     for dataset in config.datasets:
         try:
             loaded[dataset.name] = load(dataset.spec())
@@ -147,7 +161,22 @@ def load_datasets(config: Config) -> dict[str, DataSet]:
         raise problems[0]
     if problems:
         raise type(problems[0])("\n".join(str(problem) for problem in problems))
+    _check_coverage_by(config, loaded)
     return loaded
+
+
+def _check_coverage_by(config: Config, loaded: Mapping[str, DataSet]) -> None:
+    """Raise ConfigError for a column of ``coverage-by`` that no data set has."""
+    specs = {spec.name: spec for spec in config.datasets}
+    for name in config.coverage_by:
+        if any(grouping_columns(data, [name], specs[key].groups) for key, data in loaded.items()):
+            continue
+        ignored = [key for key, spec in specs.items() if name in (spec.ignore or ())]
+        known = [column for data in loaded.values() for column in (*data.table_attributes, *data.id_columns)]
+        hint = did_you_mean(name, known)
+        if ignored:
+            hint = f"list it under id: in place of ignore: of {ignored[0]}; methods do not see either"
+        raise ConfigError(f"coverage-by: no data set has the column '{name}'", hint=hint)
 
 
 def steps_for(config: Config, data: DataSet) -> tuple[tuple[str, dict], ...]:

@@ -38,7 +38,7 @@ from confml.runner.results import CellResult
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, Task, run_tasks
 from confml.runner.tuning import InnerRecords
-from confml.runner.warnings import run_warnings
+from confml.runner.warnings import audits, run_warnings
 from confml.runner.workers import limits_memory
 from confml.runner.workspace import Workspace
 from confml.steps.base import Step
@@ -115,7 +115,8 @@ def run(
     for data in datasets.values():
         for note in notes_on(data):
             say(f"{data.name}: {note}")
-    warnings = run_warnings(whole)
+    audited = audits(whole)
+    warnings = run_warnings(whole, audited)
     for warning in unsilenced(warnings, config.silence):
         say(f"warning: {warning.text}")
     plan = whole.shard(*shard) if shard else whole
@@ -125,9 +126,13 @@ def run(
         part = f"{shard[0]}/{shard[1]}" if shard else None
         manifest = new_manifest(whole, jobs=jobs, engine=worker_engine.name, shard=part)
         manifest["warnings"] = [warning.as_dict() for warning in warnings]
-        for data in datasets.values():
-            if (key := origins_key(data)) is not None:
-                RowOrigins.of(data).write(store, key)
+        for info in manifest["datasets"]:
+            info["audit"] = audited[info["name"]].as_list()
+            info["audited_rows"] = len(audited[info["name"]].seen)
+        for name, data in datasets.items():
+            columns = whole.columns_of(name)
+            if (key := origins_key(data, columns)) is not None:
+                RowOrigins.of(data, columns).write(store, key)
         # A run with nothing to compute leaves times and versions of the one that computed.
         is_new = bool(state.left) or not is_current(store.folder, manifest)
         if is_new:

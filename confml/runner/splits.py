@@ -11,12 +11,16 @@ from confml._seeds import stable_generator, stable_integer
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError
 
+MOST_LEFT_OUT = 10_000
+"""Largest number of rows for leave-one-out, which has a result for each row and method."""
+
 
 @dataclass(frozen=True)
 class Split:
     """One outer split: its ``repeat`` and, for k-fold, its ``fold``, both from 0.
 
-    For protocol online it is an order of the examples; the given order has no repeat.
+    For protocol online it is an order of the examples; the given order has no repeat. For leave-one-out
+    ``fold`` is the row of the test example.
     """
 
     kind: str
@@ -25,18 +29,27 @@ class Split:
 
     @property
     def name(self) -> str:
-        """Name in reports: ``fixed``, ``r0-f3`` (k-fold), ``r0`` (holdout, online), ``given`` (online)."""
+        """Name in reports: ``fixed``, ``r0-f3`` (k-fold), ``r0`` (holdout, online), ``given`` (online) or
+        ``row3`` (leave-one-out)."""
         if self.kind == "fixed-split":
             return "fixed"
+        if self.kind == "leave-one-out":
+            return f"row{self.fold}"
         if self.kind == "online" and self.repeat is None:
             return "given"
         return f"r{self.repeat}" if self.fold is None else f"r{self.repeat}-f{self.fold}"
 
 
-def outer_splits(protocol) -> list[Split]:
-    """Return the splits of a protocol in the order of the reports."""
+def outer_splits(protocol, data: DataSet) -> list[Split]:
+    """Return the splits of a data set in the order of the reports.
+
+    Raises ConfigError for leave-one-out with too many rows, or with groups, before the list is built.
+    """
     if protocol.kind == "fixed-split":
         return [Split("fixed-split")]
+    if protocol.kind == "leave-one-out":
+        _check_leave_one_out(data)
+        return [Split("leave-one-out", 0, row) for row in range(len(data.y))]
     if protocol.kind == "online" and protocol.order == "given":
         return [Split("online", None)]
     repeats = range(protocol.repeats)
@@ -45,6 +58,22 @@ def outer_splits(protocol) -> list[Split]:
     if protocol.kind == "holdout":
         return [Split("holdout", repeat) for repeat in repeats]
     return [Split("k-fold", repeat, fold) for repeat in repeats for fold in range(protocol.folds)]
+
+
+def _check_leave_one_out(data: DataSet) -> None:
+    """Raise ConfigError for data that leave-one-out is not for."""
+    rows, hint = len(data.y), "use protocol kind k-fold"
+    if rows > MOST_LEFT_OUT:
+        raise ConfigError(
+            f"data set '{data.name}' has {rows} rows, so leave-one-out would fit every method {rows} times; "
+            f"at most {MOST_LEFT_OUT} rows are allowed",
+            hint=hint,
+        )
+    if rows < 2:
+        raise ConfigError(f"data set '{data.name}' has {rows} row, and leave-one-out needs two")
+    if data.groups is not None:
+        message = f"data set '{data.name}' has groups, and leave-one-out would divide them"
+        raise ConfigError(message, hint=hint)
 
 
 def split_identity(protocol, split: Split) -> dict:
@@ -58,6 +87,8 @@ def _identity_of_all_classes(protocol, split: Split) -> dict:
     identity: dict = {"kind": split.kind}
     if split.kind == "online":
         return identity | {"order": protocol.order, "repeat": split.repeat, "start": protocol.start}
+    if split.kind == "leave-one-out":
+        return identity | {"row": split.fold}
     if split.kind != "fixed-split":
         identity |= {"repeat": split.repeat, "stratify": protocol.stratify}
     if split.kind == "holdout":
@@ -96,6 +127,9 @@ def _split_all_classes(data: DataSet, protocol, split: Split, seed: int) -> tupl
         return data.train_rows, data.test_rows
     if split.kind == "online":
         return _in_order(data, protocol, split, seed)
+    if split.kind == "leave-one-out":
+        left_out = split.fold or 0
+        return np.delete(np.arange(len(data.y)), left_out), np.array([left_out])
     folds = protocol.folds if split.kind == "k-fold" else None
     identity = _identity_of_all_classes(protocol, split)
     identity.pop("fold", None)  # the folds of one repeat come from one shuffle

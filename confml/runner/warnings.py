@@ -3,8 +3,8 @@ size."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,22 +12,46 @@ import numpy as np
 from confml.config import Config
 from confml.config.method_entry import MethodEntry
 from confml.config.warnings import SCALING_STEPS, WARNINGS, Warned, level_warnings, needs_scaling
-from confml.data.audit import audit, audited_rows
+from confml.data.audit import Finding, audit, audited_rows
 from confml.data.dataset import DataSet
 from confml.runner.plan import Plan
 
 OF_TRAINING = ("k", "n_neighbors")
 
 
-def run_warnings(plan: Plan) -> list[Warned]:
-    """Return the warnings of a run before it computes anything, those on the config first.
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """The findings in a data set. seen: the rows that were audited, which may be fewer than all."""
 
-    The audit sees at most `confml.data.audit.MOST_VALUES` values of a data set.
+    findings: list[Finding]
+    seen: DataSet
+
+    def as_list(self) -> list[dict[str, str]]:
+        """Code, sentence and remedy of each finding, for the manifest."""
+        return [{"code": one.code, "sentence": one.sentence, "remedy": one.remedy} for one in self.findings]
+
+
+def audits(plan: Plan) -> dict[str, Audit]:
+    """Return the audit of each data set, with the parts of the provider only where the protocol uses them.
+
+    It sees at most `confml.data.audit.MOST_VALUES` values of a data set.
     """
+    found = {}
+    for data in plan.datasets.values():
+        pooled = data
+        if plan.config.protocol.kind != "fixed-split" and data.train_rows is not None:
+            pooled = replace(data, train_rows=None, test_rows=None)
+        seen = audited_rows(pooled)
+        found[data.name] = Audit(audit(seen), seen)
+    return found
+
+
+def run_warnings(plan: Plan, audited: Mapping[str, Audit]) -> list[Warned]:
+    """Return the warnings of a run before it computes anything, those on the config first."""
     found = list(level_warnings(plan.config.levels))
     for data in plan.datasets.values():
         own = [
-            *_data_warnings(plan.config, data),
+            *_data_warnings(plan.config, data, audited[data.name]),
             *_large_k(plan, data),
             *_unreachable_votes(plan.config, data),
         ]
@@ -35,16 +59,14 @@ def run_warnings(plan: Plan) -> list[Warned]:
     return found
 
 
-def _data_warnings(config: Config, data: DataSet) -> Iterator[Warned]:
+def _data_warnings(config: Config, data: DataSet, audited: Audit) -> Iterator[Warned]:
     """Yield those findings of the audit that make results look better or worse than they are."""
     fixed = config.protocol.kind == "fixed-split"
-    if not fixed and data.train_rows is not None:
-        data = replace(data, train_rows=None, test_rows=None)  # the parts are pooled
-    seen = audited_rows(data)
+    seen = audited.seen
     unscaled = [entry.name for entry in config.methods if needs_scaling(entry.name)]
     if any(step.name in SCALING_STEPS for step in config.steps):
         unscaled = []
-    for finding in audit(seen):
+    for finding in audited.findings:
         if finding.code not in WARNINGS:
             continue
         sentence = finding.sentence

@@ -7,11 +7,14 @@ import itertools
 import numpy as np
 import pytest
 from reference import bayes_error as naive
+from trials import more_of
 
+import confml
 from confml.bayes_error import (
     bayes_errors,
     filters,
     forests,
+    neighbour_lists,
     one_vs_rest_bayes_error,
     pairwise_bayes_error,
     points,
@@ -19,6 +22,7 @@ from confml.bayes_error import (
     spanning_trees,
     warnings_about,
 )
+from confml.bayes_error.assessment import assess
 from confml.bayes_error.estimates import bayes_error_from_crossings, largest_crossings
 from confml.errors import ConfigError, DataError
 
@@ -98,12 +102,32 @@ def check_against_naive(X, y, trees):
         assert (rates.estimate <= rates.estimate_tie_high)[known].all()
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize("d", [3, 20, 60])
+def test_same_bytes_with_any_number_of_threads(threads, d, monkeypatch):
+    """Trees by searches and by products, in tiles; one class with most rows, and many equal distances."""
+    monkeypatch.setattr(forests, "THREADED", 300)
+    monkeypatch.setattr(filters, "HELD", 1 << 12)
+    monkeypatch.setattr(filters, "TILE", 64)
+    monkeypatch.setattr(neighbour_lists, "HELD", 1 << 12)
+    rng = np.random.default_rng(d)
+    X = rng.integers(0, 3, size=(900, d)) + rng.normal(size=(900, 1)).round(1)
+    y = np.repeat([0, 1, 2, 3], [600, 200, 60, 40])
+    one = assess(X, y, neighbours=5)
+    with confml.threads(threads):
+        several = assess(X, y, neighbours=5)
+    for view in ("pairwise", "one_vs_rest", "global_tree", "neighbours"):
+        for field, values in vars(getattr(one.errors, view)).items():
+            np.testing.assert_array_equal(getattr(getattr(several.errors, view), field), values)
+    assert several.measures == one.measures
+
+
+@pytest.mark.parametrize("seed", [*range(6), *more_of(range(6, 12))])
 def test_crossings_and_estimates_equal_kruskal_on_the_full_graph(way, seed):
     check_against_naive(*random_problem(seed))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(20), *more_of(range(20, 40))])
 def test_tie_band_equals_all_spanning_trees(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(3, 7))

@@ -8,8 +8,14 @@ from reference import bayes_error as naive
 
 from confml.bayes_error import bayes_errors, forests, spanning_trees
 from confml.bayes_error._kernels_prim import dense_trees
-from confml.bayes_error._kernels_searches import nearest_lists, smallest_ranks
-from confml.bayes_error.searched_trees import _groups, first_of_equals, searched_trees, searches_pay
+from confml.bayes_error._kernels_searches import smallest_ranks
+from confml.bayes_error.searched_trees import (
+    _groups,
+    first_of_equals,
+    nearest_lists,
+    searched_trees,
+    searches_pay,
+)
 from confml.neighbours import wide_tree as wide
 
 

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from confml.bayes_error import bayes_errors
+from confml.bayes_error import bayes_errors, soft_label_error
+from confml.bayes_error.label_noise import ABOUT
 from confml.bayes_error.selection import class_weights, sample_by_class, select_attributes
 from confml.bayes_error.trials import gaussian_trials
 from confml.commands.bayes_error import bayes_error
-from confml.commands.bayes_error_trials import _numbers, bayes_error_trials
+from confml.commands.bayes_error_estimators import bayes_error_estimators
+from confml.commands.bayes_error_trials import bayes_error_trials
+from confml.commands.options import number_list
 from confml.data import load
 from confml.errors import ConfigError, ConfmlError, DataError
 from confml.steps.registry import build_step
@@ -186,6 +189,129 @@ def test_the_figure_tells_what_class_sizes_alone_explain(tmp_path):
     assert "class sizes alone" in (tmp_path / "figures" / "one-vs-rest.svg").read_text()
 
 
+def test_estimates_for_all_classes(tmp_path):
+    out, messages = run(
+        "two-gaussians", "--extrapolate", "--noise", "0:1:0.5", "--repeats", 2, "--neighbours", 12,
+        "--out", tmp_path,
+    )  # fmt: skip
+    table = out[out.index("Bayes error of all classes") :].split("\n\n")[0]
+    assert [line.split()[0] for line in table.splitlines()[3:]] == [
+        "global-tree",
+        "1-nn",
+        "k-nn",
+        "k-nn-limit",
+    ]
+    assert "label noise: 3 rates, 2 draws of each" in messages
+    assert "without noise the Bayes error is 15.87 %" in out
+    found = json.loads((tmp_path / "bayes-error.json").read_text())
+    data = load({"name": "two-gaussians", "generate": "two-gaussians", "seed": 1})
+    X = (data.X - data.X.min(axis=0)) / np.ptp(data.X, axis=0)
+    expected = bayes_errors(X, data.y, neighbours=12)  # no ties, so no order of rows matters
+    rows = {row["estimator"]: row for row in found["overall"]}
+    tree = expected.global_tree
+    assert (rows["global-tree"]["estimate"], rows["global-tree"]["lower"]) == (tree.estimate, tree.lower)
+    estimate, lower, upper = expected.neighbours.bounds
+    assert [rows["k-nn"][key] for key in ("estimate", "lower", "upper")] == [estimate, lower, upper]
+    assert rows["k-nn"]["interval_low"] < estimate < rows["k-nn"]["interval_high"]
+    assert [row["error"] for row in found["neighbours"]] == expected.neighbours.error.tolist()
+    assert found["global_tree"] == [{"class_a": 1, "class_b": 2, "delta": tree.delta[0, 1]}]
+    assert [row["rows"] for row in found["subsamples"]][0] == 250
+    assert len(found["noise"]) == 3 * len(found["noise_scores"]) == 15
+    assert {row["known_low"] for row in found["noise"] if row["rate"] == 1} == {0.5}
+    areas = [row["area"] for row in found["noise_scores"]]
+    assert areas == sorted(areas)
+    names = {path.name for path in tmp_path.rglob("*.csv")}
+    assert {"overall.csv", "global-tree.csv", "neighbours.csv", "subsamples.csv", "noise.csv"} <= names
+    for name in ("neighbours", "noise"):
+        assert (tmp_path / "figures" / f"{name}.png").stat().st_size > 5000
+    run("two-gaussians", "-q", "--out", tmp_path)
+    assert not (tmp_path / "noise.csv").exists() and not (tmp_path / "figures" / "noise.png").exists()
+
+
+def test_a_range_is_drawn_where_the_error_is_not_known(tmp_path):
+    out, _ = run("iris", "--noise", "0,0.4", "--best-error", 0.02, "--out", tmp_path)
+    assert "between 0 and 2.00 %, the error of the best classifier" in out
+    assert "possible, if the best classifier has 2.0 % errors" in (
+        tmp_path / "figures" / "noise.svg"
+    ).read_text(encoding="utf-8")
+
+
+def test_votes_of_annotators_in_columns_of_a_file(tmp_path):
+    rng = np.random.default_rng(0)
+    lines, votes = ["u,cat,dog,y"], []
+    for _ in range(40):
+        dog = int(rng.integers(0, 6))
+        votes.append([5 - dog, dog])
+        lines.append(f"{rng.normal():.4f},{5 - dog},{dog},{'dog' if dog > 2 else 'cat'}")
+    path = tmp_path / "votes.csv"
+    path.write_text("\n".join(lines) + "\n")
+    told = json.loads(run(path, "--label", "y", "--soft-labels", "cat, dog", "--json", "-q")[0])
+    row = next(row for row in told["overall"] if row["estimator"] == "soft-labels")
+    expected = soft_label_error(votes)
+    assert told["columns"] == 1  # votes are no features
+    assert (row["estimate"], row["lower"], row["upper"]) == pytest.approx(
+        (expected.estimate, expected.mean, expected.held_out)
+    )
+    assert "at least two columns" in str(refused(path, "--label", "y", "--soft-labels", "dog"))
+    path.write_text(path.read_text().replace(",5,0,", ",five,0,"))
+    error = refused(path, "--label", "y", "--soft-labels", "cat,dog")
+    assert "expected a probability or a number of annotators, got 'five'" in str(error)
+    assert "column 'cat'" in str(error)
+
+
+def test_comparison_of_estimators(tmp_path):
+    out, _ = run(
+        "--problems", "near,mixture", "--features", "2,3", "--rows", "60,200", "--trials", 2, "-j", 1,
+        "--out", tmp_path, command=bayes_error_estimators,
+    )  # fmt: skip
+    best = list(csv.DictReader((tmp_path / "best.csv").open(encoding="utf-8")))
+    assert [(row["problem"], row["features"], row["rows"]) for row in best] == [
+        *(("near", d, n) for d in "23" for n in ("60", "200")),
+        *(("mixture", "2", n) for n in ("60", "200")),
+    ]
+    points = list(csv.DictReader((tmp_path / "estimators.csv").open(encoding="utf-8")))
+    for row in best:
+        here = {
+            point["estimator"]: point
+            for point in points
+            if (point["problem"], point["features"], point["rows"])
+            == (row["problem"], row["features"], row["rows"])
+        }
+        assert ("k-nn-limit" in here) == (row["rows"] == "200")
+        tried = {name: float(here[name]["rmse"]) for name in ABOUT if name in here}
+        assert row["best"] == min(tried, key=tried.get) and float(row[row["best"]]) == min(tried.values())
+        assert float(here["soft-labels"]["rmse"]) < 0.1
+        for point in here.values():
+            assert float(point["bias"]) == pytest.approx(float(point["mean"]) - float(point["truth"]))
+    assert (tmp_path / "figures" / "estimators.png").stat().st_size > 5000 and "near: two Gaussians" in out
+    again = json.loads(
+        run(
+            "--problems", "near", "--features", 3, "--rows", 60, "--trials", 2, "-j", 2, "--json", "-q",
+            command=bayes_error_estimators,
+        )[0]
+    )  # fmt: skip
+    alone = {point["estimator"]: point["mean"] for point in again["points"]}
+    here = [
+        point
+        for point in points
+        if (point["problem"], point["features"], point["rows"]) == ("near", "3", "60")
+    ]
+    assert alone == {point["estimator"]: float(point["mean"]) for point in here}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--problems", "nar"], "did you mean 'near'"),
+        (["--features", "2.5"], "comma-separated whole numbers"),
+        (["--rows", "5"], "10 rows"),
+        (["--problems", "mixture", "--features", "3"], "mixture has 2 features"),
+    ],
+)
+def test_comparisons_that_cannot_be(arguments, words):
+    assert words in str(refused(*arguments, command=bayes_error_estimators))
+
+
 def test_made_data_show_their_true_error():
     out, _ = run("two-gaussians", "--one-vs-rest")
     assert "true Bayes error of two-gaussians: 15.87 %" in out
@@ -207,6 +333,13 @@ def test_made_data_show_their_true_error():
         (["iris", "--classifier", "knn", "--param", "k"], "NAME=VALUE"),
         (["iris", "--classifier", "knn", "--param", "kk=1"], "did you mean 'k'"),
         (["iris", "--classifier", "kn"], "did you mean 'knn'"),
+        (["iris", "--noise", "0,1.5"], "--noise: expected rates from 0 to 1, got 1.5"),
+        (["iris", "--noise", "a"], "--noise must be comma-separated numbers or from:to:step"),
+        (["iris", "--repeats", 2], "it needs --noise"),
+        (["iris", "--best-error", 0.1], "it needs --noise"),
+        (["iris", "--level", 0.9], "--intervals or --extrapolate"),
+        (["iris", "--extrapolate"], "expected at least 156 rows to extrapolate with k = 10, got 150"),
+        (["iris", "--soft-labels", "a,b"], "--soft-labels is for table files"),
         (["nowhere.csv"], "needs --label"),
         (["nowhere.csv", "--label", "y"], "no such file"),
     ],
@@ -381,9 +514,9 @@ def test_trials_from_the_command_line(tmp_path):
     endings = ("svg", "png", "pdf")
     drawn = {f"{name}.{ending}" for name in ("bias", "variance") for ending in endings}
     assert {path.name for path in (tmp_path / "figures").iterdir()} == drawn
-    assert _numbers("--x", "0:1:0.1")[-1] == 1.0 and len(_numbers("--x", "0:1:0.1")) == 11
+    assert number_list("--x", "0:1:0.1")[-1] == 1.0 and len(number_list("--x", "0:1:0.1")) == 11
     run(*arguments[:4], *arguments[6:], "-q", command=bayes_error_trials)  # one number of trees
     assert not list((tmp_path / "figures").glob("variance.*"))
     for wrong in ("1:0:1", "a", "0:1", "0:1:0", "nan", "0,inf", "0:nan:1"):
         with pytest.raises(ConfigError, match="from:to:step"):
-            _numbers("--x", wrong)
+            number_list("--x", wrong)

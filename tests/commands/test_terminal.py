@@ -1,10 +1,9 @@
 """Command lines as a shell calls them: ASCII output, completion, and options that other tools have too."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
+import processes
 import pytest
 
 import confml
@@ -22,10 +21,7 @@ seed: 1
 
 
 def confml_command(*arguments, **environment):
-    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-    return subprocess.run(
-        [sys.executable, "-m", "confml", *arguments], capture_output=True, env=env, check=False
-    )
+    return processes.confml(*arguments, env={**os.environ, **environment}, text=False)
 
 
 @pytest.fixture(scope="module")
@@ -92,14 +88,9 @@ def completed(text: str) -> list[str]:
     words = text.split()
     number = len(words) if text.endswith(" ") else len(words) - 1
     environment = {"COMP_WORDS": text, "COMP_CWORD": str(number), "_CONFML_COMPLETE": "bash_complete"}
-    done = subprocess.run(
-        [sys.executable, "-c", "from confml.cli import main; main([])"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-        capture_output=True,
-        check=True,
-        cwd=ROOT,
-    )
-    return [line.partition(",")[2] for line in done.stdout.decode().splitlines()]
+    done = processes.confml(env={**os.environ, **environment}, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return [line.partition(",")[2] for line in done.stdout.splitlines()]
 
 
 @pytest.mark.parametrize(

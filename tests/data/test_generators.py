@@ -72,6 +72,17 @@ def test_the_true_probability_fits_what_is_drawn(name, parameters):
     assert error == pytest.approx(exact, abs=5 * math.sqrt(max(exact, 1e-12) / n))
 
 
+@pytest.mark.parametrize("classes", [2, 7, 20])
+def test_the_bayes_error_of_many_classes(classes):
+    generator = GENERATORS["many-classes"]
+    X, y = generator.make(20_000, np.random.default_rng(2), classes=classes)
+    p = generator.bayes_probability(X, classes=classes)
+    assert np.allclose(p.sum(axis=1), 1)
+    exact = generator.bayes_error(classes=classes)
+    assert np.mean(p.argmax(axis=1) + 1 != y) == pytest.approx(exact, abs=5 * math.sqrt(exact / 20_000))
+    assert 1 - p.max(axis=1).mean() == pytest.approx(exact, abs=5 * math.sqrt(exact / 20_000))
+
+
 @pytest.mark.parametrize(
     ("name", "parameters"), [("counted", {"irrelevant": 2}), ("arcs", {"classes": 7, "irrelevant": 1})]
 )

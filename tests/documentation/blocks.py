@@ -30,6 +30,7 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parent.parent.parent
+CONFML = f'#!/bin/sh\nexec {sys.executable} -m confml "$@"\n'  # the command confml in the blocks of a shell
 FENCE = re.compile(
     r"(?:<!-- (?P<mark>.*?) -->\n\n?)?^```(?P<language>\w*)(?: +title=\"(?P<title>[^\"]+)\")?\n"
     r"(?P<text>.*?)^```$",
@@ -241,8 +242,9 @@ def _bash(block: Block, folder: Path) -> str:
     # A folder with the commands of this interpreter, whatever is installed elsewhere.
     commands = folder / ".commands"
     commands.mkdir(exist_ok=True)
-    for name, command in {"confml": f"{sys.executable} -m confml", "python": sys.executable}.items():
-        (commands / name).write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    python = f'#!/bin/sh\nexec {sys.executable} "$@"\n'
+    for name, text in {"confml": CONFML, "python": python}.items():
+        (commands / name).write_text(text)
         (commands / name).chmod(0o755)
     path = f"{commands}{os.pathsep}{os.environ['PATH']}"
     packages = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))

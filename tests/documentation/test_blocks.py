@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 
+import processes
 import pytest
 from documentation.blocks import (
     ROOT,
@@ -24,6 +25,7 @@ from documentation.blocks import (
 @pytest.mark.parametrize("path", pages(), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_blocks_run_and_outputs_are_real(path, tmp_path, needs_data, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setattr("documentation.blocks.CONFML", processes.program_text())
     text = path.read_text(encoding="utf-8")
     needs_data(*re.findall(r"^confml data fetch (\w+)$", _to_run(text), re.MULTILINE))
     wrong = [one for one in run_page(text, tmp_path) if not one.agrees]

@@ -14,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 CONFIG = """\
 name: killed
@@ -33,6 +35,12 @@ seed: 3
 LONGEST = 600  # seconds of one start of the run
 
 
+def started(*arguments: str, output: int, new_session: bool) -> subprocess.Popen:
+    """Start ``confml`` in a new interpreter."""
+    command = [sys.executable, "-m", "confml", *arguments]
+    return subprocess.Popen(command, stdout=output, stderr=output, start_new_session=new_session)
+
+
 class Finding(AssertionError):
     """A killed run that could not be resumed, or that gave other bytes."""
 
@@ -40,8 +48,8 @@ class Finding(AssertionError):
 class KillTrial:
     """Kills of one config in a folder, at times drawn with a seed."""
 
-    def __init__(self, folder: Path, seed: int, config: str = CONFIG):
-        self.folder, self.rng = folder, random.Random(seed)
+    def __init__(self, folder: Path, seed: int, config: str = CONFIG, start: Callable[..., Any] = started):
+        self.folder, self.rng, self._started = folder, random.Random(seed), start
         self.config = folder / "config.yaml"
         self.config.write_text(config)
         started = time.monotonic()
@@ -84,13 +92,12 @@ class KillTrial:
         self._check(process, name)
         return False
 
-    def _start(self, name: str) -> subprocess.Popen:
-        out = self.folder / name
-        command = [sys.executable, "-m", "confml", "run", str(self.config), "--out", str(out), "--jobs", "2"]
+    def _start(self, name: str) -> Any:
+        arguments = ["run", str(self.config), "--out", str(self.folder / name), "--jobs", "2"]
         with open(self.folder / f"{name}.log", "ab") as log:
-            return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+            return self._started(*arguments, output=log.fileno(), new_session=True)
 
-    def _wait(self, process: subprocess.Popen, name: str) -> None:
+    def _wait(self, process: Any, name: str) -> None:
         try:
             process.wait(LONGEST)
         except subprocess.TimeoutExpired:
@@ -99,7 +106,7 @@ class KillTrial:
             raise Finding(f"{name} did not end within {LONGEST} s, after {self.kills} kills") from None
         self._check(process, name)
 
-    def _check(self, process: subprocess.Popen, name: str) -> None:
+    def _check(self, process: Any, name: str) -> None:
         log = (self.folder / f"{name}.log").read_text(errors="replace")
         if process.returncode or "Traceback" in log:
             raise Finding(f"{name} ended with exit code {process.returncode}: {log[-2000:]}")

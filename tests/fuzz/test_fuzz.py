@@ -7,7 +7,7 @@ from itertools import islice
 import pytest
 from fuzz.fuzzers import CORPUS, FUZZERS, feed, mutants
 
-SHARE = {"config": 40, "csv": 400, "card": 150, "archive": 150, "manifest": 40, "store": 80}
+SHARE = {"config": 40, "csv": 200, "card": 100, "archive": 100, "manifest": 20, "store": 40}
 
 
 @pytest.mark.parametrize("name", FUZZERS)

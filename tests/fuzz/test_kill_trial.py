@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import processes
 import pytest
 from fuzz.kill_trial import Finding, KillTrial
 
@@ -18,7 +19,7 @@ seed: 3
 
 
 def test_a_run_that_is_killed_twice_gives_the_same_bytes(tmp_path):
-    trial = KillTrial(tmp_path, seed=1, config=SMALL)
+    trial = KillTrial(tmp_path, seed=1, config=SMALL, start=processes.start)
     assert "metrics.csv" in trial.expected
     trial.until(2)
     assert trial.kills == 2

@@ -7,9 +7,11 @@ ConfmlError) with a sentence.
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import functools
 import signal
+import traceback
 import warnings
 
 import numpy as np
@@ -277,10 +279,9 @@ def compiled(name):
         new(name).fit(X, y).confident_predict(X_test)
 
 
-@pytest.fixture(autouse=True)
-def limit(name):
-    """Stop a test that needs too much processor time; a compiled loop, with the whole process."""
-    compiled(name)
+@contextlib.contextmanager
+def limit():
+    """Stop a case that needs too much processor time; a compiled loop, with the whole process."""
 
     def stop(*_):
         raise AssertionError(f"no end after {SECONDS} s of processor time")
@@ -288,10 +289,12 @@ def limit(name):
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     faulthandler.dump_traceback_later(30 * SECONDS, exit=True)
-    yield
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    signal.signal(signal.SIGPROF, before)
-    faulthandler.cancel_dump_traceback_later()
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+        faulthandler.cancel_dump_traceback_later()
 
 
 def answer(name, case):
@@ -315,9 +318,21 @@ def numbered(views):
         yield name, Prediction(np.arange(len(view.classes)), view.scores, view.kind, codes, view.extra)
 
 
-@pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", NAMES)
-def test_a_right_answer_or_a_clear_error(name, case):
+def test_a_right_answer_or_a_clear_error(name):
+    """All cases in one test: thousands of tests would need more time than their fits."""
+    compiled(name)
+    wrong = {}
+    for case in CASES:
+        try:
+            with limit():
+                check_answer(name, case)
+        except Exception:
+            wrong[case] = traceback.format_exc(limit=-3)
+    assert not wrong, "\n\n".join(f"{case}: {trace}" for case, trace in wrong.items())
+
+
+def check_answer(name, case):
     if name in FEW_FEATURES and case == "2000 features":
         case = "more features than rows"
     views, method, X_test = answer(name, case)

@@ -10,13 +10,16 @@ from reference.bayes_knn import accepted_by_exceedance, class_counts, integrated
 from scipy.stats import norm
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from trials import more_of
 
 from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics, effective_sample_size, split_rhat
+from confml.methods.base import Views
 from confml.methods.bayes_knn import BayesKNN
 from confml.methods.bayes_knn import _kernels as kernels
 from confml.methods.bayes_knn import _kernels_adaptive as adaptive
 from confml.methods.bayes_knn.posterior import Nodes, Training
+from confml.runner.check_views import check_views
 
 QUICK = {"burn_in": 40, "samples": 20, "thin": 2, "chains": 2, "random_state": 0}
 VIEWS = ("reject", "envelope", "posterior")
@@ -57,7 +60,7 @@ def test_estimator_checks(estimator, check):
 
 
 @pytest.mark.parametrize("ties", ["average", "index"])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, 1, *more_of(range(2, 6))])
 def test_counts_equal_literal(seed, ties):
     X, y, new = tied_data(seed)
     training = Training(X, y, 3, ties == "index")
@@ -156,9 +159,17 @@ def test_exact_equals_literal_grid_on_separated_classes():
     np.testing.assert_allclose(views["envelope"].scores, envelope, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("beta_scale", [1.0, 10.0, 100.0, 300.0, 10_000.0])
+SCALES = (1.0, 10.0, 100.0, 300.0, 10_000.0)
+SEPARATED = ((12, 2, 100.0), (60, 3, 50.0), (100, 2, 50.0), (40, 2, 1.5), (40, 2, 6.0))
+
+
 @pytest.mark.parametrize(
-    ("n", "classes", "gap"), [(12, 2, 100.0), (60, 3, 50.0), (100, 2, 50.0), (40, 2, 1.5), (40, 2, 6.0)]
+    ("n", "classes", "gap", "beta_scale"),
+    [  # by default, each problem with two scales and each scale with two problems
+        pytest.param(*problem, scale, marks=() if (i - j) % 5 < 2 else pytest.mark.exhaustive)
+        for i, problem in enumerate(SEPARATED)
+        for j, scale in enumerate(SCALES)
+    ],
 )
 def test_exact_equals_adaptive_integration_at_every_scale(n, classes, gap, beta_scale):
     """Separable classes: the density rises within a few units of beta and falls at 9 scales of the prior.
@@ -633,8 +644,41 @@ def test_exceedance_view_accepts_what_the_papers_measure_accepts():
     new = rng.normal(size=(30, 2))
     views = model.confident_predict(new)
     assert list(views) == ["reject", "envelope", "posterior", "exceedance"]
+    checked = Views(views, 0.0, 0.0, model.fit_metrics_)
+    check_views(checked, "bayes-knn", len(new), np.arange(3))  # a run accepts it: the scores do not sum to 1
+    assert np.abs(views["exceedance"].scores.sum(axis=1) - 1).max() > 0.1
     above = model.exceedance(new, 0.4)
     for s in (0.3, 0.8):
         np.testing.assert_array_equal(views["exceedance"].accepted(s), accepted_by_exceedance(above, s))
     none = above.max(axis=1) == 0  # nowhere above: the label is reject's
     np.testing.assert_array_equal(views["exceedance"].labels[none], views["reject"].labels[none])
+
+
+def test_points_of_figure_1():
+    """Border points rarely have the paper's pair of estimates, points inside the classes nearly always do."""
+    from confml.data.generators import five_gaussians, five_gaussians_probability
+
+    heights = np.linspace(-1.5, 1.5, 601)
+    border = []
+    for x in np.linspace(-1.0, 1.0, 21):
+        line = np.column_stack([np.full(len(heights), x), heights])
+        above = five_gaussians_probability(line)[:, 1] - 0.5
+        for i in np.flatnonzero(np.diff(np.sign(above))):
+            step = above[i] / (above[i] - above[i + 1])
+            border.append((x, heights[i] + step * (heights[i + 1] - heights[i])))
+    points = np.array([(0.4, 0.8), (0.3, 0.15), *border])
+    reject, envelope = [], []
+    for seed in range(20):
+        X, y = five_gaussians(250, np.random.default_rng(seed))
+        mean, spread = X.mean(axis=0), X.std(axis=0)
+        views = BayesKNN().fit((X - mean) / spread, y).confident_predict((points - mean) / spread)
+        reject.append(views["reject"].scores[:, 1])
+        envelope.append(views["envelope"].scores[:, 1])
+    reject, envelope = np.array(reject), np.array(envelope)
+    own, votes = reject[:, 2:], envelope[:, 2:]
+    both = (np.abs(own - 0.5) < 0.05) & (np.abs(votes - 0.3) < 0.1)
+    assert 0.01 < both.mean() < 0.1
+    assert ((votes < 0.05) | (votes > 0.95)).mean() > 0.6
+    assert np.median(envelope[:, 0]) > 0.99 and np.median(envelope[:, 1]) < 0.01
+    apart = np.median(np.abs(reject - envelope)[:, :2], axis=0)
+    assert ((apart > 0.03) & (apart < 0.05)).all()

@@ -250,9 +250,9 @@ def test_smoothed_p_values():
         ("naive-bayes", {"conformal": "cross"}),
     ],
 )
-def test_coverage_on_exchangeable_data(name, params):
-    """150 draws of calibration and one test example each: binomial, but for the share of 0.1 %."""
-    levels, trials = (0.1, 0.3), 150
+def test_coverage_on_exchangeable_data(name, params, exhaustive):
+    """Draws of calibration and one test example each: binomial, but for the share of 0.1 %."""
+    levels, trials = (0.1, 0.3), 150 if exhaustive else 60
     errors = np.zeros(2)
     for seed in range(trials):
         X, y = blobs(seed, 81)
@@ -303,9 +303,9 @@ def errors_at(levels, trials, c, rows, **settings):
 
 @pytest.mark.parametrize("mondrian", [False, True])
 @pytest.mark.parametrize("c, rows", [(3, 60), (10, 60), (20, 60)])
-def test_split_keeps_its_level_with_few_rows_of_many_classes(c, rows, mondrian):
+def test_split_keeps_its_level_with_few_rows_of_many_classes(c, rows, mondrian, exhaustive):
     """Smoothed p-values of known classes are uniform, so the error rate is the level or, by absence, less."""
-    levels, trials = (0.1, 0.2), 150 if mondrian else 400
+    levels, trials = (0.1, 0.2), (150 if mondrian else 400) if exhaustive else 80
     errors = errors_at(levels, trials, c, rows, smoothed=True, mondrian=mondrian)
     for error, level in zip(errors, levels, strict=True):
         assert binom.ppf(0.001, trials, level * (1 - math.exp(-rows / c))) <= error
@@ -314,9 +314,9 @@ def test_split_keeps_its_level_with_few_rows_of_many_classes(c, rows, mondrian):
 
 @pytest.mark.parametrize("mondrian", [False, True])
 @pytest.mark.parametrize("c, rows", [(3, 60), (10, 60), (20, 60)])
-def test_cross_keeps_its_bound(c, rows, mondrian):
+def test_cross_keeps_its_bound(c, rows, mondrian, exhaustive):
     """The proved bound, and in these data the level itself; label-conditional with the rows of a class."""
-    trials, folds, level = 120, 3, 0.2
+    trials, folds, level = 120 if exhaustive else 50, 3, 0.2
     (error,) = errors_at([level], trials, c, rows, kind="cross", folds=folds, mondrian=mondrian)
     counted = rows // c if mondrian else rows
     bound = 2 * (level + (1 - level) * (folds - 1) / (counted + folds))
@@ -324,9 +324,9 @@ def test_cross_keeps_its_bound(c, rows, mondrian):
 
 
 @pytest.mark.parametrize("settings", [{}, {"mondrian": True}, {"kind": "cross", "folds": 4}])
-def test_grouped_rows_keep_the_bound_of_groups(settings):
+def test_grouped_rows_keep_the_bound_of_groups(settings, exhaustive):
     """Groups of four rows with one label: a random row of a new group."""
-    errors, trials, level = 0, 150, 0.2
+    errors, trials, level = 0, 150 if exhaustive else 60, 0.2
     for seed in range(trials):
         X, y = few_of_many(seed, 3, 31)
         rng = np.random.default_rng(seed)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 
 import numpy as np
+import processes
 import pytest
 from reference import own_module
 from sklearn.base import clone
@@ -343,17 +343,10 @@ def test_a_run_in_worker_processes(own, tmp_path):
     """The command as installed, whose search path has no current folder."""
     (tmp_path / "own.yaml").write_text(RUN)
     folder = os.path.dirname(os.path.dirname(confml.__file__))
-    command = [
-        sys.executable,
-        "-c",
-        f"import sys; sys.path[0] = {folder!r}; from confml.cli import main; main()",
-    ]
     environment = {**os.environ, "PYTHONPATH": folder}
 
     def run(*arguments):
-        return subprocess.run(
-            [*command, *arguments], capture_output=True, text=True, env=environment, cwd=tmp_path
-        )
+        return processes.confml(*arguments, env=environment, cwd=tmp_path, path_has_folder=False)
 
     refused = run("run", "own.yaml", "--out", "out")
     assert refused.returncode == 2 and not (tmp_path / "out").exists()

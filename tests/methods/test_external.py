@@ -215,7 +215,7 @@ def test_training_rows_are_needed_to_calibrate(rows):
     write(folder / "p.csv", ["who", "no", "yes"], GOOD)
     settings = config(folder, [EXTERNAL])
     data = load_datasets(settings)
-    (split,) = outer_splits(settings.protocol)
+    (split,) = outer_splits(settings.protocol, data["data"])
     _, test = split_rows(data["data"], settings.protocol, split, settings.seed)
     write(folder / "p.csv", ["who", "no", "yes"], [GOOD[row] for row in test.tolist()])
     assert len(make_plan(settings, data).cells) == 1

@@ -198,8 +198,21 @@ def expected_failures(estimator):
 @parametrize_with_checks(
     [unseeded(name) for name in CLASSES] + WRAPPERS + PIPELINES, expected_failed_checks=expected_failures
 )
-def test_scikit_learns_own_checks(estimator, check):
+def test_scikit_learns_own_checks(estimator, check, exhaustive):
+    if not exhaustive and is_slow_variant(estimator, check):
+        pytest.skip("make test-all: the same check without read-only files runs")
     check(estimator)
+
+
+def is_slow_variant(estimator, check):
+    """Return whether a check on read-only files compiles large kernels once more, or fits many machines."""
+    of_files = getattr(check, "keywords", {}).get("readonly_memmap")
+    slow = {
+        "check_estimators_pickle": ("TCMNN", "VennKNN", "BayesTransduction", "BayesPointMachine"),
+        "check_classifiers_train": ("TCMSVM",),
+    }
+    function = getattr(check, "func", check).__name__
+    return of_files and type(estimator).__name__ in slow.get(function, ())
 
 
 # ---- predictions

@@ -48,9 +48,9 @@ def cores():
     return ["Nehalem", "Haswell", *(["SkylakeX"] if "avx512dq" in flags else [])]
 
 
-def test_trajectories_do_not_depend_on_the_processor():
+def test_trajectories_do_not_depend_on_the_processor(exhaustive):
     found = {}
-    for core in cores():
+    for core in cores() if exhaustive else (cores()[0], cores()[-1]):
         environment = {**os.environ, "OPENBLAS_CORETYPE": core, "PYTHONPATH": os.pathsep.join(sys.path)}
         run = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True)
         assert run.returncode == 0, run.stderr

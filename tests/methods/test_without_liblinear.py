@@ -62,10 +62,13 @@ def test_a_fit_in_python_names_the_remedy(without_liblinear, model):
 
 
 def test_all_modules_are_imported_without_it():
+    """And their import leaves the handling of signals to the program that uses them."""
     program = (
-        "import sys; sys.modules['liblinear'] = None\n"
+        "import signal, sys; sys.modules['liblinear'] = None\n"
+        "import confml.runner.run\n"
         "from confml.methods.registry import broken_methods, known_methods\n"
         "assert len(known_methods()) > 10 and not broken_methods()\n"
-        "import confml; [getattr(confml, name) for name in confml.__all__]"
+        "import confml; [getattr(confml, name) for name in confml.__all__]\n"
+        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -11,6 +11,7 @@ import zipfile
 
 import numpy as np
 import pandas as pd
+import processes
 import pytest
 from click.testing import CliRunner
 
@@ -92,7 +93,9 @@ def test_every_method_predicts_the_same_bytes_from_a_file(tmp_path):
         )
         answers.to_csv(path.with_suffix(".first"))
         names[path.stem] = name
-    subprocess.run([sys.executable, "-W", "ignore", "-c", READ, tmp_path], check=True)
+    (tmp_path / "read.py").write_text(READ)
+    done = processes.confml(tmp_path, program=tmp_path / "read.py")
+    assert done.returncode == 0, done.stderr
     wrong = [
         name
         for stem, name in names.items()

@@ -6,10 +6,13 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy.stats import norm
 
 from confml.cli import cli
+from confml.measures.rejection import sureness
 from confml.report import published
 from confml.report.published import known_tables
 from confml.report.reproduction import (
@@ -26,6 +29,7 @@ from confml.report.reproduction.__main__ import main
 from confml.report.reproduction.numbers import Stored, is_as_printed, is_chance
 from confml.report.reproduction.reasons import read_reasons
 from confml.report.reproduction.runs import provenance_text, read_provenance
+from confml.report.stored import open_run
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "results" / "reference"
@@ -116,6 +120,41 @@ def test_chance_is_two_standard_errors_of_the_difference():
     assert not is_chance(Stored(0.0, 1.0, 2, ""), "0.01", 1)
 
 
+def test_monte_carlo_error_of_two_runs():
+    """|a - b| / sqrt(2), for every number of the transduction table, and for no other table."""
+    for source in SOURCES:
+        for number in published_numbers(source, REFERENCE, read_reasons()):
+            error = number.monte_carlo_error
+            assert (error is not None) == (number.table == "transduction-figure2")
+            if number.keys == ("heart", "theta_max", "long"):
+                assert error == pytest.approx(abs(number.ours - 4.48) / 2**0.5) and 0.04 < error < 0.06
+
+
+def test_every_multiple_of_the_interval_gives_the_sure_correct_of_the_envelope(tmp_path):
+    config = tmp_path / "five.yaml"
+    config.write_text(
+        "name: five\ndatasets: [{generate: five-gaussians, n: 150}]\nmethods: [bayes-knn]\nfigures: []\n"
+        "protocol: {kind: holdout, test-size: 0.5}\nlevels: []\nthresholds: [0.8, 0.95, 0.99]\n"
+    )
+    run = tmp_path / "five"
+    ran = CliRunner().invoke(cli, ["run", str(config), "--out", str(run), "--jobs", "1", "--quiet"])
+    assert ran.exit_code == 0, ran.output
+    assert main([str(tmp_path / "out"), "--of", str(run), "--matching", "--command", "x"]) == 0
+    rows = list(csv.DictReader((tmp_path / "out" / "matching.csv").open()))
+    assert [(row["dataset"], row["envelope"], row["view"]) for row in rows] == [
+        ("synthetic", level, view) for level in ("0.80", "0.95", "0.99") for view in ("reject", "posterior")
+    ]
+    (result,) = open_run(run).finished()
+    right = result.views["posterior"].labels == result.truth
+    for row in rows[1::2]:
+        wanted = sureness(result.views["envelope"].accepted(float(row["envelope"])), right).correct
+        low, high = float(row["low"]), float(row["high"])
+        for multiple in np.linspace(max(low, -3) + 1e-3, min(high, 20) - 1e-3, 9):
+            accepted = result.views["posterior"].confidence > norm.cdf(multiple)
+            assert sureness(accepted, right).correct == pytest.approx(wanted)
+        assert float(row["contains_paper"]) == (low < float(row["paper"]) <= high)
+
+
 def test_runs_are_kept_with_their_provenance(tmp_path):
     config = tmp_path / "small.yaml"
     config.write_text(
@@ -133,7 +172,7 @@ def test_runs_are_kept_with_their_provenance(tmp_path):
     write_provenance([run], out, "make small")
     text = provenance_text(read_provenance(out))
     manifest = json.loads((run / "manifest.json").read_text())
-    assert text.startswith("`make small`: 1 runs, ") and "; seed 7; " in text
+    assert text.startswith("`make small`: 1 run, ") and "; seed 7; " in text
     assert manifest["provenance"]["machine"]["processor"] in text
     assert main([str(out), "--of", str(tmp_path / "nothing"), "--command", "x"]) == 2
     assert main([str(tmp_path / "nothing")]) == 2

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 
 SCRIPTS = Path(__file__).parents[2] / "configs" / "cluster"
@@ -56,7 +57,7 @@ def place(tmp_path):
     """An empty folder with a config; `confml`, `dask` and stand-ins are on PATH."""
     (tmp_path / "bin").mkdir()
     programs = {
-        "confml": f'#!/bin/sh\nexec {sys.executable} -m confml "$@"\n',
+        "confml": processes.program_text(),
         "dask": f'#!/bin/sh\nexec {sys.executable} -m dask "$@"\n',
         "sbatch": SBATCH.format(python=sys.executable),
         "ssh": SSH,

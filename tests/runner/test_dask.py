@@ -41,10 +41,11 @@ def work(item):
     return value if isinstance(value, str) else value * value
 
 
-@pytest.fixture()
-def cluster(tmp_path):
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
     """The file of a scheduler with two worker processes, each watched and started again by its nanny."""
-    with started(tmp_path, "--nworkers", "2", "--nthreads", "1") as (path, _):
+    folder = tmp_path_factory.mktemp("cluster")
+    with started(folder, "--nworkers", "2", "--nthreads", "1") as (path, _):
         yield path
 
 
@@ -52,11 +53,15 @@ def cluster(tmp_path):
 def started(folder, *options):
     path = folder / "scheduler.json"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, os.path.dirname(__file__)])}
+    # Nannies import the module of `work` and fork workers: a new interpreter for each that is killed takes
+    # seconds.
+    environment["DASK_DISTRIBUTED__WORKER__MULTIPROCESSING_METHOD"] = "fork"
+    ready = ["--preload-nanny", "confml.runner.run"]
     dask = [sys.executable, "-m", "dask"]
     where = ["--scheduler-file", str(path)]
     commands = [
         [*dask, "scheduler", "--port", "0", *where, *BARE],
-        [*dask, "worker", *where, *BARE, "--local-directory", str(folder / "dask"), *options],
+        [*dask, "worker", *where, *BARE, *ready, "--local-directory", str(folder / "dask"), *options],
     ]
     with open(folder / "dask.log", "w") as log:
         processes = [

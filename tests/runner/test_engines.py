@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from confml.errors import ConfmlError
+from confml.runner import workers
 from confml.runner.engines import ProcessEngine, SerialEngine, WorkerLost, make_engine
 from confml.runner.workers import ProcessStarter
 
@@ -57,6 +58,13 @@ def work(item):
 def run(engine, items):
     feed = iter(items)
     return dict(engine.run(lambda: next(feed, None), work))
+
+
+@pytest.fixture(autouse=True)
+def new_interpreters(monkeypatch, quick_workers):
+    """Here the processes are as in use: started by a new interpreter (see conftest.py)."""
+    if quick_workers:
+        monkeypatch.setattr(workers, "_interpreter", quick_workers)
 
 
 FORKED, SPAWNED = ProcessStarter(forked=True), ProcessStarter(forked=False)

@@ -11,6 +11,7 @@ import sys
 import time
 
 import pytest
+from processes import confml, start
 from reference.hostile import install
 
 from confml.runner import store as store_module
@@ -26,25 +27,18 @@ figures: []
 """
 
 
-def command(folder, *options, text=CONFIG):
+def write_config(folder, text=CONFIG):
     (folder / "config.yaml").write_text(text)
-    return [sys.executable, "-m", "confml", "run", "config.yaml", "--out", "out", "--quiet", *options]
 
 
-def run(folder, *options, before=None, text=CONFIG, **more):
-    full = command(folder, *options, text=text)
-    done = subprocess.run(
-        full, cwd=folder, capture_output=True, text=True, timeout=200, preexec_fn=before, **more
-    )
+RUN = ("run", "config.yaml", "--out", "out", "--quiet")
+
+
+def run(folder, *options, text=CONFIG, **more):
+    write_config(folder, text)
+    done = confml(*RUN, *options, cwd=folder, **more)
     assert "Traceback" not in done.stderr, done.stderr
     return done
-
-
-def limit(name, size):
-    """What a process does first to have a limit of the system's."""
-    resource = pytest.importorskip("resource")
-    kind = getattr(resource, name)
-    return lambda: resource.setrlimit(kind, (size, resource.getrlimit(kind)[1]))
 
 
 def is_resumed(folder):
@@ -64,7 +58,7 @@ def one_line(done):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 def test_files_that_cannot_grow(tmp_path):
-    done = run(tmp_path, before=limit("RLIMIT_FSIZE", 4000))
+    done = run(tmp_path, limits={"RLIMIT_FSIZE": 4000})
     assert done.returncode == 2 and "the limit on the size of a file is reached" in one_line(done)
     is_resumed(tmp_path)
 
@@ -72,7 +66,20 @@ def test_files_that_cannot_grow(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
 @pytest.mark.parametrize("files", [7, 9])
 def test_no_file_handles(tmp_path, files):
-    done = run(tmp_path, "--jobs", "2", before=limit("RLIMIT_NOFILE", files))
+    """A new interpreter: with few handles it cannot import all modules, with some more it has no workers."""
+    resource = pytest.importorskip("resource")
+    write_config(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "confml", *RUN, "--jobs", "2"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        preexec_fn=lambda: resource.setrlimit(
+            resource.RLIMIT_NOFILE, (files, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        ),
+    )
+    assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode == 2 and "many open files" in done.stderr.lower(), (done.returncode, done.stderr)
     is_resumed(tmp_path)
 
@@ -96,10 +103,9 @@ main(["run", "config.yaml", "--out", "out", "--quiet", "--engine", "serial"])
 
 
 def test_a_full_disk(tmp_path):
-    command(tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-c", FULL], cwd=tmp_path, capture_output=True, text=True, timeout=200
-    )
+    write_config(tmp_path)
+    (tmp_path / "full.py").write_text(FULL)
+    done = confml(program=tmp_path / "full.py", cwd=tmp_path)
     assert done.returncode == 2 and "the disk is full; free some space" in one_line(done)
     assert str(tmp_path / "out" / "cells") in done.stderr
     assert len(list((tmp_path / "out" / "cells").glob("*.json"))) == 2
@@ -117,17 +123,16 @@ def test_a_full_disk_that_a_method_meets(tmp_path):
 
 
 def test_a_folder_that_is_removed(tmp_path):
-    slow = CONFIG.replace("repeats: 2", "repeats: 400")
-    process = subprocess.Popen(
-        command(tmp_path, "--jobs", "2", text=slow), cwd=tmp_path, stderr=subprocess.PIPE, text=True
-    )
+    slow = CONFIG.replace("repeats: 2", "repeats: 300").replace(", {name: knn, tune: {k: [1, 3]}}", "")
+    write_config(tmp_path, slow)
+    process = start(*RUN, "--jobs", "2", cwd=tmp_path)
     last = time.monotonic() + 120
     while not list((tmp_path / "out").glob("packs/*.pack")):
-        assert process.poll() is None and time.monotonic() < last, process.stderr.read()
+        assert process.poll() is None and time.monotonic() < last, process.communicate()
         time.sleep(0.02)
     while (tmp_path / "out").exists():
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
-    _, told = process.communicate(timeout=120)
+    told = process.communicate(timeout=120)[1].decode()
     assert process.returncode == 2 and "was removed while the run was using it" in told
     assert "Traceback" not in told and not (tmp_path / "out").exists()
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import processes
 import pytest
 from reference.hostile import install
 
@@ -48,8 +49,8 @@ REASONS = {
     "objects": "must hold numbers or text",
 }
 LIMITED = {
-    "hang": "took longer than its limit of 3 s and was stopped",
-    "hang-in-c": "took longer than its limit of 3 s and was stopped",
+    "hang": "took longer than its limit of 1 s and was stopped",
+    "hang-in-c": "took longer than its limit of 1 s and was stopped",
     "memory": "needs more memory than its limit of 300 MB",
 }
 HARMLESS = ("none", "chdir")
@@ -63,7 +64,7 @@ def environment(tmp_path_factory):
 
 def command(folder, *methods, options=()):
     (folder / "config.yaml").write_text(CONFIG.replace("METHODS", "\n".join(f"  - {one}" for one in methods)))
-    return [sys.executable, "-m", "confml", "run", "config.yaml", "--out", "out", "--quiet", *options]
+    return ["run", "config.yaml", "--out", "out", "--quiet", *options]
 
 
 def kinds(names, more=""):
@@ -71,18 +72,17 @@ def kinds(names, more=""):
 
 
 def confml(folder, environment, *arguments):
-    full = [sys.executable, "-m", "confml", *arguments]
-    return subprocess.run(full, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    return processes.confml(*arguments, cwd=folder, env=environment, timeout=120)
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory, environment):
     """One run, in one worker at a time, of all kinds: (its folder, the finished process)."""
     folder = tmp_path_factory.mktemp("hostile")
-    late = kinds(["hang", "hang-in-c"], ", limits: {timeout: 3}")
+    late = kinds(["hang", "hang-in-c"], ", limits: {timeout: 1}")
     large = kinds(["memory"], ", limits: {memory: 300MB}")
     arguments = command(folder, kinds([*HARMLESS, *REASONS]), late, large, options=("--jobs", "1"))
-    done = subprocess.run(arguments, cwd=folder, env=environment, capture_output=True, timeout=500)
+    done = confml(folder, environment, *arguments)
     assert done.returncode == 1, done.stderr
     return folder, done
 
@@ -110,7 +110,7 @@ def test_every_other_cell_is_done(ran, environment):
 
 def test_nothing_of_an_error_controls_the_terminal(ran, environment):
     folder, done = ran
-    told = done.stderr.decode("utf-8") + confml(folder, environment, "status", "out").stdout
+    told = done.stderr + confml(folder, environment, "status", "out").stdout
     assert not [one for one in told if not (one.isprintable() or one == "\n")]
     assert "hostile returned an invalid result" in told and "--jobs 1" not in told
     assert max(len(line) for line in told.splitlines() if line.startswith("failed: ")) < 800
@@ -122,21 +122,21 @@ def test_a_formula_stays_text_in_a_spreadsheet(ran):
 
 def test_fail_fast(tmp_path, environment):
     arguments = command(tmp_path, kinds(["exit", "none", "chdir"]), options=("--jobs", "1", "--fail-fast"))
-    done = subprocess.run(arguments[:-1], cwd=tmp_path, env=environment, capture_output=True, timeout=120)
-    assert done.returncode == 1 and b"Traceback" not in done.stderr
+    done = confml(tmp_path, environment, *arguments[:-1])
+    assert done.returncode == 1 and "Traceback" not in done.stderr
     arguments.remove("--quiet")
     (tmp_path / "second").mkdir()
     arguments[arguments.index("out")] = "second"
-    done = subprocess.run(arguments, cwd=tmp_path, env=environment, capture_output=True, timeout=120)
-    assert done.returncode == 1 and b"stopped at the first failure (--fail-fast)" in done.stderr
+    done = confml(tmp_path, environment, *arguments)
+    assert done.returncode == 1 and "stopped at the first failure (--fail-fast)" in done.stderr
     left = json.loads(confml(tmp_path, environment, "status", "second", "--json").stdout)["left"]
     assert left == 2
 
 
 def test_limits_need_worker_processes(tmp_path, environment):
     arguments = command(tmp_path, kinds(["none"]), options=("--engine", "serial", "--timeout", "5s"))
-    done = subprocess.run(arguments, cwd=tmp_path, env=environment, capture_output=True, timeout=120)
-    assert done.returncode == 2 and b"leave out --timeout, --memory and limits:" in done.stderr
+    done = confml(tmp_path, environment, *arguments)
+    assert done.returncode == 2 and "leave out --timeout, --memory and limits:" in done.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -144,7 +144,7 @@ def test_serial_on_request_survives_exits(tmp_path, environment):
     """It has no isolation, but sys.exit and a changed folder are the method's own affair there too."""
     options = ("--engine", "serial")
     arguments = command(tmp_path, kinds(["exit", "generator-exit", "chdir", "none"]), options=options)
-    done = subprocess.run(arguments, cwd=tmp_path, env=environment, capture_output=True, timeout=120)
+    done = confml(tmp_path, environment, *arguments)
     assert done.returncode == 1, done.stderr
     assert set(failures(tmp_path)) == {"exit", "generator-exit"}
 
@@ -158,13 +158,11 @@ def waiting(folder, environment, options=("--jobs", "2")):
     """A run whose method waits in a worker: (the process, the numbers of its descendants)."""
     environment = {**environment, "HOSTILE_WAIT": "600"}
     arguments = command(folder, LONG, options=options)
-    process = subprocess.Popen(
-        arguments, cwd=folder, env=environment, stderr=subprocess.PIPE, start_new_session=True
-    )
+    process = processes.start(*arguments, cwd=folder, env=environment, new_session=True)
     cells = folder / "out" / "cells"
     limit = time.monotonic() + 120
     while not (cells.is_dir() and list(cells.glob("*.json"))):
-        assert process.poll() is None and time.monotonic() < limit, process.stderr.read()
+        assert process.poll() is None and time.monotonic() < limit, process.communicate()
         time.sleep(0.05)
     return process, descendants(process.pid)
 

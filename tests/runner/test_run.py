@@ -6,13 +6,13 @@ import io
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from processes import confml, start
 
 from confml.cli import main
 
@@ -41,11 +41,6 @@ def write_config(folder, methods=METHODS, text=CONFIG, figures="[]"):
     path = folder / "config.yaml"
     path.write_text(text.replace("METHODS", "\n".join(methods)).replace("FIGURES", figures))
     return path
-
-
-def confml(*arguments, **options):
-    command = [sys.executable, "-m", "confml", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
 
 
 def run(config, out, *more, code=0):
@@ -138,18 +133,7 @@ def test_a_swept_value_gives_what_the_fixed_one_gives(reference, tmp_path):
 
 def test_killed_half_way_and_taken_up_again(reference, tmp_path):
     config = write_config(tmp_path)
-    command = [
-        sys.executable,
-        "-m",
-        "confml",
-        "run",
-        str(config),
-        "--out",
-        str(tmp_path / "out"),
-        "--jobs",
-        "2",
-    ]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True)
+    process = start("run", config, "--out", tmp_path / "out", "--jobs", "2", new_session=True)
     cells = tmp_path / "out" / "cells"
     while process.poll() is None and (not cells.is_dir() or len(list(cells.glob("*.json"))) < 4):
         time.sleep(0.02)
@@ -171,24 +155,13 @@ def test_interrupted_run_says_how_to_go_on(tmp_path):
         "  - {name: sklearn.ensemble.RandomForestClassifier, sweep: {n_estimators: [3000, 3001, 3002, 3003]}}"
     )
     config = write_config(tmp_path, ["  - {name: knn, k: 1}", slow])
-    command = [
-        sys.executable,
-        "-m",
-        "confml",
-        "run",
-        str(config),
-        "--out",
-        str(tmp_path / "out"),
-        "--jobs",
-        "2",
-    ]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = start("run", config, "--out", tmp_path / "out", "--jobs", "2", new_session=True)
     cells = tmp_path / "out" / "cells"
     while not cells.is_dir() or not list(cells.glob("*.json")):
-        assert process.poll() is None, process.stderr.read()
+        assert process.poll() is None, process.communicate()
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)
-    _, words = process.communicate(timeout=60)
+    words = process.communicate(timeout=60)[1].decode()
     assert process.returncode == 130
     assert "run the same command again to go on" in words and "Traceback" not in words
     assert list(cells.glob("*.json"))
@@ -291,20 +264,9 @@ def test_the_same_cell_has_the_same_arrays_whatever_its_time(tmp_path):
 
 def test_two_runs_in_one_folder_at_once(reference, tmp_path):
     config = write_config(tmp_path)
-    command = [
-        sys.executable,
-        "-m",
-        "confml",
-        "run",
-        str(config),
-        "--out",
-        str(tmp_path / "out"),
-        "--jobs",
-        "1",
-    ]
-    processes = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    processes = [start("run", config, "--out", tmp_path / "out", "--jobs", "1") for _ in range(2)]
     for process in processes:
-        _, words = process.communicate(timeout=300)
+        words = process.communicate(timeout=300)[1]
         assert process.returncode == 0, words
     assert tables(tmp_path / "out") == tables(reference)
 
@@ -324,11 +286,6 @@ def test_no_write_permission(tmp_path):
     done = confml("run", write_config(tmp_path), "--out", tmp_path / "file" / "out")
     assert done.returncode == 2 and "cannot write results there" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_library_use_leaves_the_process_alone():
-    program = "import signal as s, confml.runner.run; assert s.getsignal(s.SIGINT) is s.default_int_handler"
-    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
 
 
 def test_paths_are_not_machine_bound(reference):
@@ -413,9 +370,9 @@ def test_damaged_packs_are_computed_again(unpacked, tmp_path, monkeypatch):
 
 
 def test_a_killed_run_of_many_cells_goes_on(tmp_path):
-    config = write_config(tmp_path, text=MANY.replace("repeats: 6", "repeats: 120"))
-    command = [sys.executable, "-m", "confml", "run", str(config), "--out", str(tmp_path / "out"), "--quiet"]
-    process = subprocess.Popen([*command, "--jobs", "2"], start_new_session=True)
+    many = MANY.replace("tune: {k: [1, 3]}", "k: 1").replace("repeats: 6", "repeats: 120")
+    config = write_config(tmp_path, text=many)
+    process = start(*("run", config, "--out", tmp_path / "out", "--quiet", "--jobs", "2"), new_session=True)
     limit = time.monotonic() + 120
     while sum(one.stat().st_size for one in (tmp_path / "out").glob("packs/*")) < 20_000:
         assert process.poll() is None and time.monotonic() < limit

@@ -22,7 +22,7 @@ def protocol(kind="holdout", **more):
 
 
 def rows_of(data, rules, seed=1):
-    return [split_rows(data, rules, split, seed) for split in outer_splits(rules)]
+    return [split_rows(data, rules, split, seed) for split in outer_splits(rules, data)]
 
 
 Y = np.repeat([0, 1, 2], [50, 30, 20])
@@ -42,7 +42,31 @@ def test_folds_partition_the_data():
         tests = [test for _, test in rows[5 * repeat : 5 * repeat + 5]]
         assert sorted(np.concatenate(tests)) == list(range(len(Y)))
         assert all(np.bincount(Y[test]).tolist() == [10, 6, 4] for test in tests)
-    assert [split.name for split in outer_splits(rules)][4:6] == ["r0-f4", "r1-f0"]
+    assert [split.name for split in outer_splits(rules, data_of(Y))][4:6] == ["r0-f4", "r1-f0"]
+
+
+def test_leave_one_out():
+    data, rules = data_of(Y), Protocol(kind="leave-one-out")
+    rows = rows_of(data, rules)
+    assert [test.tolist() for _, test in rows] == [[row] for row in range(len(Y))]
+    assert all(sorted([*train, *test]) == list(range(len(Y))) for train, test in rows)
+    assert [split.name for split in outer_splits(rules, data)][:2] == ["row0", "row1"]
+
+
+@pytest.mark.parametrize(
+    "data, message",
+    [
+        (
+            data_of(np.arange(10_001) % 2),
+            "has 10001 rows, so leave-one-out would fit every method 10001 times",
+        ),
+        (data_of(Y, groups=np.arange(100) // 2), "has groups, and leave-one-out would divide them"),
+        (data_of([1]), "leave-one-out needs two"),
+    ],
+)
+def test_leave_one_out_is_refused_before_the_list_of_splits(data, message):
+    with pytest.raises(ConfigError, match=message):
+        outer_splits(Protocol(kind="leave-one-out"), data)
 
 
 @pytest.mark.parametrize("kind", ["holdout", "k-fold"])

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from report.report_cases import entry, make_config, make_run, result_of
 
+import confml
 from confml.cli import cli, main
 from confml.config.warnings import WARNINGS, needs_scaling
 from confml.data.audit import audit, audited_rows
@@ -22,7 +23,7 @@ from confml.measures.prediction import Prediction
 from confml.report import DatasetInfo, open_run, write_report
 from confml.report.warnings import result_warnings
 from confml.runner.plan import load_datasets, make_plan
-from confml.runner.warnings import run_warnings
+from confml.runner.warnings import audits, run_warnings
 from confml.runs import load_settings
 
 ROWS = 60
@@ -56,7 +57,8 @@ def warned(folder: Path, rows: list[list[str]], header: str = "y,u,v,w", **other
         "levels": [0.1],
     }
     config = load_settings(given | others)
-    found = run_warnings(make_plan(config, load_datasets(config)))
+    plan = make_plan(config, load_datasets(config))
+    found = run_warnings(plan, audits(plan))
     texts = {one.code: one.text for one in found}
     assert len(texts) == len(found) and texts.keys() <= WARNINGS.keys()
     assert all(one.remedy and one.text.endswith(f"[{one.code}]") for one in found)
@@ -65,6 +67,47 @@ def warned(folder: Path, rows: list[list[str]], header: str = "y,u,v,w", **other
 
 def scaled(rows, factor: float):
     return [[*row[:3], f"{factor * float(row[3]):.6f}"] for row in rows]
+
+
+def test_the_audit_is_stored_and_on_the_page(tmp_path):
+    rows = [*rows_of(), *rows_of(5)]
+    data = {"name": "d", "csv": write(tmp_path / "d.csv", [[*row, "7"] for row in rows], "y,u,v,w,same")}
+    given = {
+        "name": "w",
+        "datasets": [data | {"label": "y"}, "iris"],
+        "methods": ["naive-bayes"],
+        "protocol": {"kind": "k-fold", "folds": 3},
+    }
+    confml.run(given, out=tmp_path / "run", engine="serial")
+    one, iris = json.loads((tmp_path / "run" / "manifest.json").read_text())["datasets"]
+    assert (one["name"], one["audited_rows"]) == ("d", 65)
+    # Every finding is stored, also those that are no warnings of a run.
+    assert {found["code"] for found in one["audit"]} == {"duplicate-rows", "constant-columns"}
+    assert "5 rows of 65 repeat an earlier row" in one["audit"][0]["sentence"]
+    assert [found["code"] for found in iris["audit"]] == ["duplicate-rows"]
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert 'id="data-audit"' in page and "has the same value in every training row" in page
+
+
+def test_a_manifest_without_audit_or_with_a_wrong_one(tmp_path):
+    given = {
+        "name": "w",
+        "datasets": ["iris"],
+        "methods": ["naive-bayes"],
+        "protocol": {"kind": "k-fold", "folds": 3},
+    }
+    confml.run(given, out=tmp_path, engine="serial")
+    path = tmp_path / "manifest.json"
+    manifest = json.loads(path.read_text())
+    info = manifest["datasets"][0]
+    del info["audit"], info["audited_rows"]
+    path.write_text(json.dumps(manifest))
+    write_report(open_run(tmp_path), tmp_path)
+    assert "This run has no audit of its data" in (tmp_path / "report.html").read_text()
+    info["audit"] = [{"code": "x"}]
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(ConfmlError, match=r"datasets\[0\].audit"):
+        open_run(tmp_path)
 
 
 def test_a_clean_config_has_no_warning(tmp_path):

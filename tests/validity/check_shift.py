@@ -43,7 +43,7 @@ def _labels(rng, Z, classes):
     return np.clip(np.floor(position * 2 + classes / 2), 0, classes - 1).astype(int)
 
 
-def label(rng, rows, mondrian):
+def label(rng, rows, mondrian, shift="label"):
     """The same if priors 0.7, 0.2, 0.1 become 0.2, 0.3, 0.5: label-conditional or weighted."""
     y, y_T = rng.choice(3, rows, p=[0.7, 0.2, 0.1]), rng.choice(3, 200, p=[0.2, 0.3, 0.5])
     y[:3] = 0, 1, 2
@@ -53,7 +53,7 @@ def label(rng, rows, mondrian):
         calibration=0.5,
         smoothed=True,
         mondrian=mondrian,
-        shift=None if mondrian else "label",
+        shift=None if mondrian else shift,
         random_state=int(rng.integers(2**31)),
     ).fit(X, y)
     return rejected(method.predict_p_values(T)[0, y_T[0]])
@@ -75,5 +75,8 @@ ENTRIES = (
           [{"rows": rows, "mondrian": True} for rows in (100, 300)], p_value_claims(), label),
     Entry("shift-bbse", "weighted p-value, label shift, estimated weights",
           "the error rate is about the level",
-          [{"rows": 400, "mondrian": False}], p_value_claims(ABOUT), label, fraction=0.5),
+          [{"rows": 400, "mondrian": False}], p_value_claims(ABOUT), label, fraction=0.25),
+    Entry("shift-em", "weighted p-value, label shift, EM", "the error rate is about the level",
+          [{"rows": 400, "mondrian": False, "shift": "label-em"}], p_value_claims(ABOUT), label,
+          fraction=0.25),
 )  # fmt: skip

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import importlib.util
-import subprocess
 import sys
 from pathlib import Path
 
+import processes
 import pytest
 
 HERE = Path(__file__).resolve().parent
@@ -54,8 +54,7 @@ def test_every_entry_says_what_it_promises(table):
 
 def test_a_run_repeats_and_keeps_the_rows_of_other_entries(tmp_path):
     def run(*options):
-        command = [sys.executable, str(HERE), "--jobs", "1", "--out", str(tmp_path), *options]
-        return subprocess.run(command, capture_output=True, text=True)
+        return processes.confml("--jobs", "1", "--out", tmp_path, *options, program=HERE)
 
     assert run("--only", "tie-band", "--draws", "6").returncode == 0
     assert "0 fail" in run("--only", "ranks", "--draws", "6").stdout

@@ -200,7 +200,8 @@ class BayesKNN(Method):
 
         ``posterior`` has ``sd`` (m, c). With chains, ``posterior`` and ``reject`` have ``standard_error``
         (m, c), the Monte Carlo error of the mean. With ``exceeding`` = t there is also ``exceedance``, the
-        posterior probability that p(y | x, parameters) exceeds t; ties go to the class with the largest mean.
+        posterior probability that p(y | x, parameters) exceeds t, which need not sum to 1 over the classes;
+        ties go to the class with the largest mean.
         """
         found = self._summary(X)
         error = {} if found.error is None else {"standard_error": found.error}
@@ -212,7 +213,7 @@ class BayesKNN(Method):
         if self.exceeding is not None:
             scores = self.exceedance(X, self.exceeding)
             labels = self.classes_[argmax_with_tie_break(scores, found.mean, tolerance=1e-12)]
-            views["exceedance"] = Prediction(self.classes_, scores, "vote", labels)
+            views["exceedance"] = Prediction(self.classes_, scores, "margin", labels)
         return views
 
     def predict_proba(self, X) -> np.ndarray:

@@ -137,6 +137,11 @@ class CalibratedMethod(Method):
         rng = np.random.default_rng(self.random_state)
         return rng if self.random_state is None else derived_generator(rng, self.key, purpose)
 
+    @property
+    def stratified(self) -> bool:
+        """Whether calibration parts and folds are drawn within each class."""
+        return self.mondrian
+
     # ---- for subclasses: parts of fit and confident_predict
 
     def _checked(self, X, y, groups) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
@@ -177,10 +182,10 @@ class CalibratedMethod(Method):
                 return [np.arange(len(codes))]
             if groups is not None:
                 return [calibration_groups(groups, self.calibration, rng)]
-            if self.mondrian:
+            if self.stratified:
                 return [calibration_rows_by_class(codes, self.calibration, rng)]
             return [calibration_rows(len(codes), self.calibration, rng)]
-        if self.mondrian and groups is None:
+        if self.stratified and groups is None:
             numbers = fold_numbers(codes, self.folds, rng)
         else:
             numbers = random_folds(len(codes), self.folds, rng, groups)

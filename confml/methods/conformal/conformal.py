@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from confml.errors import ConfmlError
+from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction, argmax_with_tie_break
 from confml.methods.base import Method
 from confml.methods.conformal.calibrated import CalibratedMethod, FittedPart
+from confml.methods.conformal.class_groups import (
+    CLUSTERED,
+    RANK_CUT,
+    class_clusters,
+    label_ranks,
+    rank_cuts,
+)
 from confml.methods.conformal.scores import (
     aps_scores,
     counts_against,
@@ -22,15 +31,30 @@ from confml.methods.conformal.scores import (
     usual_size,
     values_for,
 )
-from confml.methods.conformal.settings import KEY, MONDRIAN_LABEL, PARAMETERS, constructor_parameters
+from confml.methods.conformal.settings import (
+    CLASSES_ALONE,
+    KEY,
+    MONDRIAN_LABEL,
+    PARAMETERS,
+    constructor_parameters,
+)
+from confml.methods.details import FitDetails
+from confml.methods.label_shift import bbse_intervals, em_intervals, em_weights
 from confml.methods.shift import (
     COVARIATE,
     LABEL,
+    LABEL_EM,
     SHIFT_METRICS,
     ShiftWeights,
     covariate_weights,
     label_weights,
 )
+
+CLASS_SHIFT = "class_shift"  # in the details of a fit
+CLASS_METRICS = {
+    "class_clusters": Metric("number of clusters of classes; 0: all classes share all examples", None),
+    "mean_rank_cut": Metric("mean over the classes of the largest rank that can be in a region", None),
+}
 
 
 class Conformal(CalibratedMethod):
@@ -61,6 +85,18 @@ class Conformal(CalibratedMethod):
     and its p-values are 1. ``smoothed`` counts ties tau ~ U[0, 1) each, with one tau per test example; the
     p-values of ``split`` are then uniform.
 
+    ``classes`` is for many classes (`split` only). ``clustered`` (Ding et al. 2023): the p-value of a label
+    counts the calibration examples of all classes whose scores are alike; the clusters are found by k-means
+    on other calibration examples, and their number follows from the number of examples. Too small classes
+    share all examples, and so do all classes if there would be fewer than two clusters (``class_clusters``
+    is 0). The bounds hold for each cluster, and for each class as far as the classes of a cluster are alike.
+    It is useful from about 100 classes with 30 calibration examples. ``rank-cut``: label-conditional p-values
+    for which a label that the classifier ranks lower than the cut of its class is more nonconforming than all
+    that it does not; the cut is the smallest rank that less than half of ``class_level`` of the class exceeds
+    among a quarter of its calibration examples. The other examples are counted, so the bounds hold for each
+    class. RC3P (Shi et al. 2024) has the same aim, but subtracts an estimate from the level. ``class_level``
+    is the level that clusters and cuts are made for; p-values are valid at every level.
+
     With groups, whole groups are drawn, also for ``mondrian``, and folds have equal numbers of groups. The
     bounds above then need groups of one example. If groups of one size are exchangeable, a random example of
     a new group errs in ``split`` with probability at most e + 1 / (G + 1) for G calibration groups.
@@ -71,7 +107,10 @@ class Conformal(CalibratedMethod):
     test example. ``covariate``: the distribution of the features changes; weights are estimated by logistic
     regression of test against training examples (Tibshirani et al. 2019). ``label``: the frequencies of the
     classes change; class weights are estimated from the confusion matrix of the calibration part (Lipton et
-    al. 2018); ``mondrian`` p-values are valid under this shift without weights. The guarantee is exact for
+    al. 2018). ``label-em``: the same, estimated from the probabilities of the test examples by EM (Saerens et
+    al. 2002), which needs calibrated probabilities (of the view ``venn`` where there is one).
+    ``shift-classes.csv`` has the estimated frequencies with bootstrap intervals. ``mondrian`` p-values are
+    valid under this shift without weights. The guarantee is exact for
     the true weights; with estimated ones the coverage decreases by at most half the mean absolute error of
     the weights (of mean 1). ``shift.csv`` reports the effective sample size, and how many test examples are
     so far from the training examples that nothing can be excluded for them.
@@ -106,7 +145,7 @@ class Conformal(CalibratedMethod):
 
     version = 5
     views = ("p-value",)
-    metrics = {**CalibratedMethod.metrics, **SHIFT_METRICS}
+    metrics = {**CalibratedMethod.metrics, **SHIFT_METRICS, **CLASS_METRICS}
     key = KEY
     settings = PARAMETERS
 
@@ -118,6 +157,8 @@ class Conformal(CalibratedMethod):
         calibration=0.3,
         folds=5,
         mondrian=False,
+        classes=None,
+        class_level=0.1,
         smoothed=False,
         shift=None,
         randomised=True,
@@ -136,6 +177,8 @@ class Conformal(CalibratedMethod):
         self.calibration = calibration
         self.folds = folds
         self.mondrian = mondrian
+        self.classes = classes
+        self.class_level = class_level
         self.smoothed = smoothed
         self.shift = shift
         self.randomised = randomised
@@ -151,29 +194,33 @@ class Conformal(CalibratedMethod):
     def fit(self, X, y, groups=None) -> Conformal:
         """Fit the classifier and calibrate. X: (m, d) finite numbers; y, groups: (m,)."""
         X, y, codes, groups = self._checked(X, y, groups)
-        self._check_shift()
+        self._check_combination()
         rng = self._generator("fit")
         calibration_parts = self._calibration_parts(codes, groups, rng)
         u = rng.random(len(y))
         self.fitted_, self.scores_, self.sizes_ = [], [], []
         counts = np.zeros(len(self.classes_), dtype=np.int64)
+        self.class_metrics_: dict[str, float] = {}
         for number, rows in enumerate(calibration_parts):
             part = self._fitted_without(rows, X, y, number, groups)
             self.fitted_.append(part)
             scores, name = self._scores(part, X[rows], u[rows])
             if self.shift:
-                self.calibration_ = _Calibration(X, rows, codes[rows], scores.argmin(axis=1))
-            scores = scores[np.arange(len(rows)), codes[rows]]
-            self.sizes_.append(usual_size(name, scores))
-            members = [np.flatnonzero(codes[rows] == code) for code in range(len(self.classes_))]
-            members = members if self.mondrian else [np.arange(len(rows))]
+                prior = np.bincount(part.codes, minlength=len(counts)) / len(part.codes)
+                self.calibration_ = _Calibration(X, rows, codes[rows], scores.argmin(axis=1), prior)
+            own = scores[np.arange(len(rows)), codes[rows]]
+            self.sizes_.append(usual_size(name, own))
+            members, scores, rest = self._members(scores, own, codes[rows])
             ranked = [group[np.argsort(scores[group], kind="stable")] for group in members]
             self.scores_.append([scores[group] for group in ranked])
             if self.shift:
                 self.members_ = ranked
-            counts += np.bincount(codes[rows], minlength=len(counts))
-        self.calibration_counts_ = counts  # (c,) calibration examples of each class
-        self.counted_ = (counts if self.mondrian else np.full(len(counts), counts.sum())) + 1
+            counts += np.bincount(codes[rows[rest]], minlength=len(counts))
+        self.calibration_counts_ = counts  # (c,) counted calibration examples of each class
+        sizes = np.array([sum(len(part[group]) for part in self.scores_) for group in range(len(members))])
+        if self.classes == RANK_CUT:
+            sizes = counts
+        self.counted_ = sizes[self.places_] + 1  # (c,) examples that a p-value counts
         return self
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
@@ -188,15 +235,20 @@ class Conformal(CalibratedMethod):
         for part, groups, size in zip(self.fitted_, self.scores_, self.sizes_, strict=True):
             scores, _ = self._scores(part, X, u)
             total += scores
+            behind = label_ranks(scores) > self.rank_cuts_ if self.classes == RANK_CUT and n else None
             if self.shift and n:
-                weights = self._shift_weights(X, scores)
+                weights = self._shift_weights(part, X, scores)
                 equal[:] = weights.new
                 sums = [np.append(0, np.cumsum(weights.weights[group])) for group in self.members_]
                 counted = np.array([own[-1] for own in sums]) + np.broadcast_to(weights.new, (n, c))
             for column in range(c):
-                place = column if self.mondrian else 0
+                place = self.places_[column]
                 totals = sums[place] if weights is not None else None
                 above, ties = counts_against(groups[place], scores[:, column], size, totals)
+                if behind is not None:
+                    cut, mine = self.cut_scores_[column], behind[:, column]
+                    further = counts_against(cut, scores[:, column], size)
+                    above, ties = np.where(mine, further, (above + len(cut), ties))
                 greater[:, column] += above
                 equal[:, column] += ties
         nonconformity = total / len(self.fitted_)
@@ -218,24 +270,75 @@ class Conformal(CalibratedMethod):
 
     @property
     def fit_metrics_(self) -> dict[str, float]:
-        """Those of the calibrated classifier, and with ``shift`` those of the last weights."""
-        return {**super().fit_metrics_, **getattr(self, "shift_metrics_", {})}
+        """Those of the calibrated classifier, of ``classes``, and of the last weights of ``shift``."""
+        return {**super().fit_metrics_, **self.class_metrics_, **getattr(self, "shift_metrics_", {})}
+
+    @property
+    def fit_details_(self) -> FitDetails:
+        """Those of the calibrated classifier, and with label shift the frequencies of the classes."""
+        details, given = super().fit_details_, getattr(self, "shift_inputs_", None)
+        if given is None:
+            return details
+        found = em_intervals(*given) if self.shift == LABEL_EM else bbse_intervals(*given)
+        return replace(details, other={**details.other, CLASS_SHIFT: found.rows(self.classes_)})
+
+    @property
+    def stratified(self) -> bool:
+        return self.mondrian or self.classes == RANK_CUT
 
     # ---- parts of fit and confident_predict
 
-    def _check_shift(self) -> None:
-        if self.shift and self.kind != "split":
-            raise ConfmlError("shift needs kind 'split', got 'cross'", hint="use split")
-        if self.shift == LABEL and self.mondrian:
+    def _members(
+        self, scores: np.ndarray, own: np.ndarray, codes: np.ndarray
+    ) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+        """Return the calibration examples that each group of classes counts, scores (m,), and all that count.
+
+        scores (m, c), own (m,): of all labels and of the true one. Sets ``places_``, the group of each class.
+        """
+        c = len(self.classes_)
+        rest = np.arange(len(codes))
+        self.places_ = np.arange(c) if self.stratified else np.zeros(c, dtype=np.int64)
+        rng = self._generator("classes") if self.classes else None
+        if self.classes == CLUSTERED:
+            found = class_clusters(own, codes, c, self.class_level, rng)
+            self.places_ = found.places
+            self.class_metrics_ = {"class_clusters": float(found.clusters)}
+            return found.members, own, found.members[-1]
+        if self.classes == RANK_CUT:
+            ranks = label_ranks(scores)[np.arange(len(codes)), codes]
+            self.rank_cuts_, rest = rank_cuts(ranks, codes, c, self.class_level, rng)
+            self.class_metrics_ = {"mean_rank_cut": float(self.rank_cuts_.mean())}
+            cut = ranks[rest] > self.rank_cuts_[codes[rest]]
+            self.cut_scores_ = [np.sort(own[rest[cut & (codes[rest] == code)]]) for code in range(c)]
+            return [rest[~cut & (codes[rest] == code)] for code in range(c)], own, rest
+        if self.mondrian:
+            return [rest[codes[rest] == code] for code in range(c)], own, rest
+        return [rest], own, rest
+
+    def _check_combination(self) -> None:
+        for name in ("shift", "classes"):
+            if getattr(self, name) and self.kind != "split":
+                raise ConfmlError(f"{name} needs kind 'split', got 'cross'", hint="use split")
+        for name in ("shift", "mondrian"):
+            if self.classes and getattr(self, name):
+                raise ConfmlError(CLASSES_ALONE, hint=f"remove {name}")
+        if self.shift in (LABEL, LABEL_EM) and self.mondrian:
             raise ConfmlError(MONDRIAN_LABEL, hint="remove shift")
 
-    def _shift_weights(self, X: np.ndarray, scores: np.ndarray) -> ShiftWeights:
+    def _shift_weights(self, fitted: FittedPart, X: np.ndarray, scores: np.ndarray) -> ShiftWeights:
         """Return the weights for the test examples X (n, d) with nonconformity scores (n, c)."""
         part: _Calibration = self.calibration_
         if self.shift == COVARIATE:
             weights = covariate_weights(part.X, X, part.rows)
+        elif self.shift == LABEL_EM:
+            views = self._views(fitted, X)
+            one = {"venn": views["venn"]} if "venn" in views else views
+            shares = on_all_classes(values_for(one, "lac", fitted.name)[1], self.classes_)
+            self.shift_inputs_ = shares, part.prior
+            weights = em_weights(*self.shift_inputs_, part.codes)
         else:
-            weights = label_weights(part.predicted, part.codes, scores.argmin(axis=1), len(self.classes_))
+            predicted = part.predicted, part.codes, scores.argmin(axis=1), len(self.classes_)
+            weights, self.shift_inputs_ = label_weights(*predicted), predicted
         self.shift_metrics_ = weights.metrics
         return weights
 
@@ -264,13 +367,14 @@ class Conformal(CalibratedMethod):
 
 
 class _Calibration(NamedTuple):
-    """Training examples X (m, d) before the steps, and rows, class codes and predicted classes (k,) of the
-    calibration part."""
+    """Training examples X (m, d) before the steps; rows, class codes and predicted classes (k,) of the
+    calibration part; class frequencies (c,) of the proper training part."""
 
     X: np.ndarray
     rows: np.ndarray
     codes: np.ndarray
     predicted: np.ndarray
+    prior: np.ndarray
 
 
 def make(method: Method, settings: Mapping[str, Any]) -> Conformal:

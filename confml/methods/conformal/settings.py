@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from confml.errors import ConfigError
+from confml.methods.conformal.class_groups import CLUSTERED, RANK_CUT
 from confml.methods.conformal.scores import OF_SHARES, RANDOMISED, SCORES
-from confml.methods.shift import COVARIATE, LABEL, shift_parameter
+from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, shift_parameter
 from confml.plugins.parameters import (
     AnyOf,
     Choice,
@@ -35,8 +36,20 @@ PARAMETERS = {
     ),
     f"{KEY}__folds": Integer("number of folds of cross", low=2),
     f"{KEY}__mondrian": Flag("label-conditional p-values: count only calibration examples of the label"),
+    f"{KEY}__classes": AnyOf(
+        "p-values for many classes: classes with similar scores share calibration examples (clustered), or "
+        "label-conditional with a largest rank per class (rank-cut)",
+        of=(Choice("clustered, rank-cut", options=(CLUSTERED, RANK_CUT)), Nothing("as mondrian says")),
+    ),
+    f"{KEY}__class_level": Number(
+        "significance level that clusters and rank cuts are made for",
+        low=0,
+        high=1,
+        low_open=True,
+        high_open=True,
+    ),
     f"{KEY}__smoothed": Flag("break ties between scores at random"),
-    f"{KEY}__shift": shift_parameter((COVARIATE, LABEL)),
+    f"{KEY}__shift": shift_parameter((COVARIATE, LABEL, LABEL_EM)),
     f"{KEY}__randomised": Flag("count a random fraction of the own probability in aps, raps and saps"),
     f"{KEY}__penalty": Number(
         "penalty of raps for each rank after k_reg, of saps for each rank after the first", low=0
@@ -47,6 +60,7 @@ PARAMETERS = {
         "random seed if no generator is given", of=(Integer("a seed", low=0), Nothing("random"))
     ),
 }
+CLASSES_ALONE = "classes has groups of classes of its own"
 MONDRIAN_LABEL = "label-conditional (mondrian) p-values are valid under label shift without weights"
 TUNE, INNER = f"{KEY}__tune", f"{KEY}__inner"  # set by a run, never in a config
 # A setting that has no effect unless another setting has one of these values.
@@ -54,6 +68,8 @@ ONLY_FOR = {
     f"{KEY}__calibration": (KEY, ("split",)),
     f"{KEY}__folds": (KEY, ("cross",)),
     f"{KEY}__shift": (KEY, ("split",)),
+    f"{KEY}__classes": (KEY, ("split",)),
+    f"{KEY}__class_level": (f"{KEY}__classes", (CLUSTERED, RANK_CUT)),
     f"{KEY}__randomised": (f"{KEY}__nonconformity", RANDOMISED),
     f"{KEY}__penalty": (f"{KEY}__nonconformity", ("raps", "saps")),
     f"{KEY}__k_reg": (f"{KEY}__nonconformity", ("raps",)),
@@ -96,7 +112,10 @@ def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str])
         message = f"nonconformity {score} needs probabilities, and {name} has margins"
         raise ConfigError(message, hint="use nonconformity: margin")
     for setting, (other, wanted) in ONLY_FOR.items():
-        if setting in settings and settings.get(other) not in wanted:
+        if settings.get(setting) is not None and settings.get(other) not in wanted:
             raise ConfigError(f"{setting} needs {other}: {' or '.join(wanted)}")
-    if settings.get(f"{KEY}__shift") == LABEL and settings.get(f"{KEY}__mondrian"):
+    if settings.get(f"{KEY}__shift") in (LABEL, LABEL_EM) and settings.get(f"{KEY}__mondrian"):
         raise ConfigError(MONDRIAN_LABEL, hint=f"remove {KEY}__shift")
+    for other in ("mondrian", "shift"):
+        if settings.get(f"{KEY}__classes") and settings.get(f"{KEY}__{other}"):
+            raise ConfigError(f"{KEY}: {CLASSES_ALONE}", hint=f"remove {KEY}__{other}")

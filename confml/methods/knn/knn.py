@@ -1,4 +1,4 @@
-"""`knn`: k nearest neighbours with equal votes."""
+"""`knn`: k nearest neighbours with equal votes, or with more votes for the examples of a teacher."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
+from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
+from confml.methods.knn import _kernels_teacher as kernels
+from confml.methods.knn.distances import DISTANCE_PARAMETERS, check_power
 from confml.methods.nominal import NOMINAL, nominal_mask
-from confml.neighbours.mixed_rows import nearest_rows
+from confml.neighbours.distance_kinds import prepare_rows
 from confml.neighbours.nearest_rows import Neighbours
-from confml.plugins.parameters import Integer, Parameter, check_parameters
+from confml.plugins.parameters import (
+    AnyOf,
+    IncompatibleParameters,
+    Integer,
+    Nothing,
+    Number,
+    Parameter,
+    check_parameters,
+)
 
 
 class KNN(Method):
@@ -24,6 +35,15 @@ class KNN(Method):
     are: use a scaling step first if features have different units. A nominal feature adds 0 to the squared
     distance of two rows with the same category, else 1 (eq. 3.2); if all features are nominal, the distance
     is the number of features that differ (Hamming distance).
+
+    With ``distance: minkowski`` it is (sum |x_i - z_i|^power)^(1/power), where a nominal feature adds 0 or 1
+    to the sum. With ``distance: mahalanobis`` it is sqrt((x - z)^T S^+ (x - z)) with the covariance S of the
+    training examples; directions in which they do not vary are left out. With ``distance: polar`` it is the
+    angle between x and z, so only their directions from the origin count; the angle between zero and any
+    other example is pi / 2. The textbook names the last three without formulas.
+
+    With ``teacher``, a column marks training examples that a teacher has chosen, whose votes count
+    ``teacher_weight`` times (Kubat, section 3.9); the column is no part of the distance.
 
     Ties are broken without randomness. If several training examples are at the k-th distance, all of them
     count, each with an equal share of the remaining places (two examples for one place have half a vote
@@ -46,16 +66,52 @@ class KNN(Method):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "k": Integer("number of nearest training examples that vote", low=1),
         "nominal": NOMINAL,
+        **DISTANCE_PARAMETERS,
+        "teacher": AnyOf(
+            "column, from 0, that is above 0 for the training examples of a teacher; null: there is none",
+            (Integer("", low=0), Nothing("")),
+        ),
+        "teacher_weight": Number("number of votes of a teacher's example", 0.0, low_open=True),
     }
 
-    def __init__(self, k: int = 1, nominal: str | Sequence[int] = "auto"):
+    def __init__(
+        self,
+        k: int = 1,
+        nominal: str | Sequence[int] = "auto",
+        distance: str = "euclidean",
+        power: float | str = 2.0,
+        teacher: int | None = None,
+        teacher_weight: float = 1.0,
+    ):
         self.k = k
         self.nominal = nominal
+        self.distance = distance
+        self.power = power
+        self.teacher = teacher
+        self.teacher_weight = teacher_weight
+
+    @classmethod
+    def check_combination(cls, params: Mapping[str, Any]) -> None:
+        """Raise `IncompatibleParameters` for a power or a weight that the other parameters do not use."""
+        check_power(cls.name, params.get("distance", "euclidean"), params.get("power", 2.0))
+        if params.get("teacher_weight", 1.0) != 1.0 and params.get("teacher") is None:
+            raise IncompatibleParameters(
+                "teacher_weight needs teacher, the column that marks a teacher's examples",
+                owner=cls.name,
+                parameter="teacher_weight",
+                value=params["teacher_weight"],
+            )
 
     def fit(self, X, y) -> KNN:
         """Prepare training examples X (m, d) with labels y (m,) for the search."""
         X, codes = self.check_fit_data(X, y)
-        self._rows = nearest_rows(X, codes, len(self.classes_), nominal_mask(self.nominal, X.shape[1]))
+        self.check_combination(self.get_params(deep=False))
+        nominal, classes = nominal_mask(self.nominal, X.shape[1]), len(self.classes_)
+        self._columns = _columns_of_distance(self.teacher, X.shape[1])
+        if self.teacher is not None:
+            codes = codes + classes * (X[:, self.teacher] > 0)
+            X, nominal, classes = self._used(X), nominal[self._columns], 2 * classes
+        self._rows = prepare_rows(X, codes, classes, nominal, self.distance, self.power)
         return self
 
     def predict_proba(self, X) -> np.ndarray:
@@ -65,7 +121,7 @@ class KNN(Method):
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``vote`` of X (n, d)."""
         X = self.check_predict_data(X)
-        return self._vote(self._rows.query(X, self.k), self.k)
+        return self._vote(self._rows.query(self._used(X), self.k), self)
 
     def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:
         """Return the block size for some seconds of work; None if the whole test part takes no longer."""
@@ -84,22 +140,23 @@ class KNN(Method):
         """Search once, for the largest k; each point of the grid is charged an equal part of the time."""
         if not grid:
             return
-        if len({str(point.get("nominal", self.nominal)) for point in grid}) > 1:
-            yield from super().evaluate_path(X, y, X_test, grid, rng, state)
-            return
         points = [clone(self).set_params(**point) for point in grid]
         for point in points:
             check_parameters(type(self).__name__, self.parameters, point.get_params(deep=False))
+            self.check_combination(point.get_params(deep=False))
+        if len({point._search for point in points}) > 1:
+            yield from super().evaluate_path(X, y, X_test, grid, rng, state)
+            return
         largest = max(points, key=lambda point: point.k)
         started = time.thread_time()
         largest.fit(X, y)
         fitted = time.thread_time()
-        neighbours = largest._rows.query(largest.check_predict_data(X_test), largest.k)
+        neighbours = largest._rows.query(largest._used(largest.check_predict_data(X_test)), largest.k)
         searched = time.thread_time()
         fit_seconds, search_seconds = (fitted - started) / len(grid), (searched - fitted) / len(grid)
         for given, point in zip(grid, points, strict=True):
             before = time.thread_time()
-            views = largest._vote(neighbours, point.k)
+            views = largest._vote(neighbours, point)
             predict_seconds = search_seconds + time.thread_time() - before
             yield dict(given), Views(views, fit_seconds, predict_seconds, point.fit_metrics_)
 
@@ -109,7 +166,44 @@ class KNN(Method):
         for attributes, nominal in ((2, "auto"), (20, "auto"), (2, [0])):
             X = np.arange(3.0 * attributes).reshape(3, attributes)
             cls(nominal=nominal).fit(X, [0, 1, 1]).predict(X)
+        X = np.arange(6.0).reshape(3, 2)
+        for distance, power in (("minkowski", 1.0), ("mahalanobis", 2.0), ("polar", 2.0)):
+            cls(distance=distance, power=power).fit(X, [0, 1, 1]).predict(X)
+        if "teacher" in cls.parameters:
+            cls(teacher=0, teacher_weight=2.0).fit(X, [0, 1, 1]).predict(X)
 
-    def _vote(self, neighbours: Neighbours, k: int) -> dict[str, Prediction]:
-        shares, winners = neighbours.vote(k)
+    @property
+    def _search(self) -> tuple[str, ...]:
+        """The parameters of the search: with the same ones, different k share it."""
+        return str(self.nominal), self.distance, str(self.power), str(self.teacher)
+
+    def _used(self, X: np.ndarray) -> np.ndarray:
+        """Return the columns of X (n, d) that are part of the distance."""
+        return X if self.teacher is None else np.ascontiguousarray(X[:, self._columns])
+
+    def _vote(self, neighbours: Neighbours, settings: KNN) -> dict[str, Prediction]:
+        """Return the view ``vote`` with the k and the weights of ``settings``."""
+        if self.teacher is None:
+            shares, winners = neighbours.vote(settings.k)
+        else:
+            rows, codes = neighbours.beyond.shape
+            shares, winners = np.empty((rows, codes // 2)), np.empty(rows, dtype=np.int64)
+            kernels.teacher_vote(
+                settings.k,
+                float(settings.teacher_weight),
+                neighbours.distances,
+                neighbours.codes,
+                neighbours.beyond,
+                shares,
+                winners,
+            )
         return {"vote": Prediction(self.classes_, shares, "vote", self.classes_[winners])}
+
+
+def _columns_of_distance(teacher: int | None, d: int) -> np.ndarray:
+    """Return the columns without the one of the teacher; raise ConfmlError where no other one is left."""
+    if teacher is not None and teacher >= d:
+        raise ConfmlError(f"teacher is column {teacher}, but X has columns 0 to {d - 1}")
+    if teacher is not None and d == 1:
+        raise ConfmlError("X has no column other than the one that marks a teacher's examples")
+    return np.array([column for column in range(d) if column != teacher], dtype=np.intp)

@@ -9,6 +9,7 @@ import numpy as np
 
 from confml.measures.prediction import Prediction
 from confml.methods.knn import _kernels_weighted_knn as kernels
+from confml.methods.knn.distances import DISTANCE_PARAMETERS
 from confml.methods.knn.knn import KNN
 from confml.methods.nominal import NOMINAL
 from confml.neighbours.nearest_rows import Neighbours
@@ -34,13 +35,22 @@ class WeightedKNN(KNN):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "k": Integer("number of nearest training examples that vote, the last one with weight 0", low=1),
         "nominal": NOMINAL,
+        **DISTANCE_PARAMETERS,
     }
 
-    def __init__(self, k: int = 5, nominal: str | Sequence[int] = "auto"):
-        super().__init__(k, nominal)
+    def __init__(
+        self,
+        k: int = 5,
+        nominal: str | Sequence[int] = "auto",
+        distance: str = "euclidean",
+        power: float | str = 2.0,
+    ):
+        super().__init__(k, nominal, distance, power)
 
-    def _vote(self, neighbours: Neighbours, k: int) -> dict[str, Prediction]:
+    def _vote(self, neighbours: Neighbours, settings: KNN) -> dict[str, Prediction]:
         shares = np.empty(neighbours.beyond.shape)
         winners = np.empty(len(shares), dtype=np.int64)
-        kernels.weighted_vote(k, neighbours.distances, neighbours.codes, neighbours.beyond, shares, winners)
+        kernels.weighted_vote(
+            settings.k, neighbours.distances, neighbours.codes, neighbours.beyond, shares, winners
+        )
         return {"vote": Prediction(self.classes_, shares, "vote", self.classes_[winners])}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 from sklearn.exceptions import ConvergenceWarning
 
 from confml.methods.version_space._kernels_ep import pass_through
@@ -27,13 +27,15 @@ class GaussianVersionSpace:
     The sign of a perceptron's output does not depend on its length, so the uniform distribution on version
     space can be replaced by a standard normal distribution restricted to the cone over it (Minka, A family of
     algorithms for approximate Bayesian inference, 2001, chapter 5). mean (r,). root (r, r): root @ root.T is
-    the covariance. sweeps: number of passes over the walls.
+    the covariance. sweeps: number of passes over the walls. log_volume: logarithm of the fraction of the
+    sphere that is version space, the evidence of expectation propagation.
     """
 
     version_space: VersionSpace
     mean: np.ndarray
     root: np.ndarray
     sweeps: int
+    log_volume: float
 
     @classmethod
     def of(cls, space: VersionSpace) -> GaussianVersionSpace:
@@ -67,7 +69,7 @@ class GaussianVersionSpace:
             covariance = scipy.linalg.lapack.dpotri(factor, lower=True)[0]
             covariance = np.tril(covariance) + np.tril(covariance, -1).T
         root = scipy.linalg.solve_triangular(factor, np.eye(r), lower=True, trans="T")
-        return cls(space, mean, root, sweeps)
+        return cls(space, mean, root, sweeps, _log_evidence(walls, mean, root, factor, precision, shift))
 
     def centre(self) -> np.ndarray:
         """Return the Bayes point (r,): the mean, scaled to length 1."""
@@ -89,6 +91,24 @@ class GaussianVersionSpace:
         level = np.divide(level, np.sqrt(variance), out=np.zeros_like(level), where=variance > 0)
         nan = np.full_like(level, np.nan)
         return VolumeEstimate(ndtr(level), nan, nan, nan)
+
+
+def _log_evidence(walls, mean, root, factor, precision, shift) -> float:
+    """Return the logarithm of the probability that a standard normal vector is inside all walls (n, r).
+
+    Each wall's factor is scaled so that, together with the Gaussian of all other walls (the cavity), it has
+    the probability of the wall's half-space. Minka (2001), section 3.2.
+    """
+    levels, variances = walls @ mean, np.square(walls @ root).sum(axis=1)
+    cavity_precision = 1.0 / variances - precision
+    cavity_shift = levels / variances - shift
+    inside = log_ndtr(cavity_shift / np.sqrt(cavity_precision))
+    scales = inside + 0.5 * (
+        np.log1p(precision / cavity_precision)
+        - (cavity_shift + shift) ** 2 / (cavity_precision + precision)
+        + cavity_shift**2 / cavity_precision
+    )
+    return float(scales.sum() + 0.5 * (walls.T @ shift) @ mean - np.log(np.diag(factor)).sum())
 
 
 def _sweep(walls, mean, covariance, precision, shift, damping) -> float:

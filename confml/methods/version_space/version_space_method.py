@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from confml.errors import ConfmlError
+from confml.measures.bounds import gibbs_bound
 from confml.measures.metrics import Metric
 from confml.methods.base import Method
 from confml.methods.multiclass import PROBLEMS, BinaryProblem
@@ -56,6 +57,17 @@ class VersionSpaceMethod(Method):
         "margin": Metric("smallest margin of the version spaces of the binary problems", None),
         "rank": Metric("largest rank of the Gram matrices of the binary problems", None),
         "sweeps": Metric("number of sweeps of expectation propagation", None),
+        "log_volume": Metric(
+            "logarithm of the fraction of the sphere that is version space, by expectation propagation",
+            "higher",
+        ),
+        "gibbs_bound": Metric(
+            "upper bound, with probability 0.95 over training sets, of the error of a perceptron that is "
+            "drawn from version space",
+            "lower",
+            "1 - exp(-(ln(1/V) + ln((m + 1)/0.05))/m)",
+            "Langford and Seeger 2001; Seeger 2002, theorem 1",
+        ),
         "bounces": Metric("number of bounces of all chains", None),
         "arc": Metric("length of all trajectories in radians", None),
         "escapes": Metric("number of chords drawn again because no wall was ahead", None),
@@ -257,7 +269,8 @@ class VersionSpaceMethod(Method):
 
         ``sigma`` (rbf kernel only), the smallest ``margin`` and the largest ``rank``; ``bounces``, ``arc`` in
         radians, ``escapes`` (sampler chord only), the largest ``rhat`` and the smallest ``ess`` of the
-        billiard, or the ``sweeps`` of expectation propagation.
+        billiard, or the ``sweeps`` of expectation propagation. With two classes and without ridge,
+        expectation propagation also gives ``log_volume`` and ``gibbs_bound``, see `confml.measures.bounds`.
         """
         if not hasattr(self, "machines_"):
             return {}
@@ -266,16 +279,22 @@ class VersionSpaceMethod(Method):
         metrics["margin"] = float(min(one.margin for one in spaces))
         metrics["rank"] = float(max(one.space.rank for one in spaces))
         if self.sampler == "ep":
-            gaussians = (machine.found for machine in self.machines_)
-            return metrics | {
-                "sweeps": float(sum(one.sweeps for one in gaussians if isinstance(one, GaussianVersionSpace)))
-            }
+            gaussians = [machine.found for machine in self.machines_]
+            found = [one for one in gaussians if isinstance(one, GaussianVersionSpace)]
+            return metrics | {"sweeps": float(sum(one.sweeps for one in found))} | self._bound(found)
         sampled = self.trajectories_
         metrics["bounces"] = float(sum(one.bounces for one in sampled))
         metrics["arc"] = float(sum(one.arc for one in sampled))
         if self.sampler == "chord":
             metrics["escapes"] = float(sum(chain.escapes for one in sampled for chain in one.chains))
         return metrics | {"rhat": max(one.rhat for one in sampled), "ess": min(one.ess for one in sampled)}
+
+    def _bound(self, found: list[GaussianVersionSpace]) -> dict[str, float]:
+        """Return the volume of version space and its bound, for two classes and no ridge."""
+        if len(found) != 1 or self.ridge > 0:
+            return {}
+        volume = found[0].log_volume
+        return {"log_volume": volume, "gibbs_bound": gibbs_bound(min(volume, 0.0), len(self.X_))}
 
     @property
     def trajectories_(self) -> list[Trajectory]:

@@ -49,7 +49,7 @@ def draw(subject: Subject):
         axes.set_xlabel("class")
         if panel % columns == 0:
             axes.set_ylabel("test examples")
-    figure.suptitle(f"{title}, means over splits", x=0.01, ha="left", fontsize=8, fontweight="bold")
+    figure.suptitle(f"{title}, means over splits", x=0.01, ha="left", fontsize=8)
     legend_below(figure, handles, ["false positives", "false negatives"])
     return figure
 

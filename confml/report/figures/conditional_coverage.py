@@ -1,9 +1,10 @@
-"""Coverage of each class and of each region size, with intervals and the band of valid p-values."""
+"""Coverage of classes, region sizes and groups of columns, with intervals and the band of valid p-values."""
 
 from __future__ import annotations
 
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures.error_against import Word
 from confml.report.figures.style import (
     BLACK,
     BLUE,
@@ -15,25 +16,41 @@ from confml.report.figures.style import (
     new_figure,
     panel_columns,
 )
-from confml.report.group_coverage import CoverageOfGroups, GroupLine
+from confml.report.group_coverage import CLASS, SIZE, CoverageOfGroups, GroupLine
 
 PANELS = 6
 GROUPS = 40  # of one panel
 
 
 def lines_of(subject: Subject, variant: Variant, level: float) -> list[GroupLine]:
-    """Return the groups of a variant: classes, or those of lowest coverage, then sizes. Empty for margins."""
+    """Return the groups of a variant: classes, or those of lowest coverage, then sizes and columns.
+
+    Empty for margins.
+    """
     found = CoverageOfGroups()
+    origins = subject.results.origins.get(subject.dataset)
     for cell in variant.cells:
         result = subject.results.results[cell.key]
         prediction = result.views[variant.view]
         if not prediction.has_regions:
             return []
-        found.add(result, prediction)
-    lines = list(found.lines(level))
-    classes = [line for line in lines if line.by == "class"]
-    kept = sorted(classes, key=lambda line: line.coverage)[:GROUPS] if len(classes) > GROUPS else classes
-    return [*kept, *(line for line in lines if line.by == "size")]
+        found.add(result, prediction, origins)
+    lines, wanted = list(found.lines(level)), subject.option("by", None)
+    kept = []
+    for by in dict.fromkeys(line.by for line in lines):
+        mine = [line for line in lines if line.by == by]
+        if wanted in (None, by):
+            kept += sorted(mine, key=lambda line: line.coverage)[:GROUPS] if len(mine) > GROUPS else mine
+    return kept
+
+
+def _kind(line: GroupLine) -> tuple[str, str, str]:
+    """Return marker, name in the legend and label on the axis of a group."""
+    if line.by == CLASS:
+        return "o", "class", str(line.group)
+    if line.by == SIZE:
+        return "s", "region size", f"size {line.group}"
+    return "^", "group of a column", f"{line.by} {line.group}"
 
 
 def draw(subject: Subject):
@@ -57,18 +74,21 @@ def draw(subject: Subject):
                     [place - 0.4, place + 0.4], 100 * line.band_low, 100 * (line.band_high or 0.0),
                     color=GREY, alpha=0.35, linewidth=0,
                 )  # fmt: skip
-                handles.setdefault("95 % band of valid p-values of the class", band)
+                handles.setdefault("95 % band of p-values that are valid for the group", band)
+            marker, about, _ = _kind(line)
             bars = axes.errorbar(
                 [place], [100 * line.coverage],
                 [[100 * (line.coverage - line.low)], [100 * (line.high - line.coverage)]],
-                fmt="o" if line.by == "class" else "s", color=SKY if line.few else BLUE,
+                fmt=marker, color=SKY if line.few else BLUE,
                 markersize=3, elinewidth=0.7,
             )  # fmt: skip
-            about = "class" if line.by == "class" else "region size"
             handles.setdefault(f"{about}{', few rows' if line.few else ''}", bars)
         axes.axhline(100 * (1 - level), color=BLACK, linewidth=0.5)
-        names = [str(line.group) if line.by == "class" else f"size {line.group}" for line in lines]
-        axes.set_xticks(range(len(names)), names, rotation=90 if len(names) > 8 else 0, fontsize=6)
+        wanted = subject.option("by", None)
+        names = [_kind(line)[2] if wanted is None else str(line.group) for line in lines]
+        crowded = len(names) > 8 or sum(map(len, names)) > 50
+        axes.set_xticks(range(len(names)), names, rotation=90 if crowded else 0, fontsize=6)
+        axes.set_xlabel(wanted or "", fontsize=7)
         axes.set_title(name, loc="left", fontsize=7)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
@@ -80,11 +100,15 @@ def draw(subject: Subject):
 
 FIGURE = Figure(
     name="conditional-coverage",
-    about="coverage of each class and of each region size, with intervals and the band of valid p-values",
+    about="coverage of classes, region sizes and groups of columns, with the band of valid p-values",
     draw=draw,
-    caption="Coverage of the regions of each class (circles) and of each region size (squares), with "
-    "Clopper-Pearson intervals at 95 % for all classes, or sizes, together. Each test row counts once. Grey "
-    "band: 95 % of p-values that are valid for the class. Light: groups with fewer than 5 / level rows. Of "
-    "more than 40 classes, those of lowest coverage.",
-    options={"level": Number("significance level; default the smallest of the config", low=0, high=1)},
+    caption="Coverage of the regions of each class (circles), of each region size (squares) and of each "
+    "group of the columns in coverage-by (triangles), with Clopper-Pearson intervals at 95 % for all "
+    "classes, sizes, or groups of a column, together. Each test row counts once. Grey band: 95 % of "
+    "p-values that are valid for the group. Light: groups with fewer than 5 / level rows. Of more than 40 "
+    "classes, or groups of a column, those of lowest coverage.",
+    options={
+        "by": Word("class, size or a column of coverage-by; default all of them"),
+        "level": Number("significance level; default the smallest of the config", low=0, high=1),
+    },
 )

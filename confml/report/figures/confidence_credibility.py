@@ -55,7 +55,7 @@ def draw(subject: Subject):
         if panel + columns >= len(shown):
             axes.set_xlabel("credibility")
             axes.tick_params(labelbottom=True)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=8, fontweight="bold")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
     legend_below(figure, [dots, circles], ["correct prediction", "wrong prediction"], markerscale=1.5)
     return figure
 

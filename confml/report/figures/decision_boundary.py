@@ -59,7 +59,7 @@ def draw(subject: Subject):
             continue
         label, plane = list(planes.items())[panel]
         _draw_plane(axes, plane, len(classes), truth)
-        axes.set_title(label, loc="left")
+        axes.set_title(textwrap.fill(label, 48, break_on_hyphens=False), loc="left", fontsize=7)
         if panel % columns == 0:
             axes.set_ylabel(names[1])
         if panel + columns >= len(planes):
@@ -69,7 +69,7 @@ def draw(subject: Subject):
     steps = " + ".join(step.name for step in subject.results.config.steps)
     title = f"{title}, split {split}" + (f", steps: {steps}" if steps else "")
     title = textwrap.fill(title, 50 if columns == 1 else 100, break_on_hyphens=False)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=8, fontweight="bold")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
     words = [str(label) for label in classes]
     words += ["removed by a step"] if any(not plane.kept.all() for plane in planes.values()) else []
     words += ["true Bayes boundary"] if truth is not None else []

@@ -24,8 +24,22 @@ def metric_curves(subject: Subject, parameter: str, metric: str) -> dict[str, li
                 views = {other.view for other in subject.variants.values() if other.cells[0] == row.cell}
                 label = f"{label}, {row.view}" if len(views) > 1 else label
             groups.setdefault((label, float(value)), []).append(row.value)
+    named = [
+        subject.results.short_label(
+            cell.method, {name: value for name, value in cell.params.items() if name != parameter}
+        )
+        for cell in subject.results.cells
+    ]
+    # In the order of the config, as in all other figures; two views of one method follow each other.
+    places = {label: place for place, label in reversed(list(enumerate(named)))}
+
+    def order(item) -> tuple:
+        label, value = item[0]
+        own = [place for name, place in places.items() if label == name or label.startswith(f"{name}, ")]
+        return min(own, default=len(named)), label, value
+
     curves: dict[str, list[Point]] = {}
-    for (label, value), values in sorted(groups.items()):
+    for (label, value), values in sorted(groups.items(), key=order):
         mean, sd, n = mean_and_sd(values)
         if n:
             curves.setdefault(label, []).append(Point(value, mean, sd, n))

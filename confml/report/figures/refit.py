@@ -55,7 +55,7 @@ def first_split(subject: Subject, variant: Variant, data, folder: Path):
         data_folder=folder,
         checksum=data.checksum,
         protocol=config.protocol,
-        split=next(split for split in outer_splits(config.protocol) if split.name == cell.split),
+        split=next(split for split in outer_splits(config.protocol, data) if split.name == cell.split),
         steps=steps_for(config, data),
         noise=config.noise_values,
         seed=config.seed,

@@ -105,7 +105,7 @@ def draw(subject: Subject):
             bars = axes.errorbar(mean, share, ends, fmt="o", color=VERMILION, markersize=2.5, elinewidth=0.6)
             handles["bins with 90 % intervals"] = bars
         counts, edges = np.histogram(event.p, bins=40, range=(0.0, 1.0))
-        axes.bar(
+        counted = axes.bar(
             edges[:-1],
             0.12 * counts / max(counts.max(), 1),
             np.diff(edges),
@@ -113,6 +113,7 @@ def draw(subject: Subject):
             color=BLACK,
             alpha=0.25,
         )
+        handles["relative number of rows"] = counted
         axes.set_title(f"{name}, n = {len(event.p)}", loc="left", fontsize=7)
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)

@@ -160,7 +160,7 @@ def _free_corner(axes, top: float) -> tuple[float, float, float, float]:
 def _draw_inset(axes, levels: np.ndarray, errors: np.ndarray, top: float) -> None:
     """Draw the error of all classes over all levels, with the part that the panel shows as a square."""
     inset = axes.inset_axes(_free_corner(axes, top))
-    inset.patch.set_alpha(0.85)
+    inset.patch.set_alpha(1.0)
     inset.plot([0, 1], [0, 1], color=BLACK, linewidth=0.4)
     inset.plot(levels, errors, color=BLACK, linewidth=1.0)
     inset.plot([0, top, top], [top, top, 0], color=GREY, linewidth=0.6)
@@ -168,7 +168,7 @@ def _draw_inset(axes, levels: np.ndarray, errors: np.ndarray, top: float) -> Non
     inset.set_ylim(0, 1)
     inset.set_xticks([])
     inset.set_yticks([])
-    inset.set_title("0 to 100 %", fontsize=5, pad=1.5)
+    inset.text(0.04, 0.96, "0 to 100 %", fontsize=5, va="top", transform=inset.transAxes)
 
 
 FIGURE = Figure(

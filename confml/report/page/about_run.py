@@ -47,6 +47,35 @@ def data_table(results: RunResults) -> PageTable:
     return table
 
 
+def audit_table(results: RunResults) -> PageTable | None:
+    """Return the findings in the data sets; None without any."""
+    table = PageTable(
+        "data-audit",
+        "Audit of the data sets: findings that can make results look better or worse than they are.",
+        ["data set", "finding", "about", "remedy"],
+    )
+    for _, info in sorted(results.datasets.items()):
+        for one in info.audit or ():
+            table.add(info.name, one["code"], one["sentence"], one["remedy"])
+    return table if table.rows else None
+
+
+def audit_sentence(results: RunResults) -> str:
+    """Return a sentence on the data sets without findings, and on those of which a part was audited."""
+    infos = [info for _, info in sorted(results.datasets.items())]
+    known = [info for info in infos if info.audit is not None]
+    if not known:
+        return "This run has no audit of its data; `confml data check NAME` audits a data set or a file."
+    clean = [info.name for info in known if not info.audit]
+    text = f"No findings: {', '.join(clean)}." if clean else ""
+    parts = [
+        f"{info.name} ({info.audited_rows} of {info.rows} rows)"
+        for info in known
+        if info.audited_rows is not None and info.audited_rows < info.rows
+    ]
+    return f"{text} Audited in part: {', '.join(parts)}.".strip() if parts else text
+
+
 def config_text(manifest: Mapping[str, Any]) -> str:
     """Return the resolved config as YAML."""
     import yaml

@@ -27,6 +27,7 @@ class Panel:
     label: str
     confusion: PageTable | None
     coverage: PageTable | None
+    groups: PageTable | None
     examples: dict[str, list[Example]]
     split: str
     rows: dict[str, Any] | None
@@ -73,6 +74,7 @@ def _panel(material: Material, view: ViewData, id: str) -> Panel:
         view.label,
         confusion(view, f"{id}.confusion"),
         class_coverage(material, view, f"{id}.coverage"),
+        column_coverage(material, view, f"{id}.groups"),
         groups,
         view.split,
         view.rows,
@@ -127,6 +129,36 @@ def confusion(view: ViewData, id: str) -> PageTable | None:
 def _shade(share: float) -> int:
     """Return one of 5 shades of a share of a row; 0 is none."""
     return sum(share > limit for limit in (0, 0.05, 0.2, 0.5))
+
+
+def column_coverage(material: Material, view: ViewData, id: str) -> PageTable | None:
+    """Return the coverage of the groups of the columns of ``coverage-by``; None without such columns."""
+    rows = [
+        row
+        for row in material.rows_of("conditional-coverage.csv", view.dataset)
+        if (row["dataset"], row["method"], row["params"], row["view"]) == view.key
+        and row["by"] not in ("class", "size")
+    ]
+    if not rows:
+        return None
+    table = PageTable(
+        id,
+        f"Coverage of the groups of columns by the regions of {view.label} on {view.dataset} (%), with 95 % "
+        "intervals for all groups of a column together, and the 95 % band of valid p-values.",
+        ["column", "group", "level", "test examples", "coverage", "interval", "band"],
+        note="Below: lower than chance explains for p-values that are valid in the group. No p-values are "
+        "guaranteed to be valid in groups that a column defines.",
+        heads=2,
+    )
+    for row in rows:
+        low, high = row["band_low"], row["band_high"]
+        has_band = low is not None and not math.isnan(low)
+        below = "below" if has_band and row["coverage"] < low - 1e-12 else ""
+        interval = f"{fixed(row['low'], 1, 100)} to {fixed(row['high'], 1, 100)}"
+        band = f"{fixed(low, 1, 100)} to {fixed(high, 1, 100)}" if has_band else ""
+        share = Cell(fixed(row["coverage"], 1, 100), flag=below)
+        table.add(row["by"], str(row["group"]), row["level"], row["rows"], share, interval, band)
+    return table.limit(100, "conditional-coverage.csv")
 
 
 def class_coverage(material: Material, view: ViewData, id: str) -> PageTable | None:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from confml.report.page.about_run import (
+    audit_sentence,
+    audit_table,
     citations,
     config_text,
     data_table,
@@ -38,19 +40,9 @@ from confml.report.sections.ranks import Ranking, ranking, words_of
 MOST_ROWS = 300
 RESERVED = (
     *("answer", "answer-table", "warnings", "ranks", "published", "failures", "others", "figures", "data"),
-    *("data-sets", "config", "provenance", "provenance-table", "cite", "status", "theme", "top"),
-    *(
-        "leaderboard",
-        "leaderboard-table",
-        "ranks-error",
-        "ranks-augrc",
-        "pairs",
-        "paired",
-        "incomparable",
-        "settings",
-        "runs",
-        "runs-table",
-    ),
+    *("data-sets", "data-audit", "audit", "config", "provenance", "provenance-table", "cite", "status"),
+    *("theme", "top", "leaderboard", "leaderboard-table", "ranks-error", "ranks-augrc", "pairs", "paired"),
+    *("incomparable", "settings", "runs", "runs-table"),
 )
 """Identifiers of the page that no data set may have."""
 MANY, FEW_ROWS = 8, 20
@@ -100,6 +92,8 @@ def run_page(material: Material, folder: Path) -> str:
         others=other_tables(material),
         figures=[(one.path, one.caption) for one in material.pictures],
         data=data_table(results),
+        audit=audit_table(results),
+        audit_sentence=audit_sentence(results),
         data_notes=[(info.name, info.notes) for _, info in sorted(results.datasets.items()) if info.notes],
         config=config_text(manifest),
         provenance=provenance_table(manifest),
@@ -276,7 +270,7 @@ def rank_parts(material: Material) -> list[RankPart]:
 def rank_part(found: Ranking) -> RankPart:
     """Return the ranking of methods over data sets."""
     outcome = found.comparison
-    words = {"augrc": "AUGRC"}.get(found.metric, words_of(found.metric))
+    words = words_of(found.metric)
     title = f"Mean ranks by {words}"
     text = (
         f"{len(found.labels)} methods on {len(found.datasets)} data sets; Friedman's test: p = "

@@ -1,7 +1,8 @@
 """``python -m confml.report.reproduction FOLDER``: write the page of published numbers and claims.
 
 With ``--of RUN... --command TEXT`` it writes FOLDER/provenance.json instead; with ``--keep error,ess`` it
-also keeps these metrics of the runs in FOLDER, and with ``--figures`` their figures.
+also keeps these metrics of the runs in FOLDER, and with ``--figures`` their figures; with ``--matching`` it
+writes FOLDER/matching.csv of runs of bayes-knn.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from confml.errors import ConfmlError
 from confml.report.reproduction import keep_runs, write_page, write_provenance
+from confml.report.reproduction.matching import write_matching
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -22,6 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--command", default="", help="command that computes the stored table")
     parser.add_argument("--keep", default="", metavar="METRIC,...", help="metrics of the runs to keep")
     parser.add_argument("--figures", action="store_true", help="keep the figures of the runs, too")
+    parser.add_argument("--matching", action="store_true", help="write matching.csv of bayes-knn")
     given = parser.parse_args(arguments)
     if not given.of and not given.folder.is_dir():
         print(f"error: {given.folder} is not a folder; name results/reference", file=sys.stderr)
@@ -30,6 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
         if given.of:
             metrics = [name for name in given.keep.split(",") if name]
             paths = keep_runs(given.of, metrics, given.folder, given.figures) if metrics else []
+            if given.matching:
+                paths.append(write_matching(given.of, given.folder))
             paths.append(write_provenance(given.of, given.folder, given.command))
         else:
             paths = write_page(given.folder)

@@ -6,7 +6,7 @@ import csv
 import enum
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from confml.report.published import PublishedTable, known_tables
@@ -33,7 +33,8 @@ class Number:
     keys: names of its row, the data set first. column: column of the published table. paper: as printed.
     ours, sd, splits: mean, standard deviation and number of splits of the stored number, None without one.
     folder: where it is stored. paper_splits: number of divisions behind the printed number. reason: code of
-    the reason for a difference, or of the missing number.
+    the reason for a difference, or of the missing number. other: the same number with other random numbers
+    of the method on the same divisions, None if there is no such run.
     """
 
     table: str
@@ -47,10 +48,18 @@ class Number:
     paper_splits: int
     reason: str
     outcome: Outcome
+    other: float | None = None
 
     @property
     def decimals(self) -> int:
         return decimals_of(self.paper)
+
+    @property
+    def monte_carlo_error(self) -> float | None:
+        """Standard deviation by the random numbers of the method, from two runs on the same divisions."""
+        if self.ours is None or self.other is None:
+            return None
+        return abs(self.ours - self.other) / math.sqrt(2)
 
     @property
     def difference(self) -> float | None:
@@ -75,8 +84,11 @@ def published_numbers(source: Source, folder: Path, reasons: Reasons) -> Iterato
     for name in source.tables:
         table = known_tables()[name]
         stored = stored_numbers(table, source, folder)
+        others = other_numbers(table, source, folder)
         for keys, column, paper in printed_numbers(table):
-            yield _number(table, keys, column, paper, stored.get((*keys, column)), source.splits, reasons)
+            key = (*keys, column)
+            number = _number(table, keys, column, paper, stored.get(key), source.splits, reasons)
+            yield replace(number, other=others.get(key))
 
 
 def printed_numbers(table: PublishedTable) -> Iterator[tuple[tuple[str, ...], str, str]]:
@@ -101,6 +113,20 @@ def stored_numbers(table: PublishedTable, source: Source, folder: Path) -> dict[
                 if row["paper"] != "" and row["confml"] != "":
                     key = (*(row[name] for name in named), row["quantity"])
                     found.setdefault(key, _stored(row, part))
+    return found
+
+
+def other_numbers(table: PublishedTable, source: Source, folder: Path) -> dict[tuple[str, ...], float]:
+    """Return the numbers of ``other-trajectories.csv`` of a table by their keys and column."""
+    found: dict[tuple[str, ...], float] = {}
+    named = [key for key in table.keys if key in table.rows()[0]]
+    for part in source.folders:
+        path = folder / part / "other-trajectories.csv"
+        if path.is_file():
+            with path.open(encoding="utf-8", newline="") as file:
+                for row in csv.DictReader(file):
+                    if row["table"] == table.name:
+                        found[*(row[name] for name in named), row["column"]] = float(row["confml"])
     return found
 
 

@@ -29,6 +29,8 @@ result. The targets named in each section compute the tables.
   the number of divisions of the source. It needs at least three divisions of confml.
 - **differs, with a reason**: the reason is stated below the table.
 - **differs, not explained**: no reason is known. The text below the table says what was tried.
+- **Monte Carlo error**: the standard deviation by the random numbers of the method alone, estimated from two
+  runs on the same divisions.
 - **not computed**: the stored tables do not have the number.
 """
 
@@ -105,7 +107,13 @@ def _table(name: str, numbers: Sequence[Number], reasons: Reasons, folder: Path)
     headings = [text for key, text in published.keys.items() if key in first]
     headings += ["column", "paper", "confml", "± sd", "splits", "as printed", "difference", "outcome"]
     rows = [_row(number, published.columns.get(number.column, number.column)) for number in numbers]
-    yield "\n".join(markdown_table(headings, rows, left=len(headings) - 7))
+    if any(number.monte_carlo_error is not None for number in numbers):
+        place = headings.index("splits")
+        headings.insert(place, "Monte Carlo error")
+        for number, row in zip(numbers, rows, strict=True):
+            error = number.monte_carlo_error
+            row.insert(place, "" if error is None else f"{error:.2f}")
+    yield "\n".join(markdown_table(headings, rows, left=headings.index("paper")))
     used = dict.fromkeys(number.reason for number in numbers if number.reason not in ("", "chance"))
     if used:
         yield "\n".join(f"- **{code}**: {reasons.codes[code].text}" for code in used)

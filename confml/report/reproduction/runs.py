@@ -100,10 +100,11 @@ def provenance_text(content: Mapping[str, Any]) -> str:
 
     seconds = [run["seconds"] for run in runs if run["seconds"] is not None]
     packages = ", ".join(f"{name} {first['packages'][name]}" for name in ("numpy", "scipy", "scikit-learn"))
-    commits = said((run["git"] or "unknown")[:12] for run in runs)
-    minutes = f"{sum(seconds) / 60:.1f} minutes with {said(run['jobs'] for run in runs)} jobs"
+    commits = said(f"commit {run['git'][:12]}" if run["git"] else "no commit recorded" for run in runs)
+    jobs = said(run["jobs"] for run in runs)
+    minutes = f"{sum(seconds) / 60:.1f} minutes with {jobs} job{'s' * (jobs != '1')}"
     return (
-        f"`{content['command']}`: {len(runs)} runs, {minutes}; seed {said(run['seed'] for run in runs)}; "
-        f"confml {said(run['confml'] for run in runs)}, commit {commits}, "
+        f"`{content['command']}`: {len(runs)} run{'s' * (len(runs) != 1)}, {minutes}; "
+        f"seed {said(run['seed'] for run in runs)}; confml {said(run['confml'] for run in runs)}, {commits}, "
         f"Python {first['python']}, {packages}; {said(run['machine']['processor'] for run in runs)}."
     )

@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
-WORDS = {"ari": "adjusted Rand index", "seconds_per_configuration": "training seconds per configuration"}
+WORDS = {
+    "ari": "adjusted Rand index",
+    "seconds_per_configuration": "training seconds per configuration",
+    "augrc": "AUGRC",
+    "aurc": "AURC",
+    "e_aurc": "E-AURC",
+    "auroc_correct": "AUROC of correctness",
+    "ece": "ECE",
+}
 
 
 @dataclass(frozen=True, eq=False)

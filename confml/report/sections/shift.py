@@ -1,4 +1,5 @@
-"""Weights of p-values under shift, and whether they can repair the coverage: ``shift.csv``."""
+"""Weights of p-values under shift, and whether they can repair the coverage: ``shift.csv``,
+``shift-classes.csv``."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from confml.measures import Case
+from confml.methods.conformal.conformal import CLASS_SHIFT
 from confml.report.sections.base import Item, Note, Section, Table
 from confml.report.summaries import mean_and_sd
 
@@ -34,6 +36,12 @@ HEADER = (
 )
 
 
+OF_CLASSES = (
+    *("dataset", "method", "params", "split", "class"),
+    *("training", "estimate", "low", "high", "observed"),
+)
+
+
 class _Split(NamedTuple):
     metrics: tuple[float, ...]
     singular: float
@@ -53,19 +61,31 @@ class Shift(Section):
     weights are hardly determined. all_labels: fraction of test examples whose own weight exceeds the level,
     so that their regions have every label. coverage, mean_size: of the regions. advice: what follows from
     these numbers, empty if nothing does. Coverage is never used for it: new examples have no labels.
+
+    ``shift-classes.csv``, for label shift: frequency of each class in the training part, estimated frequency
+    in the test part with the 95 % interval of 200 bootstraps (BBSE: of calibration and test examples; EM: of
+    test examples, so without the error of the probabilities), and observed frequency in the test part.
     """
 
     name = "shift"
     place = 106
     needs = "a method with shift"
-    files = {"shift.csv": "weights of p-values under shift, and what they can repair"}
+    files = {
+        "shift.csv": "weights of p-values under shift, and what they can repair",
+        "shift-classes.csv": "estimated class frequencies of the test part under label shift",
+    }
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
         self._found: dict[tuple, list[_Split]] = {}
+        self._classes: list[tuple] = []
 
     def add(self, result: CellResult) -> Iterator[Item]:
         cell, metrics = result.cell, result.fit_metrics
+        for label, *numbers in result.details.other.get(CLASS_SHIFT, ()):
+            observed = float(np.mean(result.truth == label))
+            key = cell.dataset, cell.method, cell.variant, cell.split
+            self._classes.append((*key, label, *numbers, observed))
         for view, prediction in result.views.items():
             if "own_share" not in prediction.extra:
                 continue
@@ -91,6 +111,8 @@ class Shift(Section):
         rows = [_row(key, own) for key, own in self._found.items()]
         if rows:
             yield Table("shift.csv", HEADER, rows)
+        if self._classes:
+            yield Table("shift-classes.csv", OF_CLASSES, self._classes)
         for row in rows:
             if row[-1]:
                 dataset, method, params, _, level = row[:5]

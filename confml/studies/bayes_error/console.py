@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from confml.report.console import print_table
 from confml.studies.bayes_error.document import class_rows, measure_rows, pair_rows
+from confml.studies.bayes_error.overall import noise_score_rows, overall_rows
 from confml.studies.bayes_error.selections import selection_rows, transform_rows
 from confml.studies.bayes_error.study import Study
 
@@ -23,6 +24,7 @@ def print_study(
     if pairs:
         _print_pairs(study, every, stream)
     _print_classes(study, every, stream)
+    _print_overall(study, stream)
     print_table(
         ["measure", "value", "tie band", "definition"],
         [
@@ -83,6 +85,45 @@ def _print_classes(study: Study, every: bool, stream: IO[str]) -> None:
     _cut(len(rows) - most, "class", "classes", stream)
 
 
+def _print_overall(study: Study, stream: IO[str]) -> None:
+    print_table(
+        ["estimator", "error %", f"{100 * study.request.level:g}% interval", "lower", "upper", "definition"],
+        [
+            [
+                row["estimator"],
+                _percent(row["estimate"]),
+                _range(row["interval_low"], row["interval_high"]),
+                *(_percent(row[name]) if not math.isnan(row[name]) else "" for name in ("lower", "upper")),
+                row["definition"],
+            ]
+            for row in overall_rows(study)
+        ],
+        title=f"{study.name}: Bayes error of all classes",
+        right=6,
+        stream=stream,
+    )
+    if study.noise is None:
+        return
+    print_table(
+        ["estimator", "area %", "of lower", "of upper", "definition"],
+        [
+            [
+                row["estimator"],
+                *(_percent(row[name]) for name in ("area", "area_lower", "area_upper")),
+                row["definition"],
+            ]
+            for row in noise_score_rows(study)
+        ],
+        title=f"{study.name}: label noise, area outside the known range of the Bayes error, best first",
+        right=5,
+        stream=stream,
+    )
+
+
+def _range(low: float, high: float) -> str:
+    return "" if math.isnan(low) else f"{_percent(low)}-{_percent(high)}"
+
+
 def _headings(level: float | None, p_values: bool) -> list[str]:
     interval = [] if level is None else [f"{100 * level:g}% interval"]
     return [
@@ -111,6 +152,11 @@ def _endings(study: Study) -> Sequence[str]:
         "highest share under other orders of equal distances (not a confidence interval; empty without",
         "ties); error %: estimate; lower, upper: bounds of the Bayes error",
     ]
+    if study.noise is not None:
+        series = study.noise
+        best = f"between 0 and {_percent(series.best_error)} %, the error of the best classifier"
+        known = best if series.true_error is None else f"{_percent(series.true_error)} %"
+        lines.append(f"label noise: without noise the Bayes error is {known}; area: mean over the rates")
     if study.intervals is not None:
         lines.append(
             f"intervals: for the expected share, by leaving out each of {study.intervals.blocks} blocks; "

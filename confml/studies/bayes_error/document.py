@@ -13,6 +13,14 @@ from confml.bayes_error.complexity import FORMULAS, cover_hart_bound
 from confml.bayes_error.selection import best_transform_of_pairs
 from confml.report.files import remove_earlier, write_csv, write_file
 from confml.studies.bayes_error.figures import FIGURES, draw_study
+from confml.studies.bayes_error.overall import (
+    delta_rows,
+    neighbour_rows,
+    noise_rows,
+    noise_score_rows,
+    overall_rows,
+    subsample_rows,
+)
 from confml.studies.bayes_error.selections import selection_rows, transform_rows
 from confml.studies.bayes_error.study import Study
 
@@ -136,6 +144,8 @@ def summary(study: Study) -> dict[str, Any]:
         "classifier": None
         if study.test is None
         else {"name": study.test.classifier, "test_error": study.test.error},
+        "neighbours": request.neighbours,
+        "noise_repeats": request.repeats if request.noise else None,
         "interval_level": request.intervals,
         "permutations": request.permutations,
         "criterion": request.criterion,
@@ -145,15 +155,26 @@ def summary(study: Study) -> dict[str, Any]:
 
 def study_document(study: Study) -> dict[str, Any]:
     """Return all results as plain data for JSON; undefined numbers (NaN) are null."""
-    parts = {
+    parts = {name.replace("-", "_"): rows for name, rows in _tables(study).items() if rows}
+    return _plain({**summary(study), **parts})
+
+
+def _tables(study: Study) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of each table by the name of its file."""
+    return {
         "pairs": pair_rows(study),
-        "one_vs_rest": class_rows(study),
+        "one-vs-rest": class_rows(study),
         "measures": measure_rows(study),
+        "overall": overall_rows(study),
+        "global-tree": delta_rows(study),
+        "neighbours": neighbour_rows(study),
+        "subsamples": subsample_rows(study),
+        "noise": noise_rows(study),
+        "noise-scores": noise_score_rows(study),
         "selection": selection_rows(study),
         "transforms": transform_rows(study),
-        "transforms_of_pairs": transform_of_pair_rows(study),
+        "transforms-of-pairs": transform_of_pair_rows(study),
     }
-    return _plain({**summary(study), **{name: rows for name, rows in parts.items() if rows}})
 
 
 def write_study(study: Study, folder: Path) -> list[Path]:
@@ -161,14 +182,7 @@ def write_study(study: Study, folder: Path) -> list[Path]:
 
     Stale files of an earlier study are removed.
     """
-    tables = {
-        "pairs": pair_rows(study),
-        "one-vs-rest": class_rows(study),
-        "measures": measure_rows(study),
-        "selection": selection_rows(study),
-        "transforms": transform_rows(study),
-        "transforms-of-pairs": transform_of_pair_rows(study),
-    }
+    tables = _tables(study)
     paths = [
         write_csv(folder / f"{name}.csv", list(rows[0]), [list(row.values()) for row in rows])
         for name, rows in tables.items()

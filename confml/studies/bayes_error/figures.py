@@ -1,4 +1,5 @@
-"""Figures of a Bayes error study: heat maps, one-vs-rest errors, selections and transforms."""
+"""Figures of a Bayes error study: heat maps, one-vs-rest errors, selections and transforms; see also
+`overall_figures`."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from confml.report.figures.style import (
     save,
     style,
 )
+from confml.studies.bayes_error import overall_figures
 from confml.studies.bayes_error.selections import selection_rows, transform_rows
 from confml.studies.bayes_error.study import Study
 
@@ -29,7 +31,7 @@ MARKED = 8  # points that have names where there are more classes than that
 LONG = 12  # characters of a class's name
 FIGURES = tuple(
     f"figures/{name}.{ending}"
-    for name in ("heat-map", "one-vs-rest", "selection", "transforms")
+    for name in ("heat-map", "one-vs-rest", "neighbours", "noise", "selection", "transforms")
     for ending in FORMATS
 )
 """Figures that a study may write below its folder."""
@@ -38,6 +40,10 @@ FIGURES = tuple(
 def draw_study(study: Study, folder: Path) -> list[Path]:
     """Draw the figures of a study below ``figures/``."""
     drawn = {"heat-map": heat_map, "one-vs-rest": one_vs_rest}
+    if study.assessment.errors.neighbours is not None:
+        drawn["neighbours"] = overall_figures.neighbours
+    if study.noise is not None:
+        drawn["noise"] = overall_figures.noise
     if study.selection is not None:
         drawn["selection"] = selection
     if study.ranked:

@@ -10,6 +10,8 @@ import numpy as np
 
 from confml._seeds import derived_generator, stable_generator
 from confml.bayes_error.assessment import Assessment, assess
+from confml.bayes_error.label_noise import NoiseSeries, noise_series
+from confml.bayes_error.neighbour_errors import NEIGHBOURS
 from confml.bayes_error.rates import BayesErrors, warnings_about
 from confml.bayes_error.selection import (
     RankedTransform,
@@ -20,6 +22,7 @@ from confml.bayes_error.selection import (
     scaling_transforms,
     select_attributes,
 )
+from confml.bayes_error.soft_labels import SoftLabelError, soft_label_error
 from confml.bayes_error.uncertainty import ErrorIntervals, leave_block_out_intervals, pairwise_p_values
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError, DataError
@@ -35,7 +38,9 @@ class Request:
     """Settings of a study; see the options of ``confml bayes-error``.
 
     classifier: name of a method whose test errors are compared with the estimates, with params and test_size;
-    intervals, permutations, select: None for none; components: numbers of principal components to rank.
+    intervals, permutations, select: None for none; components: numbers of principal components to rank;
+    neighbours: the largest k of k-NN; noise: rates of label noise, with repeats and best_error as for
+    `noise_series`; soft_labels: identifier columns of the data set with soft labels; level: confidence level.
     """
 
     part: str = "all"
@@ -44,6 +49,13 @@ class Request:
     trees: int = 3
     count: str = "all"
     correct_bias: bool = True
+    neighbours: int = NEIGHBOURS
+    extrapolate: bool = False
+    level: float = 0.95
+    noise: Sequence[float] = ()
+    repeats: int = 5
+    best_error: float | None = None
+    soft_labels: Sequence[str] = ()
     intervals: float | None = None
     blocks: int = 20
     permutations: int | None = None
@@ -119,6 +131,8 @@ class Study:
     ranked: list[RankedTransform] | None = None
     test: ClassifierErrors | None = None
     true_error: float | None = None
+    noise: NoiseSeries | None = None
+    soft_labels: SoftLabelError | None = None
 
     @property
     def classes(self) -> np.ndarray:
@@ -153,9 +167,27 @@ def study(
     say(f"{data.name}: {shape}; {'; '.join(about)}")
     if len(labels) > MANY_ROWS:
         say(f"neighbours of {len(labels)} rows are slow (quadratic time); use fewer rows with --sample")
-    found = assess(used, labels, **options)
+    limit_rng = derived_generator(rng, "extrapolate") if request.extrapolate else None
+    found = assess(used, labels, neighbours=request.neighbours, rng=limit_rng, level=request.level, **options)
     warnings += _warnings(found.errors, labels)
     more: dict[str, Any] = {}
+    if request.soft_labels:
+        soft_labels = _soft_labels(data, request.soft_labels)[train][kept]
+        more["soft_labels"] = soft_label_error(soft_labels, level=request.level)
+    if request.noise:
+        say(f"label noise: {len(set(request.noise))} rates, {request.repeats} draws of each")
+        more["noise"] = noise_series(
+            used,
+            labels,
+            request.noise,
+            derived_generator(rng, "noise"),
+            repeats=request.repeats,
+            k=request.neighbours,
+            trees=request.trees,
+            extrapolate=request.extrapolate,
+            best_error=request.best_error,
+            true_error=true_error if request.best_error is None else None,
+        )
     if request.intervals is not None:
         say(f"intervals: estimates without each of {request.blocks} blocks of rows")
         more["intervals"] = leave_block_out_intervals(
@@ -213,6 +245,9 @@ def check_request(request: Request, data: DataSet) -> None:
         raise ConfigError("with a classifier the estimates use the training part, not the test part")
     if request.select is not None and not 1 <= request.select <= len(names):
         raise ConfigError(f"--select: expected 1 to {len(names)} features, got {request.select}")
+    for rate in request.noise:
+        if not 0 <= rate <= 1:
+            raise ConfigError(f"--noise: expected rates from 0 to 1, got {rate:g}")
     for d in request.components:
         if not 1 <= d <= data.X.shape[1]:
             raise ConfigError(f"--components: expected 1 to {data.X.shape[1]}, the columns, got {d}")
@@ -220,6 +255,25 @@ def check_request(request: Request, data: DataSet) -> None:
         from confml.methods.registry import check
 
         check(request.classifier, request.params)
+
+
+def _soft_labels(data: DataSet, columns: Sequence[str]) -> np.ndarray:
+    """Return the soft labels (n, K) in identifier columns of the data set."""
+    if len(columns) < 2:
+        raise ConfigError("--soft-labels: expected at least two columns, one per class")
+    texts = data.identifiers()
+    found = np.empty((len(data), len(columns)))
+    for place, name in enumerate(columns):
+        for row, text in enumerate(texts[name].tolist()):
+            try:
+                found[row, place] = float(text)
+            except ValueError:
+                line = f"line {data.lines[row]}" if data.lines is not None else f"row {row}"
+                raise DataError(
+                    f"expected a probability or a number of annotators, got '{text}'",
+                    where=f"{data.name}, {line}, column '{name}'",
+                ) from None
+    return found
 
 
 def attribute_groups(data: DataSet) -> tuple[tuple[str, ...], list[list[int]]]:

@@ -1,0 +1,91 @@
+"""``confml bayes-error-estimators``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from confml.commands.options import json_option, number_list, quiet_option, say
+
+
+@click.command("bayes-error-estimators")
+@click.option(
+    "--problems", default="near,far,cut,mixture", show_default=True, metavar="NAMES",
+    help="Distributions, comma-separated.",
+)  # fmt: skip
+@click.option(
+    "--features", default="2,5,10,20,50", show_default=True, metavar="NUMBERS", help="Numbers of features."
+)
+@click.option(
+    "--rows", default="100,300,1000,3000,10000", show_default=True, metavar="NUMBERS", help="Numbers of rows."
+)
+@click.option(
+    "--trials", type=click.IntRange(1), default=20, show_default=True,
+    help="Data sets drawn at each point; at most 20,000 rows in total from 4 data sets on.",
+)  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
+@click.option(
+    "--jobs", "-j", type=click.IntRange(1), default=None, help="Tasks at the same time.  [default: all cores]"
+)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+    help="Output folder of CSV files, JSON and the figure.",
+)  # fmt: skip
+@json_option
+@quiet_option
+def bayes_error_estimators(problems, features, rows, trials, seed, jobs, out, as_json, quiet) -> None:
+    """Compare the Bayes error estimators where the Bayes error is known.
+
+    Data sets of each distribution are drawn repeatedly. The output is the root mean squared error of every
+    estimator of the Bayes error of all classes, and the best one at each number of features and rows. Soft
+    labels are the true probabilities, and the votes of 3 annotators who draw from them.
+
+    \b
+    near: two Gaussians 2 standard deviations apart (Bayes error 15.87 %)
+    far: two Gaussians 4 standard deviations apart (2.28 %)
+    cut: points of the unit cube, divided by a plane across two features (0 %)
+    mixture: five Gaussians in the plane (9.86 %; 2 features only)
+
+    \b
+    confml bayes-error-estimators --features 2,10 --rows 100,1000
+    """
+    import joblib
+
+    from confml.errors import ConfigError
+    from confml.studies.bayes_error.estimators import compare_estimators, trials_of
+    from confml.studies.bayes_error.estimators_report import (
+        estimator_document,
+        print_estimators,
+        write_estimators,
+    )
+
+    numbers = {}
+    for option, text in (("--features", features), ("--rows", rows)):
+        given = number_list(option, text)
+        if any(value != int(value) for value in given):
+            raise ConfigError(f"{option} must be comma-separated whole numbers, got '{text}'")
+        numbers[option] = sorted({int(value) for value in given})
+    names = [name.strip() for name in problems.split(",") if name.strip()]
+    tell = (lambda text: None) if quiet else say
+    most = max(trials_of(n, trials) for n in numbers["--rows"])
+    tell(f"{len(names)} problems, {len(numbers['--features'])} numbers of features, "
+         f"{len(numbers['--rows'])} numbers of rows, at most {most} data sets at each")  # fmt: skip
+    found = compare_estimators(
+        names,
+        numbers["--features"],
+        numbers["--rows"],
+        trials=trials,
+        seed=seed,
+        jobs=jobs or joblib.cpu_count(),
+    )
+    if not found:
+        raise ConfigError("no problem has these numbers of features", hint="mixture has 2 features")
+    if out is not None:
+        paths = write_estimators(found, out)
+        tell(f"{len(paths)} files in {out}")
+    if as_json:
+        click.echo(json.dumps(estimator_document(found), indent=1))
+    elif not quiet:
+        print_estimators(found)

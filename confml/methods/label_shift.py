@@ -1,0 +1,114 @@
+"""Class frequencies of a test part without labels, under label shift, with bootstrap intervals.
+
+Sources: Saerens, Latinne, Decaestecker, Adjusting the Outputs of a Classifier to New a Priori Probabilities,
+2002 (EM); Lipton, Wang, Smola, 2018 (BBSE, in `confml.methods.shift`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from confml._seeds import stable_generator
+from confml.methods.shift import ShiftWeights, bbse
+
+TOLERANCE, ROUNDS = 1e-12, 20_000
+BOOTSTRAPS = 200
+_SHORT = 1e-6  # tolerance of the bootstraps, which start at the estimate
+LEAST = 1e-9  # weight of a class whose estimated frequency is 0
+
+
+class ClassShift(NamedTuple):
+    """Frequencies (c,) of the classes: in training; estimated for the test part, with a 95 % interval."""
+
+    training: np.ndarray
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def rows(self, classes: np.ndarray) -> list[list]:
+        """Return plain data: label, training, estimate, low, high of each class."""
+        numbers = zip(*(values.tolist() for values in self), strict=True)
+        return [[label, *row] for label, row in zip(classes.tolist(), numbers, strict=True)]
+
+
+def em_frequencies(
+    shares: np.ndarray,
+    prior: np.ndarray,
+    start: np.ndarray | None = None,
+    rows: np.ndarray | None = None,
+    tolerance: float = TOLERANCE,
+    rounds: int = ROUNDS,
+) -> tuple[np.ndarray, int]:
+    """Return the class frequencies (c,) of the test part by EM, and the number of rounds.
+
+    shares: (n, c) probabilities of the test examples by a classifier that was trained with the class
+    frequencies ``prior`` (c,). Each round sets ``q_ij`` in proportion to ``shares_ij pi_j / prior_j`` and
+    ``pi_j`` to the mean of q_ij, from ``start`` (the prior) to a change of at most ``tolerance``. rows: (n,)
+    how often each example counts. Classes with prior 0 keep 0. It relies on calibrated probabilities.
+    """
+    ratio = np.divide(shares, prior, out=np.zeros_like(shares, dtype=np.float64), where=prior > 0)
+    counted = np.ones(len(shares)) if rows is None else np.asarray(rows, dtype=np.float64)
+    pi = prior if start is None else start
+    done, change = 0, np.inf
+    while change > tolerance and done < rounds:
+        done += 1
+        q = ratio * pi
+        totals = q.sum(axis=1)
+        known = totals > 0
+        weights = np.divide(counted, totals, out=np.zeros(len(totals)), where=known)
+        new = weights @ q / max(counted[known].sum(), 1.0)
+        change = float(np.abs(new - pi).max())
+        pi = new
+    return pi, done
+
+
+def em_weights(shares: np.ndarray, prior: np.ndarray, codes: np.ndarray) -> ShiftWeights:
+    """Return the weights of calibration examples of classes ``codes`` (m,) and of each label, by EM.
+
+    shares: (n, c) probabilities of the test examples. prior: (c,) class frequencies that the classifier was
+    trained with.
+    """
+    estimate, rounds = em_frequencies(shares, prior)
+    w = np.ones(len(prior))
+    np.divide(estimate, prior, out=w, where=prior > 0)
+    w = np.maximum(w, LEAST)
+    return ShiftWeights.of(w[codes], w[None, :], {"shift_rounds": float(rounds)})
+
+
+def em_intervals(shares: np.ndarray, prior: np.ndarray) -> ClassShift:
+    """Return the class frequencies by EM; interval: 200 bootstraps of the test examples."""
+    estimate, _ = em_frequencies(shares, prior)
+    rng = stable_generator("label shift", len(shares))
+    # From a point between estimate and prior: EM never leaves a frequency of 0.
+    start = 0.99 * estimate + 0.01 * prior
+    draws = []
+    for _ in range(BOOTSTRAPS):
+        rows = np.bincount(rng.integers(0, len(shares), len(shares)), minlength=len(shares))
+        draws.append(em_frequencies(shares, prior, start, rows, _SHORT)[0])
+    return _interval(prior, estimate, draws)
+
+
+def bbse_intervals(
+    predicted: np.ndarray, codes: np.ndarray, predicted_test: np.ndarray, classes: int
+) -> ClassShift:
+    """Return the class frequencies by BBSE; interval: 200 bootstraps of calibration and test examples."""
+    prior = np.bincount(codes, minlength=classes) / max(len(codes), 1)
+    estimate = bbse(predicted, codes, predicted_test, classes)[0] * prior
+    rng = stable_generator("label shift", len(predicted_test), len(codes))
+    draws = []
+    for _ in range(BOOTSTRAPS):
+        own = rng.integers(0, len(codes), len(codes))
+        test = rng.integers(0, len(predicted_test), len(predicted_test))
+        w, smallest = bbse(predicted[own], codes[own], predicted_test[test], classes)
+        if smallest > 0:
+            draws.append(w * (np.bincount(codes[own], minlength=classes) / len(codes)))
+    return _interval(prior, estimate, draws)
+
+
+def _interval(prior: np.ndarray, estimate: np.ndarray, draws: list[np.ndarray]) -> ClassShift:
+    if not draws:
+        return ClassShift(prior, estimate, np.full(len(prior), np.nan), np.full(len(prior), np.nan))
+    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
+    return ClassShift(prior, estimate, low, high)

@@ -1,0 +1,169 @@
+"""`BatchMonitor`: whether batches of new rows with labels still look like the training rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from confml.errors import ConfigError
+from confml.measures import Case, Context
+from confml.measures.coverage_band import counted_examples
+from confml.measures.ranks import holm
+from confml.measures.validity import distance_from_uniform, has_counts, required_smoothed_p_values
+from confml.predictions.batch import Batch
+from confml.predictions.model import Model
+
+ALARM = 0.05  # adjusted p-value from which a batch is called different
+_MISSING = ("", "?", "na", "n/a", "nan", "null")
+BATCH_ROWS = 200
+
+
+class BatchRow(NamedTuple):
+    """One batch of labelled rows.
+
+    ks: Kolmogorov-Smirnov distance of the smoothed p-values of the true labels from uniform. p: probability
+    of such a distance for exchangeable rows. adjusted_p: p after Holm's correction for all batches.
+    small: share of these p-values that are at most 0.1. error: error rate. different: 1 if adjusted_p is at
+    most 0.05.
+    """
+
+    batch: int
+    first_line: str
+    last_line: str
+    rows: int
+    error: float
+    small: float
+    ks: float
+    p: float
+    adjusted_p: float
+    different: int
+    meaning: str
+
+
+class BatchMonitor:
+    """Divide the labelled new rows, in their order, into batches of ``rows``, and test each batch.
+
+    The p-values of a batch share the N examples that they are counted among, so the distance of n of them
+    from uniform has the variance of two samples: n and N. All batches share these examples too; Holm's
+    correction is valid for that. The test is asymptotic; for split conformal prediction with 500 calibration
+    examples and batches of 200 rows, 5.7 % of sound batches have p <= 0.05, and 4.0 % of families of ten an
+    adjusted p <= 0.05. For TCM-NN it is approximate.
+    """
+
+    def __init__(self, model: Model, rows: int = BATCH_ROWS):
+        if not has_counts(model.none):
+            hint = "add --conformal split, or use tcm-nn"
+            raise ConfigError(f"batches need p-values, and {model.facts.method} has none", hint=hint)
+        facts = model.facts
+        self.rows = rows
+        self._context = Context(facts.fitted_rows, facts.class_counts, facts.params)
+        self._by_class = facts.is_label_conditional
+        self._p: list[float] = []
+        self._counted: list[int] = []
+        self._classes: list[int] = []
+        self._wrong: list[bool] = []
+        self._lines: list[str] = []
+
+    def add(self, batch: Batch) -> None:
+        """Collect the labelled rows of a chunk."""
+        if batch.rows.labels is None or not len(batch.prediction):
+            return
+        at = np.flatnonzero(batch.predicted)
+        labels = [batch.rows.labels[row] for row in at]
+        kept = [place for place, label in enumerate(labels) if label.lower() not in _MISSING]
+        classes = batch.prediction.classes
+        texts = {str(label): label for label in classes.tolist()}
+        prediction = batch.prediction.take(kept)
+        columns = np.array(
+            [list(texts).index(labels[place]) if labels[place] in texts else -1 for place in kept]
+        )
+        known = columns >= 0
+        truth = classes[np.maximum(columns, 0)]
+        case = Case(prediction, truth, context=self._context)
+        counted = counted_examples(case)
+        if counted is None:
+            raise ConfigError("batches need p-values without weights", hint="remove shift")
+        self._p += np.where(known, required_smoothed_p_values(case), 0.0).tolist()
+        self._counted += (counted - 1).tolist()
+        self._classes += columns.tolist()
+        self._wrong += (prediction.predicted_columns != columns).tolist()
+        self._lines += [str(batch.rows.lines[at[place]]) for place in kept]
+
+    def table(self) -> list[BatchRow]:
+        """Return a row for each batch; a last batch of less than half the size belongs to the one before."""
+        n = len(self._p)
+        if not n:
+            return []
+        starts = list(range(0, n, self.rows))
+        if len(starts) > 1 and n - starts[-1] < self.rows / 2:
+            starts.pop()
+        ends = [*starts[1:], n]
+        found = [self._distance(start, end) for start, end in zip(starts, ends, strict=True)]
+        adjusted = holm([p for _, p in found])
+        return list(self._batches(starts, ends, found, adjusted))
+
+    def _batches(self, starts, ends, found, adjusted) -> Iterator[BatchRow]:
+        for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+            ks, p = found[number]
+            own = np.array(self._p[start:end])
+            different = adjusted[number] <= ALARM
+            lines = self._lines[start], self._lines[end - 1]
+            small = float(np.mean(own <= 0.1))
+            numbers = (end - start, float(np.mean(self._wrong[start:end])), small)
+            meaning = batch_words(lines, small, float(adjusted[number])) if different else "nothing to do"
+            yield BatchRow(
+                number + 1, *lines, *numbers, ks, p, float(adjusted[number]), int(different), meaning
+            )
+
+    def _distance(self, start: int, end: int) -> tuple[float, float]:
+        """Return the distance of a batch from uniform, and its p-value."""
+        ks = distance_from_uniform(np.array(self._p[start:end]))
+        classes = np.array(self._classes[start:end]) if self._by_class else np.zeros(end - start, dtype=int)
+        return ks, ks_p_value(ks, np.array(self._counted[start:end]), classes)
+
+    def sentences(self) -> list[str]:
+        """Return a sentence on each batch that differs, or one that none does."""
+        table = self.table()
+        different = [row for row in table if row.different]
+        if not table:
+            return ["batches: the new rows have no labels, and batches are tested with labels only"]
+        if not different:
+            least = min(row.adjusted_p for row in table)
+            return [
+                f"batches: none of {len(table)} differs from the training rows (smallest adjusted p-value "
+                f"{least:.2g}): nothing to do"
+            ]
+        return [f"batch {row.batch}: {row.meaning}" for row in different]
+
+
+def ks_p_value(ks: float, counted: np.ndarray, classes: np.ndarray) -> float:
+    """Return the probability of a distance of at least ``ks`` of n valid p-values.
+
+    counted: (n,) number of examples that each is counted among. classes: (n,) p-values of different classes
+    are counted among different examples. The variance is that of one sample of n and, per class with n_c
+    rows and N_c examples, (n_c / n)^2 / N_c. Asymptotic.
+    """
+    from scipy.special import kolmogorov
+
+    n = len(counted)
+    variance = 1.0 / n
+    for label in np.unique(classes):
+        mine = classes == label
+        fewest = int(counted[mine].min())
+        variance += (np.count_nonzero(mine) / n) ** 2 / max(fewest, 1)
+    return float(kolmogorov(ks / math.sqrt(variance)))
+
+
+def batch_words(lines: tuple[str, str], small: float, adjusted: float) -> str:
+    """Return the meaning of a batch that differs."""
+    if small > 0.1:
+        effect = f"{small:.0%} of the true labels have p-values up to 0.1, so regions err too often"
+    else:
+        effect = "the p-values are not uniform, though not too small: regions are larger than they need to be"
+    return (
+        f"lines {lines[0]} to {lines[1]} differ from the training rows (adjusted p-value {adjusted:.2g}):"
+        f" {effect}; check how these rows were collected, and fit again with labelled rows like them"
+    )

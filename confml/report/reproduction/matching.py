@@ -1,0 +1,72 @@
+"""`write_matching`: intervals of matching thresholds, for table 2 of Krzanowski et al. (2006).
+
+The paper matches reject and posterior to the envelope: reject at equal SURE INCORRECT, posterior at equal
+SURE CORRECT. All thresholds between two values give the same proportions, and the paper prints one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import mean, median
+
+from confml.measures.rejection import curve_of, match, sureness
+from confml.report.files import write_csv
+from confml.report.published.bayes_knn import TABLE2
+from confml.report.stored import open_run
+from confml.runner.results import CellResult
+
+FILE = "matching.csv"
+_HEADER = (
+    "dataset", "params", "envelope", "view", "paper", "low", "high", "contains_paper", "paper_unsure",
+    "unsure", "accuracy", "splits",
+)  # fmt: skip
+_PAPER = {"reject": "reject_threshold", "posterior": "sd_multiple"}
+_FAR = 1e9  # beyond every threshold
+_BY = {"reject": "incorrect", "posterior": "correct"}
+
+
+def write_matching(runs: Sequence[Path], folder: Path) -> Path:
+    """Write ``matching.csv``: for each data set, setting, envelope level and view of runs of bayes-knn.
+
+    paper: the printed threshold of reject, or multiple of the posterior's sd. low, high: medians over the
+    splits of the ends of the interval of thresholds that match the envelope. contains_paper: fraction of the
+    splits whose interval contains the printed one. unsure: mean proportion of the envelope.
+    """
+    cells: dict[tuple[str, str], list[CellResult]] = {}
+    for run in runs:
+        for result in open_run(run).finished():
+            if set(result.views) >= {"envelope", "reject", "posterior"}:
+                cells.setdefault((result.cell.dataset, result.cell.variant), []).append(result)
+    names = {own: name for name, owns in TABLE2.aliases.items() for own in owns}
+    lines = []
+    for (dataset, variant), results in cells.items():
+        for row in TABLE2.rows():
+            if row["dataset"] == names.get(dataset, dataset):
+                lines += [(row["dataset"], variant, *line) for line in _lines(row, results)]
+    return write_csv(folder / FILE, _HEADER, lines)
+
+
+def _lines(row: Mapping[str, str], results: Sequence[CellResult]) -> Iterator[tuple]:
+    """Yield the rest of the rows of one data set and setting at one level of the envelope."""
+    level = float(row["envelope_level"])
+    right = [result.views["reject"].labels == result.truth for result in results]
+    accuracy = mean(float(one.mean()) for one in right)
+    for view, column in _PAPER.items():
+        paper = float(row[column])
+        found = []
+        for result in results:
+            envelope = result.views["envelope"]
+            wanted = sureness(envelope.accepted(level), envelope.labels == result.truth)
+            curve = curve_of(result.views[view], result.truth)
+            lowest, highest = (match(curve, wanted, by=_BY[view], near=near) for near in (-_FAR, _FAR))
+            found.append((lowest.low, highest.high, lowest.low < paper <= highest.high, wanted.unsure))
+        lows, highs, inside, unsure = zip(*found, strict=True)
+        yield (
+            row["envelope_level"], view, row[column], _short(median(lows)), _short(median(highs)),
+            _short(mean(inside)), row["env_u"], _short(mean(unsure)), _short(accuracy), len(results),
+        )  # fmt: skip
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")

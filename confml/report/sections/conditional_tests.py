@@ -1,0 +1,199 @@
+"""Tests of the coverage given the features: ``conditional-tests.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from confml.errors import ConfmlError
+from confml.measures.conditional import GroupCoverage, Slab, covered_rows, fewest_rows, worst_slab
+from confml.measures.excess_risk import ExcessRisk, excess_risks
+from confml.report.calibration_parts import case_of
+from confml.report.sections.base import Item, Note, Section, Table
+from confml.runner.origins import RowOrigins
+
+if TYPE_CHECKING:
+    from confml.data.dataset import DataSet
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+SLAB, ERT = "worst-slab", "ert"
+TERMS = 3  # features of a direction that are named
+
+
+class ConditionalTest(NamedTuple):
+    """One test. See `ConditionalTests`."""
+
+    test: str
+    rows: int
+    covered: int
+    value: float
+    low: float
+    high: float
+    chosen: float | None
+    few: int
+    evidence: int
+    where: str
+
+
+class ConditionalTests(Section):
+    """``conditional-tests.csv``: whether the coverage depends on the features, for ``conditional-tests``.
+
+    Each test row counts once: of several repeats only the first one that tests it. The features are those
+    before the steps, nominal ones as dummy columns. The report needs the data for them.
+
+    ``worst-slab``: test rows x with a <= v.x <= b, the features standardised. A random half of the test rows
+    (at most 2,500) chooses the slab with the smallest coverage among all slabs with at least 10 % of the
+    half, along the features and 1000 random directions. ``value`` is the coverage of the other rows in this
+    slab, with its Clopper-Pearson interval at 95 %; ``rows`` and ``covered`` are counted there. ``chosen`` is
+    the coverage in the choosing half, which is too small because the slab was chosen by it. ``where``: the
+    slab, with the largest weights. ``few``: 1 with fewer than 5 / level rows.
+
+    ``ert-l1``, ``ert-brier``: excess risk of the target coverage (`confml.measures.excess_risk`): a lower
+    bound, in expectation, of the mean distance (squared distance) of the coverage given the features from
+    1 - level, with its normal interval.
+
+    ``evidence``: 1 if the interval is below 1 - level (worst-slab), or above 0 (ert). 0 is no evidence of
+    anything. A predictor with valid p-values, whose coverage is 1 - level on average, may have evidence: no
+    method guarantees coverage given the features. Each test stands for itself, without a correction for the
+    number of tests.
+    """
+
+    name = "conditional-tests"
+    place = 63
+    needs = "conditional-tests, views with regions, the data"
+    files = {
+        "conditional-tests.csv": "worst slab and excess risk: whether the coverage depends on the features"
+    }
+
+    def __init__(self, results: RunResults, folder: Path):
+        super().__init__(results, folder)
+        self._found: dict[tuple[str, str, str, str], _Covered] = {}
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        return bool(getattr(results.config, "conditional_tests", ()))
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        cell, levels = result.cell, self.results.config.levels
+        for view, prediction in result.views.items():
+            if prediction.has_regions:
+                key = cell.dataset, cell.method, cell.variant, view
+                case = case_of(result, prediction)
+                covered = np.stack([covered_rows(case, float(level)) for level in levels]) if levels else None
+                if covered is not None:
+                    self._found.setdefault(key, _Covered(cell.split)).add(result.rows, covered)
+        yield from ()
+
+    def items(self) -> Iterator[Item]:
+        rows: list[tuple] = []
+        features: dict[str, _Features | str] = {}
+        for key, found in self._found.items():
+            dataset = key[0]
+            if dataset not in features:
+                features[dataset] = _Features.of(self.results, dataset)
+            here = features[dataset]
+            if isinstance(here, str):
+                continue
+            X = here.rows(found.rows, found.split)
+            for level, covered in zip(self.results.config.levels, found.covered, strict=True):
+                for row in self._tests(X, covered, float(level), here.names):
+                    rows.append((*key, float(level), *row))
+        if rows:
+            header = ("dataset", "method", "params", "view", "level", *ConditionalTest._fields)
+            yield Table("conditional-tests.csv", header, rows)
+        for dataset, reason in features.items():
+            if isinstance(reason, str):
+                yield Note(f"{dataset}: conditional-tests.csv has no rows of it: {reason}")
+
+    def _tests(
+        self, X: np.ndarray, covered: np.ndarray, level: float, names: tuple[str, ...]
+    ) -> Iterator[ConditionalTest]:
+        wanted = self.results.config.conditional_tests
+        if SLAB in wanted:
+            means = np.nanmean(X, axis=0) if np.isnan(X).any() else np.zeros(X.shape[1])
+            slab = worst_slab(np.where(np.isnan(X), means, X), covered, self.results.config.seed)
+            if slab is not None and slab.rows:
+                yield slab_row(slab, level, names)
+        risks = excess_risks(X, covered, level, self.results.config.seed) if ERT in wanted else None
+        for name, risk in zip(("ert-l1", "ert-brier"), risks or (), strict=False):
+            yield ert_row(name, risk, covered, level)
+
+
+class _Covered:
+    """The test rows of a view over the splits, and whether they are covered at each level."""
+
+    def __init__(self, split: str):
+        self.split = split
+        self._seen: set[int] = set()
+        self._rows: list[int] = []
+        self._columns: list[np.ndarray] = []
+
+    def add(self, rows: np.ndarray, covered: np.ndarray) -> None:
+        new = [place for place, row in enumerate(np.asarray(rows).tolist()) if row not in self._seen]
+        if new:
+            own = np.asarray(rows)[new].tolist()
+            self._seen.update(own)
+            self._rows += own
+            self._columns.append(covered[:, new])
+
+    @property
+    def rows(self) -> np.ndarray:
+        return np.array(self._rows)
+
+    @property
+    def covered(self) -> np.ndarray:
+        return np.concatenate(self._columns, axis=1)
+
+
+class _Features:
+    """The features of a data set by row."""
+
+    def __init__(self, data: DataSet):
+        self._data, self._origins, self.names = data, RowOrigins.of(data), data.attributes
+
+    def rows(self, rows: np.ndarray, split: str) -> np.ndarray:
+        return np.asarray(self._data.X[self._origins.places(rows, split)])
+
+    @classmethod
+    def of(cls, results: RunResults, dataset: str) -> _Features | str:
+        """Return the features of a data set of the run, or the reason why there are none."""
+        from confml.data import load
+
+        (spec,) = [one for one in results.config.datasets if one.name == dataset]
+        try:
+            data = load(spec.spec())
+        except ConfmlError as error:
+            return f"the report needs the data ({error.message})"
+        info = results.datasets.get(dataset)
+        if info is not None and info.checksum and info.checksum != data.checksum:
+            return "the data differ from those of the run"
+        return cls(data)
+
+
+def slab_row(slab: Slab, level: float, names: tuple[str, ...]) -> ConditionalTest:
+    """Return the row of a worst slab."""
+    found = GroupCoverage.of(slab.rows, slab.covered)
+    few, evidence = slab.rows < fewest_rows(level), found.high < 1 - level
+    numbers = found.rows, found.covered, found.share, found.low, found.high, slab.chosen_share
+    return ConditionalTest(SLAB, *numbers, int(few), int(evidence), slab_words(slab, names))
+
+
+def ert_row(name: str, risk: ExcessRisk, covered: np.ndarray, level: float) -> ConditionalTest:
+    """Return the row of an excess risk."""
+    few = len(covered) < fewest_rows(level)
+    held = int(np.count_nonzero(covered))
+    return ConditionalTest(name, len(covered), held, *risk, None, int(few), int(risk.low > 0), "")
+
+
+def slab_words(slab: Slab, names: tuple[str, ...]) -> str:
+    """Return the ends and the direction of a slab: ``-0.31 <= 0.8 x1 - 0.6 x2 <= 1.2``."""
+    order = np.argsort(-np.abs(slab.direction), kind="stable")
+    kept = [place for place in order[:TERMS].tolist() if slab.direction[place] != 0]
+    terms = " ".join(f"{slab.direction[place]:+.2g} {names[place]}" for place in kept)
+    more = np.count_nonzero(slab.direction) - len(kept)
+    rest = f" and {more} more" if more else ""
+    return f"{slab.low:.3g} <= {terms.removeprefix('+')}{rest} <= {slab.high:.3g}"

@@ -1,0 +1,95 @@
+"""Thresholds by conformal risk control: ``risk-control.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from confml.measures.risk_control import risk_controlled_threshold
+from confml.report.sections.base import Item, Section, Table
+from confml.report.sections.certified import RISKS, halves
+from confml.report.summaries import mean_and_sd
+
+if TYPE_CHECKING:
+    from confml.report.results import RunResults
+    from confml.runner.results import CellResult
+
+HEADER = (
+    *("dataset", "method", "params", "view", "expected", "splits", "found", "threshold", "accepted"),
+    *("accepted_and_wrong", "error_of_accepted", "calibration_rows", "guarantee"),
+)
+GUARANTEE = (
+    "On average over calibration halves, a new row is accepted and wrong with probability at most {limit:g}; "
+    "this is not a bound on the error rate of accepted rows."
+)
+
+
+class _Split(NamedTuple):
+    threshold: float | None
+    rows: int
+    accepted: float
+    wrong: float
+    error: float
+
+
+class RiskControl(Section):
+    """``risk-control.csv``: thresholds by conformal risk control, one row per view and limit.
+
+    The halves of each test part are those of ``certified.csv``. ``expected``: the largest probability that a
+    new row is accepted and wrong, on average over calibration halves. The threshold is the smallest one for
+    which the calibration half has ``(errors of accepted rows + 1) / (rows + 1) <= expected``; nothing is
+    accepted without one. ``found``: number of splits with a threshold; ``threshold``: its mean. ``accepted``,
+    ``accepted_and_wrong``: mean shares of the other half; ``error_of_accepted``: errors among its accepted
+    rows, for which there is no guarantee. A threshold of ``certified.csv`` is stricter: its bound holds for
+    the accepted rows, with a stated probability over calibration halves. Not for ``protocol: online``.
+    """
+
+    name = "risk-control"
+    place = 97
+    needs = "thresholds in the config"
+    files = {"risk-control.csv": "thresholds whose expected number of accepted errors is bounded"}
+
+    def __init__(self, results: RunResults, folder: Path):
+        super().__init__(results, folder)
+        self._found: dict[tuple, list[_Split]] = {}
+
+    @classmethod
+    def applies(cls, results: RunResults) -> bool:
+        return bool(results.config.thresholds)
+
+    def add(self, result: CellResult) -> Iterator[Item]:
+        cell = result.cell
+        for view, prediction in result.views.items():
+            certainty = prediction.certainty
+            if len(prediction) < 2 or np.isnan(certainty).any() or "learnt" in prediction.extra:
+                continue
+            wrong = np.asarray(prediction.labels != result.truth)
+            half, rest = halves(result)
+            for limit in RISKS:
+                threshold = risk_controlled_threshold(certainty[half], wrong[half], certainty[rest], limit)
+                taken = np.zeros(len(rest), dtype=bool)
+                if threshold is not None:
+                    taken = certainty[rest] >= threshold
+                errors, accepted = int((taken & wrong[rest]).sum()), int(taken.sum())
+                error = errors / accepted if accepted else float("nan")
+                one = _Split(threshold, len(half), accepted / len(rest), errors / len(rest), error)
+                key = cell.dataset, cell.method, cell.variant, view, limit
+                self._found.setdefault(key, []).append(one)
+        yield from ()
+
+    def items(self) -> Iterator[Item]:
+        rows = []
+        for key, own in self._found.items():
+            kept = [one.threshold for one in own if one.threshold is not None]
+            means = (
+                mean_and_sd([getattr(one, name) for one in own])[0] for name in ("accepted", "wrong", "error")
+            )
+            threshold = float(np.mean(kept)) if kept else float("nan")
+            size = min(one.rows for one in own)
+            guarantee = GUARANTEE.format(limit=key[-1])
+            rows.append((*key, len(own), len(kept), threshold, *means, size, guarantee))
+        if rows:
+            yield Table("risk-control.csv", HEADER, rows)

@@ -1,0 +1,193 @@
+"""Comparison of the Bayes error estimators on synthetic data with a known Bayes error."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from confml._seeds import derived_generator, stable_generator
+from confml.bayes_error.label_noise import ABOUT, FixedRows
+from confml.bayes_error.neighbour_errors import NEIGHBOURS
+from confml.bayes_error.soft_labels import soft_label_error
+from confml.data.generators import GENERATORS
+from confml.errors import ConfigError, DataError, did_you_mean
+
+ANNOTATORS = 3
+TREES = 3
+MOST_ROWS = 20_000
+"""Rows of all trials of one point together, with at least `FEWEST_TRIALS`."""
+FEWEST_TRIALS = 4
+SOFT_LABELS: Mapping[str, str] = {
+    "soft-labels": "mean of 1 - largest true probability (Ishida et al. 2023)",
+    "annotators": f"votes of {ANNOTATORS} annotators who draw from the true probabilities",
+}
+"""Estimators that need soft labels, by name."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A distribution with a known Bayes error for several numbers of features.
+
+    of_features: parameters of the generator for d features, None where there is no such distribution.
+    """
+
+    generator: str
+    about: str
+    of_features: Callable[[int], dict[str, Any] | None]
+
+
+PROBLEMS: Mapping[str, Problem] = {
+    "near": Problem(
+        "two-gaussians", "two Gaussians 2 standard deviations apart", lambda d: {"d": d, "distance": 2.0}
+    ),
+    "far": Problem(
+        "two-gaussians", "two Gaussians 4 standard deviations apart", lambda d: {"d": d, "distance": 4.0}
+    ),
+    "cut": Problem(
+        "half-cube",
+        "points of the unit cube, divided by a plane across two features",
+        lambda d: {"d": 2, "irrelevant": d - 2} if d >= 2 else None,
+    ),
+    "mixture": Problem("five-gaussians", "five Gaussians in the plane", lambda d: {} if d == 2 else None),
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """Results of an estimator at one number of features and rows.
+
+    truth: Bayes error; mean, bias, rmse: of the estimates over the trials; contains: fraction of trials in
+    which the truth is between the lower and upper bound (for "k-nn-limit" and soft labels the 95 % interval).
+    """
+
+    problem: str
+    features: int
+    rows: int
+    estimator: str
+    trials: int
+    truth: float
+    mean: float
+    bias: float
+    rmse: float
+    contains: float
+
+
+def compare_estimators(
+    problems: Sequence[str],
+    features: Sequence[int],
+    rows: Sequence[int],
+    *,
+    trials: int = 20,
+    seed: int = 1,
+    jobs: int = 1,
+) -> list[Point]:
+    """Draw data sets and estimate; `trials_of` says how many per point.
+
+    The results of a point do not depend on the other points or on the number of jobs.
+    """
+    for name in problems:
+        if name not in PROBLEMS:
+            raise ConfigError(f"unknown problem '{name}'", hint=did_you_mean(name, PROBLEMS))
+    if trials < 1 or min(features, default=0) < 1 or min(rows, default=0) < 10:
+        raise ConfigError("expected at least one trial, one feature and 10 rows")
+    points = [
+        (name, d, n)
+        for name, d, n in itertools.product(problems, features, rows)
+        if PROBLEMS[name].of_features(d) is not None
+    ]
+    tasks = [(*point, trial, seed) for point in points for trial in range(trials_of(point[2], trials))]
+    found = dict(zip(tasks, _each(tasks, jobs), strict=True))
+    results: list[Point] = []
+    for point in points:
+        drawn = [found[task] for task in tasks if task[:3] == point]
+        truth = true_error(*point[:2])
+        for name in drawn[0]:
+            results.append(_point(point, name, truth, np.array([one[name] for one in drawn])))
+    return results
+
+
+def trials_of(rows: int, trials: int) -> int:
+    """Return the number of trials at a number of rows: fewer for many rows."""
+    return min(trials, max(FEWEST_TRIALS, MOST_ROWS // rows))
+
+
+def true_error(problem: str, features: int) -> float:
+    """Return the Bayes error of a problem."""
+    of = PROBLEMS[problem]
+    return float(GENERATORS[of.generator].bayes_error(**(of.of_features(features) or {})))
+
+
+def best_estimators(points: Sequence[Point]) -> list[dict[str, Any]]:
+    """Return one row per problem, number of features and rows: the estimator from features and labels with
+    the smallest root mean squared error, its error and bias, and the error of each estimator."""
+    found = []
+    for key, group in itertools.groupby(points, lambda point: (point.problem, point.features, point.rows)):
+        errors = {point.estimator: point for point in group}
+        tried = [errors[name] for name in ABOUT if name in errors]
+        best = min(tried, key=lambda point: point.rmse)
+        names = (*ABOUT, *SOFT_LABELS)
+        found.append(
+            {
+                "problem": key[0],
+                "features": key[1],
+                "rows": key[2],
+                "truth": best.truth,
+                "best": best.estimator,
+                "bias": best.bias,
+                **{name: errors[name].rmse if name in errors else float("nan") for name in names},
+            }
+        )
+    return found
+
+
+def _point(point: tuple[str, int, int], name: str, truth: float, values: np.ndarray) -> Point:
+    """values (trials, 3): estimate, lower and upper bound."""
+    estimate, lower, upper = values.T
+    inside = (lower <= truth + 1e-12) & (truth <= upper + 1e-12)
+    return Point(
+        *point,
+        estimator=name,
+        trials=len(values),
+        truth=truth,
+        mean=float(estimate.mean()),
+        bias=float(estimate.mean() - truth),
+        rmse=float(np.sqrt(np.mean((estimate - truth) ** 2))),
+        contains=float(inside.mean()),
+    )
+
+
+def _each(tasks: list[tuple], jobs: int) -> list[dict[str, tuple[float, float, float]]]:
+    if jobs == 1:
+        return [_trial(*task) for task in tasks]
+    from joblib import Parallel, delayed
+
+    _trial("near", 2, 200, 0, 0)  # compile kernels once, before the workers start
+    return Parallel(n_jobs=jobs)(delayed(_trial)(*task) for task in tasks)
+
+
+def _trial(problem: str, features: int, rows: int, trial: int, seed: int):
+    """Return (estimate, lower, upper) of each estimator for one data set."""
+    of = PROBLEMS[problem]
+    generator, given = GENERATORS[of.generator], of.of_features(features) or {}
+    rng = stable_generator("estimators", seed, problem, features, rows, trial)
+    X, y = generator.make(rows, rng, **given)
+    codes = np.searchsorted(np.array(sorted(generator.classes)), y)
+    c = len(generator.classes)
+    try:
+        fixed = FixedRows(X, NEIGHBOURS, TREES, derived_generator(rng, "subsamples"))
+    except DataError:  # too few rows to extrapolate
+        fixed = FixedRows(X, NEIGHBOURS, TREES)
+    bounds = fixed.bounds(codes, c, derived_generator(rng, "interval"))
+    found = {name: (one.estimate, one.lower, one.upper) for name, one in bounds.items()}
+    shares = generator.bayes_probability(X, **given)
+    votes = derived_generator(rng, "annotators").multinomial(ANNOTATORS, shares)
+    for name, soft_labels in (("soft-labels", shares), ("annotators", votes)):
+        if soft_labels.max(axis=1).min() == 1:
+            continue  # probabilities of 0 and 1 are labels
+        soft = soft_label_error(soft_labels)
+        found[name] = (soft.estimate, soft.low, soft.high)
+    return found

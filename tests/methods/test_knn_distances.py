@@ -1,0 +1,250 @@
+"""Minkowski, Mahalanobis and polar distances of k-NN, and the votes of a teacher."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import knn_distances as literal
+
+from confml.data import load
+from confml.errors import ConfmlError
+from confml.methods.knn import KNN, WeightedKNN
+
+
+def assert_literal(method, X, y, X_test, distance, weights=None):
+    view = method.confident_predict(X_test)["vote"]
+    for i, row in enumerate(X_test):
+        own = [distance(row.tolist(), other.tolist()) for other in X]
+        shares, label = literal.vote(own, y.tolist(), method.k, method.classes_.tolist(), weights)
+        assert np.allclose(view.scores[i], shares, rtol=1e-13, atol=0), (i, own)
+        assert view.labels[i] == label
+
+
+@st.composite
+def tied_rows(draw):
+    """Few distinct values: ties, duplicates, rows of zeros and contradictory labels."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    m, d = draw(st.integers(1, 40)), draw(st.sampled_from([1, 2, 3, 20]))
+    scale = draw(st.sampled_from([1.0, 0.1, 1e6, 1e-60]))
+    low = draw(st.sampled_from([0, -2]))
+    X, X_test = (rng.integers(low, 4, size=(rows, d)) * scale for rows in (m, 4))
+    return X, rng.integers(0, 3, size=m), X_test, draw(st.integers(1, 9))
+
+
+@settings(max_examples=300, deadline=None)
+@given(tied_rows(), st.sampled_from([1, 1.5, 2.5, 3, 7, 400, "max"]))
+def test_minkowski_equals_the_literal_version(data, power):
+    X, y, X_test, k = data
+    p = math.inf if power == "max" else float(power)
+    method = KNN(k, distance="minkowski", power=power).fit(X, y)
+    assert_literal(method, X, y, X_test, lambda x, z: literal.minkowski(x, z, p))
+
+
+@settings(max_examples=150, deadline=None)
+@given(tied_rows(), st.sampled_from([1, 3, "max"]), st.integers(1, 3))
+def test_minkowski_with_nominal_columns_equals_the_literal_version(data, power, columns):
+    X, y, X_test, k = data
+    X, X_test = X / max(np.abs(X).max(), 1e-300) * 3, X_test / max(np.abs(X_test).max(), 1e-300) * 3
+    nominal = list(range(min(columns, X.shape[1])))
+    p = math.inf if power == "max" else float(power)
+    method = KNN(k, nominal=nominal, distance="minkowski", power=power).fit(X, y)
+    assert_literal(method, X, y, X_test, lambda x, z: literal.minkowski(x, z, p, nominal))
+
+
+@settings(max_examples=300, deadline=None)
+@given(tied_rows())
+def test_polar_equals_the_literal_version(data):
+    X, y, X_test, k = data
+    assert_literal(KNN(k, distance="polar").fit(X, y), X, y, X_test, literal.polar)
+
+
+@pytest.mark.parametrize("power", [1, 1.5, 3, 400, "max"])
+def test_minkowski_on_continuous_rows(power):
+    rng = np.random.default_rng(3)
+    X, y, X_test = rng.normal(size=(200, 9)), rng.integers(0, 3, 200), rng.normal(size=(20, 9))
+    p = math.inf if power == "max" else float(power)
+    method = KNN(5, distance="minkowski", power=power).fit(X, y)
+    assert_literal(method, X, y, X_test, lambda x, z: literal.minkowski(x, z, p))
+
+
+def test_a_power_of_2_is_the_euclidean_distance():
+    rng = np.random.default_rng(4)
+    X, y, X_test = rng.normal(size=(99, 15)), rng.integers(0, 3, 99), rng.normal(size=(30, 15))
+    ours = KNN(7, distance="minkowski", power=2).fit(X, y).predict_proba(X_test)
+    assert np.array_equal(ours, KNN(7).fit(X, y).predict_proba(X_test))
+
+
+def test_whole_differences_tie_whatever_the_power():
+    # 3^3 + 4^3 + 5^3 = 6^3: both rows are at distance 6.
+    X, y = np.array([[3.0, 4, 5], [6, 0, 0]]), np.array([0, 1])
+    assert KNN(1, distance="minkowski", power=3).fit(X, y).predict_proba([[0, 0, 0]]).tolist() == [[0.5, 0.5]]
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_powers_neither_overflow_nor_vanish(scale):
+    X, y = np.array([[1.0, 1.0], [1.3, 0.0], [5.0, 5.0]]) * scale, np.array([0, 1, 2])
+    # The roots are 2^(1/50) = 1.014 and 1.3.
+    assert KNN(1, distance="minkowski", power=50).fit(X, y).predict([[0.0, 0.0]]) == 0
+
+
+@pytest.mark.parametrize("shape", [(80, 3), (40, 15), (12, 20)])
+def test_mahalanobis_equals_the_literal_version(shape):
+    rng = np.random.default_rng(shape[1])
+    mix = rng.normal(size=(shape[1], shape[1])) * 10.0 ** rng.integers(-3, 4, shape[1])
+    X, X_test = rng.normal(size=shape) @ mix, rng.normal(size=(15, shape[1])) @ mix
+    X[:, 0] = X_test[:, 0] = 7.0  # a constant column
+    X[:, 2], X_test[:, 2] = X[:, 1], X_test[:, 1]  # and a repeated one
+    y = rng.integers(0, 3, shape[0])
+    assert_literal(KNN(3, distance="mahalanobis").fit(X, y), X, y, X_test, literal.mahalanobis(X))
+
+
+def test_mahalanobis_does_not_depend_on_units_and_keeps_duplicates_tied():
+    rng = np.random.default_rng(5)
+    X, y, X_test = rng.normal(size=(60, 4)), rng.integers(0, 3, 60), rng.normal(size=(20, 4))
+    X[30:] = X[:30]
+    found = KNN(5, distance="mahalanobis").fit(X, y)
+    units = np.array([1e-5, 1.0, 2.54, 1e9])
+    other = KNN(5, distance="mahalanobis").fit(X * units + 3.0, y)
+    assert np.array_equal(found.predict_proba(X_test), other.predict_proba(X_test * units + 3.0))
+    one = KNN(1, distance="mahalanobis").fit(X, y).predict_proba(X[:30])
+    assert np.array_equal(one, (np.eye(3)[y[:30]] + np.eye(3)[y[30:]]) / 2)
+
+
+def test_directions_of_polar_distance():
+    X, y = np.array([[1.0, 0.0], [0.0, 1.0], [-2.0, 0.0], [0.0, 0.0]]), np.array([0, 1, 2, 3])
+    found = KNN(4, distance="polar").fit(X, y)._rows.query(np.array([[8.0, 8.0]]), 4)
+    np.testing.assert_allclose(found.distances[0], np.array([1, 1, 2, 3]) * math.pi / 4, rtol=1e-11)
+    assert KNN(1, distance="polar").fit(X, y).predict([[0.0, 0.0]]) == 3
+
+
+def test_rows_of_one_direction_are_tied():
+    X = np.array([[1.0, 1, 7], [3, 3, 21], [0.1, 0.1, 0.7], [1, 2, 7]])
+    shares = KNN(1, distance="polar").fit(X, [0, 1, 2, 3]).predict_proba([[5.0, 5, 35]])
+    np.testing.assert_allclose(shares, [[1 / 3, 1 / 3, 1 / 3, 0]])
+
+
+@pytest.mark.parametrize("distance, power", [("minkowski", 1), ("mahalanobis", 2), ("polar", 2)])
+def test_weighted_votes_use_the_distance(distance, power):
+    rng = np.random.default_rng(6)
+    X, y, X_test = rng.normal(size=(70, 3)), rng.integers(0, 2, 70), rng.normal(size=(12, 3))
+    k = 9
+    method = WeightedKNN(k, distance=distance, power=power).fit(X, y)
+    measure = {
+        "minkowski": lambda x, z: literal.minkowski(x, z, 1.0),
+        "mahalanobis": literal.mahalanobis(X),
+        "polar": literal.polar,
+    }[distance]
+    for row, shares in zip(X_test, method.predict_proba(X_test), strict=True):
+        nearest = sorted(
+            (measure(row.tolist(), other.tolist()), label) for other, label in zip(X, y, strict=True)
+        )[:k]
+        first, last = nearest[0][0], nearest[-1][0]
+        weights = np.zeros(2)
+        for own, label in nearest:
+            weights[label] += (last - own) / (last - first)
+        np.testing.assert_allclose(shares, weights / weights.sum(), rtol=1e-9)
+
+
+# ---- a teacher's examples
+
+
+@settings(max_examples=200, deadline=None)
+@given(tied_rows(), st.sampled_from([1.0, 2.0, 0.5, 10.0]), st.integers(0, 2**32 - 1))
+def test_votes_of_a_teacher_equal_the_literal_version(data, weight, seed):
+    X, y, X_test, k = data
+    taught = np.random.default_rng(seed).integers(0, 2, len(X))
+    method = KNN(k, teacher=1, teacher_weight=weight).fit(np.insert(X, 1, taught, axis=1), y)
+    view = method.confident_predict(np.insert(X_test, 1, 0.0, axis=1))["vote"]
+    votes = [weight if one else 1.0 for one in taught]
+    for i, row in enumerate(X_test):
+        own = [math.sqrt(sum((a - b) ** 2 for a, b in zip(row, other, strict=True))) for other in X]
+        shares, label = literal.vote(own, y.tolist(), k, method.classes_.tolist(), votes)
+        np.testing.assert_allclose(view.scores[i], shares, rtol=1e-13)
+        assert view.labels[i] == label
+
+
+def test_a_teacher_of_weight_1_changes_nothing_and_a_heavy_one_decides():
+    rng = np.random.default_rng(8)
+    X, y, X_test = rng.normal(size=(90, 3)), rng.integers(0, 2, 90), rng.normal(size=(25, 3))
+    taught = np.arange(90) % 9 == 0
+    with_column = np.column_stack([X, taught])
+    test = np.column_stack([X_test, np.ones(25)])
+    one = KNN(15, teacher=3).fit(with_column, y)
+    assert np.array_equal(one.predict_proba(test), KNN(15).fit(X, y).predict_proba(X_test))
+    heavy = KNN(90, teacher=3, teacher_weight=1e6).fit(with_column, y)
+    assert (heavy.predict(test) == np.bincount(y[taught]).argmax()).all()
+
+
+def test_a_grid_of_weights_and_distances_equals_single_fits():
+    rng = np.random.default_rng(9)
+    X, y, X_test = rng.normal(size=(50, 3)), rng.integers(0, 2, 50), rng.normal(size=(10, 3))
+    X[:, 2] = X[:, 2] > 0.5
+    for grid in (
+        [{"k": k, "teacher": 2, "teacher_weight": w} for k in (1, 5) for w in (1.0, 4.0)],
+        [{"distance": "minkowski", "power": p, "k": 3} for p in (1, 3, "max")],
+    ):
+        for point, views in KNN().evaluate_path(X, y, X_test, grid):
+            single = KNN(**point).fit(X, y).confident_predict(X_test)["vote"]
+            assert np.array_equal(views["vote"].scores, single.scores), point
+
+
+# ---- the textbook
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    tied_rows(), st.sampled_from(["minkowski 1", "minkowski 2.5", "minkowski max", "mahalanobis", "polar"])
+)
+def test_distances_satisfy_the_four_requirements_of_section_3_2(data, kind):
+    """Never negative, 0 for identical vectors, symmetric, triangle inequality."""
+    X = np.concatenate([data[0], data[2]])[:7]
+    name, _, power = kind.partition(" ")
+    number = power if power == "max" else float(power or 2)
+    if name == "mahalanobis":
+        measure = literal.mahalanobis(X)
+    else:
+        p = math.inf if number == "max" else number
+        measure = literal.polar if name == "polar" else lambda x, z: literal.minkowski(x, z, p)
+    rows = X.tolist()
+    between = np.array([[measure(x, z) for z in rows] for x in rows])
+    size = max(between.max(), 1e-300)
+    assert (between >= 0).all() and (np.diag(between) == 0).all() and np.array_equal(between, between.T)
+    assert (between[:, None, :] <= (between[:, :, None] + between[None, :, :]) + 1e-7 * size).all()
+    # The methods use these numbers: those of the nearest rows are the smallest of a row of the table.
+    method = KNN(3, distance=name, power=number).fit(np.array(rows), range(len(rows)))
+    found = method._rows.query(np.array(rows), 3)
+    nearest = np.sort(between, axis=1)[:, : found.distances.shape[1]]
+    np.testing.assert_allclose(found.distances * found.unit, nearest, rtol=1e-6, atol=1e-7 * size)
+
+
+def test_the_pies_of_table_3_1():
+    data = load({"name": "pies"})
+    words = [["square", "thick", "gray", "thin", "white"]]
+    codes = [[known.index(word) for known, word in zip(data.categories, words[0], strict=True)]]
+    method = KNN(12, nominal=list(range(5))).fit(data.table, data.y)
+    differences = method._rows.query(np.array(codes, dtype=float), 12).distances[0]
+    assert sorted([3, 4, 4, 4, 1, 3, 2, 3, 3, 3, 3, 4]) == differences.tolist()
+    nearest = KNN(1, nominal=list(range(5))).fit(data.table, data.y)
+    assert nearest.predict(np.array(codes, dtype=float)) == "pos"  # the class of ex5
+
+
+# ---- errors
+
+
+@pytest.mark.parametrize(
+    "params, message",
+    [
+        ({"distance": "polar", "power": 3}, "power is for distance: minkowski"),
+        ({"distance": "minkowski", "power": 0.5}, "at least 1"),
+        ({"teacher_weight": 3}, "needs teacher"),
+        ({"teacher": 2}, "teacher is column 2, but X has columns 0 to 1"),
+        ({"distance": "mahalanobis", "nominal": [0]}, "mahalanobis distance needs numbers, and 1"),
+    ],
+)
+def test_errors(params, message):
+    with pytest.raises(ConfmlError, match=message):
+        KNN(**params).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]], [0, 1, 1])

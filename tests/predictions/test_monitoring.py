@@ -1,0 +1,109 @@
+"""Batches of labelled new rows: distances, p-values, and what the command says."""
+
+from __future__ import annotations
+
+import csv
+import math
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy.stats import kstest, kstwobign
+
+from confml.commands.predict import predict
+from confml.measures.ranks import holm
+from confml.predictions.monitoring import ks_p_value
+
+
+def write(path, n, seed, shift_from=None):
+    """Two classes; from row ``shift_from`` on the labels are those of a coin."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 2)).round(2)
+    y = x[:, 0] + 0.5 * rng.normal(size=n) > 0
+    if shift_from is not None:
+        y[shift_from:] = rng.random(n - shift_from) < 0.5
+    lines = [f"{a!r},{b!r},{'yes' if label else 'no'}" for (a, b), label in zip(x.tolist(), y, strict=True)]
+    path.write_text("\n".join(["a,b,label", *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+def run(folder, *options):
+    arguments = ["--train", str(folder / "train.csv"), "--label", "label", str(folder / "new.csv")]
+    method = ["--method", "naive-bayes", "--conformal", "split", "--out", str(folder / "out.csv")]
+    return CliRunner().invoke(predict, [*arguments, *method, *options])
+
+
+def read(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_batch_of_noise_is_named_with_its_lines(tmp_path):
+    write(tmp_path / "train.csv", 1500, 0)
+    write(tmp_path / "new.csv", 640, 1, shift_from=400)
+    found = run(tmp_path, "--batch-rows", "200", "--batches", str(tmp_path / "batches.csv"))
+    assert found.exit_code == 0
+    rows = read(tmp_path / "batches.csv")
+    # The last 40 rows are fewer than half a batch.
+    assert [(row["first_line"], row["last_line"], row["rows"]) for row in rows] == [
+        ("2", "201", "200"),
+        ("202", "401", "200"),
+        ("402", "641", "240"),
+    ]
+    assert [row["different"] for row in rows] == ["0", "0", "1"]
+    assert rows[0]["meaning"] == "nothing to do"
+    assert "batch 3: lines 402 to 641 differ from the training rows" in found.stderr
+    assert "fit again with labelled rows like them" in found.stderr
+    adjusted = holm([float(row["p"]) for row in rows])
+    assert [float(row["adjusted_p"]) for row in rows] == pytest.approx(list(adjusted))
+    for row in rows:
+        # 450 calibration rows.
+        assert float(row["p"]) == pytest.approx(
+            kstwobign.sf(float(row["ks"]) / math.sqrt(1 / int(row["rows"]) + 1 / 450))
+        )
+    # Errors and small p-values are those of the predictions.
+    labels = [line.rsplit(",", 1)[1] for line in (tmp_path / "new.csv").read_text().splitlines()[1:]]
+    answers = read(tmp_path / "out.csv")
+    wrong = np.array([row["prediction"] != label for row, label in zip(answers, labels, strict=True)])
+    assert float(rows[2]["error"]) == pytest.approx(wrong[400:].mean())
+    unsmoothed = np.array([float(row[f"p[{label}]"]) for row, label in zip(answers, labels, strict=True)])
+    assert float(rows[2]["small"]) >= np.mean(unsmoothed[400:] <= 0.1) > 0.1
+    assert float(rows[2]["ks"]) == pytest.approx(kstest(unsmoothed[400:], "uniform").statistic, abs=0.02)
+
+
+def test_sound_batches_and_rows_without_labels(tmp_path):
+    write(tmp_path / "train.csv", 600, 0)
+    write(tmp_path / "new.csv", 300, 1)
+    assert "none of 3 differs from the training rows" in run(tmp_path, "--batch-rows", "100").stderr
+    text = (tmp_path / "new.csv").read_text().splitlines()
+    (tmp_path / "new.csv").write_text("\n".join(line.rsplit(",", 1)[0] for line in text) + "\n")
+    assert "the new rows have no labels" in run(tmp_path, "--batch-rows", "100").stderr
+
+
+def test_methods_without_p_values_are_refused(tmp_path):
+    write(tmp_path / "train.csv", 60, 0)
+    write(tmp_path / "new.csv", 30, 1)
+    arguments = ["--train", str(tmp_path / "train.csv"), "--label", "label"]
+    found = CliRunner().invoke(
+        predict, [*arguments, str(tmp_path / "new.csv"), "--method", "naive-bayes", "--batch-rows", "20"]
+    )
+    assert "naive-bayes has none" in str(found.exception) and "--conformal split" in found.exception.hint
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+def test_the_test_of_a_batch_keeps_its_level(by_class):
+    """Ranks among shared calibration scores: about 5 % of 2,000 batches of exchangeable rows, not 15 %."""
+    rng = np.random.default_rng(0)
+    small = plain = 0
+    for _ in range(2000):
+        classes = rng.integers(0, 2, 200) if by_class else np.zeros(200, dtype=int)
+        p = np.empty(200)
+        for label in np.unique(classes):
+            calibration = np.sort(rng.random(250 if by_class else 500))
+            mine = classes == label
+            above = len(calibration) - np.searchsorted(calibration, rng.random(mine.sum()))
+            p[mine] = (above + rng.random(mine.sum())) / (len(calibration) + 1)
+        ks = kstest(p, "uniform").statistic
+        small += ks_p_value(ks, np.full(200, 250 if by_class else 500), classes) <= 0.05
+        plain += kstwobign.sf(ks * math.sqrt(200)) <= 0.05
+    assert 0.03 < small / 2000 < 0.07 < plain / 2000

@@ -1,0 +1,228 @@
+"""The server of `processes`: it imports confml, and forks a process for each command line that it is sent.
+
+``python server.py SOCKET`` prints "ready" when it listens, and ends when its stdin is closed. It has one
+thread, so that a fork never copies a lock that another thread holds. A request is its length in a line, with
+the descriptors of stdin, stdout and stderr, and JSON; the answers are the number of the process and, when it
+has ended, its exit code, negative for a signal. The workers of a run are forked from its process.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import gc
+import importlib
+import io
+import json
+import os
+import pkgutil
+import runpy
+import select
+import signal
+import socket
+import sys
+import threading
+import traceback
+import warnings
+
+NOT_IMPORTED = ("confml.__main__", "confml.methods._template")
+
+
+def import_all() -> None:
+    """Import the modules of confml and those that its functions import."""
+    import confml
+
+    for module in pkgutil.walk_packages(confml.__path__, "confml."):
+        if module.name not in NOT_IMPORTED:
+            importlib.import_module(module.name)
+    for name in ("matplotlib.pyplot", "pandas", "rich.table", "sklearn.ensemble", "sklearn.neighbors"):
+        importlib.import_module(name)
+
+
+def serve(path: str) -> None:
+    import_all()
+    gc.collect()
+    gc.freeze()
+    waiting: dict[int, socket.socket] = {}
+    woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.set_wakeup_fd(wake)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen(64)
+        print("ready", flush=True)
+        while True:
+            ready = select.select([0, woken, listening], [], [])[0]
+            if 0 in ready and not os.read(0, 1):
+                return
+            if woken in ready:
+                os.read(woken, 1000)
+                report_ended(waiting)
+            if listening in ready:
+                connection, _ = listening.accept()
+                begin(connection, waiting)
+
+
+def begin(connection: socket.socket, waiting: dict[int, socket.socket]) -> None:
+    """Fork the process of a request."""
+    head, descriptors, _, _ = socket.recv_fds(connection, 1, 4)
+    while not head.endswith(b"\n"):
+        head += connection.recv(1)
+    content = b""
+    while len(content) < int(head):
+        content += connection.recv(int(head) - len(content))
+    request = json.loads(content)
+    process = os.fork()
+    if process == 0:
+        be_process(request, descriptors)
+    for one in descriptors:
+        os.close(one)
+    waiting[process] = connection
+    tell(connection, process)
+
+
+def tell(connection: socket.socket, number: int) -> None:
+    try:
+        connection.sendall(f"{number}\n".encode())
+    except OSError:
+        pass  # the client was killed
+
+
+def report_ended(waiting: dict[int, socket.socket]) -> None:
+    while waiting:
+        process, status = os.waitpid(-1, os.WNOHANG)
+        if not process:
+            return
+        with waiting.pop(process) as connection:
+            tell(connection, os.waitstatus_to_exitcode(status))
+
+
+# ---- in the forked process
+
+
+def be_process(request: dict, descriptors: list[int]) -> None:
+    """Be the process that was asked for, and end."""
+    code = 1
+    try:
+        prepare(request, descriptors)
+        if request["kind"] == "workers":
+            serve_workers(request)
+        code = call(request)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        end(code)
+
+
+def prepare(request: dict, descriptors: list[int]) -> None:
+    """Have the folder, environment, files and signals of a new process."""
+    if request.get("new_session"):
+        os.setsid()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    copies = [fcntl.fcntl(one, fcntl.F_DUPFD, 100) for one in descriptors]
+    for number, copy in enumerate(copies):
+        os.dup2(copy, number)
+    os.closerange(len(copies), 1024)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    encoding = os.environ.get("PYTHONIOENCODING", "utf-8")
+    sys.stdin = io.TextIOWrapper(open(0, "rb", closefd=False), encoding=encoding)
+    sys.stdout = io.TextIOWrapper(open(1, "wb", closefd=False), encoding=encoding)
+    sys.stderr = io.TextIOWrapper(
+        open(2, "wb", 0, closefd=False), encoding=encoding, errors="backslashreplace", write_through=True
+    )
+    for name, value in request.get("limits", {}).items():
+        import resource
+
+        kind = getattr(resource, name)
+        resource.setrlimit(kind, (value, resource.getrlimit(kind)[1]))
+
+
+def serve_workers(request: dict) -> None:
+    """Be the server of the workers of a run in the process of a test."""
+    from confml.runner import fork_server
+
+    sys.path[:] = request["path"]
+    importlib.invalidate_caches()
+    function = getattr(fork_server, request["function"])
+    function(3, os.getppid(), request["kernels"], request["modules"])
+
+
+def call(request: dict) -> int:
+    from confml.runner import workers
+
+    workers._interpreter = forked
+    given = os.environ.get("PYTHONPATH", "")
+    sys.path[:0] = filter(None, given.split(os.pathsep))
+    if request.get("path_has_folder", True):
+        sys.path.insert(0, request["cwd"])
+    importlib.invalidate_caches()
+    program = request.get("program")
+    try:
+        if program:
+            sys.argv = [program, *request["arguments"]]
+            runpy.run_path(program, run_name="__main__")
+        else:
+            from confml.cli import main
+
+            sys.argv = ["confml", *request["arguments"]]
+            main(request["arguments"])
+    except SystemExit as ended:
+        if isinstance(ended.code, str):
+            print(ended.code, file=sys.stderr)
+            return 1
+        return ended.code or 0
+    return 0
+
+
+def end(code: int) -> None:
+    """End as an interpreter does: wait for threads, run the exit functions, write what is buffered."""
+    try:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+    finally:
+        os._exit(code & 255)
+
+
+class Forked:
+    """A forked process, with the part of the interface of `subprocess.Popen` that confml needs."""
+
+    def __init__(self, pid: int):
+        self.pid, self._ended = pid, False
+
+    def kill(self) -> None:
+        if not self._ended:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        if not self._ended:
+            os.waitpid(self.pid, 0)
+            self._ended = True
+
+
+def forked(function: str, theirs: socket.socket, modules) -> Forked:
+    """Fork what `confml.runner.workers` starts as a new interpreter: the server of a run's workers."""
+    from confml import _jit
+    from confml.runner import fork_server
+
+    parent, folder = os.getpid(), str(_jit.cache_dir())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of threads
+        process = os.fork()
+    if process:
+        return Forked(process)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    os.dup2(theirs.fileno(), 3)
+    os.closerange(4, 1024)
+    getattr(fork_server, function)(3, parent, folder, modules)
+    return Forked(0)  # it does not return
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])

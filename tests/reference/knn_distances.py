@@ -1,0 +1,94 @@
+"""k-NN by other distances and with a teacher's votes, one pair of rows at a time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def minkowski(x, z, power, nominal=()):
+    """(sum |x_i - z_i|^power)^(1/power); a nominal column adds 0 or 1, and with no other columns the
+    distance is the number of those that differ."""
+    differing = sum(x[i] != z[i] for i in nominal)
+    if len(nominal) == len(x):
+        return float(differing)
+    own = [abs(float(x[i]) - float(z[i])) for i in range(len(x)) if i not in nominal]
+    largest = max([*own, 1.0 if differing else 0.0])
+    if power == math.inf or largest == 0.0:
+        return largest
+    total = float(differing)
+    try:
+        for one in own:
+            total += one**power
+    except OverflowError:
+        total = math.inf
+    if power == 1.0:
+        return total
+    if 1e-290 < total < math.inf:
+        return total ** (1.0 / power)
+    total = differing * (1.0 / largest) ** power if differing else 0.0
+    for one in own:
+        total += (one / largest) ** power
+    return largest * total ** (1.0 / power)
+
+
+def mahalanobis(X):
+    """A function of two rows: sqrt((x - z)^T S^+ (x - z)) with the covariance S of X (m, d)."""
+    X = np.asarray(X, dtype=float)
+    spread = X.std(axis=0)
+    spread[(X == X[0]).all(axis=0)] = np.inf  # such columns are left out
+    standard = X / np.where(spread > 0, spread, 1.0)
+    inverse = np.linalg.pinv(np.atleast_2d(np.cov(standard, rowvar=False)), rcond=1e-10, hermitian=True)
+
+    def distance(x, z):
+        difference = (np.asarray(x) - np.asarray(z)) / spread
+        return math.sqrt(max(float(difference @ inverse @ difference), 0.0))
+
+    return distance
+
+
+def direction(x):
+    """x divided by its length, after a multiplication by a power of two, to 40 bits; None for zeros."""
+    largest = max(abs(float(a)) for a in x)
+    if largest == 0.0:
+        return None
+    scaled = [math.ldexp(float(a), -math.floor(math.log2(largest))) for a in x]
+    total = 0.0
+    for a in scaled:
+        total += a * a
+    return [round(a / math.sqrt(total) * 2.0**40) / 2.0**40 for a in scaled]
+
+
+def polar(x, z):
+    """The angle between two rows."""
+    one, other = direction(x), direction(z)
+    if one is None or other is None:
+        return 0.0 if one is other else 2.0 * math.asin(0.5 * math.sqrt(2.0))
+    total = 0.0
+    for a, b in zip(one, other, strict=True):
+        total += (a - b) * (a - b)
+    return 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(total)))
+
+
+def vote(distances, y, k, classes, weights=None):
+    """(shares by class, label) from the distances (m,) of one test row to the rows with labels y.
+
+    weights: number of votes of each training row. Rows at the k-th distance share the places left.
+    """
+    weights = weights or [1.0] * len(y)
+    k = min(k, len(y))
+    last = sorted(distances)[k - 1]
+    nearer = [i for i, distance in enumerate(distances) if distance < last]
+    at_last = [i for i, distance in enumerate(distances) if distance == last]
+    left = k - len(nearer)
+    ranked = []
+    for place, label in enumerate(classes):
+        own = [i for i in nearer if y[i] == label]
+        tied = [i for i in at_last if y[i] == label]
+        votes = len(at_last) * sum(weights[i] for i in own) + left * sum(weights[i] for i in tied)
+        far = len(at_last) * sum(weights[i] * distances[i] for i in own)
+        far += left * last * sum(weights[i] for i in tied)
+        ranked.append((-votes, far, place))
+    total = sum(votes for votes, _, _ in ranked)
+    return [votes / total for votes, _, _ in ranked], classes[min(ranked)[2]]

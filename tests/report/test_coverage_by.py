@@ -1,0 +1,240 @@
+"""Coverage by the columns of ``coverage-by``, and tests of the coverage given the features, from a config."""
+
+from __future__ import annotations
+
+import csv
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import beta, betabinom
+from sklearn.ensemble import HistGradientBoostingClassifier
+
+import confml
+from confml.errors import ConfigError
+from confml.measures.excess_risk import excess_risks
+from confml.report import open_run, write_report
+from confml.report.figures import pictures
+from confml.report.group_coverage import column_groups
+
+
+def read(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write_people(path, n=400, seed=0):
+    """Rows with a column that is no feature; the label of group ``b`` is noise."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2])
+    age = rng.integers(20, 60, n).astype(float)
+    x = rng.normal(size=n)
+    label = np.where(group == "b", rng.random(n) < 0.5, x + 0.3 * rng.normal(size=n) > 0)
+    lines = ["label,x,age,group"]
+    for i in range(n):
+        # Dots are missing values: none here, but ages repeat.
+        lines.append(f"{'yes' if label[i] else 'no'},{float(x[i])!r},{age[i]:g},{group[i]}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def config(folder, **others):
+    dataset = {"name": "people", "csv": str(folder / "people.csv"), "label": "label", "id": ["group"]}
+    return {
+        "name": "by",
+        "datasets": [dataset | others.pop("dataset", {})],
+        "methods": [{"name": "sklearn.linear_model.LogisticRegression", "conformal": "split"}],
+        "protocol": {"kind": "holdout", "test-size": 0.5, "repeats": 2},
+        "levels": [0.1],
+        "coverage-by": ["group", "age"],
+        **others,
+    }
+
+
+def first_tests(out):
+    """The region rows of a run, each test row once, with the line of the file."""
+    found = {}
+    for path in sorted((out / "regions").rglob("*.csv")):
+        for row in read(path):
+            found.setdefault(row["row"], row)
+    return list(found.values())
+
+
+def literal_bins(values, bins=5):
+    """Bins of equal mass: equal values at sorted places [a, b) go to bin floor(B (a + b) / 2n)."""
+    placed, found = sorted(values), {}
+    for value in set(values):
+        a, b = placed.index(value), len(placed) - placed[::-1].index(value)
+        found[value] = bins * (a + b) // (2 * len(placed))
+    return [found[value] for value in values]
+
+
+def test_coverage_by_columns_equals_the_counts_of_the_region_tables(tmp_path):
+    source = write_people(tmp_path / "people.csv").read_text().splitlines()
+    confml.run(config(tmp_path), out=tmp_path / "out", jobs=1, engine="serial")
+    tested = first_tests(tmp_path / "out")
+    fields = [source[int(row["line"]) - 1].split(",") for row in tested]
+    covered = np.array([row["label"] in row["region@0.1"].split("|") for row in tested])
+    assert all(row["label"] == own[0] for row, own in zip(tested, fields, strict=True))
+    groups = {
+        "group": np.array([own[3] for own in fields]),
+        "age": np.array(literal_bins([float(own[2]) for own in fields])),
+    }
+    rows = [row for row in read(tmp_path / "out" / "conditional-coverage.csv") if row["by"] in groups]
+    assert [row["group"] for row in rows][:3] == ["a", "b", "c"] and len(rows) == 8
+    assert rows[3]["group"].startswith("20 to ")
+    for place, row in enumerate(rows):
+        own = groups[row["by"]]
+        label = np.unique(own)[place if row["by"] == "group" else place - 3]
+        n, k = int((own == label).sum()), int(covered[own == label].sum())
+        assert (int(row["rows"]), int(row["covered"])) == (n, k)
+        tail = 0.025 / len(np.unique(own))
+        assert float(row["low"]) == pytest.approx(beta.ppf(tail, k, n - k + 1))
+        assert float(row["high"]) == pytest.approx(beta.ppf(1 - tail, k + 1, n - k) if k < n else 1)
+        # 200 training rows, of which 60 are calibrated on: 6 of 61 p-values are at most 0.1.
+        chances = betabinom.pmf(np.arange(n + 1), n, 55, 6)
+        gap = chances @ np.abs(np.arange(n + 1) / n - 0.9)
+        assert float(row["expected_gap"]) == pytest.approx(gap)
+        assert float(row["band_low"]) == np.searchsorted(chances.cumsum(), 0.025) / n
+        assert row["few"] == str(int(n < 50))
+
+
+def test_gaps_are_means_over_the_groups(tmp_path):
+    write_people(tmp_path / "people.csv")
+    confml.run(config(tmp_path), out=tmp_path / "out", jobs=1, engine="serial")
+    lines = read(tmp_path / "out" / "conditional-coverage.csv")
+    gaps = {row["by"]: row for row in read(tmp_path / "out" / "coverage-gaps.csv")}
+    assert list(gaps) == ["class", "group", "age"]
+    for by, row in gaps.items():
+        mine = [line for line in lines if line["by"] == by]
+        shares = np.array([float(line["coverage"]) for line in mine])
+        assert float(row["covgap"]) == pytest.approx(np.abs(shares - 0.9).mean())
+        assert float(row["undercoverage"]) == pytest.approx(np.maximum(0.9 - shares, 0).mean())
+        assert float(row["expected"]) == pytest.approx(
+            np.mean([float(line["expected_gap"]) for line in mine])
+        )
+        worst = min((line for line in mine if line["few"] == "0"), key=lambda line: float(line["coverage"]))
+        assert (row["worst_group"], row["worst_coverage"]) == (worst["group"], worst["coverage"])
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    table = page[page.index("Coverage of the groups of columns") :]
+    group = next(line for line in lines if line["group"] == "b")
+    assert f"{100 * float(group['low']):.1f} to {100 * float(group['high']):.1f}" in table
+
+
+def test_the_figure_shows_the_groups_of_a_column(tmp_path):
+    write_people(tmp_path / "people.csv")
+    wanted = [{"name": "conditional-coverage", "by": "group"}, "conditional-coverage"]
+    confml.run(config(tmp_path, figures=wanted), out=tmp_path / "out", jobs=1, engine="serial")
+    drawn = [one.draw().axes[0] for one in pictures(open_run(tmp_path / "out"))]
+    names = [[text.get_text() for text in axes.get_xticklabels()] for axes in drawn]
+    assert names[0] == ["a", "b", "c"]
+    assert drawn[0].get_xlabel() == "group"
+    assert names[1][:2] == ["no", "yes"] and {"group b", "size 1"} < set(names[1])
+
+
+def test_a_column_that_no_data_set_has_is_an_error(tmp_path):
+    write_people(tmp_path / "people.csv")
+    with pytest.raises(ConfigError, match="no data set has the column 'grup'") as error:
+        confml.run(config(tmp_path, **{"coverage-by": "grup"}), out=tmp_path / "out", jobs=1)
+    assert "group" in error.value.hint
+    ignored = {"id": [], "ignore": ["group"]}
+    with pytest.raises(ConfigError) as error:
+        confml.run(config(tmp_path, dataset=ignored), out=tmp_path / "out", jobs=1)
+    assert "list it under id:" in error.value.hint
+
+
+def test_missing_values_are_a_group_and_names_are_unique():
+    groups, names = column_groups(np.array([1.0, np.nan, 1.0, 2.0]))
+    assert names == ["1", "2", "missing"] and groups.tolist() == [0, 2, 0, 1]
+    assert column_groups(np.full(2, np.nan))[1] == ["missing"]
+    close = 1 + 1e-9 * np.repeat(np.arange(5), 20)
+    assert len(set(column_groups(close)[1])) == 5
+
+
+# ---- tests of the coverage given the features
+
+
+def literal_ert(X, covered, level, seed):
+    folds = np.random.default_rng(seed).permutation(np.arange(len(X)) % 5)
+    l1, brier = [0.0] * len(X), [0.0] * len(X)
+    for i in range(len(X)):
+        others = folds != folds[i]
+        model = HistGradientBoostingClassifier(
+            max_depth=2, max_iter=30, early_stopping=False, random_state=seed
+        )
+        h = model.fit(X[others], covered[others]).predict_proba(X[i : i + 1])[0, 1]
+        target, z = 1 - level, float(covered[i])
+        l1[i] = math.copysign(1, target - h) * (target - z) if h != target else 0.0
+        brier[i] = (target - z) ** 2 - (h - z) ** 2
+    return l1, brier
+
+
+def test_excess_risk_equals_its_definition():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(45, 2)).round(1)
+    covered = rng.random(45) < np.where(X[:, 0] > 0, 0.5, 0.98)
+    found = excess_risks(X, covered, 0.1, seed=3)
+    for risk, terms in zip(found, literal_ert(X, covered, 0.1, 3), strict=True):
+        half = 1.959963984540054 * np.std(terms, ddof=1) / math.sqrt(45)
+        assert risk == pytest.approx((np.mean(terms), np.mean(terms) - half, np.mean(terms) + half))
+
+
+def test_excess_risk_finds_two_half_spaces_and_accepts_constant_coverage():
+    """True l1: 0.09. Coverage 0.99 and 0.81 on the two sides of an attribute."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1000, 5))
+    l1, brier = excess_risks(X, rng.random(1000) < np.where(X[:, 0] > 0, 0.99, 0.81), 0.1)
+    assert 0.04 < l1.value < 0.14 and l1.low > 0 and brier.low > 0
+    l1, brier = excess_risks(X, rng.random(1000) < 0.9, 0.1)
+    assert l1.low < 0 and brier.low < 0
+    assert excess_risks(X[:9], np.ones(9, dtype=bool), 0.1) is None
+    assert excess_risks(X[:20], np.ones(20, dtype=bool), 0.1)[0].value == pytest.approx(-0.1 * -1)
+
+
+def test_tests_of_a_run_find_the_noisy_rows(tmp_path):
+    """The labels of x > 1 are noise, and the regions of a linear classifier do not cover them."""
+    rng = np.random.default_rng(2)
+    x, other = rng.normal(size=3000), rng.normal(size=3000)
+    label = np.where(x > 1, rng.random(3000) < 0.5, x > 0)
+    lines = [f"{int(y)},{a!r},{b!r}" for y, a, b in zip(label, x.tolist(), other.tolist(), strict=True)]
+    (tmp_path / "people.csv").write_text("\n".join(["label,x,other", *lines]) + "\n", encoding="utf-8")
+    wanted = config(
+        tmp_path, dataset={"id": []}, **{"coverage-by": [], "conditional-tests": ["worst-slab", "ert"]}
+    )
+    confml.run(wanted, out=tmp_path / "out", jobs=1, engine="serial")
+    rows = {row["test"]: row for row in read(tmp_path / "out" / "conditional-tests.csv")}
+    assert list(rows) == ["worst-slab", "ert-l1", "ert-brier"]
+    assert all(row["evidence"] == "1" for row in rows.values())
+    slab = rows["worst-slab"]
+    assert float(slab["value"]) == int(slab["covered"]) / int(slab["rows"]) < float(slab["high"]) < 0.9
+    assert "x" in slab["where"] and float(slab["chosen"]) < 0.7
+    before = (tmp_path / "out" / "conditional-tests.csv").read_text()
+    write_report(open_run(tmp_path / "out"), tmp_path / "out")
+    assert (tmp_path / "out" / "conditional-tests.csv").read_text() == before
+    (tmp_path / "people.csv").unlink()
+    write_report(open_run(tmp_path / "out"), tmp_path / "out")
+    assert not (tmp_path / "out" / "conditional-tests.csv").exists()
+    assert "conditional-tests.csv has no rows" in (tmp_path / "out" / "notes.txt").read_text()
+
+
+def test_rows_of_an_absent_class_leave_the_band(tmp_path):
+    """One row has a class that training does not have: its group has the band of the other rows."""
+    source = write_people(tmp_path / "people.csv").read_text().splitlines()
+    (tmp_path / "new.csv").write_text("\n".join([source[0], *source[301:], "other,0.1,30,a"]) + "\n")
+    (tmp_path / "people.csv").write_text("\n".join(source[:301]) + "\n")
+    wanted = config(tmp_path, dataset={"test": str(tmp_path / "new.csv")}, protocol={"kind": "fixed-split"})
+    confml.run(wanted, out=tmp_path / "out", jobs=1, engine="serial")
+    rows = {row["group"]: row for row in read(tmp_path / "out" / "conditional-coverage.csv")}
+    n = int(rows["a"]["rows"]) - 1
+    chances = betabinom.pmf(np.arange(n + 1), n, 82, 9)  # 90 calibration rows
+    assert float(rows["a"]["band_low"]) == np.searchsorted(chances.cumsum(), 0.025) / n
+    assert rows["other"]["band_low"] == "" and rows["other"]["covered"] == "0"
+
+
+def test_a_note_says_that_there_are_no_clusters(tmp_path):
+    write_people(tmp_path / "people.csv", 80)
+    methods = [{"name": "naive-bayes", "conformal": {"kind": "split", "classes": "clustered"}, "label": "NB"}]
+    wanted = config(tmp_path, methods=methods, **{"coverage-by": []})
+    confml.run(wanted, out=tmp_path / "out", jobs=1, engine="serial")
+    notes = (tmp_path / "out" / "notes.txt").read_text()
+    assert notes.count("people, NB: the classes have too few calibration rows for clusters") == 1

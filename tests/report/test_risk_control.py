@@ -1,0 +1,86 @@
+"""Conformal risk control: its definition, its guarantee, and the table of a run."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from report.report_cases import entry, make_config, make_run, result_of
+
+from confml.measures.prediction import Prediction
+from confml.measures.risk_control import risk_controlled_threshold
+from confml.report import DatasetInfo, write_report
+from confml.report.sections.certified import halves
+
+
+def literal(confidence, loss, thresholds, limit, bound=1.0):
+    """Thresholds from wide to narrow; the first one that fits."""
+    for threshold in sorted(set(thresholds)):
+        total = sum(one for c, one in zip(confidence, loss, strict=True) if c >= threshold)
+        if (total + bound) / (len(loss) + 1) <= limit:
+            return threshold
+    return None
+
+
+def test_the_threshold_is_its_definition():
+    rng = np.random.default_rng(0)
+    for n in (0, 1, 7, 40, 41):
+        for limit in (0.02, 0.1, 0.3):
+            confidence = rng.integers(0, 6, n) / 5  # ties
+            thresholds = rng.integers(0, 8, 5) / 5
+            wrong = rng.random(n) < 0.4
+            found = risk_controlled_threshold(confidence, wrong, thresholds, limit)
+            assert found == literal(confidence.tolist(), wrong.tolist(), thresholds.tolist(), limit)
+            costs = rng.integers(0, 4, n) / 2
+            found = risk_controlled_threshold(confidence, costs, thresholds, limit, 1.5)
+            assert found == literal(confidence.tolist(), costs.tolist(), thresholds.tolist(), limit, 1.5)
+    with pytest.raises(ValueError, match="losses must be from 0 to 1"):
+        risk_controlled_threshold([0.5], [2.0], [0.1], 0.1)
+
+
+def test_the_expected_loss_is_at_most_the_limit():
+    """Error 0.4 (1 - confidence), grid of 20, 60 calibration rows: 4,000 draws, exact loss of a new row."""
+    rng = np.random.default_rng(1)
+    grid = np.arange(0, 1, 0.05)
+    loss = []
+    for _ in range(4000):
+        confidence = rng.random(60)
+        wrong = rng.random(60) < 0.4 * (1 - confidence)
+        t = risk_controlled_threshold(confidence, wrong, grid, 0.1)
+        loss.append(0.0 if t is None else 0.2 * (1 - t) ** 2)  # the integral of 0.4 (1 - c) from t to 1
+    assert 0.08 < np.mean(loss) <= 0.1 + 4 * np.std(loss) / np.sqrt(4000)
+
+
+def test_the_table_of_a_run(tmp_path):
+    classes = np.array(["a", "b"])
+
+    def predict(cell):
+        rng = np.random.default_rng(int(cell.split[1:]))
+        p = rng.uniform(0.5, 1, 600)
+        right = rng.random(600) < p
+        scores = np.stack([p, 1 - p], axis=1)
+        return result_of(cell, {"reject": Prediction(classes, scores, "probability")}, classes[1 - right])
+
+    run = make_run(make_config([entry("knn")]), predict, {"d": DatasetInfo("d", 600, 2, 2)}, ["r0", "r1"])
+    write_report(run, tmp_path)
+    with (tmp_path / "risk-control.csv").open(newline="") as file:
+        rows = {float(row["expected"]): row for row in csv.DictReader(file)}
+    assert sorted(rows) == [0.01, 0.05, 0.1] and "certified" not in rows[0.1]
+    for limit, row in rows.items():
+        thresholds, accepted, wrong = [], [], []
+        for result in run.finished():
+            view, (half, rest) = result.views["reject"], halves(result)
+            bad = view.labels != result.truth
+            t = literal(view.confidence[half].tolist(), bad[half], view.confidence[rest].tolist(), limit)
+            if t is not None:
+                thresholds.append(t)
+            taken = view.confidence[rest] >= (np.inf if t is None else t)
+            accepted.append(taken.mean())
+            wrong.append((taken & bad[rest]).mean())
+        assert int(row["found"]) == len(thresholds) and row["calibration_rows"] == "300"
+        assert float(row["accepted"]) == pytest.approx(np.mean(accepted))
+        assert float(row["accepted_and_wrong"]) == pytest.approx(np.mean(wrong))
+        if thresholds:
+            assert float(row["threshold"]) == pytest.approx(np.mean(thresholds))
+        assert "not a bound on the error rate of accepted rows" in row["guarantee"]
