@@ -10,6 +10,7 @@ import numpy as np
 
 from confml.data.new_rows import NewRows
 from confml.data.text_table import TextTable
+from confml.measures import Case
 from confml.measures.prediction import Prediction
 from confml.measures.regions import reasons
 from confml.predictions.costs import Costs, Decisions
@@ -62,8 +63,8 @@ class Batch:
         """Header and columns of finished CSV fields: ``line``, the identifiers, ``label`` where the file has
         it, then columns as those of the region tables of a run, and those of the explanation."""
         prediction, lines = self.prediction, self.rows.lines
-        labels = np.asarray(prediction.labels)
-        header, columns = region_table(prediction, labels, lines[self.predicted], ())
+        case = Case(prediction, np.asarray(prediction.labels))  # the labels are not known
+        header, columns = region_table(case, lines[self.predicted], ())
         first = header.index("prediction")
         header, columns = header[first:], columns[first:]
         classes = [str(label) for label in prediction.classes.tolist()]
