@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.error_against import Word
@@ -53,6 +55,14 @@ def _kind(line: GroupLine) -> tuple[str, str, str]:
     return "^", "group of a column", f"{line.by} {line.group}"
 
 
+def _lowest(lines: Sequence[GroupLine], level: float) -> float:
+    """Return the smallest coverage that the figure shows: intervals of groups with few rows, which may begin
+    at 0, are cut."""
+    ends = [line.coverage if line.few else line.low for line in lines]
+    ends += [line.band_low for line in lines if line.band_low is not None]
+    return max(min([*ends, 1 - 2 * level]), 0.0)
+
+
 def draw(subject: Subject):
     levels = [float(level) for level in subject.results.config.levels]
     if not levels and "level" not in subject.options:
@@ -89,7 +99,11 @@ def draw(subject: Subject):
         crowded = len(names) > 8 or sum(map(len, names)) > 50
         axes.set_xticks(range(len(names)), names, rotation=90 if crowded else 0, fontsize=6)
         axes.set_xlabel(wanted or "", fontsize=7)
+        axes.set_xlim(-0.6, len(names) - 0.4)
         axes.set_title(name, loc="left", fontsize=7)
+    drawn = [line for lines in panels.values() for line in lines]
+    bottom = 100 * _lowest(drawn, level) - 2
+    grid.flat[0].set_ylim(bottom, 100 + 0.05 * (100 - bottom))
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_visible(False)
     figure.supylabel("regions with the true label (%)", fontsize=8)
@@ -105,8 +119,8 @@ FIGURE = Figure(
     caption="Coverage of the regions of each class (circles), of each region size (squares) and of each "
     "group of the columns in coverage-by (triangles), with Clopper-Pearson intervals at 95 % for all "
     "classes, sizes, or groups of a column, together. Each test row counts once. Grey band: 95 % of "
-    "p-values that are valid for the group. Light: groups with fewer than 5 / level rows. Of more than 40 "
-    "classes, or groups of a column, those of lowest coverage.",
+    "p-values that are valid for the group. Light: groups with fewer than 5 / level rows, whose intervals "
+    "may be cut. Of more than 40 classes, or groups of a column, those of lowest coverage.",
     options={
         "by": Word("class, size or a column of coverage-by; default all of them"),
         "level": Number("significance level; default the smallest of the config", low=0, high=1),
