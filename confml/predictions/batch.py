@@ -63,8 +63,8 @@ class Batch:
         """Header and columns of finished CSV fields: ``line``, the identifiers, ``label`` where the file has
         it, then columns as those of the region tables of a run, and those of the explanation."""
         prediction, lines = self.prediction, self.rows.lines
-        case = Case(prediction, np.asarray(prediction.labels))  # the labels are not known
-        header, columns = region_table(case, lines[self.predicted], ())
+        labels = np.asarray(prediction.labels)
+        header, columns = region_table(Case(prediction, labels), lines[self.predicted], ())
         first = header.index("prediction")
         header, columns = header[first:], columns[first:]
         classes = [str(label) for label in prediction.classes.tolist()]

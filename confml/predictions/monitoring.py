@@ -112,11 +112,10 @@ class BatchMonitor:
             different = adjusted[number] <= ALARM
             lines = self._lines[start], self._lines[end - 1]
             small = float(np.mean(own <= 0.1))
-            numbers = (end - start, float(np.mean(self._wrong[start:end])), small)
-            meaning = batch_words(lines, small, float(adjusted[number])) if different else "nothing to do"
-            yield BatchRow(
-                number + 1, *lines, *numbers, ks, p, float(adjusted[number]), int(different), meaning
-            )
+            error, corrected = float(np.mean(self._wrong[start:end])), float(adjusted[number])
+            meaning = batch_words(lines, small, corrected) if different else "nothing to do"
+            counts = number + 1, *lines, end - start, error, small
+            yield BatchRow(*counts, ks, p, corrected, int(different), meaning)
 
     def _distance(self, start: int, end: int) -> tuple[float, float]:
         """Return the distance of a batch from uniform, and its p-value."""

@@ -141,9 +141,10 @@ def _groups(
     for label in labels:
         mine = groups == label
         found = GroupCoverage.of(int(mine.sum()), int(np.count_nonzero(covered[mine])), len(labels))
-        band = (None, None, None) if bands is None else bands.of(mine, level)
-        numbers = found.rows, found.covered, found.share, found.low, found.high
-        yield GroupLine(by, label, *numbers, *band, int(found.rows < fewest_rows(level)))
+        low, high, gap = (None, None, None) if bands is None else bands.of(mine, level)
+        few = int(found.rows < fewest_rows(level))
+        numbers = found.rows, found.covered, found.share, found.low, found.high, low, high, gap
+        yield GroupLine(by, label, *numbers, few)
 
 
 def gap_lines(lines: Sequence[GroupLine], level: float) -> Iterator[GapLine]:
@@ -173,8 +174,8 @@ def column_groups(values: np.ndarray) -> tuple[np.ndarray, list[str]]:
     named by its smallest and largest value. Missing values are the last group.
     """
     if values.dtype.kind != "f":
-        names, groups = np.unique(values, return_inverse=True)
-        return groups, names.tolist()
+        texts, places = np.unique(values, return_inverse=True)
+        return places, texts.tolist()
     missing = np.isnan(values)
     groups = np.zeros(len(values), dtype=np.int64)
     if missing.all():

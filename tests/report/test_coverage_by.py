@@ -222,8 +222,10 @@ def test_rows_of_an_absent_class_leave_the_band(tmp_path):
     source = write_people(tmp_path / "people.csv").read_text().splitlines()
     (tmp_path / "new.csv").write_text("\n".join([source[0], *source[301:], "other,0.1,30,a"]) + "\n")
     (tmp_path / "people.csv").write_text("\n".join(source[:301]) + "\n")
-    wanted = config(tmp_path, dataset={"test": str(tmp_path / "new.csv")}, protocol={"kind": "fixed-split"})
+    others = {"protocol": {"kind": "fixed-split"}, "figures": ["conditional-coverage"]}
+    wanted = config(tmp_path, dataset={"test": str(tmp_path / "new.csv")}, **others)
     confml.run(wanted, out=tmp_path / "out", jobs=1, engine="serial")
+    assert (tmp_path / "out" / "figures" / "conditional-coverage-people.svg").exists()
     rows = {row["group"]: row for row in read(tmp_path / "out" / "conditional-coverage.csv")}
     n = int(rows["a"]["rows"]) - 1
     chances = betabinom.pmf(np.arange(n + 1), n, 82, 9)  # 90 calibration rows

@@ -71,8 +71,9 @@ def test_a_method_declares_exactly_what_it_reports(name):
 def test_the_conformal_wrapper_and_scikit_learn_declare_what_they_report():
     X, y = examples()
     emitted = set()
-    for shift in (None, "covariate", "label"):
-        method = Conformal(KNN(), shift=shift).fit(X, y)
+    settings = [{"shift": shift} for shift in (None, "covariate", "label", "label-em")]
+    for given in [*settings, {"classes": "clustered"}, {"classes": "rank-cut"}]:
+        method = Conformal(KNN(), **given).fit(X, y)
         method.predict(X)
         emitted |= set(method.fit_metrics_)
     assert emitted == set(Conformal.metrics)

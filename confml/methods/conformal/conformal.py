@@ -298,7 +298,7 @@ class Conformal(CalibratedMethod):
         c = len(self.classes_)
         rest = np.arange(len(codes))
         self.places_ = np.arange(c) if self.stratified else np.zeros(c, dtype=np.int64)
-        rng = self._generator("classes") if self.classes else None
+        rng = self._generator("classes")
         if self.classes == CLUSTERED:
             found = class_clusters(own, codes, c, self.class_level, rng)
             self.places_ = found.places
@@ -314,6 +314,8 @@ class Conformal(CalibratedMethod):
         if self.mondrian:
             return [rest[codes[rest] == code] for code in range(c)], own, rest
         return [rest], own, rest
+
+    shift_inputs_: tuple[Any, ...]  # of the bootstraps of the class frequencies
 
     def _check_combination(self) -> None:
         for name in ("shift", "classes"):
@@ -338,7 +340,8 @@ class Conformal(CalibratedMethod):
             weights = em_weights(*self.shift_inputs_, part.codes)
         else:
             predicted = part.predicted, part.codes, scores.argmin(axis=1), len(self.classes_)
-            weights, self.shift_inputs_ = label_weights(*predicted), predicted
+            weights = label_weights(*predicted)
+            self.shift_inputs_ = predicted
         self.shift_metrics_ = weights.metrics
         return weights
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from confml.plugins.parameters import Number
@@ -59,7 +60,8 @@ def _lowest(lines: Sequence[GroupLine], level: float) -> float:
     """Return the smallest coverage that the figure shows: intervals of groups with few rows, which may begin
     at 0, are cut."""
     ends = [line.coverage if line.few else line.low for line in lines]
-    ends += [line.band_low for line in lines if line.band_low is not None]
+    # An absent class has a band of NaN.
+    ends += [low for low in (line.band_low for line in lines) if low is not None and not math.isnan(low)]
     return max(min([*ends, 1 - 2 * level]), 0.0)
 
 

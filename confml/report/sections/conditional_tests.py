@@ -71,7 +71,10 @@ class ConditionalTests(Section):
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
-        self._found: dict[tuple[str, str, str, str], _Covered] = {}
+        self._found: dict[tuple[str, str, str, str], _Covered] = {}  # of the views of one variant
+        self._rows: list[tuple] = []
+        self._features: dict[str, _Features | str] = {}  # of one data set; a text: the reason for none
+        self._missing: dict[str, str] = {}
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
@@ -88,26 +91,29 @@ class ConditionalTests(Section):
                     self._found.setdefault(key, _Covered(cell.split)).add(result.rows, covered)
         yield from ()
 
-    def items(self) -> Iterator[Item]:
-        rows: list[tuple] = []
-        features: dict[str, _Features | str] = {}
+    def finish_variant(self) -> None:
         for key, found in self._found.items():
-            dataset = key[0]
-            if dataset not in features:
-                features[dataset] = _Features.of(self.results, dataset)
-            here = features[dataset]
+            if key[0] not in self._features:
+                self._features[key[0]] = _Features.of(self.results, key[0])
+            here = self._features[key[0]]
             if isinstance(here, str):
                 continue
             X = here.rows(found.rows, found.split)
             for level, covered in zip(self.results.config.levels, found.covered, strict=True):
-                for row in self._tests(X, covered, float(level), here.names):
-                    rows.append((*key, float(level), *row))
-        if rows:
+                tests = self._tests(X, covered, float(level), here.names)
+                self._rows += [(*key, float(level), *row) for row in tests]
+        self._found = {}
+
+    def finish_dataset(self) -> None:
+        self._missing |= {name: one for name, one in self._features.items() if isinstance(one, str)}
+        self._features = {}
+
+    def items(self) -> Iterator[Item]:
+        if self._rows:
             header = ("dataset", "method", "params", "view", "level", *ConditionalTest._fields)
-            yield Table("conditional-tests.csv", header, rows)
-        for dataset, reason in features.items():
-            if isinstance(reason, str):
-                yield Note(f"{dataset}: conditional-tests.csv has no rows of it: {reason}")
+            yield Table("conditional-tests.csv", header, self._rows)
+        for dataset, reason in self._missing.items():
+            yield Note(f"{dataset}: conditional-tests.csv has no rows of it: {reason}")
 
     def _tests(
         self, X: np.ndarray, covered: np.ndarray, level: float, names: tuple[str, ...]
