@@ -12,7 +12,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from confml.runner.store import open_atomically
 
@@ -55,7 +55,7 @@ class Archives:
     def __enter__(self) -> Archives:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._stack.__exit__(*error)  # an archive is not renamed after an error
 
 

@@ -134,7 +134,7 @@ class PackReader:
         if pack not in self._files:
             while len(self._files) >= _OPEN:
                 self._files.pop(next(iter(self._files))).close()
-            self._files[pack] = open(pack, "rb", buffering=0)  # type: ignore[assignment]
+            self._files[pack] = open(pack, "rb", buffering=0)
         return self._files[pack]
 
 

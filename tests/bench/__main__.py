@@ -45,11 +45,11 @@ def collect() -> tuple[dict[str, Callable], set[str]]:
 
 
 def chosen(names: Iterable[str], asked: set[str], only: str | None) -> list[str]:
-    """All names but the long ones; or those of a file, of a benchmark, or a file's benchmark."""
+    """All names but the long ones; or those of a file, again without the long ones; or one benchmark."""
     if only is None:
         return [name for name in names if name not in asked]
     alone = [name for name in names if only in (name, name.partition(".")[2])]
-    return alone or [name for name in names if only == name.partition(".")[0]]
+    return alone or [name for name in names if only == name.partition(".")[0] and name not in asked]
 
 
 def rows_of(name: str, function: Callable) -> list[dict[str, Any]]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from confml.runner.results import CellResult
 
 
+_Key = tuple[str, str, str, str]  # data set, method, params, view
+
+
 class ClassRow(NamedTuple):
     """Coverage of one class at one level.
 
@@ -58,8 +61,8 @@ class ClassCoverage(Section):
         super().__init__(results, folder)
         self.rows: list[ClassRow] = []
         # of the views of one variant; counts: rows and covered ones by label and level
-        self._counts: dict[tuple, dict[tuple, list[int]]] = {}
-        self._parts: dict[tuple, CalibrationParts] = {}
+        self._counts: dict[_Key, dict[tuple, list[int]]] = {}
+        self._parts: dict[_Key, CalibrationParts] = {}
 
     def add(self, result: CellResult) -> Iterator[Item]:
         cell = result.cell

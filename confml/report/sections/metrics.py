@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from confml.measures import known_metrics
 from confml.report.files import field, numbers
 from confml.report.parameter_columns import PREFIX, parameter_columns, values_of
@@ -33,5 +35,5 @@ class Metrics(Section):
             rest = "".join(f",{field(value)}" for value in values_of(cell, columns))
             if id(one.names) not in names:
                 names[id(one.names)] = [",".join(map(field, name)) for name in one.names]
-            for name, value in zip(names[id(one.names)], numbers(one.values), strict=True):
+            for name, value in zip(names[id(one.names)], numbers(np.asarray(one.values)), strict=True):
                 yield f"{key},{name},{value}{rest}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from confml.report.collectors import Collector
 from confml.report.metric_rows import Metrics
 from confml.report.sections.base import Item, Section
 
@@ -23,7 +24,7 @@ def marked_items(results: RunResults, sections: Sequence[Section]) -> Iterator[t
     Those of each cell are first, then those of all cells together. Each cell is read once and given to every
     section, and to the collectors that the sections name.
     """
-    kinds = [Metrics, *(kind for section in sections for kind in section.collectors)]
+    kinds: list[type[Collector]] = [Metrics, *(kind for section in sections for kind in section.collectors)]
     last: tuple[str, str, str] | None = None
     for result in results.read(*kinds):
         here = (result.cell.dataset, result.cell.method, result.cell.variant)

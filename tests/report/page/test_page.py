@@ -198,3 +198,16 @@ def test_failures_and_notes_are_shown(tmp_path):
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     for note in (tmp_path / "notes.txt").read_text(encoding="utf-8").splitlines():
         assert note in "".join(Elements(text).texts)
+
+
+@pytest.mark.parametrize(("datasets", "linked"), [(8, True), (9, False)])
+def test_many_data_sets_have_smaller_tables(tmp_path, datasets, linked):
+    names = [f"set{place}" for place in range(datasets)]
+    write_report(some_run(datasets=names, methods=23, n=12, splits=("r0",)), tmp_path)
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    rows = re.findall(r'<tr id="set0\.results\.[^"]+"', html)
+    assert len(rows) == (23 if linked else 20)
+    assert ("20 of 23 methods and views, those with the smallest AUGRC" in html) is not linked
+    assert re.search(r'id="set0\.results\.[^"]+\.error', html)
+    assert bool(re.search(r'id="set0\.regions\.[^"]+\.coverage"', html)) is False or linked
+    assert ('class="dataset many"' in html) is not linked

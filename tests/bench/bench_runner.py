@@ -1,0 +1,116 @@
+"""Runs of many tiny cells: CPU time of the runner, of the report, and of a run with nothing left to do.
+
+The data sets have 40 to 76 rows, so that a cell takes less time than its administration. Times are CPU
+seconds of all processes, per cell. The start of a process with its imports is not counted for the report.
+"""
+
+from __future__ import annotations
+
+import math
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+Row = tuple
+CELLS_OF_REPEAT = 70  # 10 data sets x 7 method variants
+REPORT = """
+import resource, sys, time
+from confml.report import open_run, write_report
+results = open_run(sys.argv[1])
+before = time.process_time()
+write_report(results, sys.argv[1])
+print(time.process_time() - before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def write_config(folder: Path, repeats: int) -> Path:
+    """Write the data sets and the config, and return its path."""
+    rng = np.random.default_rng(0)
+    datasets = []
+    for number in range(10):
+        rows, classes = 40 + 4 * number, 2 + number % 3
+        y = rng.permutation(np.arange(rows) % classes)
+        X = rng.normal(size=(rows, 3)) + 1.2 * y[:, None]
+        lines = [
+            ",".join(f"{value:.4f}" for value in row) + f",k{label}" for row, label in zip(X, y, strict=True)
+        ]
+        path = folder / f"set{number}.csv"
+        path.write_text("\n".join(["a,b,c,y", *lines]) + "\n")
+        datasets.append({"name": f"set{number}", "csv": str(path), "label": "y"})
+    config = {
+        "name": "tiny",
+        "datasets": datasets,
+        "methods": [
+            {"name": "tcm-nn", "sweep": {"k": [1, 3]}},
+            {"name": "knn", "sweep": {"k": [1, 3, 5]}},
+            "naive-bayes",
+            {"name": "knn", "k": 7, "conformal": "split"},
+        ],
+        "protocol": {"kind": "holdout", "repeats": repeats, "test-size": 0.4, "stratify": True},
+        "levels": [0.05, 0.2],
+        "thresholds": [0.8, 0.95],
+        "seed": 1,
+    }
+    path = folder / "tiny.yaml"
+    path.write_text(yaml.safe_dump(config))
+    return path
+
+
+def cpu_of(*command: str) -> tuple[float, str]:
+    """Return CPU seconds of a command and its child processes, and what it prints."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, *command], check=True, capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
+
+
+def rows_of(repeats: int) -> list[Row]:
+    cells = CELLS_OF_REPEAT * repeats
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        config, out = write_config(folder, repeats), folder / "out"
+        command = ("-m", "confml", "run", str(config), "--out", str(out), "--quiet")
+        whole, _ = cpu_of(*command, "--jobs", "2")
+        again, _ = cpu_of(*command)
+        _, printed = cpu_of("-c", REPORT, str(out))
+        report, memory = map(float, printed.split())
+        files = sum(path.is_file() for path in out.rglob("*"))
+    each = 1000.0 / cells
+    none = (math.nan, math.nan)
+    ms = {"unit": "ms", "repeats": 1}
+    return [
+        (f"{cells} tiny cells, run and report, ms of CPU per cell", whole * each, *none, ms),
+        (
+            f"{cells} tiny cells, report alone, ms of CPU per cell",
+            report * each,
+            1.0,
+            1.0 / (report * each),
+            ms | {"goal": 1.0},
+        ),
+        (f"{cells} tiny cells, peak memory of the report", memory, *none, {"unit": "MB"}),
+        (f"{cells} tiny cells, started again with nothing to do", again, *none, {"repeats": 1}),
+        (
+            f"{cells} tiny cells, cells per file in the folder",
+            cells / files,
+            100.0,
+            cells / files / 100.0,
+            {"unit": "cells", "goal": 1.0},
+        ),
+    ]
+
+
+def bench_thousand_cells() -> list[Row]:
+    return rows_of(15)
+
+
+def bench_ten_thousand_cells() -> list[Row]:
+    return rows_of(143)
+
+
+BENCHMARKS = (bench_thousand_cells,)
+WHEN_ASKED = (bench_ten_thousand_cells,)

@@ -1,0 +1,71 @@
+"""Growth of CPU time and memory with the number of rows, and the extrapolation to 10^7 rows.
+
+The exponent is the slope of log time over log rows between the last two sizes.
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+Row = tuple
+FEATURES, CLASSES, TEST_ROWS = 9, 7, 10_000
+SIZES = (25_000, 50_000, 100_000)
+LARGE = (200_000, 400_000, 800_000)
+ONE = """
+import resource, sys, time
+import numpy as np
+from confml.methods.{module} import {name}
+n, m = int(sys.argv[1]), int(sys.argv[2])
+rng = np.random.default_rng(0)
+y, labels = rng.integers(0, {classes}, n), rng.integers(0, {classes}, m)
+centres = 2.0 * rng.normal(size=({classes}, {features}))
+X = rng.normal(size=(n, {features})) + centres[y]
+T = rng.normal(size=(m, {features})) + centres[labels]
+{name}.compile_kernels()
+{name}().fit(X[:2000], y[:2000]).confident_predict(T[:100])
+before = time.process_time()
+{name}().fit(X, y).confident_predict(T)
+print(time.process_time() - before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def measured(module: str, name: str, rows: int) -> tuple[float, float]:
+    """Return CPU seconds and peak MB of a fit to ``rows`` rows and `TEST_ROWS` predictions, on one thread."""
+    text = ONE.format(module=module, name=name, classes=CLASSES, features=FEATURES)
+    command = [sys.executable, "-c", text, str(rows), str(TEST_ROWS)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    seconds, memory = map(float, done.stdout.split())
+    return seconds, memory
+
+
+def growth(module: str, name: str, sizes: tuple[int, ...]) -> list[Row]:
+    found = [measured(module, name, rows) for rows in sizes]
+    none = (math.nan, math.nan)
+    lines: list[Row] = []
+    for rows, (seconds, memory) in zip(sizes, found, strict=True):
+        lines.append((f"{name}, {rows} x {FEATURES} rows, CPU", seconds, *none, {"repeats": 1}))
+        lines.append((f"{name}, {rows} x {FEATURES} rows, peak memory", memory, *none, {"unit": "MB"}))
+    (first, _), (last, _) = found[-2:]
+    exponent = math.log(last / first) / math.log(sizes[-1] / sizes[-2])
+    lines.append((f"{name}, growth exponent of the time", exponent, *none, {"unit": ""}))
+    hours = last * (10_000_000 / sizes[-1]) ** exponent / 3600
+    lines.append((f"{name}, 10000000 x {FEATURES} rows, extrapolated CPU", hours, *none, {"unit": "h"}))
+    return lines
+
+
+def bench_tcm_nn() -> list[Row]:
+    return growth("tcm_nn", "TCMNN", SIZES)
+
+
+def bench_knn() -> list[Row]:
+    return growth("knn", "KNN", SIZES)
+
+
+def bench_tcm_nn_large() -> list[Row]:
+    return growth("tcm_nn", "TCMNN", LARGE)
+
+
+BENCHMARKS = (bench_tcm_nn, bench_knn)
+WHEN_ASKED = (bench_tcm_nn_large,)

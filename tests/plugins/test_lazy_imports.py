@@ -1,0 +1,26 @@
+"""Finding one class by name imports the module of that class only."""
+
+import subprocess
+import sys
+
+import pytest
+
+from confml.methods.registry import methods
+from confml.report.sections.registry import sections
+from confml.steps.registry import steps
+
+
+@pytest.mark.parametrize("registry", [methods, steps, sections], ids=lambda registry: registry.noun)
+def test_every_name_is_found_by_its_source(registry):
+    for name, cls in registry.own.items():
+        assert registry.own_class(name) is cls and registry.has(name)
+    assert registry.own_class("no such name") is None and not registry.has("no such name")
+
+
+def test_other_methods_are_not_imported():
+    text = (
+        "import sys; from confml.methods.registry import build; build('knn', {'k': 3}); "
+        "print([name for name in sys.modules if name.startswith('confml.methods.svm')])"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
