@@ -76,11 +76,12 @@ class RankedColumn:
 
     def best(self, place: int) -> bool:
         """Return whether the mean rank of an entry is the best one."""
-        return self.differs and bool(self.ranks.mean_ranks[place] == self.ranks.mean_ranks.min())
+        ranks = self.ranks
+        return ranks is not None and self.differs and bool(ranks.mean_ranks[place] == ranks.mean_ranks.min())
 
     def near_best(self, place: int) -> bool:
         """Return whether the mean rank of an entry is within the critical difference of the best one."""
-        if not self.differs:
+        if self.ranks is None or not self.differs:
             return False
         gap = self.ranks.mean_ranks[place] - self.ranks.mean_ranks.min()
         return bool(gap < self.ranks.critical_difference)

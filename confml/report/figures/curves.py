@@ -94,8 +94,8 @@ def draw_curves(
     if not log and whole and len(places) <= 9 and min(gaps, default=1) >= (places[-1] - places[0]) / 25:
         axes.set_xticks([round(place) for place in places])
     axes.set_xlabel(x_label)
-    words = _METRICS.get(metric, words_of(metric))
-    axes.set_ylabel(f"{words} (%)" if scale == 100 and metric not in _METRICS else words)
+    y_label = _METRICS.get(metric, words_of(metric))
+    axes.set_ylabel(f"{y_label} (%)" if scale == 100 and metric not in _METRICS else y_label)
     axes.set_title(title, loc="left")
     if banded:
         axes.set_title(f"band: {band}", loc="right", fontsize=6, color="0.4")

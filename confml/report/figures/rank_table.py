@@ -19,6 +19,7 @@ def draw(ranked: Sequence[RankedColumn]):
     from matplotlib import colormaps
 
     shown = [one for one in ranked if one.ranks is not None]
+    mean_ranks = [one.ranks.mean_ranks for one in ranked if one.ranks is not None]
     entries = list(dict.fromkeys(entry for one in shown for entry in one.entries))
     entries = order(entries, shown[0])
     shades = np.full((len(entries), len(shown)), np.nan)
@@ -28,7 +29,7 @@ def draw(ranked: Sequence[RankedColumn]):
         k = len(one.entries)
         for place, entry in enumerate(one.entries):
             row = entries.index(entry)
-            rank = float(one.ranks.mean_ranks[place])
+            rank = float(mean_ranks[column][place])
             shades[row, column] = 1 - (rank - 1) / max(k - 1, 1)
             dark = shades[row, column] > 0.6
             text = f"{rank:.1f}" + (" \N{BULLET}" if one.near_best(place) else "")

@@ -39,10 +39,10 @@ def leaderboard_table(material: Material) -> PageTable | None:
         table.add(label, *(_leaderboard_cell(own.get(name), about[name]) for name in names))
     for column, name in enumerate(names, start=1):
         ranks = [own[name]["mean_rank"] for own in cells.values() if name in own]
-        for row, own in zip(table.rows, cells.values(), strict=True):
+        for shown, own in zip(table.rows, cells.values(), strict=True):
             if name in own and own[name]["mean_rank"] is not None:
                 best = own[name]["mean_rank"] == min(ranks) < max(ranks)
-                row[column] = replace(row[column], best=best)
+                shown[column] = replace(shown[column], best=best)
     table.rows.sort(key=lambda row: (number_of(row[1].text) is None, number_of(row[1].text) or 0.0))
     return table.limit(MOST_ROWS, "leaderboard.csv")
 

@@ -95,8 +95,8 @@ class Shift(Section):
             for level in self.results.config.levels:
                 region = prediction.region(level)
                 covered = region[np.arange(len(region)), case.true_columns] & (case.true_columns >= 0)
-                key = cell.dataset, cell.method, cell.variant, view, level
-                self._found.setdefault(key, []).append(
+                where = cell.dataset, cell.method, cell.variant, view, level
+                self._found.setdefault(where, []).append(
                     _Split(
                         numbers,
                         singular,
