@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from confml.measures.prediction import Prediction as Prediction
     from confml.methods.base import Method as Method
     from confml.methods.bayes_knn import BayesKNN as BayesKNN
+    from confml.methods.change_point_knn import ChangePointKNN as ChangePointKNN
     from confml.methods.conformal import Conformal as Conformal
     from confml.methods.knn import KNN as KNN
     from confml.methods.knn import WeightedKNN as WeightedKNN
@@ -52,6 +53,7 @@ _HOMES = {
     "confml.measures.prediction": ("Prediction",),
     "confml.methods.base": ("Method",),
     "confml.methods.bayes_knn": ("BayesKNN",),
+    "confml.methods.change_point_knn": ("ChangePointKNN",),
     "confml.methods.conformal": ("Conformal",),
     "confml.methods.knn": ("KNN", "WeightedKNN"),
     "confml.methods.linear": ("LinearSVM", "Perceptron", "Polynomial", "Winnow"),

@@ -19,7 +19,10 @@ CLASSES = frozenset(
     confml.methods.bayes_knn.posterior:NodePosterior
     confml.methods.bayes_knn.posterior:Nodes
     confml.methods.bayes_knn.posterior:Training
+    confml.methods.change_point_knn.change_point_knn:ChangePointKNN
     confml.methods.conformal.calibrated:FittedPart
+    confml.methods.conformal.class_groups:ClassGroups
+    confml.methods.conformal.class_groups:RankCuts
     confml.methods.conformal.conformal:Conformal
     confml.methods.conformal.selection:Prepared
     confml.methods.few_rows:FewRows
@@ -67,6 +70,9 @@ CLASSES = frozenset(
     confml.neighbours.distance_filter:DirectDistances
     confml.neighbours.distance_filter:DistanceFilter
     confml.neighbours.distance_filter:FilterRows
+    confml.neighbours.distance_kinds:MahalanobisRows
+    confml.neighbours.distance_kinds:MinkowskiRows
+    confml.neighbours.distance_kinds:PolarRows
     confml.neighbours.mixed_rows:MixedRows
     confml.neighbours.nearest_rows:NearestRows
     confml.neighbours.nearest_rows:Neighbours

@@ -378,7 +378,7 @@ def test_expectation_propagation_is_near_the_billiard():
     long = BayesTransduction(sigma=2.0, random_state=1, n_bounces=400_000).fit(X, y).predict_proba(X_test)
     fast = BayesTransduction(sigma=2.0, sampler="ep").fit(X, y)
     assert np.abs(fast.predict_proba(X_test) - long).mean() < 0.01
-    assert set(fast.fit_metrics_) == {"sigma", "margin", "rank", "sweeps"}
+    assert set(fast.fit_metrics_) == {*("sigma", "margin", "rank", "sweeps", "log_volume", "gibbs_bound")}
     assert list(fast.confident_predict(X_test)["probability"].extra) == ["confidence"]
 
 

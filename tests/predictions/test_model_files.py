@@ -54,11 +54,14 @@ def cases():
             yield f"{name}, split", name, {"conformal": "split"}, 3
         for parameter, rule in cls.parameters.items():
             for option in rule.options if isinstance(rule, Choice) and parameter != "kernel" else ():
-                yield f"{name}, {parameter}: {option}", name, {"params": {parameter: option}}, 2
+                more = {"nominal": "dummy"} if parameter == "distance" else {}
+                yield f"{name}, {parameter}: {option}", name, {"params": {parameter: option, **more}}, 2
     for name in known_steps():
         yield f"step {name}", "tcm-nn", {"steps": [name]}, 2
         yield f"step {name}, split", "knn", {"steps": [name], "conformal": "split"}, 2
     yield "cross", "knn", {"conformal": "cross"}, 3
+    for groups in ("clustered", "rank-cut"):
+        yield groups, "naive-bayes", {"conformal": "split", "params": {"conformal__classes": groups}}, 3
     yield "mondrian", "tcm-nn", {"params": {"k": 3, "mondrian": True, "smoothed": True}}, 3
     yield "chains", "bayes-knn", {"params": CHAINS}, 2
     yield "operating point", "knn", {"risk": 0.3}, 2

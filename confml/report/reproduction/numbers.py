@@ -14,6 +14,8 @@ from confml.report.reproduction.reasons import Reasons
 from confml.report.reproduction.sources import Source
 
 _CHANCE = 2.0  # standard errors
+FEWEST_SPLITS = 3
+"""Number of splits from which a standard deviation over them is used."""
 
 
 class Outcome(enum.StrEnum):
@@ -101,7 +103,11 @@ def printed_numbers(table: PublishedTable) -> Iterator[tuple[tuple[str, ...], st
 
 
 def stored_numbers(table: PublishedTable, source: Source, folder: Path) -> dict[tuple[str, ...], Stored]:
-    """Return the stored numbers of a table by their keys and column; the first folder of a number counts."""
+    """Return the stored numbers of a table by their keys and column.
+
+    The first folder counts that has the number as a mean over at least `FEWEST_SPLITS` splits, or the first
+    one that has it.
+    """
     found: dict[tuple[str, ...], Stored] = {}
     named = [key for key in table.keys if key in table.rows()[0]]
     for part in source.folders:
@@ -112,8 +118,14 @@ def stored_numbers(table: PublishedTable, source: Source, folder: Path) -> dict[
             for row in csv.DictReader(file):
                 if row["paper"] != "" and row["confml"] != "":
                     key = (*(row[name] for name in named), row["quantity"])
-                    found.setdefault(key, _stored(row, part))
+                    one, known = _stored(row, part), found.get(key)
+                    if known is None or (_is_of_few(known) and not _is_of_few(one)):
+                        found[key] = one
     return found
+
+
+def _is_of_few(stored: Stored) -> bool:
+    return stored.splits is None or stored.splits < FEWEST_SPLITS
 
 
 def other_numbers(table: PublishedTable, source: Source, folder: Path) -> dict[tuple[str, ...], float]:
@@ -189,7 +201,7 @@ def is_chance(stored: Stored, paper: str, paper_splits: int) -> bool:
     The error is that of a mean over the splits of ``stored`` minus a mean over ``paper_splits`` others with
     the same standard deviation. False with fewer than three splits.
     """
-    if stored.sd is None or stored.splits is None or stored.splits < 3 or math.isnan(stored.sd):
+    if stored.sd is None or stored.splits is None or _is_of_few(stored) or math.isnan(stored.sd):
         return False
     error = stored.sd * math.sqrt(1 / stored.splits + 1 / paper_splits)
     return abs(stored.mean - float(paper)) <= _CHANCE * error

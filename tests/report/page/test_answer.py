@@ -1,7 +1,7 @@
 """The answer of a page: the best method, by how much, and what is indistinguishable from it."""
 
 import math
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from confml.report.page.images import png_uri
 from confml.report.page.material import Material
 from confml.report.page.page_table import PageTable, number_of, unique
 from confml.report.page.svg import ticks, top_of
+from confml.report.sections.one_pass import items_of
 from confml.report.sections.rejection_curves import RejectionCurves
 
 
@@ -38,7 +39,8 @@ def material_of(run, tmp_path):
     found = Material(run)
     for result in run.finished():
         found.add(result)
-    for item in RejectionCurves(run, tmp_path).items():
+    found.finish_variant()
+    for item in items_of(run, [RejectionCurves(run, tmp_path)]):
         found.see(item)
     return found
 
@@ -67,11 +69,7 @@ def test_one_split_is_tested_on_its_examples(tmp_path):
 def test_runs_on_other_examples_are_not_compared(tmp_path):
     first = material_of(run_with_errors({"a": [2, 3, 4]}), tmp_path)
     other = run_with_errors({"b": [9, 9, 9]})
-    moved = {
-        key: SimpleNamespace(**{**vars(one), "rows": one.rows + 1, "views": one.views,
-                                "split_train_rows": one.split_train_rows})
-        for key, one in other.results.items()
-    }  # fmt: skip
+    moved = {key: replace(one, rows=one.rows + 1) for key, one in other.results.items()}
     second = Material(other, "second")
     for result in moved.values():
         second.add(result)
