@@ -72,7 +72,7 @@ SOURCES = (
             "smartsvm-table3-adjusted-rand-index",
             "smartsvm-table4-seconds-per-configuration",
         ),
-        folders=("smartsvm/full", "smartsvm/laptop", "smartsvm/small"),
+        folders=("smartsvm/full", "smartsvm/laptop", "smartsvm/small", "smartsvm/cold"),
         splits=5,
         target="make table-smartsvm",
     ),
