@@ -170,7 +170,7 @@
       });
       copy(csv(rows), "Data of the chart");
     }, "Copy the data of " + data.title + " as CSV");
-    copies.className = "key";
+    copies.className = "key copies";
     box.querySelector(".legend").appendChild(make("li")).appendChild(copies);
     var visible = function () { return data.series.filter(function (one, place) { return keys[place].getAttribute("aria-pressed") === "true"; }); };
     var nearest = function (one, x) {
