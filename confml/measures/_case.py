@@ -41,7 +41,7 @@ class Context:
 class Case:
     """One view on one test part, with its true labels (n,). Raises ValueError if the lengths differ.
 
-    Arrays that several measures use are computed once and kept in ``kept``; nobody may change them.
+    Arrays that several measures use are computed once and kept in ``kept``; they must not be changed.
     `dataclasses.replace` shares them with a case of other levels.
     """
 

@@ -32,10 +32,15 @@ class Column(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One row of the leaderboard: a view of a method variant. label: its name in tables and figures."""
+    """One row of the leaderboard: a view of a method variant. view: empty for a method with one view."""
 
     label: str
     view: str
+
+    @property
+    def name(self) -> str:
+        """Name in tables and figures."""
+        return f"{self.label}, {self.view}" if self.view else self.label
 
 
 @dataclass(frozen=True, eq=False)

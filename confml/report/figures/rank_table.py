@@ -39,8 +39,7 @@ def draw(ranked: Sequence[RankedColumn]):
     axes.imshow(np.ma.masked_invalid(shades), cmap=colormaps["Blues"], vmin=-0.1, vmax=1.1, aspect="auto")
     axes.set_xticks(range(len(shown)), [_broken(one.column.heading) for one in shown], fontsize=6.5)
     axes.xaxis.tick_top()
-    names = [f"{entry.label}, {entry.view}" if entry.view else entry.label for entry in entries]
-    axes.set_yticks(range(len(entries)), names)
+    axes.set_yticks(range(len(entries)), [entry.name for entry in entries])
     axes.tick_params(length=0)
     for side in axes.spines.values():
         side.set_visible(False)

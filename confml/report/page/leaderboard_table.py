@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from confml.report.leaderboard import Entry
 from confml.report.page.material import Material
 from confml.report.page.page_table import Cell, PageTable, number_of, short
 from confml.report.sections.leaderboard import columns
@@ -24,8 +25,7 @@ def leaderboard_table(material: Material) -> PageTable | None:
     names = list(dict.fromkeys(row["column"] for row in rows))
     cells: dict[str, dict[str, Any]] = {}
     for row in rows:
-        label = f"{row['method']}, {row['view']}" if row["view"] else row["method"]
-        cells.setdefault(label, {})[row["column"]] = row
+        cells.setdefault(Entry(row["method"], row["view"]).name, {})[row["column"]] = row
     table = PageTable(
         "leaderboard-table",
         "Mean rank over the data sets (1 is best), and the mean value in brackets (seconds: the median); "

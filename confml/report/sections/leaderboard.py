@@ -152,7 +152,7 @@ class LeaderboardSection(Section):
         }
         if ranks:
             rows = [
-                (name_of(entry), *(_number(own.get(entry)) for own in ranks.values()))
+                (entry.name, *(_number(own.get(entry)) for own in ranks.values()))
                 for entry in order(self.board.entries, shown[0])
             ]
             yield PrintedTable("Leaderboard: mean ranks, 1 is best", ("method", *ranks), rows, right=1)
@@ -212,11 +212,6 @@ def columns(level: float | None) -> list[Column]:
     ]
 
 
-def name_of(entry: Entry) -> str:
-    """Return the name of an entry in tables and figures."""
-    return f"{entry.label}, {entry.view}" if entry.view else entry.label
-
-
 def _rows(ranked: list[RankedColumn]) -> Iterator[tuple]:
     for one in ranked:
         means, medians = one.means.tolist(), one.medians.tolist()
@@ -240,7 +235,7 @@ def _cells(ranked: list[RankedColumn]) -> tuple[list[str], list[list[tuple[str, 
     entries = list(dict.fromkeys(entry for one in ranked for entry in one.entries))
     rows = []
     for entry in order(entries, next((one for one in ranked if one.column.name == "error"), None)):
-        row = [(name_of(entry), False, False)]
+        row = [(entry.name, False, False)]
         for one in ranked:
             if entry not in one.entries:
                 row.append(("", False, False))
