@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from confml.measures import Metric
     from confml.plugins.parameters import Parameter
+    from confml.report.blocks import ViewBlock
     from confml.report.collectors import Collector
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
@@ -143,6 +144,13 @@ class Section(ABC):
     def applies(cls, results: RunResults) -> bool:
         """Return whether a run with this config can have content for the section."""
         return True
+
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        """Compute numbers of cells together before `add` is called with each.
+
+        Optional: the small cells of a variant are in blocks. Keep the numbers of a case in ``case.kept``.
+        """
+        return None
 
     def add(self, result: CellResult) -> Iterator[Item]:
         """Process one finished cell; yield the items that depend on it alone."""
