@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from confml.measures.risk_control import risk_controlled_threshold
+from confml.measures import Case
+from confml.measures.risk_control import risk_controlled_threshold, risk_controlled_thresholds
+from confml.report.calibration_parts import case_of
 from confml.report.sections.base import Item, Section, Table
-from confml.report.sections.certified import RISKS, halves
+from confml.report.sections.certified import RISKS, equal_sizes, halves
 from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:
+    from confml.report.blocks import ViewBlock
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
@@ -60,24 +63,28 @@ class RiskControl(Section):
     def applies(cls, results: RunResults) -> bool:
         return bool(results.config.thresholds)
 
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        for one in blocks:
+            for own in equal_sizes(one):
+                certainty = np.stack([case.certainty for _, case in own])
+                wrong = ~np.stack([case.correct for _, case in own])
+                half, rest = (np.stack(part) for part in zip(*(halves(cell) for cell, _ in own), strict=True))
+                rows = np.arange(len(own))[:, None]
+                given = certainty[rows, half], wrong[rows, half], certainty[rows, rest]
+                thresholds = [risk_controlled_thresholds(*given, limit) for limit in RISKS]
+                for (_, case), *found in zip(own, *thresholds, strict=True):
+                    case.kept["controlled"] = found
+
     def add(self, result: CellResult) -> Iterator[Item]:
         cell = result.cell
         for view, prediction in result.views.items():
-            certainty = prediction.certainty
-            if len(prediction) < 2 or np.isnan(certainty).any() or "learnt" in prediction.extra:
+            case = case_of(result, prediction)
+            if len(prediction) < 2 or np.isnan(case.certainty).any() or "learnt" in prediction.extra:
                 continue
-            wrong = np.asarray(prediction.labels != result.truth)
-            half, rest = halves(result)
-            for limit in RISKS:
-                threshold = risk_controlled_threshold(certainty[half], wrong[half], certainty[rest], limit)
-                taken = np.zeros(len(rest), dtype=bool)
-                if threshold is not None:
-                    taken = certainty[rest] >= threshold
-                errors, accepted = int((taken & wrong[rest]).sum()), int(taken.sum())
-                error = errors / accepted if accepted else float("nan")
-                one = _Split(threshold, len(half), accepted / len(rest), errors / len(rest), error)
+            thresholds = case.kept.pop("controlled", None) or _thresholds(result, case)
+            for limit, threshold in zip(RISKS, thresholds, strict=True):
                 key = cell.dataset, cell.method, cell.variant, view, limit
-                self._found.setdefault(key, []).append(one)
+                self._found.setdefault(key, []).append(_split(result, case, threshold))
         yield from ()
 
     def items(self) -> Iterator[Item]:
@@ -93,3 +100,21 @@ class RiskControl(Section):
             rows.append((*key, len(own), len(kept), threshold, *means, size, guarantee))
         if rows:
             yield Table("risk-control.csv", HEADER, rows)
+
+
+def _thresholds(result: CellResult, case: Case) -> list[float | None]:
+    """Return the threshold of a cell for each of `RISKS`."""
+    (half, rest), certainty, wrong = halves(result), case.certainty, ~case.correct
+    return [
+        risk_controlled_threshold(certainty[half], wrong[half], certainty[rest], limit) for limit in RISKS
+    ]
+
+
+def _split(result: CellResult, case: Case, threshold: float | None) -> _Split:
+    half, rest = halves(result)
+    accepted = errors = 0
+    if threshold is not None:
+        taken = case.certainty[rest] >= threshold
+        accepted, errors = int(taken.sum()), int((taken & ~case.correct[rest]).sum())
+    error = errors / accepted if accepted else float("nan")
+    return _Split(threshold, len(half), accepted / len(rest), errors / len(rest), error)
