@@ -74,6 +74,13 @@ class Block:
         self.starts = self.ends - self.sizes
         self.of_case = np.repeat(np.arange(len(cases)), self.sizes)
 
+    @classmethod
+    def alone(cls, case: Case) -> Block:
+        """Return a block of one case of any kind, without levels."""
+        block = cls([case], (), ())
+        block.whole = case
+        return block
+
     def __len__(self) -> int:
         return len(self.cases)
 

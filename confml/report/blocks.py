@@ -22,6 +22,12 @@ class ViewBlock(NamedTuple):
     results: list[CellResult]
     block: Block
 
+    def keep_columns(self, key: str, header: list[str], columns: Sequence[Sequence[str]]) -> None:
+        """Give each case its rows of a table of all rows, as (header, columns) under a key."""
+        ends = zip(self.block.starts.tolist(), self.block.ends.tolist(), strict=True)
+        for case, (a, b) in zip(self.block.cases, ends, strict=True):
+            case.kept[key] = header, [column[a:b] for column in columns]
+
     def pairs(self) -> Iterator[tuple[CellResult, Case]]:
         """Yield each cell and its case."""
         yield from zip(self.results, self.block.cases, strict=True)

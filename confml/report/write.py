@@ -157,7 +157,7 @@ def _still_to_come(results: RunResults) -> set[str]:
         return set()
     failed = {failure.cell.key for failure in results.failures}
     return {
-        f"{top}/{path.as_posix()}"
+        f"{top}/{path}"
         for key, path in region_paths(results).items()
         if key not in results.results and key not in failed
         for top in ("regions", "p-values", "online")

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confml.measures.block import Block
 from confml.measures.confusion import Confusion
 from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.page.levels import level_counts, packed, page_levels
+from confml.report.page.view_numbers import Bins, numbers_of
 from confml.report.results import RunResults, cell_order
 from confml.report.sections.base import Item, Note, Picture, Table
 
 if TYPE_CHECKING:
     from confml.measures.prediction import Prediction
+    from confml.report.blocks import ViewBlock
     from confml.runner.results import CellResult
 
-BINS = 10
 SHOWN = 8  # examples of each kind
 ROWS_OF_VIEW, ROWS_OF_PAGE, VIEWS_WITH_ROWS = 2500, 12000, 200
 NOT_SHOWN = {
@@ -31,21 +33,6 @@ NOT_SHOWN = {
     "online",
 }
 Key = tuple[str, str, str, str]  # data set, method, params, view
-
-
-@dataclass
-class Bins:
-    """Counts of predictions in bins of their confidence: examples, correct ones, sum of confidences."""
-
-    n: np.ndarray = field(default_factory=lambda: np.zeros(BINS))
-    correct: np.ndarray = field(default_factory=lambda: np.zeros(BINS))
-    confidence: np.ndarray = field(default_factory=lambda: np.zeros(BINS))
-
-    def add(self, confidence: np.ndarray, correct: np.ndarray) -> None:
-        place = np.clip((confidence * BINS).astype(np.intp), 0, BINS - 1)
-        self.n += np.bincount(place, minlength=BINS)
-        self.correct += np.bincount(place, weights=correct, minlength=BINS)
-        self.confidence += np.bincount(place, weights=confidence, minlength=BINS)
 
 
 @dataclass(frozen=True)
@@ -170,6 +157,12 @@ class Material:
 
     # ---- one finished cell
 
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        """Compute numbers of some cells together, before `add` is called with each."""
+        for one in blocks:
+            for case, numbers in zip(one.block.cases, numbers_of(one.block, self.levels), strict=True):
+                case.kept["page"] = numbers
+
     def add(self, result: CellResult) -> None:
         """Collect the numbers of one finished cell."""
         cell = result.cell
@@ -195,14 +188,14 @@ class Material:
         data.errors[split] = float(1 - correct.mean())
         if len(self._split_names[data.dataset]) == 1:
             data.wrong[split] = ~correct
-        counts = None
-        if prediction.has_regions:
-            counts = level_counts(prediction, self.levels)
-            self._add_regions(data, result, prediction, counts)
-        if data.kind in ("probability", "vote", "envelope", "posterior"):
-            top = prediction.scores.max(axis=1)
-            if np.isfinite(top).all():
-                data.bins.add(np.clip(top, 0, 1), correct)
+        numbers = case.kept.pop("page", None) or numbers_of(Block.alone(case), self.levels)[0]
+        if numbers.region_errors is not None and numbers.set_sizes is not None:
+            data.region_errors.append(numbers.region_errors)
+            data.set_sizes.append(numbers.set_sizes)
+        if data.kind == "p-value":
+            data.parts.add(case, result.rows)
+        if numbers.bins is not None:
+            data.bins.add(*numbers.bins)
         if self.details:
             found = Confusion.of_case(case)
             labels = found.labels.tolist()
@@ -214,18 +207,8 @@ class Material:
             if not data.split and not np.isnan(case.certainty).any():
                 data.split = split
                 data.examples = _examples(result, prediction, self.results.config.levels)
+                counts = level_counts(prediction, self.levels) if prediction.has_regions else None
                 data.rows = self._rows(result, prediction, counts)
-
-    def _add_regions(
-        self, data: ViewData, result: CellResult, prediction: Prediction, counts: np.ndarray
-    ) -> None:
-        columns = case_of(result, prediction).true_columns
-        of_truth = np.where(columns >= 0, counts[np.arange(len(counts)), columns], 0)
-        levels = np.arange(len(self.levels))
-        data.region_errors.append(_at_most(of_truth, levels) / len(counts))
-        data.set_sizes.append((counts.size - _at_most(counts, levels)) / len(counts))
-        if data.kind == "p-value":
-            data.parts.add(case_of(result, prediction), result.rows)
 
     def _rows(self, result: CellResult, prediction: Prediction, counts: np.ndarray | None):
         """Return the first test examples as plain data for the table of regions; None without space."""
@@ -254,11 +237,6 @@ def _digest(result: CellResult) -> str:
     """Return a hash of the test examples of a split, equal where two runs test the same ones."""
     text = repr((np.asarray(result.rows).tolist(), np.asarray(result.truth).tolist()))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _at_most(counts: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Return for each place j of ``levels`` the number of counts that are at most j."""
-    return np.cumsum(np.bincount(counts.ravel(), minlength=len(levels) + 1))[levels]
 
 
 def _examples(result: CellResult, prediction: Prediction, levels: Sequence[float]) -> list[Example]:
