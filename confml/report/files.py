@@ -30,8 +30,14 @@ def write_file(path: Path, content: bytes | str) -> Path:
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return rows of numbers, strings and None as CSV."""
-    lines = [",".join(map(field, header)), *(",".join(map(field, row)) for row in rows)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(csv_lines(header, rows)) + "\n"
+
+
+def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """Yield the lines of `csv_text` without line breaks."""
+    yield ",".join(map(field, header))
+    for row in rows:
+        yield ",".join(map(field, row))
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:

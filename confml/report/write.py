@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from confml.report.archives import Archives, has_archives
-from confml.report.files import columns_text, csv_text, write_file, write_lines
+from confml.report.files import columns_text, csv_lines, csv_text, write_file, write_lines
 from confml.report.fresh import FILE, fresh_report, remember_report
 from confml.report.parameter_columns import parameter_columns, with_parameters
 from confml.report.results import RunResults
@@ -107,8 +107,9 @@ def _written(
     for item in items:
         known = len(notes)
         if isinstance(item, Table):
-            item = replace(item, rows=list(item.rows))  # the sections read them again
-            yield write_file(folder / item.path, _csv_text(item))
+            if item.shown:
+                item = replace(item, rows=list(item.rows))  # the sections read them again
+            yield write_lines(folder / item.path, csv_lines(item.header, item.rows))
         elif isinstance(item, Lines):
             yield write_lines(folder / item.path, item.lines)
         elif isinstance(item, Columns):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -221,5 +222,11 @@ def _job(config: Config, data: DataSet, split: Split, entry, files: tuple[Extern
 
 
 def cells_from(documents: Sequence[Mapping]) -> list[Cell]:
-    """Return the cells of a manifest."""
-    return [Cell(**document) for document in documents]
+    """Return the cells of a manifest; equal names and parameters of cells are one object."""
+    known: dict[str, Any] = {}
+    cells = []
+    for document in documents:
+        names = {name: sys.intern(document[name]) for name in ("dataset", "method", "split")}
+        params = known.setdefault(repr(document["params"]), document["params"])
+        cells.append(Cell(key=document["key"], params=params, **names))
+    return cells

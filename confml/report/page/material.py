@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,11 +27,15 @@ ROWS_OF_VIEW, ROWS_OF_PAGE, VIEWS_WITH_ROWS = 2500, 12000, 200
 NOT_SHOWN = {
     "metrics.csv",
     "summary.csv",
-    "certified-splits.csv",
-    "certified-halves.csv",
     "dropped",
     "online",
 }
+READ = {
+    *("timings.csv", "tuning.csv", "failures.csv", "class-coverage.csv", "conditional-coverage.csv"),
+    *("rejection-curves.csv", "certified.csv", "leaderboard.csv"),
+}
+"""Tables whose rows the page uses; of others it shows the first ones."""
+ROWS_OF_OTHERS = 200
 Key = tuple[str, str, str, str]  # data set, method, params, view
 
 
@@ -88,7 +92,8 @@ class ViewData:
 class Material:
     """The numbers of a run for its page.
 
-    results: the run. tables: tables of the sections by path. notes, pictures: as the sections yield them.
+    results: the run. tables: tables of the sections by path; of those that are not in `READ` the first rows
+    only. lengths: number of rows of each table. notes, pictures: as the sections yield them.
     views: by data set, method, params and view, in the order of the CSV files. splits: by data set and split,
     (training rows, test rows, digest of the test examples).
     """
@@ -97,12 +102,13 @@ class Material:
         self.results, self.run, self.details = results, run, details
         self.levels = page_levels(results.config.levels)
         self.tables: dict[str, Table] = {}
+        self.lengths: dict[str, int] = {}
         self.notes: list[str] = []
         self.pictures: list[Picture] = []
         self.views: dict[Key, ViewData] = {}
         self.splits: dict[tuple[str, str], tuple[int, int, str]] = {}
         self.cells = sorted(results.cells, key=cell_order)
-        self._indexed: dict[str, dict[Any, list[Mapping[str, Any]]]] = {}
+        self._indexed: dict[str, dict[Any, list[Sequence[Any]]]] = {}  # rows by data set
         self._split_names: dict[str, set[str]] = {}
         for cell in self.cells:
             self._split_names.setdefault(cell.dataset, set()).add(cell.split)
@@ -126,8 +132,11 @@ class Material:
     def see(self, item: Item) -> None:
         """Keep a table, a note or a picture that a section has yielded."""
         if isinstance(item, Table):
-            if item.path.partition("/")[0] not in NOT_SHOWN:
-                self.tables[item.path] = item
+            if item.shown and item.path.partition("/")[0] not in NOT_SHOWN:
+                rows = list(item.rows)
+                self.lengths[item.path] = len(rows)
+                read = item.path in READ or item.path.startswith("tables/")
+                self.tables[item.path] = replace(item, rows=rows if read else rows[:ROWS_OF_OTHERS])
         elif isinstance(item, Note):
             self.notes.append(item.text)
         elif isinstance(item, Picture):
@@ -137,16 +146,18 @@ class Material:
         """Return the rows of a section's table as mappings, of one data set if asked; none without it."""
         if path not in self.tables:
             return []
+        table = self.tables[path]
         if path not in self._indexed:
-            table = self.tables[path]
-            found: dict[Any, list[Mapping[str, Any]]] = {}
+            own: dict[Any, list[Sequence[Any]]] = {}
+            place = list(table.header).index("dataset") if "dataset" in table.header else None
             for row in table.rows:
-                one = dict(zip(table.header, row, strict=True))
-                found.setdefault(one.get("dataset"), []).append(one)
-            self._indexed[path] = found
-        if dataset is None:
-            return [row for rows in self._indexed[path].values() for row in rows]
-        return self._indexed[path].get(dataset, [])
+                own.setdefault(None if place is None else row[place], []).append(row)
+            self._indexed[path] = own
+        by_dataset = self._indexed[path]
+        found = (row for rows in by_dataset.values() for row in rows)
+        if dataset is not None:
+            found = iter(by_dataset.get(dataset, []))
+        return [dict(zip(table.header, row, strict=True)) for row in found]
 
     def finish_variant(self) -> None:
         """Replace the rows behind the p-values of the last variant by their numbers."""

@@ -25,12 +25,14 @@ class NotApplicable(Exception):
 class Table:
     """A table and the CSV file that holds it: ``path`` below the run's folder, with its ending.
 
-    rows: numbers, texts and None, one sequence per row.
+    rows: numbers, texts and None, one sequence per row. shown: whether other sections read the rows again;
+    otherwise they are not kept in memory.
     """
 
     path: str
     header: Sequence[str]
     rows: Iterable[Sequence[Any]]
+    shown: bool = True
 
 
 @dataclass(frozen=True, eq=False)

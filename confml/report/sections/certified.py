@@ -126,9 +126,9 @@ class Certified(Section):
             found.setdefault((one.dataset, one.method, one.params, one.view, one.risk), []).append(one)
         if found:
             yield Table("certified.csv", HEADER, [_over_splits(key, own) for key, own in found.items()])
-            yield Table("certified-splits.csv", CertifiedSplit._fields, self._splits)
-            rows = [(*key, *row) for key, half_rows in self._halves.items() for row in half_rows]
-            yield Table("certified-halves.csv", ("dataset", "split", "row", "half"), rows)
+            yield Table("certified-splits.csv", CertifiedSplit._fields, self._splits, shown=False)
+            rows = ((*key, *row) for key, half_rows in self._halves.items() for row in half_rows)
+            yield Table("certified-halves.csv", ("dataset", "split", "row", "half"), rows, shown=False)
 
 
 def _over_splits(key: tuple, own: list[CertifiedSplit]) -> tuple:

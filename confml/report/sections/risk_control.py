@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,12 +32,30 @@ GUARANTEE = (
 )
 
 
-class _Split(NamedTuple):
-    threshold: float | None
-    rows: int
-    accepted: float
-    wrong: float
-    error: float
+class _Splits:
+    """Numbers of the splits of one view at one limit; threshold: only of splits that have one."""
+
+    def __init__(self) -> None:
+        self.threshold, self.accepted, self.wrong, self.error = (array("d") for _ in range(4))
+        self.rows = math.inf
+
+    def add(self, result: CellResult, case: Case, threshold: float | None) -> None:
+        half, rest = halves(result)
+        accepted = errors = 0
+        if threshold is not None:
+            self.threshold.append(threshold)
+            taken = case.certainty[rest] >= threshold
+            accepted, errors = int(taken.sum()), int((taken & ~case.correct[rest]).sum())
+        self.accepted.append(accepted / len(rest))
+        self.wrong.append(errors / len(rest))
+        self.error.append(errors / accepted if accepted else math.nan)
+        self.rows = min(self.rows, len(half))
+
+    def row(self) -> tuple:
+        """Return the numbers from ``splits`` to ``calibration_rows``."""
+        means = (mean_and_sd(own)[0] for own in (self.accepted, self.wrong, self.error))
+        threshold = float(np.mean(self.threshold)) if self.threshold else math.nan
+        return len(self.accepted), len(self.threshold), threshold, *means, int(self.rows)
 
 
 class RiskControl(Section):
@@ -57,7 +77,7 @@ class RiskControl(Section):
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
-        self._found: dict[tuple, list[_Split]] = {}
+        self._found: dict[tuple, _Splits] = {}
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
@@ -84,20 +104,11 @@ class RiskControl(Section):
             thresholds = case.kept.pop("controlled", None) or _thresholds(result, case)
             for limit, threshold in zip(RISKS, thresholds, strict=True):
                 key = cell.dataset, cell.method, cell.variant, view, limit
-                self._found.setdefault(key, []).append(_split(result, case, threshold))
+                self._found.setdefault(key, _Splits()).add(result, case, threshold)
         yield from ()
 
     def items(self) -> Iterator[Item]:
-        rows = []
-        for key, own in self._found.items():
-            kept = [one.threshold for one in own if one.threshold is not None]
-            means = (
-                mean_and_sd([getattr(one, name) for one in own])[0] for name in ("accepted", "wrong", "error")
-            )
-            threshold = float(np.mean(kept)) if kept else float("nan")
-            size = min(one.rows for one in own)
-            guarantee = GUARANTEE.format(limit=key[-1])
-            rows.append((*key, len(own), len(kept), threshold, *means, size, guarantee))
+        rows = [(*key, *own.row(), GUARANTEE.format(limit=key[-1])) for key, own in self._found.items()]
         if rows:
             yield Table("risk-control.csv", HEADER, rows)
 
@@ -108,13 +119,3 @@ def _thresholds(result: CellResult, case: Case) -> list[float | None]:
     return [
         risk_controlled_threshold(certainty[half], wrong[half], certainty[rest], limit) for limit in RISKS
     ]
-
-
-def _split(result: CellResult, case: Case, threshold: float | None) -> _Split:
-    half, rest = halves(result)
-    accepted = errors = 0
-    if threshold is not None:
-        taken = case.certainty[rest] >= threshold
-        accepted, errors = int(taken.sum()), int((taken & ~case.correct[rest]).sum())
-    error = errors / accepted if accepted else float("nan")
-    return _Split(threshold, len(half), accepted / len(rest), errors / len(rest), error)
