@@ -8,6 +8,7 @@ field.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import re
@@ -151,6 +152,7 @@ def digest(raw: str) -> str:
     return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
+@functools.lru_cache(maxsize=4096)  # many cells have the split
 def natural(text: str) -> tuple:
     """Return a sort key that puts r2 before r10."""
     return tuple(

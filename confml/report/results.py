@@ -79,9 +79,14 @@ class RunResults:
 
     def finished(self) -> Iterator[CellResult]:
         """Yield finished cells in the order of the CSV files, which does not depend on the config."""
-        for cell in sorted(self.cells, key=cell_order):
+        for cell in self.ordered_cells:
             if cell.key in self.results:
                 yield self.results[cell.key]
+
+    @cached_property
+    def ordered_cells(self) -> list[Cell]:
+        """The planned cells in the order of the CSV files."""
+        return sorted(self.cells, key=cell_order)
 
     def read(
         self,

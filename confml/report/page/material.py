@@ -14,7 +14,7 @@ from confml.measures.confusion import Confusion
 from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.page.levels import level_counts, packed, page_levels
 from confml.report.page.view_numbers import Bins, numbers_of
-from confml.report.results import RunResults, cell_order
+from confml.report.results import RunResults
 from confml.report.sections.base import Item, Note, Picture, Table
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Material:
         self.pictures: list[Picture] = []
         self.views: dict[Key, ViewData] = {}
         self.splits: dict[tuple[str, str], tuple[int, int, str]] = {}
-        self.cells = sorted(results.cells, key=cell_order)
+        self.cells = results.ordered_cells
         self._indexed: dict[str, dict[Any, list[Sequence[Any]]]] = {}  # rows by data set
         self._split_names: dict[str, set[str]] = {}
         for cell in self.cells:
