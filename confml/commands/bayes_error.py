@@ -17,6 +17,7 @@ from confml.commands.options import (
     parameters,
     quiet_option,
     say,
+    seed_option,
     table_options,
 )
 from confml.steps import SCALINGS
@@ -123,7 +124,7 @@ PARTNERS = {
     "--test-size", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.3, show_default=True,
     help="Test share for METHOD, if the data set has no test part.",
 )  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
+@seed_option
 @click.option("--all", "every", is_flag=True, help="Print every row of long tables.")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",

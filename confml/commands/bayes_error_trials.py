@@ -7,7 +7,15 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import json_option, number_list, quiet_option, say
+from confml.commands.options import (
+    jobs_option,
+    json_option,
+    number_list,
+    quiet_option,
+    say_unless,
+    seed_option,
+    whole_numbers,
+)
 
 
 @click.command("bayes-error-trials")
@@ -26,10 +34,8 @@ from confml.commands.options import json_option, number_list, quiet_option, say
 )
 @click.option("--rows", type=click.IntRange(4), default=1000, show_default=True, help="Of both classes.")
 @click.option("--attributes", type=click.IntRange(1), default=2, show_default=True, help="Of each row.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
-@click.option(
-    "--jobs", "-j", type=click.IntRange(1), default=None, help="Tasks at the same time.  [default: all cores]"
-)
+@seed_option
+@jobs_option
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
     help="Output folder of CSV files, JSON and figures.",
@@ -51,21 +57,18 @@ def bayes_error_trials(
     confml bayes-error-trials --priors 0.33 --trees 1,2,3,5,10 --trials 500 --out results/variance
     """
     points = number_list("--priors", priors), number_list("--separations", separations)
-    counts = number_list("--trees", trees)
+    counts = whole_numbers("--trees", trees)
 
     import joblib
 
     from confml.bayes_error.trials import gaussian_trials
-    from confml.errors import ConfigError
     from confml.studies.bayes_error.trials import print_trials, trial_document, write_trials
 
-    if any(count != int(count) for count in counts):
-        raise ConfigError(f"--trees must be comma-separated whole numbers, got '{trees}'")
-    tell = (lambda text: None) if quiet else say
+    tell = say_unless(quiet)
     tell(f"{len(points[0]) * len(points[1])} points, {trials} data sets of {rows} rows at each")
     found = gaussian_trials(
         *points,
-        [int(count) for count in counts],
+        counts,
         rows=rows,
         attributes=attributes,
         trials=trials,

@@ -12,17 +12,17 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from confml._seeds import derived_generator
-from confml.errors import ConfmlError
-from confml.measures.metrics import Metric
-from confml.measures.prediction import Prediction
-from confml.methods.base import Method, class_codes
-from confml.methods.conformal.parts import (
+from confml.data.folds import (
     calibration_groups,
     calibration_rows,
     calibration_rows_by_class,
     fold_numbers,
     random_folds,
 )
+from confml.errors import ConfmlError
+from confml.measures.metrics import Metric
+from confml.measures.prediction import Prediction
+from confml.methods.base import Method, class_codes
 from confml.methods.conformal.selection import Prepared, choose, prepare
 from confml.methods.conformal.settings import constructor_parameters, parameter_name
 from confml.methods.details import FitDetails
