@@ -70,7 +70,7 @@ PARTNERS = {
 @click.option(
     "--soft-labels", metavar="COLUMNS",
     help="Columns of a table file with the probability of each class, or with the number of annotators for "
-    "each class; comma-separated. They are no features.",
+    "each class; comma-separated. They are not used as features.",
 )  # fmt: skip
 @click.option(
     "--noise", metavar="RATES",

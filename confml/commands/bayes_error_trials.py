@@ -20,20 +20,28 @@ from confml.commands.options import (
 
 @click.command("bayes-error-trials")
 @click.option(
-    "--priors", default="0.5,0.33,0.15", show_default=True, metavar="NUMBERS", help="Of one of the classes."
+    "--priors",
+    default="0.5,0.33,0.15",
+    show_default=True,
+    metavar="NUMBERS",
+    help="Prior probabilities of one of the two classes.",
 )
 @click.option(
     "--separations", default="0:5:0.5", show_default=True, metavar="NUMBERS",
     help="Distances between the means in standard deviations, as 0,1,2 or from:to:step.",
 )  # fmt: skip
 @click.option(
-    "--trees", default="3", show_default=True, metavar="NUMBERS", help="Orthogonal trees; several as 1,2,3."
+    "--trees", default="3", show_default=True, metavar="NUMBERS", help="Numbers of orthogonal trees."
 )
 @click.option(
     "--trials", type=click.IntRange(2), default=200, show_default=True, help="Data sets drawn at each point."
 )
-@click.option("--rows", type=click.IntRange(4), default=1000, show_default=True, help="Of both classes.")
-@click.option("--attributes", type=click.IntRange(1), default=2, show_default=True, help="Of each row.")
+@click.option(
+    "--rows", type=click.IntRange(4), default=1000, show_default=True, help="Rows of each data set."
+)
+@click.option(
+    "--attributes", type=click.IntRange(1), default=2, show_default=True, help="Number of features."
+)
 @seed_option
 @jobs_option
 @click.option(

@@ -44,8 +44,8 @@ class SelectAttributes(Step):
     metrics: ClassVar[Mapping[str, Metric]] = {
         "removed_attributes": Metric("number of features that the step removed", None),
         "kept_attributes": Metric("number of features that the step kept", None),
-        "score_before": Metric("share of withheld examples classified right with all features", "higher"),
-        "score_after": Metric("share of withheld examples classified right with the features kept", "higher"),
+        "score_before": Metric("cross-validated accuracy with all features", "higher"),
+        "score_after": Metric("cross-validated accuracy with the features kept", "higher"),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "method": MethodName("the method whose accuracy is measured, with its default parameters"),
