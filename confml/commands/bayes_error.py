@@ -17,6 +17,7 @@ from confml.commands.options import (
     parameters,
     quiet_option,
     say,
+    seed_option,
     table_options,
 )
 from confml.steps import SCALINGS
@@ -69,7 +70,7 @@ PARTNERS = {
 @click.option(
     "--soft-labels", metavar="COLUMNS",
     help="Columns of a table file with the probability of each class, or with the number of annotators for "
-    "each class; comma-separated. They are no features.",
+    "each class; comma-separated. They are not used as features.",
 )  # fmt: skip
 @click.option(
     "--noise", metavar="RATES",
@@ -127,7 +128,7 @@ PARTNERS = {
     "--test-size", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.3, show_default=True,
     help="Test share for METHOD, if the data set has no test part.",
 )  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
+@seed_option
 @click.option("--all", "every", is_flag=True, help="Print every row of long tables.")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
