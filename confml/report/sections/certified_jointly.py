@@ -197,7 +197,7 @@ def _joint_splits(key, candidates: Sequence[Candidate], half, rest, costs) -> It
             paths = [paths_of(one, half, rest, risk, delta) for one in candidates]
             yield _chosen(key, scope, risk, candidates, paths, choose, half, rest, delta)
         yield from _by_predicted_class(key, candidates, half, rest, risk)
-    table = _cost_table(costs, candidates[0].classes) if costs else None
+    table = CostTable.of_config(costs, candidates[0].classes) if costs else None
     if table is not None:
         for share in COST_SHARES:
             if table.scaled(share * table.abstain) > 0.0:  # else no expected cost is below it
@@ -308,20 +308,6 @@ def _by_predicted_class(key, candidates: Sequence[Candidate], half, rest, risk) 
 
 
 # ---- costs
-
-
-def _cost_table(costs, classes: np.ndarray) -> CostTable | None:
-    """Return the costs of the config for the classes of a data set; None if they do not fit these."""
-    matrix, abstain = costs.get("matrix"), costs.get("abstain")
-    names = [str(label) for label in classes.tolist()]
-    rows = {
-        str(true): {str(name): cost for name, cost in row.items()} for true, row in (matrix or {}).items()
-    }
-    known = all(name in rows.get(true, ()) for true in names for name in names if name != true)
-    if not known or isinstance(abstain, bool) or not isinstance(abstain, int | float):
-        return None
-    table = np.array([[rows[true].get(name, 0.0) for name in names] for true in names], dtype=np.float64)
-    return CostTable(table, float(abstain)) if abstain > table.min() >= 0.0 else None
 
 
 def _certified_cost(
