@@ -241,7 +241,7 @@ def test_late_labels_from_a_config_to_its_files(tmp_path, label_order):
     assert len(alarms) >= 2
     for alarm in alarms:
         assert 300 < int(alarm["step"]) <= 490 and int(alarm["predicted"]) > int(alarm["step"]) + 10
-        assert f"its label arrived when {int(alarm['predicted'])} rows had been predicted" in alarm["meaning"]
+        assert f"in the order of learning ({int(alarm['predicted'])} rows predicted by" in alarm["meaning"]
     assert "labels 10 to 40 rows later" in (out / "figures" / "index.md").read_text()
 
 

@@ -152,7 +152,7 @@ def alarm_words(alarm: Alarm, run: int, predicted: int | None = None) -> str:
     """Return the meaning of an alarm. predicted: number of rows predicted when it was raised."""
     late = ""
     if predicted is not None and predicted > alarm.row:
-        late = f" (its label arrived when {predicted:,} rows had been predicted)"
+        late = f" in the order of learning ({predicted:,} rows predicted by then)"
     return (
         f"alarm after row {alarm.row:,}{late}, of which there is one in {run:,} rows on average without a"
         f" change; the change is put after row {alarm.change_after:,}: check how these rows were collected,"
