@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -134,3 +135,31 @@ def test_the_expected_cost_is_at_most_the_limit():
         t = risk_controlled_threshold(confidence, cost, np.arange(0, 1, 0.05), 0.2, 4.0)
         loss.append(0.0 if t is None else 0.5 * (1 - t) ** 2)
     assert 0.1 < np.mean(loss) <= 0.2 + 4 * np.std(loss) / np.sqrt(4000)
+
+
+def test_data_with_groups_have_no_guarantee(tmp_path):
+    """The rows of a group are alike, so the counts of a calibration half are not binomial."""
+    classes = np.array(["a", "b"])
+
+    def predict(cell):
+        rng = np.random.default_rng(5)
+        p = rng.uniform(0.5, 1, 300)
+        truth = classes[(rng.random(300) > p).astype(int)]
+        return result_of(
+            cell, {"reject": Prediction(classes, np.stack([p, 1 - p], axis=1), "probability")}, truth
+        )
+
+    info = {name: DatasetInfo(name, 300, 2, 2) for name in ("grouped", "plain")}
+    columns = (("grouped", "site"), ("plain", None))
+    specs = [SimpleNamespace(name=name, csv=None, groups=column) for name, column in columns]
+    config = make_config([entry("knn")], costs=COSTS, datasets=specs)
+    write_report(make_run(config, predict, info, ["r0"]), tmp_path)
+    for name in ("risk-control.csv", "certified-jointly.csv"):
+        with (tmp_path / name).open(newline="") as file:
+            for row in csv.DictReader(file):
+                assert row["guarantee"].startswith("None: the rows of a group") == (
+                    row["dataset"] == "grouped"
+                )
+    notes = (tmp_path / "notes.txt").read_text()
+    assert "grouped: the thresholds of certified.csv" in notes and "(groups: site)" in notes
+    assert "plain: the thresholds" not in notes

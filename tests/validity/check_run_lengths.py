@@ -14,6 +14,7 @@ from confml.measures.monitoring import (
 )
 
 ALARMS = {"cusum": cusum_alarms, "shiryaev-roberts": shiryaev_roberts_alarms}
+AFTER = 1000  # rows after a change
 CUT = 50  # runs are cut at this many times the threshold, which can only lower the mean
 
 
@@ -41,13 +42,29 @@ def run_claims(setting):
 
 def delay(rng, bettor, change, power):
     """Rows from a change to uniform numbers to this power until an alarm, or until the martingale is 100."""
-    p = np.append(rng.random(change), rng.random(3000) ** power)
-    found = []
-    for alarms, threshold in ((cusum_alarms, 20), (shiryaev_roberts_alarms, 10_000)):
-        rows = (alarm.row for alarm in alarms(p, threshold, BETTORS[bettor]))
-        found.append(next((row for row in rows if row > change), len(p)) - change)
-    reached = np.flatnonzero(log_martingale(p, BETTORS[bettor])[change:] >= np.log(100))
-    return [*found, int(reached[0]) + 1 if len(reached) else len(p) - change]
+    p = np.append(rng.random(change), rng.random(AFTER) ** power)
+    return [_rows_after(p, change, rows_of, bettor) for rows_of in (_cusum, _shiryaev_roberts, _reached)]
+
+
+def _cusum(p, bettor):
+    return [alarm.row for alarm in cusum_alarms(p, 20, BETTORS[bettor])]
+
+
+def _shiryaev_roberts(p, bettor):
+    return [alarm.row for alarm in shiryaev_roberts_alarms(p, 10_000, BETTORS[bettor])]
+
+
+def _reached(p, bettor):
+    return (np.flatnonzero(log_martingale(p, BETTORS[bettor]) >= np.log(100)) + 1).tolist()
+
+
+def _rows_after(p, change, rows_of, bettor):
+    """Rows from the change to the first of the rows after it; `AFTER` if there is none."""
+    for rows in (100, AFTER):
+        found = [row for row in rows_of(p[: change + rows], bettor) if row > change]
+        if found:
+            return found[0] - change
+    return AFTER
 
 
 def delay_claims(setting):
@@ -65,7 +82,7 @@ def _settings():
 ENTRIES = (
     Entry("run-length", "monitoring.csv, mean_run without a change",
           "without a change the mean number of rows to an alarm at threshold c is at least c",
-          list(_settings()), run_claims, run_length, fraction=0.2),
+          list(_settings()), run_claims, run_length, fraction=0.1),
     Entry("run-length-long", "monitoring.csv, mean_run without a change",
           "without a change the mean number of rows to an alarm at threshold c is at least c",
           [{"statistic": "cusum", "bettor": "simple-jumper", "threshold": 20},

@@ -16,7 +16,7 @@ from confml.measures.certified import minimum_accepted, threshold_grid
 from confml.measures.certified_paths import CostTable, Path, certify_paths, least_loss, most_accepting
 from confml.report.calibration_parts import case_of
 from confml.report.sections.base import Item, Note, Section, Table
-from confml.report.sections.certified import DELTA, RISKS, halves
+from confml.report.sections.certified import DELTA, RISKS, group_columns, halves, no_guarantee
 from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ class CertifiedJointly(Section):
     sample, so this does not refute the certificate). needed: number of accepted calibration rows without an
     error that the first certificate of a path needs. guarantee: the guarantee in one sentence, for rows
     drawn independently of the distribution of the test part. Not for ``protocol: online``, where each row
-    is predicted by another classifier.
+    is predicted by another classifier. For a data set with ``groups`` there is no guarantee, because the
+    rows of a group are not independent.
     """
 
     name = "certified-jointly"
@@ -176,7 +177,10 @@ class CertifiedJointly(Section):
         rows: dict[tuple, list[JointSplit]] = {}
         for one in found:
             rows.setdefault((one.dataset, one.scope, one.limit), []).append(one)
-        yield Table("certified-jointly.csv", HEADER, [_over_splits(key, own) for key, own in rows.items()])
+        table = [_over_splits(key, own) for key, own in rows.items()]
+        groups = group_columns(self.results)
+        table = [(*row[:-1], no_guarantee(groups[row[0]])) if row[0] in groups else row for row in table]
+        yield Table("certified-jointly.csv", HEADER, table)
         header = ["class" if field == "label" else field for field in JointSplit._fields]
         yield Table("certified-jointly-splits.csv", header, found)
         if costs and not any(one.scope == COST for one in found):

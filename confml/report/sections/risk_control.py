@@ -12,7 +12,7 @@ from confml.measures.certified_paths import CostTable
 from confml.measures.risk_control import risk_controlled_threshold
 from confml.report.calibration_parts import case_of
 from confml.report.sections.base import Item, Section, Table
-from confml.report.sections.certified import RISKS, halves
+from confml.report.sections.certified import RISKS, group_columns, halves, no_guarantee
 from confml.report.sections.certified_jointly import COST_SHARES
 from confml.report.summaries import mean_and_sd
 
@@ -113,6 +113,7 @@ class RiskControl(Section):
 
     def items(self) -> Iterator[Item]:
         rows = []
+        groups = group_columns(self.results)
         for key, own in self._found.items():
             kept = [one.threshold for one in own if one.threshold is not None]
             names = ("accepted", "observed", "wrong", "error", "cost")
@@ -120,6 +121,8 @@ class RiskControl(Section):
             threshold = float(np.mean(kept)) if kept else float("nan")
             size = min(one.rows for one in own)
             guarantee = GUARANTEES[key[-2]].format(limit=key[-1])
+            if key[0] in groups:
+                guarantee = no_guarantee(groups[key[0]])
             rows.append((*key, len(own), len(kept), threshold, *means, size, guarantee))
         if rows:
             yield Table("risk-control.csv", HEADER, rows)
