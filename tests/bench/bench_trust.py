@@ -15,7 +15,7 @@ from confml.methods.conformal.scores import counts_against
 
 CALIBRATION, TEST, CLASSES = 5_000, 5_000, 26
 STEPS = 5_000
-DRAWS, JOINT_DRAWS = 10_000, 1_000  # of calibration parts
+DRAWS, JOINT_DRAWS = 2_000, 200  # of calibration parts
 RISK, DELTA = 0.05, 0.05
 
 
