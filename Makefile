@@ -335,7 +335,8 @@ figure-classical-more: $(VENV)/installed  ## chapter 4: sizes of the training se
 
 # ---- documentation and release
 
-# The site, in build/site: open build/site/index.html. It shows the figures of `make gallery` if they have been drawn.
+# The site, in build/site: open build/site/index.html. `make gallery docs` draws all figures of its gallery first; without
+# them the gallery has the figures of results/reference.
 .PHONY: docs docs-outputs
 docs: $(VENV)/installed-docs  ## build the documentation in build/site
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --quiet --strict -f docs/mkdocs.yml
