@@ -19,6 +19,7 @@ from confml.commands.options import (
     out_option,
     quiet_option,
     say,
+    say_unless,
     set_option,
 )
 from confml.commands.plan import show_plan
@@ -130,7 +131,7 @@ def run(
                 fail_fast=fail_fast,
                 force=force,
                 progress=progress_for(quiet, verbose),
-                say=(lambda text: None) if quiet else say,
+                say=say_unless(quiet),
                 meanwhile=functools.partial(import_report, settings),
             )
             from confml.report import open_run, print_json, print_run, update_report

@@ -6,15 +6,17 @@ import math
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from confml.measures import Case
+from confml.measures.certified_paths import CostTable
 from confml.measures.risk_control import risk_controlled_threshold, risk_controlled_thresholds
 from confml.report.calibration_parts import case_of
 from confml.report.sections.base import Item, Section, Table
-from confml.report.sections.certified import RISKS, equal_sizes, halves
+from confml.report.sections.certified import RISKS, equal_sizes, group_columns, halves, no_guarantee
+from confml.report.sections.certified_jointly import COST_SHARES
 from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:
@@ -23,57 +25,85 @@ if TYPE_CHECKING:
     from confml.runner.results import CellResult
 
 HEADER = (
-    *("dataset", "method", "params", "view", "expected", "splits", "found", "threshold", "accepted"),
-    *("accepted_and_wrong", "error_of_accepted", "calibration_rows", "guarantee"),
+    *("dataset", "method", "params", "view", "loss", "expected", "splits", "found", "threshold", "accepted"),
+    *("observed", "accepted_and_wrong", "error_of_accepted", "mean_cost", "calibration_rows", "guarantee"),
 )
-GUARANTEE = (
-    "On average over calibration halves, a new row is accepted and wrong with probability at most {limit:g}; "
-    "this is not a bound on the error rate of accepted rows."
-)
+ERROR, COST = "error", "cost"
+GUARANTEES = {
+    ERROR: "On average over calibration halves, a new row is accepted and wrong with probability at most"
+    " {limit:g}; this is not a bound on the error rate of accepted rows.",
+    COST: "On average over calibration halves, accepted predictions cost at most {limit:g} per new row, where"
+    " a row that is not accepted counts as 0; the price of abstaining comes on top (mean_cost has both).",
+}
 
 
 class _Splits:
     """Numbers of the splits of one view at one limit; threshold: only of splits that have one."""
 
     def __init__(self) -> None:
-        self.threshold, self.accepted, self.wrong, self.error = (array("d") for _ in range(4))
+        self.threshold, self.accepted, self.observed, self.wrong, self.error, self.cost = (
+            array("d") for _ in range(6)
+        )
         self.rows = math.inf
 
-    def add(self, result: CellResult, case: Case, threshold: float | None) -> None:
-        half, rest = halves(result)
-        accepted = errors = 0
+    def add(self, loss: _Loss, case: Case, half: np.ndarray, rest: np.ndarray, threshold: float | None):
+        """Add a split. half, rest: positions of the calibration half and of the other half."""
+        taken = np.zeros(len(rest), dtype=bool)
         if threshold is not None:
             self.threshold.append(threshold)
             taken = case.certainty[rest] >= threshold
-            accepted, errors = int(taken.sum()), int((taken & ~case.correct[rest]).sum())
+        accepted, errors = int(taken.sum()), int((taken & ~case.correct[rest]).sum())
         self.accepted.append(accepted / len(rest))
+        self.observed.append(float((taken * loss.of_rows[rest]).mean()))
         self.wrong.append(errors / len(rest))
         self.error.append(errors / accepted if accepted else math.nan)
+        cost = math.nan
+        if loss.cost is not None:
+            cost = float(np.where(taken, loss.cost[rest], loss.abstain).mean())
+        self.cost.append(cost)
         self.rows = min(self.rows, len(half))
 
     def row(self) -> tuple:
         """Return the numbers from ``splits`` to ``calibration_rows``."""
-        means = (mean_and_sd(own)[0] for own in (self.accepted, self.wrong, self.error))
+        columns = self.accepted, self.observed, self.wrong, self.error, self.cost
+        means = (mean_and_sd(own)[0] for own in columns)
         threshold = float(np.mean(self.threshold)) if self.threshold else math.nan
         return len(self.accepted), len(self.threshold), threshold, *means, int(self.rows)
 
 
-class RiskControl(Section):
-    """``risk-control.csv``: thresholds by conformal risk control, one row per view and limit.
+class _Loss(NamedTuple):
+    """Losses (n,) of accepted rows, at most ``bound``. cost: (n,) cost of accepted rows, if it is one."""
 
-    The halves of each test part are those of ``certified.csv``. ``expected``: the largest probability that a
-    new row is accepted and wrong, on average over calibration halves. The threshold is the smallest one for
-    which the calibration half has ``(errors of accepted rows + 1) / (rows + 1) <= expected``; nothing is
-    accepted without one. ``found``: number of splits with a threshold; ``threshold``: its mean. ``accepted``,
-    ``accepted_and_wrong``: mean shares of the other half; ``error_of_accepted``: errors among its accepted
-    rows, for which there is no guarantee. A threshold of ``certified.csv`` is stricter: its bound holds for
-    the accepted rows, with a stated probability over calibration halves. Not for ``protocol: online``.
+    kind: str
+    limit: float
+    of_rows: np.ndarray
+    bound: float = 1.0
+    cost: np.ndarray | None = None
+    abstain: float = 0.0
+
+
+class RiskControl(Section):
+    """``risk-control.csv``: thresholds by conformal risk control, one row per view, loss and limit.
+
+    The halves of each test part are those of ``certified.csv``. loss ``error``: 1 for a row that is accepted
+    and wrong, else 0. loss ``cost``, with ``costs`` in the config: the cost of an accepted prediction, else
+    0; the limits are 75, 50 and 25 % of the price of abstaining. The price itself cannot be a part of this
+    loss, which must not increase with the threshold; ``certified-jointly.csv`` bounds the sum of both.
+
+    ``expected``: the largest expected loss of a new row, on average over calibration halves. The threshold is
+    the smallest one for which the calibration half has ``(sum of losses + largest loss) / (rows + 1) <=
+    expected``; nothing is accepted without one. ``found``: number of splits with a threshold; ``threshold``:
+    its mean. Of the other half: ``accepted``, mean share; ``observed``, mean loss; ``accepted_and_wrong``,
+    mean share; ``error_of_accepted``, errors among accepted rows, for which there is no guarantee;
+    ``mean_cost``, mean cost per row with the price of abstaining. A threshold of ``certified.csv`` is
+    stricter: its bound holds for the accepted rows, with a stated probability over calibration halves. Not
+    for ``protocol: online``.
     """
 
     name = "risk-control"
     place = 97
     needs = "thresholds in the config"
-    files = {"risk-control.csv": "thresholds whose expected number of accepted errors is bounded"}
+    files = {"risk-control.csv": "thresholds whose expected loss (accepted errors, or their cost) is bounded"}
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
@@ -93,7 +123,7 @@ class RiskControl(Section):
                 given = certainty[rows, half], wrong[rows, half], certainty[rows, rest]
                 thresholds = [risk_controlled_thresholds(*given, limit) for limit in RISKS]
                 for (_, case), *found in zip(own, *thresholds, strict=True):
-                    case.kept["controlled"] = found
+                    case.kept["controlled"] = dict(zip(RISKS, found, strict=True))
 
     def add(self, result: CellResult) -> Iterator[Item]:
         cell = result.cell
@@ -101,21 +131,39 @@ class RiskControl(Section):
             case = case_of(result, prediction)
             if len(prediction) < 2 or np.isnan(case.certainty).any() or "learnt" in prediction.extra:
                 continue
-            thresholds = case.kept.pop("controlled", None) or _thresholds(result, case)
-            for limit, threshold in zip(RISKS, thresholds, strict=True):
-                key = cell.dataset, cell.method, cell.variant, view, limit
-                self._found.setdefault(key, _Splits()).add(result, case, threshold)
+            half, rest = halves(result)
+            known = case.kept.pop("controlled", {})  # of the errors, computed for several cells together
+            for loss in self._losses(case):
+                if loss.kind == ERROR and loss.limit in known:
+                    threshold = known[loss.limit]
+                else:
+                    of_half, others = (case.certainty[half], loss.of_rows[half]), case.certainty[rest]
+                    threshold = risk_controlled_threshold(*of_half, others, loss.limit, loss.bound)
+                key = cell.dataset, cell.method, cell.variant, view, loss.kind, loss.limit
+                self._found.setdefault(key, _Splits()).add(loss, case, half, rest, threshold)
         yield from ()
 
+    def _losses(self, case: Case) -> Iterator[_Loss]:
+        wrong = (~case.correct).astype(np.float64)
+        yield from (_Loss(ERROR, limit, wrong) for limit in RISKS)
+        costs = getattr(self.results.config, "costs", None)
+        table = CostTable.of_config(costs, case.prediction.classes) if costs else None
+        if table is not None:
+            cost, largest = (
+                table.of_rows(case.true_columns, case.predicted_columns),
+                float(np.max(table.matrix)),
+            )
+            bounded = np.minimum(cost, largest)
+            for share in COST_SHARES:
+                yield _Loss(COST, share * table.abstain, bounded, largest, cost, table.abstain)
+
     def items(self) -> Iterator[Item]:
-        rows = [(*key, *own.row(), GUARANTEE.format(limit=key[-1])) for key, own in self._found.items()]
+        rows = []
+        groups = group_columns(self.results)
+        for key, own in self._found.items():
+            guarantee = GUARANTEES[key[-2]].format(limit=key[-1])
+            if key[0] in groups:
+                guarantee = no_guarantee(groups[key[0]])
+            rows.append((*key, *own.row(), guarantee))
         if rows:
             yield Table("risk-control.csv", HEADER, rows)
-
-
-def _thresholds(result: CellResult, case: Case) -> list[float | None]:
-    """Return the threshold of a cell for each of `RISKS`."""
-    (half, rest), certainty, wrong = halves(result), case.certainty, ~case.correct
-    return [
-        risk_controlled_threshold(certainty[half], wrong[half], certainty[rest], limit) for limit in RISKS
-    ]
