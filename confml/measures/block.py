@@ -197,7 +197,8 @@ class Block:
 
     def _fill_labels(self) -> None:
         """Labels, coverage of classes, and confusion matrices."""
-        classes, used = self.whole.prediction.classes, self.class_counts > 0
+        classes = self.whole.prediction.classes
+        used: np.ndarray = self.class_counts > 0
         codes = self.parts((np.cumsum(used, axis=1) - 1)[self.of_case, self.whole.true_columns])
         all_used = used.all(axis=1).tolist()
         for number, case in enumerate(self.cases):

@@ -119,11 +119,11 @@ def certify_all(
     passed = np.where(failing.any(axis=1), failing.argmax(axis=1), p.shape[1])
     at = np.arange(len(p)), np.maximum(passed - 1, 0)
     least = minimum_accepted(risk, delta)
-    columns = (thresholds[at], passed > 0, accepted[at], errors[at], p[at])
-    return [
-        OperatingPoint(threshold if found else None, risk, delta, k, e, p_value, least)
-        for threshold, found, k, e, p_value in zip(*(one.tolist() for one in columns), strict=True)
-    ]
+    columns: list[np.ndarray] = [thresholds[at], passed > 0, accepted[at], errors[at], p[at]]
+    points = []
+    for threshold, found, k, e, p_value in zip(*(one.tolist() for one in columns), strict=True):
+        points.append(OperatingPoint(threshold if found else None, risk, delta, k, e, p_value, least))
+    return points
 
 
 def threshold_grids(

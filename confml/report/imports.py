@@ -16,8 +16,10 @@ MODULES = (
     "confml.report.write",
     "confml.report.stored",
 )
-FIGURES = ("matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg")
-FIGURES += ("matplotlib.backends.backend_pdf", "fontTools.subset")
+FIGURES = (
+    *("matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"),
+    *("matplotlib.backends.backend_pdf", "fontTools.subset"),
+)
 
 
 def import_report(config: Config) -> None:

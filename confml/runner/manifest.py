@@ -200,7 +200,7 @@ def _check_manifest(manifest: Any) -> None:
         _expect(all(isinstance(text, str) for text in warning.values()), place, "texts", warning)
     names = [info["name"] for info in manifest["datasets"]]
     _expect(len(set(names)) == len(names), "datasets", "of different names", names)
-    keys = set()
+    keys: set[str] = set()
     known = set(names)
     for number, cell in enumerate(manifest["cells"]):
         if not _is_cell(cell) or cell["key"] in keys or cell["dataset"] not in known:

@@ -114,7 +114,7 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
     protocol = config.protocol
     check_file_names(config)
     problems: dict[str, ConfigError] = {}
-    jobs = []
+    jobs: list[Job] = []
     smallest: dict[str, dict[Any, int]] = {}
     for data in datasets.values():
         try:

@@ -162,10 +162,8 @@ class Material:
                 own.setdefault(None if place is None else row[place], []).append(row)
             self._indexed[path] = own
         by_dataset = self._indexed[path]
-        found = (row for rows in by_dataset.values() for row in rows)
-        if dataset is not None:
-            found = iter(by_dataset.get(dataset, []))
-        return [dict(zip(table.header, row, strict=True)) for row in found]
+        parts = by_dataset.values() if dataset is None else [by_dataset.get(dataset, [])]
+        return [dict(zip(table.header, row, strict=True)) for rows in parts for row in rows]
 
     def finish_variant(self) -> None:
         """Replace the rows behind the p-values of the last variant by their numbers."""

@@ -44,7 +44,8 @@ def numbers_of(block: Block, levels: np.ndarray) -> list[ViewNumbers]:
     """Return the numbers of each case of a block at levels (m,)."""
     cases, m, whole = len(block), len(levels), block.whole
     prediction, n = whole.prediction, block.sizes[:, None]
-    errors = sizes = bins = [None] * cases
+    errors: list = [None] * cases
+    sizes, bins = list(errors), list(errors)
     if prediction.has_regions:
         counts, columns = level_counts(prediction, levels), whole.true_columns
         of_truth = np.where(columns >= 0, counts[np.arange(len(counts)), columns], 0)

@@ -46,7 +46,9 @@ class _Splits:
         )
         self.rows = math.inf
 
-    def add(self, loss: _Loss, case: Case, half: np.ndarray, rest: np.ndarray, threshold: float | None):
+    def add(
+        self, loss: _Loss, case: Case, half: np.ndarray, rest: np.ndarray, threshold: float | None
+    ) -> None:
         """Add a split. half, rest: positions of the calibration half and of the other half."""
         taken = np.zeros(len(rest), dtype=bool)
         if threshold is not None:
