@@ -113,11 +113,11 @@ def certify_all(
     """
     thresholds = threshold_grids(others, confidence.shape[1], risk, delta)
     accepted, errors = counts_at(confidence, correct, thresholds)
-    p = _binomial(errors.ravel(), accepted.ravel(), risk).reshape(errors.shape)
+    p: np.ndarray = _binomial(errors.ravel(), accepted.ravel(), risk).reshape(errors.shape)
     failing = p > delta
     # Equal thresholds of a grid have equal counts, so any of them is the point.
     passed = np.where(failing.any(axis=1), failing.argmax(axis=1), p.shape[1])
-    at = np.arange(len(p)), np.maximum(passed - 1, 0)
+    at = (np.arange(len(p)), np.maximum(passed - 1, 0))
     least = minimum_accepted(risk, delta)
     columns: list[np.ndarray] = [thresholds[at], passed > 0, accepted[at], errors[at], p[at]]
     points = []
