@@ -27,6 +27,7 @@ from confml.measures import (
     venn,
 )
 from confml.measures._case import Case, Context, Measure, Row
+from confml.measures.block import Block
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 
@@ -64,6 +65,21 @@ def rows_of(case: Case) -> list[Row]:
     return [row for measure in MEASURES for row in measure.compute(case)]
 
 
+def metrics_of(block: Block) -> tuple[list[tuple[str, float | None]], np.ndarray] | None:
+    """Return metric and level of each number, and the numbers (s, m), as `rows_of` does.
+
+    None if a measure has no numbers of blocks, or other names for different cases.
+    """
+    names, columns = [], []
+    for measure in MEASURES:
+        if measure.compute_block is None:
+            return None
+        for column in measure.compute_block(block):
+            names.append((column.metric, column.level))
+            columns.append(column.values)
+    return names, np.stack(columns, axis=1)
+
+
 __all__ = [
     "MEASURES",
     "Case",
@@ -74,5 +90,6 @@ __all__ = [
     "Row",
     "evaluate",
     "known_metrics",
+    "metrics_of",
     "rows_of",
 ]

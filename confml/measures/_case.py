@@ -13,7 +13,8 @@ from confml.measures.prediction import Prediction, accepted
 from confml.measures.rejection import RejectionCurve, rejection_curve
 
 if TYPE_CHECKING:
-    from confml.measures.block import Block, Column
+    from confml.measures.block import Block
+    from confml.measures.columns import Column
 
 
 class Row(NamedTuple):

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confml.measures._case import Case
+from confml.measures.columns import sums_of
 from confml.measures.confusion import Confusion
 from confml.measures.coverage_band import counted_examples
 from confml.measures.prediction import Prediction
@@ -23,14 +24,6 @@ from confml.measures.validity import has_counts, required_smoothed_p_values, tau
 
 MOST_ROWS = 10_000
 """Largest number of rows of a case in a block: products of the counts of more rows could overflow."""
-
-
-class Column(NamedTuple):
-    """One metric of every case (s,) of a block, as `Row` has it of one case."""
-
-    metric: str
-    level: float | None
-    values: np.ndarray
 
 
 class Ranked(NamedTuple):
@@ -242,22 +235,6 @@ class Block:
             )
 
 
-def sums_of(values: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the sums of ``values[start:end]``, each as `numpy.sum` computes it, in its order."""
-    lengths = ends - starts
-    found = np.zeros(len(starts))
-    for length in np.unique(lengths).tolist():
-        rows = np.flatnonzero(lengths == length)
-        found[rows] = values[starts[rows][:, None] + np.arange(length)].sum(axis=1)
-    return found
-
-
-def fractions(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """Return part / whole of numbers (s,), NaN for 0 / 0."""
-    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
-    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole != 0)
-
-
 def blocks_of(
     cases: Iterable[Case], levels: Sequence[float] = (), thresholds: Sequence[float] = ()
 ) -> list[Block]:
@@ -294,20 +271,3 @@ def _usable(block: Block) -> Block | None:
     usable = block.totals(bad) == 0
     kept = [case for case, good in zip(block.cases, usable.tolist(), strict=True) if good]
     return Block(kept, block.levels, block.thresholds) if len(kept) > 1 else None
-
-
-def metrics_of(block: Block) -> tuple[list[tuple[str, float | None]], np.ndarray] | None:
-    """Return metric and level of each number, and the numbers (s, m), as `confml.measures.rows_of` does.
-
-    None if a measure has no numbers of blocks, or other names for different cases.
-    """
-    from confml.measures import MEASURES
-
-    names, columns = [], []
-    for measure in MEASURES:
-        if measure.compute_block is None:
-            return None
-        for column in measure.compute_block(block):
-            names.append((column.metric, column.level))
-            columns.append(column.values)
-    return names, np.stack(columns, axis=1)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
+from confml.measures.columns import Column, sums_of
 from confml.measures.metrics import LOWER, Metric
 
 if TYPE_CHECKING:
-    from confml.measures.block import Block, Column, Ranked
+    from confml.measures.block import Block, Ranked
 
 SHARES = ("probability", "posterior", "vote", "envelope")
 """Kinds whose scores sum to 1; the scores of a posterior are its means, votes and envelopes are shares."""
@@ -77,8 +78,6 @@ def _compute(case: Case) -> Iterator[Row]:
 
 
 def _compute_block(block: Block) -> Iterator[Column]:
-    from confml.measures.block import Column, sums_of
-
     if block.whole.prediction.kind not in SHARES:
         return
     p, columns = block.whole.prediction.scores, block.whole.true_columns
@@ -122,8 +121,6 @@ class _BlockBins(NamedTuple):
         return self._means(counts * ((values - outcomes) ** 2 - np.where(counts > 1, variance, 0.0)))
 
     def _means(self, terms: np.ndarray) -> np.ndarray:
-        from confml.measures.block import sums_of
-
         return sums_of(terms, self.starts, self.ends) / self.sizes
 
 

@@ -11,12 +11,13 @@ import numpy as np
 
 from confml.measures._case import Case, Measure, Row
 from confml.measures.calibration import bin_starts
+from confml.measures.columns import Column
 from confml.measures.coverage_band import counted_examples, covered_probabilities
 from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
 from confml.measures.validity import class_coverage
 
 if TYPE_CHECKING:
-    from confml.measures.block import Block, Column
+    from confml.measures.block import Block
 
 CONFIDENCE = 0.95
 NUMERIC_BINS = 5
@@ -163,8 +164,6 @@ def _compute(case: Case) -> Iterator[Row]:
 
 
 def _compute_block(block: Block) -> Iterator[Column]:
-    from confml.measures.block import Column
-
     if not block.whole.prediction.has_regions:
         return
     is_p = block.whole.prediction.kind == "p-value"

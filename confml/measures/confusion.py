@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
+from confml.measures.columns import Column
 from confml.measures.metrics import HIGHER, Metric
 
 if TYPE_CHECKING:
-    from confml.measures.block import Block, Column
+    from confml.measures.block import Block
 
 _SOURCE = "Sokolova and Lapalme 2009"
 
@@ -98,8 +99,6 @@ def _compute(case: Case) -> Iterator[Row]:
 
 
 def _compute_block(block: Block) -> Iterator[Column]:
-    from confml.measures.block import Column
-
     for name in ("precision", "recall", "f1"):
         yield Column(f"{name}_macro", None, _macro_means(block, name))
     yield Column("f1_micro", None, block.shares(block.whole.correct))

@@ -9,10 +9,11 @@ import numpy as np
 
 from confml.measures._case import Case, Measure, Row
 from confml.measures.calibration import SHARES, share_rows
+from confml.measures.columns import Column, sums_of
 from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
 
 if TYPE_CHECKING:
-    from confml.measures.block import Block, Column
+    from confml.measures.block import Block
 
 
 class IsotonicFit(NamedTuple):
@@ -72,8 +73,6 @@ def _compute(case: Case) -> Iterator[Row]:
 
 
 def _compute_block(block: Block) -> Iterator[Column]:
-    from confml.measures.block import Column
-
     if block.whole.prediction.kind not in SHARES:
         return
     p = block.whole.prediction.scores
@@ -89,8 +88,6 @@ def _compute_block(block: Block) -> Iterator[Column]:
 
 def _block_parts(block: Block, column: int) -> np.ndarray:
     """Return (3, s) the `Decomposition` of the probabilities of one class of each case."""
-    from confml.measures.block import sums_of
-
     ranked, n = block.ranked_score(column), block.sizes
     counts, values = ranked.end - ranked.first, ranked.values[ranked.first]
     happened = ranked.sums(block.whole.true_columns == column).astype(np.float64)

@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row, fraction
+from confml.measures.columns import Column
 from confml.measures.metrics import LOWER, Metric
 
 if TYPE_CHECKING:
-    from confml.measures.block import Block, Column
+    from confml.measures.block import Block
 
 
 def p_value_criteria(case: Case) -> dict[str, float]:
@@ -82,8 +83,6 @@ def _compute(case: Case) -> Iterator[Row]:
 
 
 def _compute_block(block: Block) -> Iterator[Column]:
-    from confml.measures.block import Column
-
     if block.whole.prediction.kind != "p-value":
         return
     for metric, values in _criteria_of_rows(block.whole).items():

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
+from confml.measures.columns import Column
 from confml.measures.confusion import Confusion
 from confml.measures.metrics import HIGHER, LOWER, Metric
 
 if TYPE_CHECKING:
-    from confml.measures.block import Block, Column
+    from confml.measures.block import Block
 
 _SOURCE = "Sokolova and Lapalme 2009"
 
@@ -54,8 +55,6 @@ def _compute(case: Case) -> Iterator[Row]:
 
 
 def _compute_block(block: Block) -> Iterator[Column]:
-    from confml.measures.block import Column
-
     yield Column("error", None, block.shares(~block.whole.correct))
     yield Column("accuracy", None, block.shares(block.whole.correct))
     yield Column("ari", None, _rand_indices(block))

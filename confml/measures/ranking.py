@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
+from confml.measures.columns import Column
 from confml.measures.metrics import HIGHER, Metric
 
 if TYPE_CHECKING:
-    from confml.measures.block import Block, Column
+    from confml.measures.block import Block
 
 
 def roc_auc(case: Case) -> float:
@@ -43,8 +44,6 @@ def _compute(case: Case) -> Iterator[Row]:
 
 
 def _compute_block(block: Block) -> Iterator[Column]:
-    from confml.measures.block import Column
-
     yield Column("roc_auc", None, _areas(block))
 
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row, fraction
+from confml.measures.columns import Column, fractions
 from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
 
 if TYPE_CHECKING:
-    from confml.measures.block import Block, Column
+    from confml.measures.block import Block
 
 _SOURCE = "Vovk, Gammerman and Shafer 2005"
 
@@ -89,8 +90,6 @@ def _compute(case: Case) -> Iterator[Row]:
 
 
 def _compute_block(block: Block) -> Iterator[Column]:
-    from confml.measures.block import Column, fractions
-
     whole, n = block.whole, block.sizes
     for level in block.levels if whole.prediction.has_regions else ():
         size, covered = whole.sizes(level), whole.covered(level)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
+from confml.measures.columns import Column
 from confml.measures.metrics import HIGHER, LOWER, Metric
 from confml.measures.rejection import best_aurc, sureness
 
 if TYPE_CHECKING:
-    from confml.measures.block import Block, Column
+    from confml.measures.block import Block
 
 _SOURCE = "Krzanowski et al. 2006"
 AREAS = ("augrc", "aurc", "e_aurc", "auroc_correct")
@@ -33,8 +34,6 @@ def _compute(case: Case) -> Iterator[Row]:
 
 
 def _compute_block(block: Block) -> Iterator[Column]:
-    from confml.measures.block import Column
-
     n, whole = block.sizes, block.whole
     for name, values in zip(AREAS, _areas(block), strict=True):
         yield Column(name, None, values)

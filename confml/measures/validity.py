@@ -11,11 +11,12 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.measures._case import Case, Measure, Row, fraction
+from confml.measures.columns import Column
 from confml.measures.metrics import LOWER, OWN, Metric
 from confml.measures.prediction import Prediction
 
 if TYPE_CHECKING:
-    from confml.measures.block import Block, Column
+    from confml.measures.block import Block
 
 
 def smoothing_taus(prediction: Prediction) -> np.ndarray | None:
@@ -113,8 +114,6 @@ def _compute(case: Case) -> Iterator[Row]:
 
 
 def _compute_block(block: Block) -> Iterator[Column]:
-    from confml.measures.block import Column
-
     if block.whole.prediction.kind != "p-value":
         return
     nothing = np.full(len(block), math.nan)

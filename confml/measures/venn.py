@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
+from confml.measures.columns import Column
 from confml.measures.metrics import LOWER, Metric
 from confml.measures.prediction import per_class_extra
 
 if TYPE_CHECKING:
-    from confml.measures.block import Block, Column
+    from confml.measures.block import Block
 
 
 def has_bounds(case: Case) -> bool:
@@ -27,8 +28,6 @@ def _compute(case: Case) -> Iterator[Row]:
 
 
 def _compute_block(block: Block) -> Iterator[Column]:
-    from confml.measures.block import Column
-
     if has_bounds(block.whole):
         yield Column("venn_width", None, block.means(_widths(block.whole)))
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, overload
 
-from confml.measures import rows_of
-from confml.measures.block import metrics_of
+from confml.measures import metrics_of, rows_of
 from confml.report.calibration_parts import case_of
 from confml.report.collectors import Collector
 

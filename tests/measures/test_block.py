@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from confml.measures import MEASURES, Case, Context, Prediction, rows_of
-from confml.measures.block import MOST_ROWS, blocks_of, metrics_of, sums_of
+from confml.measures import MEASURES, Case, Context, Prediction, metrics_of, rows_of
+from confml.measures.block import MOST_ROWS, blocks_of
+from confml.measures.columns import sums_of
 from confml.measures.confusion import Confusion
 from confml.measures.coverage_band import counted_examples
 from confml.measures.prediction import KINDS
