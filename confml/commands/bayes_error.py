@@ -27,8 +27,8 @@ CRITERIA = ("mean", "worst")
 PARTNERS = {
     "level": ("intervals", "extrapolate"),
     "blocks": ("intervals",),
-    "select_rows": ("select",),
-    "criterion": ("select", "transforms", "components"),
+    "select_rows": ("select", "embeddings"),
+    "criterion": ("select", "transforms", "components", "embeddings"),
     "test_size": ("classifier",),
     "repeats": ("noise",),
     "best_error": ("noise",),
@@ -105,10 +105,14 @@ PARTNERS = {
 @click.option("--select", type=click.IntRange(1), metavar="N", help="Select N features by forward selection.")
 @click.option(
     "--select-rows", type=click.IntRange(2), default=2000, show_default=True, metavar="N",
-    help="Largest number of rows for the selection, stratified.",
+    help="Largest number of rows for the selection and for embeddings, stratified.",
 )  # fmt: skip
 @click.option("--transforms", is_flag=True, help="Rank scalings, principal components and selected features.")
 @click.option("--components", metavar="NUMBERS", help="Numbers of principal components, comma-separated.")
+@click.option(
+    "--embeddings", is_flag=True,
+    help="Rank kernel PCA and Laplacian eigenmaps too; all transforms then on --select-rows rows.",
+)  # fmt: skip
 @click.option(
     "--criterion", type=click.Choice(CRITERIA), default="mean", show_default=True,
     help="Criterion of selections and transforms: mean or worst estimate of the pairs.",
@@ -182,8 +186,9 @@ def bayes_error(dataset: str, **options: Any) -> None:
         select=options["select"],
         select_rows=options["select_rows"],
         criterion=options["criterion"],
-        transforms=options["transforms"] or options["components"] is not None,
+        transforms=options["transforms"] or options["embeddings"] or options["components"] is not None,
         components=_numbers(options["components"]),
+        embeddings=options["embeddings"],
         classifier=options["classifier"],
         params=params,
         test_size=options["test_size"],

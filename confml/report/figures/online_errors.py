@@ -74,6 +74,6 @@ FIGURE = Figure(
     draw=draw,
     caption="Fraction of regions without the true label among the examples so far, at each significance level"
     " (dotted lines), one line per order. Bands: central 95 % of the binomial distribution at the "
-    "level.",
+    "level, approximate if labels arrive later.",
     options={"max_error": Number("largest error shown", low=0, high=1, low_open=True)},
 )
