@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method
 from confml.methods.conformal.calibrated import CalibratedMethod
 from confml.methods.conformal.scores import on_all_classes, usual_size
-from confml.methods.conformal.settings import constructor_parameters
 from confml.methods.venn_abers.settings import KEY, PARAMETERS
 from confml.methods.venn_abers.tables import VennAbersTable
 
@@ -176,8 +173,3 @@ def score_view(views: Mapping[str, Prediction], name: str) -> Prediction:
         if kind in by_kind:
             return by_kind[kind]
     raise ConfmlError(f"{name} has no scores of the classes")
-
-
-def make(method: Method, settings: Mapping[str, Any]) -> VennAbers:
-    """Return a method made a Venn-Abers predictor; the settings are checked already."""
-    return VennAbers(method, **constructor_parameters(settings, KEY))
