@@ -136,7 +136,7 @@ def scan_pairs(tile, row, column, k, code, starts, low, high, error, slack, uppe
                 hits[e] = np.uint8(g[e] - lows[e] > limit_i) | (
                     np.uint8(g[e] - limits[e] > low_i) << np.uint8(1)
                 )
-            to_i = to_j = 0
+            to_i = to_j = np.int64(0)
             for word in range((len(g) + 7) // 8):
                 if words[word] != 0:
                     for e in range(8 * word, 8 * word + 8):

@@ -65,7 +65,7 @@ def _count(distance, n, codes, same, other, alpha, ks, label_conditional, alphas
     for q in range(wanted):
         values = alpha[q, :n]
         for j in range(classes):
-            new, above, alike = alphas[j, q], 0, 1
+            new, above, alike = alphas[j, q], np.int64(0), np.int64(1)
             if label_conditional:
                 for t in range(n):
                     mine = codes[t] == j
