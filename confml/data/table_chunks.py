@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from confml.data import _csv_text as text
+from confml.data import csv_text as text
 from confml.data._compressed import BROKEN, compression_of, in_words, open_compressed
 from confml.data.table_files import FRAMES, read_table
 from confml.data.text_table import TextTable, checked_names, file_error

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confml.data import _csv_text, load, memory
+from confml.data import csv_text, load, memory
 from confml.errors import ConfigError, ConfigErrors, ConfmlError, DataError
 
 GOOD = "age,size,y\n30,1.5,yes\n41,2.5,no\n52,-3,yes\n63,4e1,no\n"
@@ -459,7 +459,7 @@ def test_a_compressed_file_is_read(csv, tmp_path, ending):
 
 
 def test_a_compressed_file_that_would_fill_the_memory_is_refused(csv, tmp_path, monkeypatch):
-    monkeypatch.setattr(_csv_text, "available_memory", lambda: 8 * 10**6)
+    monkeypatch.setattr(csv_text, "available_memory", lambda: 8 * 10**6)
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(GOOD.encode() + b"1,2,yes\n" * 10**6))
     with pytest.raises(DataError, match="it unpacks to more than the 1000000 bytes that are expected"):
@@ -531,7 +531,7 @@ def test_many_columns_are_looked_up_in_linear_time(csv):
     plain = text_table.TextTable
     head, row = ",".join(f"c{j}" for j in range(m)), ",".join(["1.5"] * m)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_csv_text, "TextTable", lambda path, names, *a, **k: plain(path, Names(names), *a, **k))
+        patch.setattr(csv_text, "TextTable", lambda path, names, *a, **k: plain(path, Names(names), *a, **k))
         data = csv(f"{head},y\n{row},a\n{row},b\n{row},a\n", f"{head},y\n{row},a\n{row},b\n")
     assert data.X.shape == (5, m) and looked == 0
 
