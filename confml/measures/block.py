@@ -206,7 +206,7 @@ class Block:
                 )
                 case.kept["class coverage", level] = dict(zip(labels[number], pairs, strict=True))
         if self.confusion is not None:
-            occurs = (self.confusion.sum(axis=1) + self.confusion.sum(axis=2)) > 0
+            occurs: np.ndarray = (self.confusion.sum(axis=1) + self.confusion.sum(axis=2)) > 0
             every = occurs.all(axis=1).tolist()
             for number, case in enumerate(self.cases):
                 counts, here = self.confusion[number], classes
