@@ -191,7 +191,7 @@ class Block:
     def _fill_labels(self) -> None:
         """Labels, coverage of classes, and confusion matrices."""
         classes = self.whole.prediction.classes
-        used: np.ndarray = self.class_counts > 0
+        used = np.greater(self.class_counts, 0)
         codes = self.parts((np.cumsum(used, axis=1) - 1)[self.of_case, self.whole.true_columns])
         all_used = used.all(axis=1).tolist()
         for number, case in enumerate(self.cases):
@@ -206,7 +206,7 @@ class Block:
                 )
                 case.kept["class coverage", level] = dict(zip(labels[number], pairs, strict=True))
         if self.confusion is not None:
-            occurs: np.ndarray = (self.confusion.sum(axis=1) + self.confusion.sum(axis=2)) > 0
+            occurs = np.greater(self.confusion.sum(axis=1) + self.confusion.sum(axis=2), 0)
             every = occurs.all(axis=1).tolist()
             for number, case in enumerate(self.cases):
                 counts, here = self.confusion[number], classes
