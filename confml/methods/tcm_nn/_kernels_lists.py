@@ -61,7 +61,8 @@ def _kth_of_lanes(g, high, begin, stop, k, lanes, who):
 
     Lane l holds the places begin + l, begin + l + LANES, ...; lanes, who (LANES,): work space.
     """
-    lanes[:] = g[begin : begin + LANES] - high[begin : begin + LANES]
+    for e in range(LANES):
+        lanes[e] = g[begin + e] - high[begin + e]
     for first in range(begin + LANES, stop, LANES):
         last = min(first + LANES, stop)
         part, highs = g[first:last], high[first:last]
@@ -224,7 +225,8 @@ def compute_distances(Q, X, upper, who, count, error, slack, nearest):
             if n < 0:
                 continue
             n = pruned(upper[r, list_], who[r, list_], n, k, error, slack[r])
-            candidates[:n] = who[r, list_, :n]
+            for e in range(n):
+                candidates[e] = who[r, list_, e]
             squared_distances(Q[r], X, candidates, n, squares)
             squares[:n].sort()
             out = nearest[r, list_]

@@ -80,7 +80,8 @@ def _count(distance, n, codes, same, other, alpha, ks, label_conditional, alphas
     for t in range(n):
         z, gap = codes[t], distance[t]
         if gap < same[t, k_max - 1]:
-            longer[:] = same[t]
+            for e in range(k_max):
+                longer[e] = same[t, e]
             _insert(longer, gap)
             _alphas(longer, other[t], ks, changed)
             for q in range(wanted):
@@ -88,7 +89,8 @@ def _count(distance, n, codes, same, other, alpha, ks, label_conditional, alphas
                 greater[z, q] += above
                 equal[z, q] += alike
         if not label_conditional and gap < other[t, k_max - 1]:
-            longer[:] = other[t]
+            for e in range(k_max):
+                longer[e] = other[t, e]
             _insert(longer, gap)
             _alphas(same[t], longer, ks, changed)
             for q in range(wanted):
