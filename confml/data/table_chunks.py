@@ -138,9 +138,10 @@ def _decoded(path: Path, stream: Any, encoding: str | None) -> Iterator[str]:
         try:
             block = decoder.decode(data, final=not data)
         except UnicodeError as error:
-            hint = f"--encoding {'latin-1' if chosen.startswith('utf-8') else 'utf-8'} if it is that"
             raise DataError(
-                f"not {chosen} text: {error}", where=f"{path}, line {line} or later", hint=hint
+                f"not {chosen} text: {error}",
+                where=f"{path}, line {line} or later",
+                hint=f"name the encoding of this file: --encoding {text.other_encoding(chosen, data)}",
             ) from None
         if "\0" in block:
             raise DataError("there are zero bytes: this is not text", where=f"{path}, line {line} or later")
