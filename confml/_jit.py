@@ -101,8 +101,8 @@ def kernel(function=None, *, nogil: bool = True, inline: Literal["never", "alway
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_dir())
     try:
-        options = {"cache": True, "nogil": nogil, "inline": inline, "error_model": "numpy"}
-        compiled: Any = numba.njit(**options, no_cfunc_wrapper=True)(function)
+        options: Any = {"nogil": nogil, "inline": inline, "error_model": "numpy", "no_cfunc_wrapper": True}
+        compiled: Any = numba.njit(cache=True, **options)(function)
     finally:
         config.CACHE_DIR = before
     compiled.get_call_template = functools.partial(_call_template, compiled.get_call_template)

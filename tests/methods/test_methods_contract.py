@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from trials import is_slow_variant
 
 from confml._seeds import derived_generator
 from confml.errors import ConfmlError
@@ -202,17 +203,6 @@ def test_scikit_learns_own_checks(estimator, check, exhaustive):
     if not exhaustive and is_slow_variant(estimator, check):
         pytest.skip("make test-all: the same check without read-only files runs")
     check(estimator)
-
-
-def is_slow_variant(estimator, check):
-    """Return whether a check on read-only files compiles large kernels once more, or fits many machines."""
-    of_files = getattr(check, "keywords", {}).get("readonly_memmap")
-    slow = {
-        "check_estimators_pickle": ("TCMNN", "VennKNN", "BayesTransduction", "BayesPointMachine"),
-        "check_classifiers_train": ("TCMSVM",),
-    }
-    function = getattr(check, "func", check).__name__
-    return of_files and type(estimator).__name__ in slow.get(function, ())
 
 
 # ---- predictions
