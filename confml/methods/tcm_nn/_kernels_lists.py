@@ -16,18 +16,11 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.neighbours.distances import squared_distances
+from confml.neighbours.lanes import RUN, above, lowest_bit
 
 LANES = 64  # maxima kept side by side, a few vector registers full
-
-
-@kernel
-def mark_space(n):
-    """Return an array of n one-byte marks, and a view of it as 64-bit integers of eight marks each.
-
-    A whole row is marked in vector registers; integers without marks are then skipped.
-    """
-    hits = np.zeros((n + 7) // 8 * 8, np.uint8)
-    return hits, hits.view(np.uint64)
+SAMPLED = 2
+LONG = 1024
 
 
 @kernel
@@ -59,10 +52,13 @@ def _select(values, who, n, k):
 def _kth_of_lanes(g, high, begin, stop, k, lanes, who):
     """A lower bound of the k-th largest g - high in a range: the k-th largest of the maxima of its lanes.
 
-    Lane l holds the places begin + l, begin + l + LANES, ...; lanes, who (LANES,): work space.
+    In a long range, only one in `SAMPLED` runs of LANES places is read; lane l holds the l-th place of each
+    of these runs. About `SAMPLED` k values of the range are then above the bound. lanes, who (LANES,): work
+    space.
     """
     lanes[:] = g[begin : begin + LANES] - high[begin : begin + LANES]
-    for first in range(begin + LANES, stop, LANES):
+    step = LANES if stop - begin < LONG else SAMPLED * LANES
+    for first in range(begin + step, stop, step):
         last = min(first + LANES, stop)
         part, highs = g[first:last], high[first:last]
         for e in range(len(part)):
@@ -115,51 +111,45 @@ def scan_pairs(tile, row, column, k, code, starts, low, high, error, slack, uppe
     candidate must exceed.
     """
     width, capacity = tile.shape[1], upper.shape[2]
-    hits, words = mark_space(width)
-    for_i, for_j = np.empty(width + 8, np.int32), np.empty(width + 8, np.int32)
     for r in range(tile.shape[0]):
         i = row + r
         first = max(column, i + 1)
         if first >= column + width:
             break
-        low_i, high_i = low[i], high[i]
+        g, low_i, high_i = tile[r], low[i], high[i]
         for z in range(code[first], len(starts) - 1):
             begin, end = max(first, starts[z]), min(column + width, starts[z + 1])
             if begin >= column + width:
                 break
             kind = 0 if z == code[i] else 1
-            limit_i = limit[kind, i]
-            g, lows, limits = tile[r, begin - column : end - column], low[begin:end], limit[kind, begin:end]
-            words[(len(g) - 1) // 8] = 0
-            for e in range(len(g)):
-                hits[e] = np.uint8(g[e] - lows[e] > limit_i) | (
-                    np.uint8(g[e] - limits[e] > low_i) << np.uint8(1)
-                )
-            to_i = to_j = 0
-            for word in range((len(g) + 7) // 8):
-                if words[word] != 0:
-                    for e in range(8 * word, 8 * word + 8):
-                        for_i[to_i] = for_j[to_j] = e
-                        to_i += np.int64(hits[e] & np.uint8(1))
-                        to_j += np.int64(hits[e] >> np.uint8(1))
-            for e in for_i[:to_i]:
-                if g[e] - lows[e] > limit[kind, i]:
-                    n = count[i, kind]
-                    upper[i, kind, n], who[i, kind, n] = g[e] - high[begin + e], begin + e
-                    count[i, kind] = n + 1
+            limits = limit[kind]
+            for at in range(begin, end, RUN):
+                n = min(RUN, end - at)
+                mask = above(g, at - column, low, at, limits[i], n)
+                while mask != 0:
+                    j = at + lowest_bit(mask)
+                    mask &= mask - 1
+                    similarity = g[j - column]
+                    if similarity - low[j] > limits[i]:
+                        places = count[i, kind]
+                        upper[i, kind, places], who[i, kind, places] = similarity - high[j], j
+                        count[i, kind] = places + 1
+                        if k == 1:
+                            limits[i] = max(limits[i], similarity - high[j] - slack[i])
+                        if places + 1 == capacity:
+                            _prune_full_list(kind, i, k, error, slack, upper, who, count, limit)
+                mask = above(g, at - column, limits, at, low_i, n)
+                while mask != 0:
+                    j = at + lowest_bit(mask)
+                    mask &= mask - 1
+                    similarity = g[j - column]
+                    places = count[j, kind]
+                    upper[j, kind, places], who[j, kind, places] = similarity - high_i, i
+                    count[j, kind] = places + 1
                     if k == 1:
-                        limit[kind, i] = max(limit[kind, i], g[e] - high[begin + e] - slack[i])
-                    if n + 1 == capacity:
-                        _prune_full_list(kind, i, k, error, slack, upper, who, count, limit)
-            for e in for_j[:to_j]:
-                j = begin + e
-                n = count[j, kind]
-                upper[j, kind, n], who[j, kind, n] = g[e] - high_i, i
-                count[j, kind] = n + 1
-                if k == 1:
-                    limits[e] = max(limits[e], g[e] - high_i - slack[j])
-                if n + 1 == capacity:
-                    _prune_full_list(kind, j, k, error, slack, upper, who, count, limit)
+                        limits[j] = max(limits[j], similarity - high_i - slack[j])
+                    if places + 1 == capacity:
+                        _prune_full_list(kind, j, k, error, slack, upper, who, count, limit)
 
 
 @kernel
@@ -172,7 +162,6 @@ def scan_rows(block, own, skip, k, starts, low, high, error, slack, upper, who, 
     """
     lowest = block.dtype.type(-np.inf)
     lanes, nobody = np.empty(LANES, block.dtype), np.zeros(LANES, np.int32)
-    hits, words = mark_space(block.shape[1])
     for r in range(block.shape[0]):
         for z in range(len(starts) - 1):
             kind = z if own[r] < 0 else (0 if own[r] == z else 1)
@@ -188,17 +177,14 @@ def scan_rows(block, own, skip, k, starts, low, high, error, slack, upper, who, 
                 if skip[r] < 0 and starts[z + 1] - starts[z] >= 2 * LANES and k <= LANES:
                     reached = _kth_of_lanes(block[r], high, starts[z], starts[z + 1], k, lanes, nobody)
                     limit = np.nextafter(reached - slack[r], lowest)  # values equal to the bound must pass
-            g, lows = block[r, starts[z] : starts[z + 1]], low[starts[z] : starts[z + 1]]
-            words[(len(g) - 1) // 8] = 0
-            for e in range(len(g)):
-                hits[e] = np.uint8(g[e] - lows[e] > limit)
-            for word in range((len(g) + 7) // 8):
-                if words[word] == 0 or n < 0:
-                    continue
-                for e in range(8 * word, min(8 * word + 8, len(g))):
-                    j = starts[z] + e
-                    if hits[e] != 0 and n >= 0 and g[e] - lows[e] > limit and j != skip[r]:
-                        uppers[n], whos[n] = g[e] - high[j], j
+            g = block[r]
+            for at in range(starts[z], starts[z + 1], RUN):
+                mask = above(g, at, low, at, limit, min(RUN, starts[z + 1] - at))
+                while mask != 0 and n >= 0:
+                    j = at + lowest_bit(mask)
+                    mask &= mask - 1
+                    if g[j] - low[j] > limit and j != skip[r]:
+                        uppers[n], whos[n] = g[j] - high[j], j
                         n += 1
                         if k == 1:
                             limit = max(limit, uppers[n - 1] - slack[r])
@@ -206,6 +192,8 @@ def scan_rows(block, own, skip, k, starts, low, high, error, slack, upper, who, 
                             n = pruned(uppers, whos, n, k, error, slack[r])
                             limit = uppers[k - 1] - slack[r]
                             n = -1 if n == len(uppers) else n
+                if n < 0:
+                    break
             count[r, kind] = n
 
 
