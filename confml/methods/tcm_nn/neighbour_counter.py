@@ -307,6 +307,7 @@ class NeighbourCounter:
         kernels.node_bounds(bounds, trees.first, trees.count, trees.child, nodes)
         size = self.sizes.block_for(self.classes * k)
 
+        T = np.array(T)  # kernels are compiled for arrays that can be written
         sorted_rows = wide_tree.tree_order(T)  # near ones visit the same boxes, which are then in the cache
 
         def count_block(ends: tuple[int, int], _: None) -> None:
