@@ -79,6 +79,15 @@ table-smartsvm: $(VENV)/installed  ## tables 1 to 4 of van den Burg and Hero 201
 	@$(if $(SHARD)$(filter cold,$(SCALE)),:,cp) results/$(STUDY)/tables/ranks-* results/reference/smartsvm/$(SCALE)/tables
 	$(call keep,smartsvm/$(SCALE),results/$(STUDY))
 
+# The same, sections 3 and 4: other cuts, class weights and classifiers at the nodes of the class tree (some minutes);
+# features selected by the Bayes error.
+TREE_METRICS := ari,error
+.PHONY: table-smartsvm-variants
+table-smartsvm-variants: $(VENV)/installed  ## cuts, weights and classifiers of the class tree; selected features
+	@for name in smartsvm-variants select-by-bayes-error; do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
+	@$(RUN) configs/select-by-bayes-error.yaml --quiet --set 'steps=[standardise]' --out results/all-features
+	$(call keep,smartsvm/variants,results/smartsvm-variants results/select-by-bayes-error results/all-features,$(TREE_METRICS))
+
 # Krzanowski et al. 2006, tables 1 to 3: the three models of Bayesian k-NN, about 10 minutes. SCALE=full runs the
 # adaptive model with the paper's 10,000 + 70,000 steps on 20 splits: hours (about two for vehicle on 2 cores).
 BAYES_KNN := $(if $(filter full,$(SCALE)),results/bayes-knn-full,results/bayes-knn)
@@ -161,8 +170,11 @@ figure-bayes-knn: runs-bayes-knn  ## figures 1 to 4 of Krzanowski et al. 2006
 
 # van den Burg & Hero 2017, figures 1 to 4: bias and variance of the estimated Bayes error where it is known; heat maps
 # of MNIST (training part; takes most of the time) and optdigits with the errors of a classifier; classes of krkopt
-# against the test errors of GenSVM.
+# against the test errors of GenSVM. Section 3: classes of krkopt after principal components; optdigits after kernel
+# PCA and Laplacian eigenmaps.
 BAYES_ERROR := results/figure-bayes-error
+BAYES_ERROR_PARTS := figure-1 figure-2 figure-3-optdigits figure-3-mnist figure-4 components embeddings
+BAYES_ERROR_KEPT := results/reference/smartsvm/bayes-error
 .PHONY: figure-bayes-error
 figure-bayes-error: $(VENV)/installed  ## figures 1 to 4 of van den Burg and Hero 2017
 	@$(if $(SHARD),echo "figure-bayes-error has no parts; run it without SHARD" >&2; exit 2)
@@ -172,6 +184,20 @@ figure-bayes-error: $(VENV)/installed  ## figures 1 to 4 of van den Burg and Her
 	@for name in optdigits mnist; do $(CONFML) bayes-error $$name --scale none --classifier knn --param k=3 --quiet \
 	  --out $(BAYES_ERROR)/figure-3-$$name || exit $$?; done
 	@$(CONFML) bayes-error krkopt-smartsvm --classifier gen-svm --quiet --out $(BAYES_ERROR)/figure-4
+	@$(CONFML) bayes-error krkopt-smartsvm --components 5,10,15,20,25,30,34 --quiet --out $(BAYES_ERROR)/components
+	@$(CONFML) bayes-error optdigits --scale none --embeddings --components 5,10,20 --quiet --out $(BAYES_ERROR)/embeddings
+	@mkdir -p $(BAYES_ERROR_KEPT)/figures
+	@for name in 1 2; do cp $(BAYES_ERROR)/figure-$$name/trials.csv $(BAYES_ERROR_KEPT)/figure-$$name.csv; done
+	@for name in optdigits mnist; do cp $(BAYES_ERROR)/figure-3-$$name/pairs.csv $(BAYES_ERROR_KEPT)/figure-3-$$name.csv; \
+	  cp $(BAYES_ERROR)/figure-3-$$name/figures/heat-map.svg $(BAYES_ERROR_KEPT)/figures/figure-3-$$name.svg; done
+	@cp $(BAYES_ERROR)/figure-1/figures/bias.svg $(BAYES_ERROR_KEPT)/figures/figure-1.svg
+	@cp $(BAYES_ERROR)/figure-2/figures/variance.svg $(BAYES_ERROR_KEPT)/figures/figure-2.svg
+	@cp $(BAYES_ERROR)/figure-4/one-vs-rest.csv $(BAYES_ERROR_KEPT)/figure-4.csv
+	@cp $(BAYES_ERROR)/figure-4/figures/one-vs-rest.svg $(BAYES_ERROR_KEPT)/figures/figure-4.svg
+	@cp $(BAYES_ERROR)/components/transforms-of-classes.csv $(BAYES_ERROR_KEPT)/components.csv
+	@cp $(BAYES_ERROR)/embeddings/transforms.csv $(BAYES_ERROR_KEPT)/embeddings.csv
+	@cp $(BAYES_ERROR)/embeddings/figures/transforms.svg $(BAYES_ERROR_KEPT)/figures/embeddings.svg
+	$(call keep,smartsvm/bayes-error,$(addprefix $(BAYES_ERROR)/,$(BAYES_ERROR_PARTS)))
 	@$(LIST) $(BAYES_ERROR)/*/figures/*.png
 
 # Every Bayes error estimator where the Bayes error is known, 2 to 50 features, 100 to 10,000 rows (about 10 minutes).
@@ -309,7 +335,8 @@ figure-classical-more: $(VENV)/installed  ## chapter 4: sizes of the training se
 
 # ---- documentation and release
 
-# The site, in build/site: open build/site/index.html. It shows the figures of `make gallery` if they have been drawn.
+# The site, in build/site: open build/site/index.html. `make gallery docs` draws all figures of its gallery first; without
+# them the gallery has the figures of results/reference.
 .PHONY: docs docs-outputs
 docs: $(VENV)/installed-docs  ## build the documentation in build/site
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --quiet --strict -f docs/mkdocs.yml

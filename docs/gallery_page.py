@@ -1,34 +1,88 @@
-"""The page of all kinds of figures, from the runs of ``make gallery``."""
+"""The page of all kinds of figures, with pictures of real runs.
+
+The pictures are those of ``make gallery`` (``results/gallery``), which are not part of the repository. For a
+kind that has not been drawn, the page shows a figure of ``results/reference``, or names the command.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-FIGURES = "gallery-figures"
+FIGURES = "gallery-figures"  # folder of the pictures in the site
 
 _INTRO = """# Gallery
 
-Every kind of figure, drawn from the configs in `configs/gallery` on data that need no
-download. `make gallery` draws them again. Each figure is written as SVG, PDF and PNG, and its
-caption states data set, protocol and number of splits. The
+Every kind of figure of `figures:` in a config, with an example from a real run. Each figure is
+written as SVG, PDF and PNG, and its caption states data set, protocol and number of splits. The
 [reference of figures](reference/figures.md) lists the options.
 """
-
 _MISSING = """
-The figures are not part of this build: run `make gallery` (some minutes), then `make docs`.
+Not all kinds have been drawn for this build: `make gallery docs` draws them (some minutes, no download).
 """
+_ENTRY = re.compile(
+    r"^## (?P<kind>\S+) of (?P<data>.+)\n\n!\[[^\]]*\]\((?P<file>[^)]+)\)\n\n(?P<caption>.*)$", re.MULTILINE
+)
 
 
-def gallery_page(folder: Path) -> tuple[str, list[Path]]:
-    """Return the page as Markdown, and the figures that it shows. folder: ``results/gallery``."""
-    parts, pictures = [], []
+class Drawn(NamedTuple):
+    """A figure on disk. caption: its text, with the place that it is from. where: its path in the site."""
+
+    kind: str
+    path: Path
+    caption: str
+    where: str
+
+
+def gallery_page(results: Path, kinds: Mapping[str, str]) -> tuple[str, dict[str, Path]]:
+    """Return the page as Markdown, and its pictures by their paths in the site.
+
+    results: folder of results, with ``gallery`` and ``reference``. kinds: their meaning by name.
+    """
+    drawn: dict[str, list[Drawn]] = {}
+    for one in _of_gallery(results / "gallery"):
+        drawn.setdefault(one.kind, []).append(one)
+    missing = [kind for kind in kinds if kind not in drawn]
+    for kind, one in _of_reference(results / "reference", list(kinds)).items():
+        drawn.setdefault(kind, [one])
+    lines = [_INTRO, _MISSING if missing else ""]
+    for kind in sorted({*kinds, *drawn}):
+        lines += [f"## {kind}", "", _sentence(kinds.get(kind, "figure of `confml compare`")), ""]
+        if kind not in drawn:
+            lines += ["Not drawn yet: `make gallery docs`.", ""]
+        for one in drawn.get(kind, ()):
+            lines += [f"![{kind}]({FIGURES}/{one.where})", "", one.caption, ""]
+    shown = {f"{FIGURES}/{one.where}": one.path for several in drawn.values() for one in several}
+    return "\n".join(lines), shown
+
+
+def _of_gallery(folder: Path) -> Iterator[Drawn]:
+    """Iterate over the figures of ``make gallery``: for each kind and run, those of the first data set."""
     for index in sorted(folder.glob("*/figures/index.md")):
         run = index.parent.parent.name
-        text = re.sub(r"\A# .*\n", f"## {run}\n", index.read_text(encoding="utf-8"))
-        text = re.sub(r"^# ", "### ", text, flags=re.MULTILINE)
-        names = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
-        pictures += [index.parent / name for name in names]
-        text = re.sub(r"\]\((?!http)([^)]+)\)", rf"]({FIGURES}/{run}/\1)", text)
-        parts.append(text)
-    return _INTRO + ("\n" + "\n".join(parts) if parts else _MISSING), pictures
+        config = f"configs/gallery/{run}.yaml"
+        source = f"`{config}`" if run != "compared" else "`confml compare`"
+        first: dict[str, str] = {}
+        for entry in _ENTRY.finditer(index.read_text(encoding="utf-8")):
+            if first.setdefault(entry["kind"], entry["data"]) == entry["data"]:
+                path = index.parent / entry["file"]
+                yield Drawn(entry["kind"], path, f"{entry['caption']} From {source}.", f"{run}/{path.name}")
+
+
+def _of_reference(folder: Path, kinds: list[str]) -> dict[str, Drawn]:
+    """Return the smallest stored figure of each kind; a file is named after its run, kind and data set."""
+    found: dict[str, Drawn] = {}
+    for path in sorted(folder.rglob("figures/*.svg"), key=lambda path: (path.stat().st_size, path.name)):
+        name = f"-{path.stem.replace('_', '-')}-"
+        kind = max((kind for kind in kinds if f"-{kind}-" in name), key=len, default=None)
+        if kind is not None and kind not in found:
+            place = path.relative_to(folder.parent.parent).as_posix()
+            where = f"reference/{path.relative_to(folder).as_posix().replace('/', '-').replace('=', '-')}"
+            found[kind] = Drawn(kind, path, f"From `{place}`.", where)
+    return found
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."

@@ -171,6 +171,13 @@ def figures_page() -> str:
     return _described("Figures", intro, "figure", options)
 
 
+def figure_kinds() -> dict[str, str]:
+    """Return all kinds of figures with their meaning, as Markdown."""
+    from confml.report.described import describe_all
+
+    return {name: prose(describe_all(name, "figure")[0]["about"]) for name in _names("figure")}
+
+
 def views_page() -> str:
     """Return all views: regions, confidence and acceptance of each kind of prediction."""
     from confml.report.described import describe_all

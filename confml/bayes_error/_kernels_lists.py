@@ -49,13 +49,27 @@ def lists_of_block(product, begin, X, rank, low, high, lists):
 
 
 @kernel
+def _add_vote(votes, code, top, tied):
+    """Add a vote for a class; return the most votes of a class and the number of classes that have them."""
+    votes[code] += 1
+    if votes[code] > top:
+        return votes[code], 1
+    return top, tied + (votes[code] == top)
+
+
+@kernel
+def _error(own, top, tied):
+    """Probability of another class than the own in a random choice among the classes with most votes."""
+    return 1 - 1 / tied if own == top else 1.0
+
+
+@kernel
 def vote_sums(lists, codes, n_classes):
     """Sums over the rows for each k = 1..K: of the error, the vote risk, and the squares of the error and of
     the mean of both: (4, K).
 
-    lists (n, K): row numbers of the neighbours, nearest first; codes (n,). The error of a row is the
-    probability of another class than its own in a random choice among the classes with most votes; its vote
-    risk is 1 - (most votes) / k.
+    lists (n, K): row numbers of the neighbours, nearest first; codes (n,). The error of a row is that of
+    `_error`; its vote risk is 1 - (most votes) / k.
     """
     n, most = lists.shape
     sums = np.zeros((4, most))
@@ -63,13 +77,8 @@ def vote_sums(lists, codes, n_classes):
     for i in range(n):
         top, tied = 0, 0
         for k in range(most):
-            code = codes[lists[i, k]]
-            votes[code] += 1
-            if votes[code] > top:
-                top, tied = votes[code], 1
-            elif votes[code] == top:
-                tied += 1
-            error = 1 - 1 / tied if votes[codes[i]] == top else 1.0
+            top, tied = _add_vote(votes, codes[lists[i, k]], top, tied)
+            error = _error(votes[codes[i]], top, tied)
             risk = 1 - top / (k + 1)
             sums[0, k] += error
             sums[1, k] += risk
@@ -89,13 +98,8 @@ def vote_values(lists, codes, n_classes):
     for i in range(n):
         top, tied = 0, 0
         for place in range(k):
-            code = codes[lists[i, place]]
-            votes[code] += 1
-            if votes[code] > top:
-                top, tied = votes[code], 1
-            elif votes[code] == top:
-                tied += 1
-        errors[i] = 1 - 1 / tied if votes[codes[i]] == top else 1.0
+            top, tied = _add_vote(votes, codes[lists[i, place]], top, tied)
+        errors[i] = _error(votes[codes[i]], top, tied)
         risks[i] = 1 - top / k
         for place in range(k):
             votes[codes[lists[i, place]]] = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -151,6 +152,37 @@ def pca_transforms(X, components) -> dict[str, Callable]:
         return lambda rows: (rows - centre) @ axes[:c].T
 
     return {f"pca-{c}": projection(c) for c in components}
+
+
+def embedding_transforms(X, components, *, seed: int = 1) -> dict[str, Callable]:
+    """Return kernel PCA and Laplacian eigenmaps of X, named `kernel-pca-2`, `laplacian-2`, ... by number.
+
+    They are scikit-learn's `KernelPCA` with an RBF kernel, gamma = 1 / (columns * variance of all values),
+    and `SpectralEmbedding` of the graph of the 10 nearest neighbours. They embed the rows of X only, so that
+    each function ignores its argument. Time and memory are quadratic in the number of rows.
+    """
+    from sklearn.decomposition import KernelPCA
+    from sklearn.manifold import SpectralEmbedding
+
+    X = np.asarray(X, dtype=float)
+    most = max(components, default=0)
+    if not components or not 1 <= min(components) <= most < X.shape[0]:
+        raise ConfigError(
+            f"components: expected 1 to {X.shape[0] - 1} for {X.shape[0]} rows, got {components}"
+        )
+    gamma = 1 / (X.shape[1] * (float(X.var()) or 1.0))
+    kernel = KernelPCA(most, kernel="rbf", gamma=gamma, random_state=seed).fit_transform(X)
+    graph = {"affinity": "nearest_neighbors", "n_neighbors": min(10, X.shape[0] - 1)}
+    with warnings.catch_warnings():
+        # separated classes give a graph of several components; the embedding then separates them
+        warnings.filterwarnings("ignore", message="Graph is not fully connected")
+        laplacian = SpectralEmbedding(most, random_state=seed, **graph).fit_transform(X)
+    embedded = {"kernel-pca": kernel, "laplacian": laplacian}
+    return {
+        f"{name}-{c}": lambda rows, made=made, c=c: made[:, :c]
+        for name, made in embedded.items()
+        for c in components
+    }
 
 
 def _principal_axes(centred: np.ndarray) -> np.ndarray:

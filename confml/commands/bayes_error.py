@@ -17,6 +17,7 @@ from confml.commands.options import (
     parameters,
     quiet_option,
     say,
+    seed_option,
     table_options,
 )
 from confml.steps import SCALINGS
@@ -26,8 +27,8 @@ CRITERIA = ("mean", "worst")
 PARTNERS = {
     "level": ("intervals", "extrapolate"),
     "blocks": ("intervals",),
-    "select_rows": ("select",),
-    "criterion": ("select", "transforms", "components"),
+    "select_rows": ("select", "embeddings"),
+    "criterion": ("select", "transforms", "components", "embeddings"),
     "test_size": ("classifier",),
     "repeats": ("noise",),
     "best_error": ("noise",),
@@ -69,7 +70,7 @@ PARTNERS = {
 @click.option(
     "--soft-labels", metavar="COLUMNS",
     help="Columns of a table file with the probability of each class, or with the number of annotators for "
-    "each class; comma-separated. They are no features.",
+    "each class; comma-separated. They are not used as features.",
 )  # fmt: skip
 @click.option(
     "--noise", metavar="RATES",
@@ -104,10 +105,14 @@ PARTNERS = {
 @click.option("--select", type=click.IntRange(1), metavar="N", help="Select N features by forward selection.")
 @click.option(
     "--select-rows", type=click.IntRange(2), default=2000, show_default=True, metavar="N",
-    help="Largest number of rows for the selection, stratified.",
+    help="Largest number of rows for the selection and for embeddings, stratified.",
 )  # fmt: skip
 @click.option("--transforms", is_flag=True, help="Rank scalings, principal components and selected features.")
 @click.option("--components", metavar="NUMBERS", help="Numbers of principal components, comma-separated.")
+@click.option(
+    "--embeddings", is_flag=True,
+    help="Rank kernel PCA and Laplacian eigenmaps too; all transforms then on --select-rows rows.",
+)  # fmt: skip
 @click.option(
     "--criterion", type=click.Choice(CRITERIA), default="mean", show_default=True,
     help="Criterion of selections and transforms: mean or worst estimate of the pairs.",
@@ -123,7 +128,7 @@ PARTNERS = {
     "--test-size", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.3, show_default=True,
     help="Test share for METHOD, if the data set has no test part.",
 )  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
+@seed_option
 @click.option("--all", "every", is_flag=True, help="Print every row of long tables.")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
@@ -181,8 +186,9 @@ def bayes_error(dataset: str, **options: Any) -> None:
         select=options["select"],
         select_rows=options["select_rows"],
         criterion=options["criterion"],
-        transforms=options["transforms"] or options["components"] is not None,
+        transforms=options["transforms"] or options["embeddings"] or options["components"] is not None,
         components=_numbers(options["components"]),
+        embeddings=options["embeddings"],
         classifier=options["classifier"],
         params=params,
         test_size=options["test_size"],

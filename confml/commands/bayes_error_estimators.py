@@ -7,7 +7,14 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import json_option, number_list, quiet_option, say
+from confml.commands.options import (
+    jobs_option,
+    json_option,
+    quiet_option,
+    say_unless,
+    seed_option,
+    whole_numbers,
+)
 
 
 @click.command("bayes-error-estimators")
@@ -25,10 +32,8 @@ from confml.commands.options import json_option, number_list, quiet_option, say
     "--trials", type=click.IntRange(1), default=20, show_default=True,
     help="Data sets drawn at each point; at most 20,000 rows in total from 4 data sets on.",
 )  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
-@click.option(
-    "--jobs", "-j", type=click.IntRange(1), default=None, help="Tasks at the same time.  [default: all cores]"
-)
+@seed_option
+@jobs_option
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
     help="Output folder of CSV files, JSON and the figure.",
@@ -61,14 +66,10 @@ def bayes_error_estimators(problems, features, rows, trials, seed, jobs, out, as
         write_estimators,
     )
 
-    numbers = {}
-    for option, text in (("--features", features), ("--rows", rows)):
-        given = number_list(option, text)
-        if any(value != int(value) for value in given):
-            raise ConfigError(f"{option} must be comma-separated whole numbers, got '{text}'")
-        numbers[option] = sorted({int(value) for value in given})
+    given = (("--features", features), ("--rows", rows))
+    numbers = {option: sorted(set(whole_numbers(option, text))) for option, text in given}
     names = [name.strip() for name in problems.split(",") if name.strip()]
-    tell = (lambda text: None) if quiet else say
+    tell = say_unless(quiet)
     most = max(trials_of(n, trials) for n in numbers["--rows"])
     tell(f"{len(names)} problems, {len(numbers['--features'])} numbers of features, "
          f"{len(numbers['--rows'])} numbers of rows, at most {most} data sets at each")  # fmt: skip

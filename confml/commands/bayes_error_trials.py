@@ -7,29 +7,43 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import json_option, number_list, quiet_option, say
+from confml.commands.options import (
+    jobs_option,
+    json_option,
+    number_list,
+    quiet_option,
+    say_unless,
+    seed_option,
+    whole_numbers,
+)
 
 
 @click.command("bayes-error-trials")
 @click.option(
-    "--priors", default="0.5,0.33,0.15", show_default=True, metavar="NUMBERS", help="Of one of the classes."
+    "--priors",
+    default="0.5,0.33,0.15",
+    show_default=True,
+    metavar="NUMBERS",
+    help="Prior probabilities of one of the two classes.",
 )
 @click.option(
     "--separations", default="0:5:0.5", show_default=True, metavar="NUMBERS",
     help="Distances between the means in standard deviations, as 0,1,2 or from:to:step.",
 )  # fmt: skip
 @click.option(
-    "--trees", default="3", show_default=True, metavar="NUMBERS", help="Orthogonal trees; several as 1,2,3."
+    "--trees", default="3", show_default=True, metavar="NUMBERS", help="Numbers of orthogonal trees."
 )
 @click.option(
     "--trials", type=click.IntRange(2), default=200, show_default=True, help="Data sets drawn at each point."
 )
-@click.option("--rows", type=click.IntRange(4), default=1000, show_default=True, help="Of both classes.")
-@click.option("--attributes", type=click.IntRange(1), default=2, show_default=True, help="Of each row.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed.")
 @click.option(
-    "--jobs", "-j", type=click.IntRange(1), default=None, help="Tasks at the same time.  [default: all cores]"
+    "--rows", type=click.IntRange(4), default=1000, show_default=True, help="Rows of each data set."
 )
+@click.option(
+    "--attributes", type=click.IntRange(1), default=2, show_default=True, help="Number of features."
+)
+@seed_option
+@jobs_option
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
     help="Output folder of CSV files, JSON and figures.",
@@ -51,21 +65,18 @@ def bayes_error_trials(
     confml bayes-error-trials --priors 0.33 --trees 1,2,3,5,10 --trials 500 --out results/variance
     """
     points = number_list("--priors", priors), number_list("--separations", separations)
-    counts = number_list("--trees", trees)
+    counts = whole_numbers("--trees", trees)
 
     import joblib
 
     from confml.bayes_error.trials import gaussian_trials
-    from confml.errors import ConfigError
     from confml.studies.bayes_error.trials import print_trials, trial_document, write_trials
 
-    if any(count != int(count) for count in counts):
-        raise ConfigError(f"--trees must be comma-separated whole numbers, got '{trees}'")
-    tell = (lambda text: None) if quiet else say
+    tell = say_unless(quiet)
     tell(f"{len(points[0]) * len(points[1])} points, {trials} data sets of {rows} rows at each")
     found = gaussian_trials(
         *points,
-        [int(count) for count in counts],
+        counts,
         rows=rows,
         attributes=attributes,
         trials=trials,

@@ -24,10 +24,10 @@ def data() -> None:
     """List, describe, fetch, audit and verify data sets.
 
     Files are looked for in the folders of CONFML_DATA, laid out as <set>/<file>, then in the cache
-    (CONFML_CACHE, or the system's place for caches), where fetch puts them.
+    (CONFML_CACHE, or the cache folder of the system), where fetch puts them.
 
     \b
-    confml data list                 what there is, and which files are here
+    confml data list                 all data sets, and which files are present
     confml data fetch usps           get the files of a set
     confml data check loans.csv --label default
     """
@@ -93,7 +93,7 @@ def info(name: str, as_json: bool) -> None:
 @click.argument("names", nargs=-1, metavar="NAME...", shell_complete=complete_dataset)
 @click.option("--all", "everything", is_flag=True, help="The files of every data set.")
 def fetch(names: tuple[str, ...], everything: bool) -> None:
-    """Fetch the files of data sets that are not here yet.
+    """Fetch the missing files of data sets.
 
     Every file is checked by its SHA-256; a wrong one is not kept. Each file that cannot be fetched is
     reported on one line, and the exit code is then 3.
@@ -135,9 +135,9 @@ def check(dataset: str, as_json: bool, **options: Any) -> None:
 
     FILE is a table file (CSV, .parquet, .xlsx) with --label, CARD a name of `confml data list`.
 
-    Checked are duplicate and contradictory rows, test rows among the training rows, a file that holds every
-    row several times, labels that look alike, identifiers, features that determine the label, constant and
-    duplicate features, and features of very different ranges. Each finding says what to do.
+    The audit finds duplicate and contradictory rows, test rows among the training rows, a file that holds
+    every row several times, labels that look alike, identifiers, features that determine the label, constant
+    and duplicate features, and features of very different ranges. Each finding says what to do.
 
     \b
     confml data check loans.csv --label default
@@ -182,7 +182,7 @@ def check(dataset: str, as_json: bool, **options: Any) -> None:
 @data.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_dataset)
 @click.option(
-    "--load", is_flag=True, help="Read each data set too, and count its rows, attributes and classes."
+    "--load", is_flag=True, help="Read each data set too, and count its rows, features and classes."
 )
 @json_option
 def verify(names: tuple[str, ...], load: bool, as_json: bool) -> None:

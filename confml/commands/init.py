@@ -20,7 +20,7 @@ from confml.commands.options import json_option, say, table_options, table_spec
 @click.option("--force", is_flag=True, help="Replace a config that exists.")
 @json_option
 def init(file: str, out: Path | None, force: bool, as_json: bool, **options: Any) -> None:
-    """Write a commented config for a table file, which runs as it is.
+    """Write a commented config for a table file that runs as it is.
 
     FILE is a table file (CSV, .parquet, .xlsx) with --label. Its columns are audited: identifiers, dates,
     constant and duplicate columns are left out of the features, columns without numbers are categorical.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,16 @@ def _parameter(text: str) -> tuple[str, Any]:
     return name.replace("-", "_"), words.get(value, value)
 
 
+def whole_numbers(option: str, text: str) -> list[int]:
+    """Return the whole numbers of ``1,2,3`` or ``1:9:2``, both ends included."""
+    from confml.errors import ConfigError
+
+    numbers = number_list(option, text)
+    if any(number != int(number) for number in numbers):
+        raise ConfigError(f"{option} must be comma-separated whole numbers, got '{text}'")
+    return [int(number) for number in numbers]
+
+
 def number_list(option: str, text: str) -> list[float]:
     """Return the numbers of ``0,1,2`` or ``0:5:0.5``, both ends included."""
     from confml.errors import ConfigError
@@ -172,6 +182,12 @@ allow_import_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 all_option = click.option("--all", "everything", is_flag=True, help="Print all tables and the list of files.")
+seed_option = click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed."
+)
+jobs_option = click.option(
+    "--jobs", "-j", type=click.IntRange(1), default=None, help="Tasks at the same time.  [default: all cores]"
+)
 quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print no progress and no tables.")
 
 
@@ -193,3 +209,8 @@ def folder_of(config, out: Path | None) -> Path:
 def say(text: str) -> None:
     """Print a message on stderr; control characters are escaped."""
     click.echo(printable(text), err=True)
+
+
+def say_unless(quiet: bool) -> Callable[[str], None]:
+    """Return `say`, or with ``--quiet`` a function that prints nothing."""
+    return (lambda text: None) if quiet else say

@@ -17,7 +17,7 @@ from confml.commands.options import (
     allow_import_option,
     parameters,
     quiet_option,
-    say,
+    say_unless,
     set_option,
     table_options,
     table_spec,
@@ -165,7 +165,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     elif options["out"] is not None:
         raise click.UsageError("--out is for answers about new rows, and there is no file NEW")
     costs = None if options["costs"] is None else read_costs(options["costs"])
-    tell = (lambda text: None) if quiet else say
+    tell = say_unless(quiet)
     model = _model(source, options, tell)
     for note in (*model.facts.notes, *model.notes):
         tell(f"note: {note}")

@@ -18,6 +18,7 @@ from confml.commands.options import (
     out_option,
     quiet_option,
     say,
+    say_unless,
     set_option,
 )
 from confml.commands.plan import show_plan
@@ -130,7 +131,7 @@ def run(
                 fail_fast=fail_fast,
                 force=force,
                 progress=progress_for(quiet, verbose),
-                say=(lambda text: None) if quiet else say,
+                say=say_unless(quiet),
             )
             with guarded(folder):
                 results = open_run(folder, known=state.done)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -234,6 +235,7 @@ _NO_HOST = "no connection: "
 def _reason_of(error: Exception, timeout: float) -> str:
     """Return the cause of a failed request without the text of the libraries around it."""
     import requests
+    from urllib3.exceptions import NewConnectionError
 
     if isinstance(error, requests.ConnectTimeout):
         return f"{_NO_HOST}no answer within {timeout:g} s"
@@ -246,27 +248,32 @@ def _reason_of(error: Exception, timeout: float) -> str:
     if isinstance(error, requests.exceptions.ChunkedEncodingError):
         return "the transfer broke off"
     if isinstance(error, requests.ConnectionError):
-        text = str(error)
-        if any(part in text for part in ("NameResolutionError", "getaddrinfo", "Name or service")):
+        causes = _causes(error)
+        if any(isinstance(one, socket.gaierror) for one in causes):
             return f"{_NO_HOST}the name of the server cannot be looked up (no network?)"
-        root = _root(error)
-        if "NewConnectionError" in text:
-            return f"{_NO_HOST}{root}"
-        return f"the connection broke off ({root})"
+        if any(isinstance(one, NewConnectionError) for one in causes):
+            return f"{_NO_HOST}{_root(error)}"
+        return f"the connection broke off ({_root(error)})"
     return _root(error)
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """Return an exception and its causes, the innermost one last."""
+    found = [error]
+    while True:
+        last = found[-1]
+        inside = [last.__cause__, last.__context__, getattr(last, "reason", None), *last.args]
+        seen = set(map(id, found))
+        deeper = next((one for one in inside if isinstance(one, BaseException) and id(one) not in seen), None)
+        if deeper is None:
+            return found
+        found.append(deeper)
 
 
 def _root(error: BaseException) -> str:
     """Return the message of the innermost cause of an exception."""
-    seen = {id(error)}
-    while True:
-        inside = [error.__cause__, error.__context__, getattr(error, "reason", None), *error.args]
-        deeper = next((e for e in inside if isinstance(e, BaseException) and id(e) not in seen), None)
-        if deeper is None:
-            break
-        seen.add(id(deeper))
-        error = deeper
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    last = _causes(error)[-1]
+    text = getattr(last, "strerror", None) or str(last) or type(last).__name__
     return " ".join(str(text).split())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -58,16 +58,23 @@ def bin_starts(placed: np.ndarray, bins: int = BINS) -> np.ndarray:
     return starts[np.concatenate([[True], group_bins[1:] != group_bins[:-1]])]
 
 
-def _compute(case: Case) -> Iterator[Row]:
+def share_rows(
+    case: Case, names: Iterable[str], values: Callable[[Case], Mapping[str, float]]
+) -> Iterator[Row]:
+    """Yield the metrics of a view whose scores sum to 1: ``values``, or NaN where they are not defined."""
     if case.prediction.kind in SHARES:
-        for name, value in _values(case).items():
-            yield Row(name, None, value)
+        p = case.prediction.scores
+        undefined = len(p) == 0 or np.isnan(p).any()
+        found = dict.fromkeys(names, float("nan")) if undefined else values(case)
+        yield from (Row(name, None, value) for name, value in found.items())
+
+
+def _compute(case: Case) -> Iterator[Row]:
+    return share_rows(case, MEASURE.metrics, _values)
 
 
 def _values(case: Case) -> dict[str, float]:
     p, columns = case.prediction.scores, case.true_columns
-    if len(p) == 0 or np.isnan(p).any():
-        return dict.fromkeys(MEASURE.metrics, float("nan"))
     own = np.where(columns >= 0, p[np.arange(len(p)), columns], 0.0)
     there = own > 0
     losses = 0.0 - np.log(own[there])  # not -0.0

@@ -9,8 +9,9 @@ certified thresholds keeps the guarantee.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -92,6 +93,23 @@ class CostTable:
 
     matrix: np.ndarray
     abstain: float
+
+    @classmethod
+    def of_config(cls, costs: Mapping[str, Any], classes: np.ndarray) -> CostTable | None:
+        """Return the ``costs`` of a config for the classes of a data set; None if they do not fit these.
+
+        They need the cost of every wrong prediction, and a price of abstaining above the smallest cost.
+        """
+        matrix, abstain = costs.get("matrix"), costs.get("abstain")
+        names = [str(label) for label in np.asarray(classes).tolist()]
+        rows = {
+            str(true): {str(name): cost for name, cost in row.items()} for true, row in (matrix or {}).items()
+        }
+        known = all(name in rows.get(true, ()) for true in names for name in names if name != true)
+        if not known or isinstance(abstain, bool) or not isinstance(abstain, int | float):
+            return None
+        table = np.array([[rows[true].get(name, 0.0) for name in names] for true in names], dtype=np.float64)
+        return cls(table, float(abstain)) if abstain > table.min() >= 0.0 else None
 
     def scaled(self, cost):
         """Return costs on the scale of the tests."""

@@ -20,6 +20,7 @@ def counted_examples(case: Case) -> np.ndarray | None:
     For smoothed p-values without counts it is the size of the training part plus 1, or of the class plus 1 if
     the method is ``mondrian``. 0 for an absent class. None for an online pass, in which each p-value is
     counted among other examples, and for weighted p-values (``own_share``), whose counts are sums of weights.
+    The errors of an online pass are independent; with late labels, only approximately.
     """
     return case.once("counted", lambda: _counted_examples(case))
 

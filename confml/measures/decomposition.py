@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
-from confml.measures.calibration import SHARES
+from confml.measures.calibration import share_rows
 from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
 
 
@@ -65,15 +65,11 @@ class Decomposition(NamedTuple):
 
 
 def _compute(case: Case) -> Iterator[Row]:
-    if case.prediction.kind in SHARES:
-        for name, value in _values(case).items():
-            yield Row(name, None, value)
+    return share_rows(case, MEASURE.metrics, _values)
 
 
 def _values(case: Case) -> dict[str, float]:
     p, columns = case.prediction.scores, case.true_columns
-    if len(p) == 0 or np.isnan(p).any():
-        return dict.fromkeys(MEASURE.metrics, float("nan"))
     sums = np.zeros(3)
     for j in range(p.shape[1]):
         sums += Decomposition.of(p[:, j], columns == j)

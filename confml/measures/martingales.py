@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,22 +73,55 @@ def _positive(p: np.ndarray) -> np.ndarray:
 
 
 def is_online(case: Case) -> bool:
-    """Return whether each example was predicted from all before it, so that p-values form a martingale.
+    """Return whether the examples were learnt one by one, so that p-values form a martingale.
 
     If examples are not learnt between predictions, their p-values are ranks among the same examples, and
     there is no martingale.
     """
     learnt = case.prediction.extra.get("learnt")
-    return case.prediction.kind == "p-value" and learnt is not None and bool(np.all(np.diff(learnt) == 1))
+    if case.prediction.kind != "p-value" or learnt is None:
+        return False
+    return has_delay(case) or bool(np.all(np.diff(learnt) == 1))
+
+
+def has_delay(case: Case) -> bool:
+    """Return whether the labels of an online pass arrived later, so that examples were learnt later."""
+    return "label_p" in case.prediction.extra
+
+
+class LearntExamples(NamedTuple):
+    """The m examples of an online pass that were learnt, in the order in which they were learnt.
+
+    p: (m,) smoothed p-values of their true labels, each against the examples learnt before; independent and
+    uniform if the examples are exchangeable. positions: (m,) their places in the pass. predicted: (m,) number
+    of examples that were predicted when each was learnt.
+    """
+
+    p: np.ndarray
+    positions: np.ndarray
+    predicted: np.ndarray
+
+
+def learnt_examples(case: Case) -> LearntExamples | None:
+    """Return the learnt examples of an online pass; None for another one, or without smoothed p-values."""
+    if not is_online(case):
+        return None
+    if not has_delay(case):
+        p = smoothed_p_values(case)
+        n = len(case.truth)
+        return None if p is None else LearntExamples(p, np.arange(n), np.arange(1, n + 1))
+    extra = case.prediction.extra
+    place = extra["label_place"]
+    positions = np.flatnonzero(place >= 0)
+    positions = positions[np.argsort(place[positions], kind="stable")]
+    return LearntExamples(extra["label_p"][positions], positions, extra["label_after"][positions])
 
 
 def _compute(case: Case) -> Iterator[Row]:
-    if not is_online(case) or len(case.truth) == 0:
+    learnt = learnt_examples(case)
+    if learnt is None or len(learnt.p) == 0:
         return
-    p = smoothed_p_values(case)
-    if p is None:
-        return
-    mixture, power = simple_mixture(p), power_martingale(p)
+    mixture, power = simple_mixture(learnt.p), power_martingale(learnt.p)
     yield Row("log10_mixture_martingale", None, float(mixture[-1]))
     yield Row("log10_mixture_martingale_max", None, float(mixture.max()))
     yield Row("log10_power_martingale", None, float(power[-1]))

@@ -114,16 +114,6 @@ class RejectionCurve:
         """Return the sure-incorrect proportion of all predictions if ``rejection_rate`` of all are unsure."""
         return (self.errors_at_coverage(1.0 - np.asarray(rejection_rate)) / self.n)[()]
 
-    def coverage_at_risk(self, risk: float) -> float:
-        """Return the largest coverage k/n with expected selective risk e_k / k <= ``risk``; NaN if none has.
-
-        The risk of new predictions may be higher; `certify` bounds it.
-        """
-        counts = np.arange(1, self.n + 1)
-        # e_k is a sum of fractions: 1e-9 of an error is rounding, never a real one.
-        reached = np.flatnonzero(self.expected_errors[1:] <= risk * counts + 1e-9)
-        return (reached[-1] + 1) / self.n if len(reached) else float("nan")
-
     def points(self) -> dict[str, np.ndarray]:
         """Return the attainable points, strictest threshold first, as named columns (CSV, figures).
 

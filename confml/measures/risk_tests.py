@@ -10,8 +10,6 @@ import math
 
 import numpy as np
 
-_EXACT = 1e-9  # a sum of losses that is a whole number must not be rounded up by its last bit
-
 
 def binomial_p_value(errors, accepted, risk: float) -> np.ndarray:
     """Return P(at most ``errors`` errors among ``accepted`` rows) at an error rate of ``risk``.
@@ -23,25 +21,6 @@ def binomial_p_value(errors, accepted, risk: float) -> np.ndarray:
 
     errors, accepted = np.asarray(errors, dtype=np.int64), np.asarray(accepted, dtype=np.int64)
     return np.where(errors >= accepted, 1.0, bdtr(errors, accepted, risk))
-
-
-def hoeffding_bentkus_p_value(losses, limit: float) -> float:
-    """Return the Hoeffding-Bentkus p-value of "the expected loss is above ``limit``".
-
-    losses: (n,) in [0, 1], in any order. ``min(exp(-n h(min(R, limit), limit)), e P(Bin(n, limit) <=
-    ceil(sum)))`` with the mean loss R and h(a, b) the relative entropy. Losses of 0 and 1 only: the binomial
-    p-value, which is smaller. Source: Angelopoulos, Bates, Candes, Jordan, Lei, Learn then Test, 2021.
-    """
-    losses = _checked(losses, limit)
-    n, total = len(losses), math.fsum(losses)
-    if not n:
-        return 1.0
-    whole = math.ceil(total - _EXACT)
-    bentkus = float(binomial_p_value(whole, n, limit))
-    if np.isin(losses, (0.0, 1.0)).all():
-        return bentkus
-    mean = min(total / n, limit)
-    return min(1.0, math.exp(-n * _relative_entropy(mean, limit)), math.e * bentkus)
 
 
 def betting_p_value(losses, limit: float, delta: float = 0.05) -> np.ndarray | float:
@@ -66,12 +45,6 @@ def betting_p_value(losses, limit: float, delta: float = 0.05) -> np.ndarray | f
     capital = np.cumsum(np.log1p(-bets * (losses - limit)), axis=0)
     p = np.exp(-np.maximum(capital.max(axis=0), 0.0))
     return p if losses.ndim == 2 else float(p)
-
-
-def _relative_entropy(a: float, b: float) -> float:
-    """a ln(a / b) + (1 - a) ln((1 - a) / (1 - b)), with 0 ln 0 = 0."""
-    first = a * math.log(a / b) if a > 0.0 else 0.0
-    return first + ((1.0 - a) * math.log((1.0 - a) / (1.0 - b)) if a < 1.0 else 0.0)
 
 
 def _checked(losses, limit: float) -> np.ndarray:

@@ -11,25 +11,24 @@ from typing import Any, NamedTuple
 
 from confml.errors import ConfigError
 from confml.methods.base import Method
-from confml.methods.conformal import Conformal, conformal
+from confml.methods.conformal import Conformal
 from confml.methods.conformal import settings as conformal_settings
 from confml.methods.conformal.calibrated import CalibratedMethod
-from confml.methods.venn_abers import VennAbers, venn_abers
+from confml.methods.venn_abers import VennAbers
 from confml.methods.venn_abers import settings as venn_settings
 from confml.plugins.parameters import Parameter
 
 
 class Wrapper(NamedTuple):
-    """A class around a method. check: raises ConfigError for settings. make: returns the wrapped method."""
+    """A class around a method. check: raises ConfigError for settings."""
 
     cls: type[CalibratedMethod]
     check: Callable[[str, Mapping[str, Any], Sequence[str]], None]
-    make: Callable[[Method, Mapping[str, Any]], CalibratedMethod]
 
 
 WRAPPERS: Mapping[str, Wrapper] = {
-    conformal_settings.KEY: Wrapper(Conformal, conformal_settings.check_settings, conformal.make),
-    venn_settings.KEY: Wrapper(VennAbers, venn_settings.check_settings, venn_abers.make),
+    conformal_settings.KEY: Wrapper(Conformal, conformal_settings.check_settings),
+    venn_settings.KEY: Wrapper(VennAbers, venn_settings.check_settings),
 }
 """Every wrapper by its key in a config."""
 
@@ -68,4 +67,4 @@ def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str])
 def wrapped(method: Method, settings: Mapping[str, Any]) -> CalibratedMethod:
     """Return a method in the wrapper of these settings, which are checked already."""
     (key,) = {setting.partition("__")[0] for setting in settings}
-    return WRAPPERS[key].make(method, settings)
+    return WRAPPERS[key].cls.around(method, settings)

@@ -8,10 +8,13 @@ pyproject.toml limits numba's version.
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba.core import cgutils, types
-from numba.extending import intrinsic
+from typing import Any
 
+from llvmlite import ir
+from numba import extending
+from numba.core import cgutils, types
+
+intrinsic: Any = extending.intrinsic  # numba gives the first argument, typingctx
 LEAF = 16
 FAN = 8
 RUN = 64

@@ -5,6 +5,7 @@ This module imports neither scikit-learn nor compiled kernels, so that a stored 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -146,12 +147,15 @@ class Model:
     def views(self, rows: NewRows, chunk: int = 0) -> Mapping[str, Prediction]:
         """Every view of the complete ones of new rows; only ``view`` if there are none.
 
-        chunk: the number of the chunk, which seeds the random numbers that a method draws.
+        chunk: the number of the chunk. It and the features of the rows seed the random numbers that a method
+        draws. Otherwise all rows that are predicted one by one would share one random number, and their
+        smoothed p-values would not be uniform.
         """
         X = self.features(rows)
         if not len(X):
             return {self.view: self.none}
-        rng = self.generator("new rows", chunk)
+        given = hashlib.sha256(np.ascontiguousarray(self.chosen(rows)).tobytes()).hexdigest()
+        rng = self.generator("new rows", chunk, given)
         if len(X) * self.facts.fitted_rows * X.shape[1] <= FEW:
             few = self.parts["few"]()
             if few is not None:

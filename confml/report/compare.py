@@ -345,42 +345,25 @@ def _stem(text: str) -> str:
 def _draw(dataset: str, curves: Sequence[tuple[Pair, CurveDifference]]):
     """Draw one panel per view: difference of sure incorrect against unsure, below 0 if the first is
     better."""
-    from confml.report.figures.style import (
-        COLUMN,
-        GREY,
-        PAGE,
-        legend_below,
-        lines_of,
-        new_figure,
-        panel_columns,
-    )
+    from confml.report.figures.panels import Panels
+    from confml.report.figures.style import COLUMN, GREY, PAGE, lines_of
 
     views = list(dict.fromkeys(pair.view for pair, _ in curves))
     names = list(dict.fromkeys(f"{pair.first} - {pair.second}" for pair, _ in curves))
     lines = dict(zip(names, lines_of(len(names)), strict=True))
-    columns = panel_columns(len(views))
-    rows = -(-len(views) // columns)
-    figure = new_figure(COLUMN * 1.2 if columns == 1 else PAGE, 0.3 + 2.2 * rows)
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
-    handles: dict[str, Any] = {}
-    for place, axes in enumerate(grid.flat):
-        if place >= len(views):
-            axes.set_visible(False)
-            continue
+    panels = Panels(len(views), height=2.2, widths=(COLUMN * 1.2, PAGE, PAGE), sharey=True)
+    for axes, view in zip(panels.axes, views, strict=True):
         axes.axhline(0.0, color=GREY, linewidth=0.6)
         for pair, found in curves:
-            if pair.view == views[place]:
+            if pair.view == view:
                 name = f"{pair.first} - {pair.second}"
                 x = 100 * found.grid
                 (handle,) = axes.plot(x, 100 * found.difference, **lines[name], markevery=7, linewidth=1.0)
-                handles.setdefault(name, handle)
+                panels.handles.setdefault(name, handle)
                 axes.fill_between(
                     x, 100 * found.low, 100 * found.high, color=lines[name]["color"], alpha=0.13, linewidth=0
                 )
-        axes.set_title(views[place], loc="left", fontsize=7)
+        axes.set_title(view, loc="left", fontsize=7)
         axes.set_xlabel("unsure (%)")
-        if place % columns == 0:
-            axes.set_ylabel("difference of\nsure incorrect (%)")
-    figure.suptitle(f"{dataset}; band: corrected 95 % interval at each rate", x=0.01, ha="left", fontsize=8)
-    legend_below(figure, list(handles.values()), list(handles))
-    return figure
+    panels.label_y("difference of\nsure incorrect (%)")
+    return panels.finish(f"{dataset}; band: corrected 95 % interval at each rate")

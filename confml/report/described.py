@@ -22,10 +22,10 @@ VIEWS: Mapping[str, tuple[str, str]] = {
     "probability": ("probability", "probability of each class"),
     "venn": (
         "probability",
-        "probability of each class, with lower and upper bounds (Venn prediction): of the bounds of a class, "
-        "one is calibrated",
+        "probability of each class, with lower and upper bounds (Venn prediction): one of the two bounds of "
+        "each class is calibrated",
     ),
-    "reject": ("probability", "posterior mean of each class probability (the paper's reject method)"),
+    "reject": ("probability", "posterior mean of each class probability"),
     "envelope": ("envelope", "posterior probability that the class is the most probable one"),
     "posterior": ("posterior", "posterior mean and standard deviation of each class probability"),
     "vote": ("vote", "share of the votes for each class"),

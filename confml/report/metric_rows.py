@@ -82,7 +82,7 @@ class MetricRows(Sequence[MetricRow]):
     def __getitem__(self, place: int) -> MetricRow: ...
     @overload
     def __getitem__(self, place: slice) -> list[MetricRow]: ...
-    def __getitem__(self, place):
+    def __getitem__(self, place: int | slice) -> MetricRow | list[MetricRow]:
         if isinstance(place, slice):
             return list(self)[place]
         number = range(len(self))[place]

@@ -15,11 +15,12 @@ from confml.data.noise import apply_noise, irrelevant_names, nominal_columns
 from confml.data.probability_table import ProbabilityTable
 from confml.errors import ConfmlError
 from confml.methods.base import Method
+from confml.methods.label_schedule import LabelSchedule
 from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
 from confml.methods.wrappers import wrapper_of
 from confml.runner.external_files import open_table
-from confml.runner.splits import inner_folds, split_identity, split_rows
+from confml.runner.splits import inner_folds, label_schedule, split_identity, split_rows
 from confml.runner.workspace import open_dataset
 from confml.steps.pipeline import StepPipeline
 from confml.steps.registry import build_pipeline
@@ -103,6 +104,12 @@ class SplitData:
         if self.context.split.kind == "fixed-split":
             return self.data.part_row(self.test_rows)
         return np.asarray(self.test_rows)
+
+    @cached_property
+    def schedule(self) -> LabelSchedule | None:
+        """When the labels of the test rows are learnt, under protocol online with a delay; else None."""
+        context = self.context
+        return label_schedule(self.data, context.protocol, context.split, context.seed, len(self.test_rows))
 
     @property
     def X(self) -> np.ndarray:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from confml._seeds import stable_generator, stable_integer
 from confml.data.dataset import DataSet
+from confml.data.folds import train_test_pairs
 from confml.errors import ConfigError
+from confml.methods.label_schedule import LabelSchedule
 
 MOST_LEFT_OUT = 10_000
 """Largest number of rows for leave-one-out, which has a result for each row and method."""
@@ -86,7 +87,10 @@ def _identity_of_all_classes(protocol, split: Split) -> dict:
     """Return `split_identity` without the absent classes, which do not change the division."""
     identity: dict = {"kind": split.kind}
     if split.kind == "online":
-        return identity | {"order": protocol.order, "repeat": split.repeat, "start": protocol.start}
+        identity |= {"order": protocol.order, "repeat": split.repeat, "start": protocol.start}
+        if protocol.has_delay:
+            identity |= {"delay": list(protocol.delay), "label-order": protocol.label_order}
+        return identity
     if split.kind == "leave-one-out":
         return identity | {"row": split.fold}
     if split.kind != "fixed-split":
@@ -135,7 +139,7 @@ def _split_all_classes(data: DataSet, protocol, split: Split, seed: int) -> tupl
     identity.pop("fold", None)  # the folds of one repeat come from one shuffle
     random_state = stable_integer("split", seed, data.checksum, identity)
     size = folds if folds is not None else float(protocol.test_size)
-    parts = _split_pairs(data.y, data.groups, size, protocol.stratify, random_state, data.name)
+    parts = train_test_pairs(data.y, data.groups, size, protocol.stratify, random_state, data.name)
     return parts[split.fold or 0]
 
 
@@ -148,7 +152,26 @@ def _in_order(data: DataSet, protocol, split: Split, seed: int) -> tuple[np.ndar
         rows = stable_generator("order", seed, data.checksum, split.repeat).permutation(len(data.y))
     if protocol.start >= len(rows):
         raise ConfigError(f"data set '{data.name}' has {len(rows)} rows, none after start: {protocol.start}")
+    if protocol.has_delay and protocol.delay[0] >= len(rows) - protocol.start - 1:
+        left = len(rows) - protocol.start
+        raise ConfigError(
+            f"no label arrives before the last prediction: data set '{data.name}' has {left} rows to predict,"
+            f" and the delay is {protocol.delay[0]} rows or more",
+            hint="a smaller delay",
+        )
     return rows[: protocol.start], rows[protocol.start :]
+
+
+def label_schedule(data: DataSet, protocol, split: Split, seed: int, rows: int) -> LabelSchedule | None:
+    """Return when the labels of the ``rows`` predicted rows of an online pass are learnt; None without delay.
+
+    The delays of a repeat do not depend on the order in which labels are learnt.
+    """
+    if split.kind != "online" or not protocol.has_delay:
+        return None
+    low, high = protocol.delay
+    rng = stable_generator("delay", seed, data.checksum, split.repeat, low, high)
+    return LabelSchedule.of(rng.integers(low, high + 1, rows), protocol.label_order)
 
 
 def inner_folds(
@@ -159,50 +182,5 @@ def inner_folds(
     groups = None if data.groups is None else data.groups[train_rows]
     name = f"the training part of '{data.name}'"
     y, size, stratify = data.y[train_rows], protocol.inner_folds, protocol.stratify
-    folds = _split_pairs(y, groups, size, stratify, random_state, name)
+    folds = train_test_pairs(y, groups, size, stratify, random_state, name)
     return [(train_rows[train], train_rows[test]) for train, test in folds]
-
-
-def _split_pairs(y, groups, size: int | float, stratify: bool, random_state: int, name: str):
-    """Return all (train, test) pairs of k-fold (``size`` is an int) or the one of a holdout (a fraction)."""
-    from sklearn import model_selection as ms
-
-    n = len(y)
-    positions: np.ndarray = np.zeros((n, 1))
-    alone = np.empty(0, dtype=np.intp)
-    if groups is not None and len(np.unique(groups)) < (size if isinstance(size, int) else 2):
-        raise ConfigError(f"{name} has {len(np.unique(groups))} groups, too few for {_described(size)}")
-    if isinstance(size, int):
-        if n < size:
-            raise ConfigError(f"{name} has {n} rows, too few for {size} folds")
-        if groups is not None:
-            kind = ms.StratifiedGroupKFold if stratify else ms.GroupKFold
-        else:
-            kind = ms.StratifiedKFold if stratify else ms.KFold
-        if stratify and groups is None and np.unique(y, return_counts=True)[1].max() < size:
-            kind = ms.KFold  # no class has a row for every fold
-        splitter = kind(n_splits=size, shuffle=True, random_state=random_state)
-    elif groups is not None:
-        splitter = ms.GroupShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
-    elif stratify:
-        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        alone = np.flatnonzero(counts[codes] == 1)
-        positions = np.flatnonzero(counts[codes] > 1)[:, None]
-        splitter = ms.StratifiedShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
-    else:
-        splitter = ms.ShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
-    labels = y[positions[:, 0]] if len(alone) else y
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds are allowed
-        try:
-            pairs = list(splitter.split(positions, labels, groups))
-        except ValueError as error:
-            raise ConfigError(f"{name} cannot be split into {_described(size)}: {error}") from None
-    if len(alone):
-        kept = positions[:, 0]
-        pairs = [(np.concatenate([kept[train], alone]), kept[test]) for train, test in pairs]
-    return [(np.sort(train), np.sort(test)) for train, test in pairs]
-
-
-def _described(size: int | float) -> str:
-    return f"{size} folds" if isinstance(size, int) else f"a holdout with test-size {size}"

@@ -333,7 +333,8 @@ def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> 
     try:
         X, y = split_data.X, split_data.y
         if task.context.split.kind == "online":
-            path = method.evaluate_online(X, y, X_test, split_data.y_test, classes, coded, rng)
+            late = {} if split_data.schedule is None else {"schedule": split_data.schedule}
+            path = method.evaluate_online(X, y, X_test, split_data.y_test, classes, coded, rng, **late)
         else:
             path = method.evaluate_path(X, y, X_test, coded, rng, state)
         for _, views in path:
@@ -356,7 +357,9 @@ def _store_cell(task: Task, cell: Cell, split_data: SplitData, views: Views, tun
     """Store a finished cell."""
     learnt = split_data.y
     if task.context.split.kind == "online":  # examples learnt before the last prediction
-        learnt = np.concatenate([split_data.y, split_data.y_test[:-1]])
+        schedule = split_data.schedule
+        new = slice(-1) if schedule is None else schedule.rows[: schedule.learnt[-1]]
+        learnt = np.concatenate([split_data.y, split_data.y_test[new]])
     labels, counts = np.unique(learnt, return_counts=True)
     details = views.fit_details
     views.fit_details = dataclasses.replace(details, tuning=None)

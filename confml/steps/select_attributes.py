@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from confml.data.folds import fold_numbers
 from confml.measures.metrics import Metric
 from confml.methods.registry import build, method_class, methods
 from confml.plugins.parameters import Integer, Parameter
@@ -43,8 +44,8 @@ class SelectAttributes(Step):
     metrics: ClassVar[Mapping[str, Metric]] = {
         "removed_attributes": Metric("number of features that the step removed", None),
         "kept_attributes": Metric("number of features that the step kept", None),
-        "score_before": Metric("share of withheld examples classified right with all features", "higher"),
-        "score_after": Metric("share of withheld examples classified right with the features kept", "higher"),
+        "score_before": Metric("cross-validated accuracy with all features", "higher"),
+        "score_after": Metric("cross-validated accuracy with the features kept", "higher"),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "method": MethodName("the method whose accuracy is measured, with its default parameters"),
@@ -60,7 +61,7 @@ class SelectAttributes(Step):
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> SelectAttributes:
         X, y = complete(X, self.name), np.asarray(y)
         rng = np.random.default_rng(0) if rng is None else rng
-        part = _parts(y, self.folds, rng)
+        part = fold_numbers(np.unique(y, return_inverse=True)[1], self.folds, rng, single_rows=True)
         seed = int(rng.integers(2**31))
         kept = list(range(X.shape[1]))
         least = self.least if len(np.unique(part)) > 1 else len(kept)  # too few examples to score
@@ -114,14 +115,3 @@ class SelectAttributes(Step):
             method = build(self.method, params).fit(X[~held][:, columns], y[~held])
             right += int(np.sum(method.predict(X[held][:, columns]) == y[held]))
         return right / len(y)
-
-
-def _parts(y: np.ndarray, folds: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the fold (m,) of each example; the examples of a class are dealt in turn, in random order."""
-    part = np.empty(len(y), dtype=np.int64)
-    dealt = 0
-    for label in np.unique(y):
-        rows = rng.permutation(np.flatnonzero(y == label))
-        part[rows] = (dealt + np.arange(len(rows))) % folds
-        dealt += len(rows)
-    return part

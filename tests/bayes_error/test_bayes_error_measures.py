@@ -24,6 +24,7 @@ from confml.bayes_error.gaussians import (
 from confml.bayes_error.selection import (
     best_transform_of_pairs,
     class_weights,
+    embedding_transforms,
     pca_transforms,
     rank_transforms,
     scaling_transforms,
@@ -255,6 +256,22 @@ def test_transforms_are_ranked():
     assert best[0, 0] == "" and best[0, 1] in transforms and best.shape == (3, 3)
     weights = class_weights(ranked[0].errors.one_vs_rest.estimate)
     assert weights.mean() == pytest.approx(1)
+
+
+def test_embeddings_unfold_two_rings():
+    """Linear components cannot separate the first column of two rings; kernel PCA and eigenmaps can."""
+    rng = np.random.default_rng(8)
+    angle, y = rng.uniform(0, 2 * np.pi, 300), rng.integers(0, 2, 300)
+    X = np.c_[np.cos(angle), np.sin(angle)] * (1 + y)[:, None] + rng.normal(scale=0.05, size=(300, 2))
+    made = embedding_transforms(X, [1, 3])
+    assert [rows(X).shape for rows in made.values()] == [(300, 1), (300, 3)] * 2
+    assert np.array_equal(made["laplacian-1"](X), made["laplacian-3"](X)[:, :1])
+    ranked = {r.name: r.criterion for r in rank_transforms(X, y, made | pca_transforms(X, [1]))}
+    assert ranked["pca-1"] > 0.3 and min(ranked["kernel-pca-3"], ranked["laplacian-1"]) < 0.02
+    again = embedding_transforms(X, [3])
+    assert all(np.array_equal(again[name](X), made[name](X)) for name in again)
+    with pytest.raises(ConfigError, match="expected 1 to 4 for 5 rows"):
+        embedding_transforms(X[:5], [5])
 
 
 def test_intervals_cover_the_value_that_the_estimator_has_on_average():

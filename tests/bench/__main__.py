@@ -2,8 +2,9 @@
 
 Each file bench_*.py beside this one has ``BENCHMARKS``, functions that return one row or several,
 (name, our seconds, the other's seconds, other / ours) with notes as a fifth part if there are any, and maybe
-``WHEN_ASKED``, those too long to run unless named. Each function warms up for itself and takes medians of
-runs in turns. A benchmark that misses something (data, a package) says so and is skipped.
+``WHEN_ASKED``, those too long to run unless named. Numbers that are not seconds have a ``unit`` in the notes,
+and their ratio is ours / other. Each function warms up for itself and takes medians of runs in turns.
+A benchmark that misses something (data, a package) says so and is skipped.
 """
 
 from __future__ import annotations

@@ -92,6 +92,32 @@ def test_files_hold_what_the_library_says(table, tmp_path):
         assert (tmp_path / "out" / "figures" / f"{name}.png").stat().st_size > 5000
 
 
+def test_embeddings_are_ranked_on_a_sample_of_rows(tmp_path):
+    asked = ["iris", "--embeddings", "--select-rows", 60, "--components", "1,3", "--json"]
+    out, messages = run(*asked, "--out", tmp_path)
+    told = json.loads(out)
+    assert json.loads(run(*asked, "-q")[0]) == told
+    assert "transforms ranked on a random sample of 60 rows" in " ".join(told["about"])
+    columns = {row["transform"]: row["columns"] for row in told["transforms"]}
+    assert columns == {
+        "as-is": 4, "standardise": 4, "min-max": 4, "pca-1": 1, "pca-3": 3,
+        "kernel-pca-1": 1, "kernel-pca-3": 3, "laplacian-1": 1, "laplacian-3": 3,
+    }  # fmt: skip
+    with open(tmp_path / "transforms-of-classes.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3 * len(columns)
+    worst = {row["transform"]: row["worst_class"] for row in told["transforms"]}
+    for name, value in worst.items():
+        assert value == max(float(row["estimate"]) for row in rows if row["transform"] == name)
+    # without a sample the values are those of the table of classes
+    whole = json.loads(run("iris", "--components", "1", "--json", "-q")[0])
+    given = {row["class"]: row for row in whole["transforms_of_classes"] if row["transform"] == "min-max"}
+    for row in whole["one_vs_rest"]:
+        one = given[row["class"]]
+        assert (one["estimate"], one["lower"], one["upper"]) == (row["estimate"], row["lower"], row["upper"])
+        assert one["bayes_error"] == pytest.approx(row["bayes_error"], abs=1e-12)
+
+
 def test_everything_at_once_and_the_same_twice(table, tmp_path):
     asked = ["--intervals", "--blocks", 4, "--permutations", 19, "--select", 2, "--transforms"]
     asked += [
@@ -329,7 +355,7 @@ def test_made_data_show_their_true_error():
         (["iris", "--param", "k=1"], "--classifier METHOD"),
         (["iris", "--blocks", 5], "it needs --intervals"),
         (["iris", "--test-size", 0.5, "--intervals"], "it needs --classifier"),
-        (["iris", "--criterion", "worst"], "--select or --transforms or --components"),
+        (["iris", "--criterion", "worst"], "--select or --transforms or --components or --embeddings"),
         (["iris", "--classifier", "knn", "--param", "k"], "NAME=VALUE"),
         (["iris", "--classifier", "knn", "--param", "kk=1"], "did you mean 'k'"),
         (["iris", "--classifier", "kn"], "did you mean 'knn'"),

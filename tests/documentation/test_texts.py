@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 import tomllib
-from pathlib import Path
 
 import pytest
 import yaml
@@ -59,7 +58,7 @@ def test_every_page_is_in_the_navigation():
 def test_nothing_is_loaded_from_a_network():
     config = _config()
     assert config["theme"]["font"] is False and "offline" in config["plugins"]
-    for script in [*config["extra"]["polyfills"], *config["extra_css"]]:
+    for script in [*config["extra"]["polyfills"], *config["extra_css"], *config["extra_javascript"]]:
         assert (ROOT / "docs" / "pages" / script).is_file()
     for path in (ROOT / "docs").rglob("*"):
         if path.suffix in (".js", ".css", ".svg"):
@@ -116,13 +115,36 @@ def test_text_of_docstrings_is_no_markup():
     assert shown == "a &lt;b&gt; with `x_i * y_i` and \\_private \\*stars\\* \\[1\\], `Name`"
 
 
-def test_gallery_shows_the_runs_that_exist(tmp_path):
-    text, pictures = gallery_page.gallery_page(tmp_path)
-    assert "make gallery" in text and pictures == []
-    folder = tmp_path / "plane" / "figures"
-    folder.mkdir(parents=True)
-    (folder / "index.md").write_text("# Figures\n\n![errors](errors.svg)\n\nA caption.\n")
-    text, pictures = gallery_page.gallery_page(tmp_path)
-    assert pictures == [folder / "errors.svg"]
-    assert "## plane" in text and "](gallery-figures/plane/errors.svg)" in text and "A caption." in text
-    assert Path(gallery_page.FIGURES).name == gallery_page.FIGURES
+KINDS = {"class-errors": "errors of classes", "error-against": "an error", "error-against-k": "an error by k"}
+
+
+def test_gallery_shows_runs_then_stored_figures_then_the_command(tmp_path):
+    run, stored = tmp_path / "gallery" / "plane" / "figures", tmp_path / "reference" / "pies" / "figures"
+    run.mkdir(parents=True)
+    stored.mkdir(parents=True)
+    entries = ("class-errors of wine", "class-errors of iris", "curve-difference of wine")
+    texts = [f"## {one}\n\n![{one}]({one.replace(' ', '-')}.svg)\n\nCaption of {one}.\n" for one in entries]
+    (run / "index.md").write_text("# Figures\n\n" + "\n".join(texts))
+    for name in ("pies-error-against-k_log=true-pies.svg", "pies-class-errors-pies.svg"):
+        (stored / name).write_text("<svg/>")
+    text, pictures = gallery_page.gallery_page(tmp_path, KINDS)
+    assert pictures == {
+        f"{gallery_page.FIGURES}/plane/class-errors-of-wine.svg": run / "class-errors-of-wine.svg",
+        f"{gallery_page.FIGURES}/plane/curve-difference-of-wine.svg": run / "curve-difference-of-wine.svg",
+        f"{gallery_page.FIGURES}/reference/pies-figures-pies-error-against-k_log-true-pies.svg": stored
+        / "pies-error-against-k_log=true-pies.svg",
+    }
+    assert re.findall("^## (.*)$", text, re.MULTILINE) == [*sorted([*KINDS, "curve-difference"])]
+    assert "Caption of class-errors of wine. From `configs/gallery/plane.yaml`." in text
+    assert text.count("Not drawn yet") == 1 and "make gallery docs" in text.partition("##")[0]
+
+
+def test_gallery_without_results_names_every_kind(tmp_path):
+    text, pictures = gallery_page.gallery_page(tmp_path, reference_pages.figure_kinds())
+    assert pictures == {} and text.count("Not drawn yet") == len(reference_pages.figure_kinds()) > 20
+
+
+def test_gallery_finds_the_figures_of_the_repository():
+    """Without ``make gallery`` the page shows the kinds that ``results/reference`` has."""
+    found = gallery_page._of_reference(ROOT / "results" / "reference", list(reference_pages.figure_kinds()))
+    assert not (ROOT / "results" / "reference").exists() or len(found) >= 11, sorted(found)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from reference import certified_paths as literal
 
 from confml.measures.certified import certify, threshold_grid
 from confml.measures.certified_paths import CostTable, Path, certify_paths, least_loss, most_accepting
-from confml.measures.risk_tests import betting_p_value, binomial_p_value, hoeffding_bentkus_p_value
+from confml.measures.risk_tests import betting_p_value, binomial_p_value
 
 
 def path_of(p_values, name="path"):
@@ -26,23 +24,6 @@ def test_binomial_p_value_is_the_sum(accepted):
         np.testing.assert_allclose(
             found, [literal.binomial(int(e), accepted, risk) for e in errors], rtol=1e-11
         )
-
-
-def test_hoeffding_bentkus_rounds_the_exact_sum():
-    rng = np.random.default_rng(0)
-    for _ in range(60):
-        n = int(rng.integers(1, 60))
-        losses = [Fraction(int(one), 10) for one in rng.choice([0, 1, 2, 3, 10], n)]
-        if set(losses) <= {0, 1}:
-            continue
-        found = hoeffding_bentkus_p_value([float(one) for one in losses], 0.3)
-        assert found == pytest.approx(literal.hoeffding_bentkus(losses, 0.3), rel=1e-10)
-
-
-def test_losses_of_0_and_1_have_the_binomial_p_value():
-    losses = np.repeat([1.0, 0.0], [7, 18])  # 25 * (7 / 25) is above 7 in floating point
-    assert hoeffding_bentkus_p_value(losses, 0.6) == pytest.approx(literal.binomial(7, 25, 0.6))
-    assert hoeffding_bentkus_p_value([], 0.6) == 1.0
 
 
 def test_betting_p_value_is_that_of_one_bet_after_another():
@@ -185,4 +166,4 @@ def test_mistakes():
     with pytest.raises(ValueError, match="from 0 to 1"):
         betting_p_value([2.0], 0.1)
     with pytest.raises(ValueError, match="limit must be above"):
-        hoeffding_bentkus_p_value([0.5], 1.0)
+        betting_p_value([0.5], 1.0)

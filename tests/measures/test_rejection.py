@@ -102,8 +102,6 @@ def test_a_small_curve_by_hand():
     assert curve.risk_at_coverage(0.5) == pytest.approx(0.25)
     assert curve.risk_at_coverage(1.0) == pytest.approx(0.5)
     assert np.isnan(curve.risk_at_coverage(0.0))
-    assert curve.coverage_at_risk(0.25) == pytest.approx(0.5)
-    assert curve.coverage_at_risk(0.0) == pytest.approx(0.25)
     assert curve.sure_incorrect_at(0.25) == pytest.approx(0.25)
     points = curve.points()
     np.testing.assert_allclose(points["threshold"], [np.inf, 0.9, 0.8, 0.5])
@@ -118,7 +116,6 @@ def test_extremes():
     assert right.aurc() == right.augrc() == right.e_aurc() == 0.0 and np.isnan(right.auroc())
     assert wrong.aurc() == 1.0 and wrong.augrc() == 0.5 and wrong.e_aurc() == pytest.approx(0.0)
     assert wrong.e_aurc_limit() == 0.0
-    assert np.isnan(wrong.coverage_at_risk(0.5))
     empty = rejection_curve([], [])
     assert empty.n == 0 and all(np.isnan(value) for value in empty.summary().values())
     infinite = rejection_curve([np.inf, -np.inf, 0.0], [True, False, True])
@@ -273,8 +270,9 @@ def test_certified_risk_is_kept_and_the_empirical_rule_is_not():
         if point.threshold is not None:
             found += 1
             broken += 0.15 * (1 - point.threshold) > risk
-        coverage = rejection_curve(confidence, correct).coverage_at_risk(risk)
-        naive = np.sort(confidence)[::-1][round(coverage * 1500) - 1] if coverage == coverage else 1.0
+        errors = rejection_curve(confidence, correct).expected_errors[1:]
+        below = np.flatnonzero(errors <= risk * np.arange(1, 1501))
+        naive = np.sort(confidence)[::-1][below[-1]] if len(below) else 1.0
         naive_broken += 0.15 * (1 - naive) > risk
     assert found > 200
     assert broken <= 400 * delta + 2 * np.sqrt(400 * delta * (1 - delta))

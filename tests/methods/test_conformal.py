@@ -14,17 +14,13 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from confml.config import json_schema, restore_config
+from confml.data.folds import (
+    calibration_rows,
+)
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.methods.conformal import Conformal
-from confml.methods.conformal.parts import (
-    calibration_groups,
-    calibration_rows,
-    calibration_rows_by_class,
-    fold_numbers,
-    random_folds,
-)
 from confml.methods.conformal.scores import (
     aps_scores,
     knn_ratio_scores,
@@ -405,30 +401,6 @@ def test_what_is_calibrated_on_is_not_fitted_to():
     assert np.array_equal(again.means_, fitted.means_) and kept_back.sum() == 27
 
 
-# ---- parts
-
-
-def test_the_label_conditional_calibration_part_is_stratified():
-    codes = np.repeat([0, 1, 2, 3, 4], [100, 33, 10, 2, 1])
-    rows = calibration_rows_by_class(codes, 0.3, np.random.default_rng(0))
-    assert np.bincount(codes[rows], minlength=5).tolist() == [30, 10, 3, 1, 0]
-    assert rows.tolist() == sorted(set(rows.tolist()))
-    assert rows.tolist() != calibration_rows_by_class(codes, 0.3, np.random.default_rng(1)).tolist()
-    assert len(calibration_rows_by_class(np.zeros(1, int), 0.9, np.random.default_rng(0))) == 0
-    most = calibration_rows_by_class(np.repeat([0, 1], [5, 2]), 0.99, np.random.default_rng(0))
-    assert len(most) == 5, "one example of every class is left to learn from"
-
-
-def test_folds_leave_every_class_to_learn_from():
-    codes = np.repeat([0, 1, 2, 3], [23, 7, 2, 1])
-    numbers = fold_numbers(codes, 5, np.random.default_rng(0))
-    assert numbers[-1] == -1
-    sizes = np.bincount(numbers[:-1])
-    assert len(sizes) == 5 and sizes.max() - sizes.min() <= 1
-    for fold in range(5):
-        assert set(codes[numbers != fold]) == {0, 1, 2, 3}
-
-
 @pytest.mark.parametrize("kind", ["split", "cross"])
 @pytest.mark.parametrize("sizes", [(1,), (7,), (1, 1), (2, 2), (1, 9), (2, 1, 30)])
 def test_tiny_classes_and_one_class(kind, sizes):
@@ -763,34 +735,6 @@ def test_groups_are_kept_back_whole(settings):
                     assert set(shares) == {0.0, 1.0}
     assert np.mean(errors[True]) < 0.25
     assert np.mean(errors[False]) > 0.4, "copies of what the classifier knows look too ordinary"
-
-
-def test_groups_are_drawn_at_random():
-    groups = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5] + [6] * 8)
-    drawn = np.zeros(7, dtype=int)
-    for seed in range(300):
-        rows = calibration_groups(groups, 0.3, np.random.default_rng(seed))
-        assert not set(groups[rows]) & set(np.delete(groups, rows)) and len(set(groups[rows])) == 2
-        drawn[np.unique(groups[rows])] += 1
-        numbers = random_folds(20, 3, np.random.default_rng(seed), groups)
-        assert all(len(set(numbers[groups == group])) == 1 for group in range(7))
-        assert sorted(np.bincount([numbers[groups == group][0] for group in range(7)])) == [2, 2, 3]
-    low, high = binom.ppf([1e-4, 1 - 1e-4], 300, 2 / 7)
-    assert (drawn >= low).all() and (drawn <= high).all(), "large groups and small ones alike"
-    alone = np.zeros(20, dtype=np.int64)
-    assert len(calibration_groups(alone, 0.3, np.random.default_rng(0))) == 0
-    assert set(random_folds(20, 3, np.random.default_rng(0), alone)) == {-1}
-
-
-def test_inner_folds_of_groups_leave_every_class_to_learn_from():
-    codes = np.array([0] * 6 + [1] * 4 + [2] * 2 + [0, 1] * 4)
-    groups = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5] + [6] * 8)
-    for seed in range(20):
-        numbers = fold_numbers(codes, 3, np.random.default_rng(seed), groups=groups)
-        for fold in range(3):
-            assert set(codes[numbers != fold]) == {0, 1, 2}
-        assert all(len(set(numbers[groups == group])) == 1 for group in range(7))
-        assert set(numbers[groups == 5]) == {-1}, "all that there is of class 2"
 
 
 def test_a_run_keeps_groups_together(tmp_path):

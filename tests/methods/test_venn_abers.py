@@ -43,6 +43,34 @@ def test_tables_equal_the_max_min_definition(seed):
         assert lower < upper
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_scores_that_differ_by_rounding_are_equal(seed):
+    """The table of exact scores, for scores with a relative error of 1e-14, calibration and new ones."""
+    rng = np.random.default_rng(seed)
+    scores, labels = rng.integers(1, 6, 30) / 7, rng.random(30) < 0.5
+    new = np.concatenate([np.arange(7) / 7, np.arange(7) / 7 + 0.05])
+    exact = VennAbersTable.of(scores, labels, 1e-3).probabilities(new)
+    noisy = VennAbersTable.of(scores * (1 + 1e-14 * rng.normal(size=30)), labels, 1e-3)
+    assert len(noisy.with_one) == len(np.unique(scores)) + 1
+    found = noisy.probabilities(new * (1 + 1e-14 * rng.normal(size=14)))
+    np.testing.assert_array_equal(found, exact)
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression(), LinearSVC()])
+def test_one_example_alone_has_the_bounds_that_it_has_in_a_batch(estimator):
+    """Six kinds of equal examples with 30 features: products of matrices and of vectors round differently."""
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 6, 400)
+    X = rng.normal(size=(6, 30)).round(2)[kinds]
+    y = (rng.random(400) < np.array([0.1, 0.25, 0.4, 0.6, 0.75, 0.9])[kinds]).astype(int)
+    method = VennAbers(estimator, random_state=0).fit(X, y)
+    batch = method.confident_predict(X[:40])["venn"]
+    for row in range(40):
+        alone = method.confident_predict(X[row : row + 1])["venn"]
+        for name in ("lower", "upper"):
+            assert np.array_equal(alone.extra[name][0], batch.extra[name][row]), row
+
+
 def test_infinite_scores_are_the_ends_of_the_order():
     table = VennAbersTable.of(np.array([-np.inf, -np.inf, 0.0, np.inf]), np.array([False, True, True, True]))
     p1, rest = table.probabilities(np.array([-np.inf, 0.0, np.inf]))
@@ -139,7 +167,7 @@ def test_registry_and_public_name():
     built = registry.build("knn", {"k": 3, "venn": "cross", "venn__folds": 3})
     assert isinstance(built, VennAbers)
     assert (built.kind, built.folds, built.estimator.k) == ("cross", 3, 3)
-    assert registry.version_of("knn", {"venn": "inductive"}) == "3, venn 1"
+    assert registry.version_of("knn", {"venn": "inductive"}) == "3, venn 2"
     described = registry.describe("venn")
     assert [one["name"] for one in described["parameters"]] == ["kind", "calibration", "folds"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import confml
@@ -44,3 +45,21 @@ def test_coverage_lies_in_the_band_of_valid_p_values(name, method, conformal):
         covered = np.mean([label in labels for label, labels in pairs])
         low, high = coverage_band([(len(new), counted)], level, probability=0.99)
         assert low <= covered <= high, (level, covered, low, high)
+
+
+@pytest.mark.parametrize("params", [{"conformal__smoothed": True}, {"conformal__nonconformity": "aps"}])
+def test_rows_that_are_predicted_one_by_one_have_valid_p_values(tmp_path, params):
+    """Two classes far apart: p-values depend on the random number of a row only, and are near uniform."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    frame = pd.DataFrame({"a": np.round(rng.random(120)) + 50 * y, "b": rng.random(120), "label": y})
+    path = tmp_path / "model.confml"
+    settings = {"method": "naive-bayes", "conformal": "split", "params": params, "save": path}
+    confml.predict(frame[:80], frame[80:81], label="label", **settings)
+    new = frame[80:]
+    model = confml.load_model(path)
+    rows = [confml.predict(model, new[row : row + 1]).iloc[0] for row in range(40)]
+    p = np.array([row[f"p[{label}]"] for row, label in zip(rows, new["label"], strict=True)])
+    assert 0.15 < np.std(p) < 0.45 and 0.3 < np.mean(p) < 0.7
+    again = confml.predict(model, new[3:4]).iloc[0]
+    assert again[f"p[{new['label'].iloc[3]}]"] == p[3]

@@ -13,15 +13,6 @@ def binomial(errors, accepted, risk):
     return float(sum(terms)) if accepted else 1.0
 
 
-def hoeffding_bentkus(losses, limit):
-    """losses: fractions, whose sum is rounded up exactly."""
-    n, total = len(losses), sum(losses)
-    mean = min(float(total) / n, limit)
-    first = mean * math.log(mean / limit) if mean else 0.0
-    second = (1 - mean) * math.log((1 - mean) / (1 - limit)) if mean < 1 else 0.0
-    return min(1.0, math.exp(-n * (first + second)), math.e * binomial(math.ceil(total), n, limit))
-
-
 def betting(losses, limit, delta):
     n, capital, best, total, spread, variance = len(losses), 1.0, 1.0, 0.0, 0.0, 0.25
     for i, loss in enumerate(losses, start=1):

@@ -174,5 +174,12 @@ def test_runs_are_kept_with_their_provenance(tmp_path):
     manifest = json.loads((run / "manifest.json").read_text())
     assert text.startswith("`make small`: 1 run, ") and "; seed 7; " in text
     assert manifest["provenance"]["machine"]["processor"] in text
+    study = tmp_path / "study"
+    study.mkdir()
+    (study / "bayes-error.json").write_text('{"seed": 5}', encoding="utf-8")
+    write_provenance([study, tmp_path / "nothing"], out, "make studies")
+    text = provenance_text(read_provenance(out))
+    assert text.startswith("`make studies`: 1 run, time not recorded; seed 5; ")
+    assert manifest["provenance"]["machine"]["processor"] in text
     assert main([str(out), "--of", str(tmp_path / "nothing"), "--command", "x"]) == 2
     assert main([str(tmp_path / "nothing")]) == 2

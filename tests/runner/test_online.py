@@ -195,3 +195,83 @@ def test_a_start_that_leaves_nothing_and_missing_values(tmp_path):
     config = make_config(CONFIG | {"datasets": [gaps], "protocol": {"kind": "online"}}, folder=tmp_path)
     with pytest.raises(ConfmlError, match="missing values, and no training part"):
         make_plan(config, load_datasets(config))
+
+
+# ---- labels that arrive later
+
+LATE = {
+    "name": "late",
+    "datasets": [
+        {"name": "changed", "generate": "covariate-shift", "n": 300, "test-n": 200, "shift": 3.0},
+    ],
+    "methods": [{"name": "tcm-nn", "k": 3, "smoothed": True}, {"name": "tcm-nn", "label": "plain", "k": 3}],
+    "levels": [0.1],
+    "figures": ["online-errors", "exchangeability"],
+}
+
+
+def late_run(folder, protocol):
+    (folder / "late.yaml").write_text(yaml.safe_dump(LATE | {"protocol": {"kind": "online", **protocol}}))
+    confml("run", folder / "late.yaml", "--out", folder / "out", "--quiet", "--engine", "serial")
+    return folder / "out"
+
+
+@pytest.mark.parametrize("label_order", ["given", "arrival"])
+def test_late_labels_from_a_config_to_its_files(tmp_path, label_order):
+    out = late_run(tmp_path, {"delay": [10, 40], "label-order": label_order})
+    paths = list((out / "online").rglob("*.csv"))
+    assert len(paths) == 2  # one is smoothed
+    for path in paths:
+        rows = rows_of(path)
+        come = [row for row in rows if row["learnt_place"]]
+        assert 460 <= len(come) < 500 == len(rows)
+        by_place = sorted(come, key=lambda row: int(row["learnt_place"]))
+        given = [row["row"] for row in by_place] == [row["row"] for row in come]
+        assert given == (label_order == "given")
+        for place, row in enumerate(by_place, start=1):
+            delay = int(row["learnt_after"]) - int(row["row"]) - 1
+            assert 10 <= delay <= 40 and int(row["learnt_place"]) == place
+        for number, row in enumerate(rows):
+            assert int(row["learnt"]) == sum(int(one["learnt_after"]) <= number for one in come)
+        p = np.array([float(row["p_learnt"]) for row in by_place])
+        mixture = [float(row["log10_mixture_martingale"]) for row in by_place]
+        assert np.array_equal(simple_mixture(p), mixture)
+        assert all(row["log10_mixture_martingale"] == "" for row in rows if not row["learnt_place"])
+    alarms = [row for row in rows_of(out / "monitoring.csv") if row["statistic"] == "shiryaev-roberts"]
+    assert len(alarms) >= 2
+    for alarm in alarms:
+        assert 300 < int(alarm["step"]) <= 490 and int(alarm["predicted"]) > int(alarm["step"]) + 10
+        assert f"in the order of learning ({int(alarm['predicted'])} rows predicted by" in alarm["meaning"]
+    assert "labels 10 to 40 rows later" in (out / "figures" / "index.md").read_text()
+
+
+def test_a_delay_of_0_is_no_delay(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    plain, zero = late_run(tmp_path / "a", {}), late_run(tmp_path / "b", {"delay": 0})
+    for name in ("monitoring.csv", "adaptive-levels.csv", "metrics.csv"):
+        assert (plain / name).read_bytes() == (zero / name).read_bytes()
+    steps = rows_of(plain / "monitoring.csv")
+    assert all(row["predicted"] == row["step"] for row in steps)
+
+
+def test_wrong_delays_are_errors():
+    from confml.runner.plan import load_datasets, make_plan
+
+    for protocol, words in (
+        ({"delay": -1}, "protocol.delay: expected a whole number of rows, or two of them such as"),
+        ({"delay": [5, 2]}, "the smallest delay first"),
+        ({"delay": "30 days"}, "protocol.delay: expected a whole number of rows"),
+        ({"delay": True}, "protocol.delay: expected a whole number of rows"),
+        ({"delay": 30, "label-order": "arrival"}, "labels that all have the same delay arrive in the given"),
+        ({"delay": [1, 2], "label-order": "late"}, "expected one of given, arrival"),
+    ):
+        with pytest.raises(ConfmlError, match=words):
+            make_config(LATE | {"protocol": {"kind": "online", **protocol}})
+    with pytest.raises(ConfmlError, match="holdout has no delay; it is for online"):
+        make_config(CONFIG | {"protocol": {"kind": "holdout", "delay": 3}})
+    config = make_config(LATE | {"protocol": {"kind": "online", "start": 100, "delay": 399}})
+    with pytest.raises(ConfmlError, match="no label arrives before the last prediction"):
+        make_plan(config, load_datasets(config))
+    config = make_config(LATE | {"protocol": {"kind": "online", "start": 100, "delay": 398}})
+    assert make_plan(config, load_datasets(config))

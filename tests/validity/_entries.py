@@ -10,14 +10,20 @@ import numpy as np
 
 LEVELS = (0.05, 0.2)
 AT_MOST, EXACTLY, ABOUT = "at most", "exactly", "about"
+AT_LEAST, MEASURED = "at least", "no bound"
 
 
 class Claim(NamedTuple):
-    """An event and its promised probability: ``kind`` is `AT_MOST`, `EXACTLY` or `ABOUT` that rate."""
+    """An event and its promised probability: ``kind`` is `AT_MOST`, `EXACTLY` or `ABOUT` that rate.
+
+    Or a number and its promised mean, if ``is_mean``: `AT_LEAST` or `ABOUT` the rate, or `MEASURED`, a number
+    that nothing is promised of.
+    """
 
     event: str
     rate: float
     kind: str = AT_MOST
+    is_mean: bool = False
 
 
 @dataclass(frozen=True)
@@ -25,8 +31,8 @@ class Entry:
     """One number that confml prints.
 
     draw(rng, **setting) simulates a data set of its own and returns, for each claim, whether its event
-    happened. claims(setting) are the promised rates; guarantee quotes the documentation; fraction is the
-    share of the draws asked for that a slow entry makes.
+    happened, or the number. claims(setting) are the promised rates; guarantee quotes the documentation;
+    fraction is the share of the draws asked for that a slow entry makes.
     """
 
     name: str
@@ -34,7 +40,7 @@ class Entry:
     guarantee: str
     settings: Sequence[Mapping[str, Any]]
     claims: Callable[[Mapping[str, Any]], Sequence[Claim]]
-    draw: Callable[..., Sequence[bool]]
+    draw: Callable[..., Sequence[float]]
     fraction: float = 1.0
 
 

@@ -35,5 +35,5 @@ ENTRIES = (
           "a martingale reaches C with probability at most 1/C, an alarm at threshold c comes within n rows"
           " with probability at most n/c",
           [{"classes": classes, "ties": ties} for classes in (2, 10, 30) for ties in (False, True)],
-          _claims, monitoring, fraction=0.25),
+          _claims, monitoring, fraction=0.1),
 )  # fmt: skip

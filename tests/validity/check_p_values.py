@@ -7,12 +7,14 @@ from _entries import ABOUT, EXACTLY, LEVELS, Claim, Entry, p_value_claims, rejec
 from scipy.stats import binom
 
 from confml.measures import Case
-from confml.measures.martingales import power_martingale, simple_mixture
+from confml.measures.martingales import learnt_examples, power_martingale, simple_mixture
 from confml.measures.validity import smoothed_p_values
+from confml.methods.label_schedule import LabelSchedule
 from confml.methods.registry import build
+from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn.online import OnlineTCMNN
 
-STEPS = 100
+STEPS, SURELY_LEARNT = 100, 70
 SIZES = ({"classes": 3, "rows": 60}, {"classes": 10, "rows": 100}, {"classes": 20, "rows": 100})
 
 
@@ -31,6 +33,26 @@ def tcm_nn_by_class(rng, classes, rows, **params):
     X = rng.normal(size=X.shape) + 1.2 * np.column_stack([y % 4, y // 4])
     y[-1], X[-1] = 0, rng.normal(size=2)
     return rejected(true_p_value(build("tcm-nn", params), X, y, rows))
+
+
+def few_rows(rng, classes, rows, method, **params):
+    """p-value of a test example's label, if training has it; many classes have one training example."""
+    X, y = sample(rng, rows + 1, classes)
+    own = {"knn": {"k": 3}, "tcm-nn": {"k": 2}}.get(method, {})
+    built = build(method, {**own, **params})
+    built.set_params(random_state=int(rng.integers(2**31)))
+    return rejected(np.nan_to_num(true_p_value(built, X, y, rows), nan=1.0))
+
+
+def single_row(rng, classes, rows, method, **params):
+    """The same for a test example of a class that has exactly one training example."""
+    X, y = sample(rng, rows + 1, classes)
+    y[:-1] = np.maximum(y[:-1], 1)
+    y[[rng.integers(0, rows), -1]] = 0
+    X = rng.normal(size=X.shape) + 1.2 * np.column_stack([y % 4, y // 4])
+    built = build(method, params)
+    built.set_params(random_state=int(rng.integers(2**31)))
+    return rejected(true_p_value(built, X, y, rows))
 
 
 def tcm_svm(rng, classes, rows, **params):
@@ -109,6 +131,30 @@ def martingale_claims(setting):
     ]
 
 
+def late_labels(rng, classes, label_order):
+    """p-values of an online pass whose labels arrive 0 to 30 rows later, of predictions and when learnt."""
+    X, y = sample(rng, STEPS, classes, True)
+    schedule = LabelSchedule.of(rng.integers(0, 31, STEPS), label_order)
+    method = TCMNN(k=2, smoothed=True, random_state=int(rng.integers(2**31)))
+    ((_, views),) = method.evaluate_online(X[:0], y[:0], X, y, np.arange(classes), [{}], None, schedule)
+    case = Case(views["p-value"], y)
+    p = learnt_examples(case).p[:SURELY_LEARNT]
+    many = [np.sum(p <= level) > binom.ppf(0.95, len(p), level) for level in LEVELS]
+    predicted = float(smoothed_p_values(case)[-1])
+    return [*rejected(predicted), *many, simple_mixture(p).max() >= np.log10(20)]
+
+
+def late_claims(setting):
+    """Return the claims of the last prediction, and of all rows learnt."""
+    m = SURELY_LEARNT
+    many = [
+        Claim(f"more than the binomial 95 % quantile of {m} learnt rows at {e:g}",
+              float(binom.sf(binom.ppf(0.95, m, e), m, e)), EXACTLY)
+        for e in LEVELS
+    ]  # fmt: skip
+    return [*p_value_claims(EXACTLY)(setting), *many, Claim("mixture martingale reaches 20", 0.05)]
+
+
 def _online_p_values(rng, classes, ties):
     X, y = sample(rng, STEPS, classes, ties)
     online = OnlineTCMNN(np.arange(classes), smoothed=True, random_state=int(rng.integers(2**31)))
@@ -127,39 +173,54 @@ SPLITS = [
 ENTRIES = (
     Entry("tcm-nn", "p-value, tcm-nn", EXACT,
           [{**size, "k": k, "ties": ties} for size in SIZES for k in (1, 10) for ties in (False, True)],
-          p_value_claims(), tcm_nn),
+          p_value_claims(), tcm_nn, fraction=0.1),
     Entry("tcm-nn-smoothed", "p-value, tcm-nn smoothed", "makes the true label's p-value exactly uniform",
           [{**size, "k": k, "ties": True, "smoothed": True} for size in SIZES for k in (1, 10)],
-          p_value_claims(EXACTLY), tcm_nn),
+          p_value_claims(EXACTLY), tcm_nn, fraction=0.4),
     Entry("tcm-nn-mondrian", "p-value, tcm-nn mondrian (a rare class)",
           "makes p-values valid for each class by itself",
           [{**size, "k": k, "mondrian": True} for size in SIZES for k in (1, 10)],
-          p_value_claims(), tcm_nn_by_class),
+          p_value_claims(), tcm_nn_by_class, fraction=0.1),
+    Entry("few-rows", "p-value, many classes with few rows",
+          "true label's p-value is at most e with probability at most e, if training has the class",
+          [{**size, **one} for size in ({"classes": 20, "rows": 40}, {"classes": 100, "rows": 150})
+           for one in ({"method": "tcm-nn"}, {"method": "tcm-nn", "mondrian": True},
+                       {"method": "knn", "conformal": "split", "conformal__nonconformity": "lac"},
+                       {"method": "knn", "conformal": "split", "conformal__mondrian": True})],
+          p_value_claims(), few_rows, fraction=0.1),
+    Entry("single-row", "p-value of a class with one training row, mondrian, smoothed",
+          "makes p-values valid for each class by itself",
+          [{**size, "method": "tcm-nn", "k": k, "mondrian": True, "smoothed": True} for size in SIZES
+           for k in (1, 10)], p_value_claims(EXACTLY), single_row, fraction=0.2),
     Entry("tcm-svm", "p-value, tcm-svm", EXACT, [{"classes": 2, "rows": 40}, {"classes": 3, "rows": 40}],
-          p_value_claims(), tcm_svm, fraction=0.25),
+          p_value_claims(), tcm_svm, fraction=0.025),
     Entry("split", "p-value, conformal: split", SPLIT,
-          [{**one, "conformal": "split"} for one in SPLITS], p_value_claims(), conformal, fraction=0.5),
+          [{**one, "conformal": "split"} for one in SPLITS], p_value_claims(), conformal, fraction=0.05),
     Entry("split-smoothed", "p-value, conformal: split, smoothed", "p-values of split are then uniform",
           [{**size, "conformal": "split", "nonconformity": "lac", "smoothed": True, "method": "naive-bayes"}
-           for size in SIZES[:1]], p_value_claims(EXACTLY), conformal, fraction=0.5),
+           for size in SIZES[:1]], p_value_claims(EXACTLY), conformal, fraction=0.4),
     Entry("split-mondrian", "p-value, conformal: split, mondrian", "the bounds hold for each class",
           [{**size, "conformal": "split", "nonconformity": "lac", "mondrian": True} for size in SIZES],
-          p_value_claims(), conformal, fraction=0.5),
+          p_value_claims(), conformal, fraction=0.05),
     Entry("split-groups", "p-value, conformal: split, with groups",
           "a random example of a new group errs with probability at most e + 1 / (G + 1)",
           [{**size, "conformal": "split", "nonconformity": "lac", "group": 5} for size in SIZES[:2]],
-          group_claims, conformal, fraction=0.5),
+          group_claims, conformal, fraction=0.05),
     Entry("cross", "p-value, conformal: cross",
           "at most e with probability at most 2 (e + (1 - e) (K - 1) / (m + K))",
           [{**size, "conformal": "cross", "nonconformity": kind} for size in SIZES
-           for kind in ("lac", "knn-ratio")], cross_claims, conformal, fraction=0.25),
+           for kind in ("lac", "knn-ratio")], cross_claims, conformal, fraction=0.025),
     Entry("cross-usual", "p-value, conformal: cross", "the error rate is usually near e if folds are large",
           [{**SIZES[0], "conformal": "cross", "nonconformity": "lac"}],
-          p_value_claims(ABOUT), conformal, fraction=0.25),
+          p_value_claims(ABOUT), conformal, fraction=0.05),
     Entry("online", "p-value, protocol: online, smoothed", "independent and uniform: errors are coin tosses",
           [{"classes": classes, "ties": ties} for classes in (3, 10) for ties in (False, True)],
-          online_claims, online_errors, fraction=0.5),
+          online_claims, online_errors, fraction=0.4),
+    Entry("online-late", "p-value, protocol: online with delay",
+          "independent and uniform when learnt; each prediction is valid by itself",
+          [{"classes": classes, "label_order": order} for classes in (3, 10)
+           for order in ("given", "arrival")], late_claims, late_labels, fraction=0.05),
     Entry("martingales", "log10 martingales", "ever reaches C with probability at most 1/C",
           [{"classes": classes, "ties": ties} for classes in (3, 10) for ties in (False, True)],
-          martingale_claims, martingales, fraction=0.5),
+          martingale_claims, martingales, fraction=0.2),
 )  # fmt: skip

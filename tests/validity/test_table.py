@@ -67,3 +67,25 @@ def test_a_run_repeats_and_keeps_the_rows_of_other_entries(tmp_path):
     assert all(int(row["draws"]) == 3 for row in rows)
     assert "| tie band, bayes-error |" in (tmp_path / "validity.md").read_text()
     assert "no entry begins with 'nothing'" in run("--only", "nothing").stderr
+
+
+@pytest.mark.parametrize(
+    ("kind", "rate", "verdict"),
+    [
+        ("at least", 90, "conservative"),
+        ("at least", 100, "holds"),
+        ("at least", 110, "FAILS"),
+        ("about", 100, "holds"),
+        ("about", 90, "near"),
+        ("about", 130, "near"),
+        ("about", 200, "FAILS"),
+        ("no bound", 0, "measured"),
+    ],
+)
+def test_verdicts_of_a_mean_of_100(table, kind, rate, verdict):
+    entry = table.Entry("name", "quantity", "guarantee", ({},), None, None)
+    claim = table.Claim("rows", rate, kind, True)
+    # 400 draws, half of them 80 and half 120: the interval is 100 - 3.3 to 100 + 3.3.
+    row = table.mean_row(entry, {}, claim, 40_000.0, 200 * (80.0**2 + 120.0**2), 400, "")
+    assert row["verdict"] == verdict and row["low"] == pytest.approx(100 - 3.2905 * 20 / 399**0.5, abs=1e-3)
+    assert row["promised"] == ("" if kind == "no bound" else rate)

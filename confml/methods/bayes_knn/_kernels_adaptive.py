@@ -339,9 +339,10 @@ def metric_log_likelihood(columns, transform, k, beta, codes, by_index, z, dista
 
 
 @kernel
-def predict_from_metrics(columns, codes, classes, queries, ks, betas, transforms, by_index):
+def predict_from_metrics(columns, codes, classes, queries, ks, betas, transforms, by_index, threshold):
     """Return mean, variance and envelope (m, c each) of m test examples over the s kept states of one chain.
 
+    A fourth array (m, c) has the fraction of the states with a class probability above ``threshold``.
     columns (d, n): training examples. queries (d, m): test examples. transforms: (s, d, d).
     """
     d, n = columns.shape
@@ -349,6 +350,7 @@ def predict_from_metrics(columns, codes, classes, queries, ks, betas, transforms
     mean = np.zeros((m, classes))
     spread = np.zeros((m, classes))
     envelope = np.zeros((m, classes))
+    share = np.zeros((m, classes))
     z = np.empty((d, n))
     point = np.empty((d, m))
     row = np.empty(d)
@@ -378,38 +380,8 @@ def predict_from_metrics(columns, codes, classes, queries, ks, betas, transforms
                 p = np.exp(betas[s] * (counts[j] - large) / k) / total
                 if counts[j] >= large - 1e-9:
                     envelope[i, j] += 1.0 / tied
+                share[i, j] += p > threshold
                 difference = p - mean[i, j]
                 mean[i, j] += difference / (s + 1)
                 spread[i, j] += difference * (p - mean[i, j])
-    return mean, spread / ks.size, envelope / ks.size
-
-
-@kernel
-def exceedance_from_metrics(columns, codes, classes, queries, ks, betas, transforms, by_index, threshold):
-    """Return the fraction of the kept states with a class probability above ``threshold`` (m, c)."""
-    d, n = columns.shape
-    m = queries.shape[1]
-    share = np.zeros((m, classes))
-    z = np.empty((d, n))
-    point = np.empty((d, m))
-    row = np.empty(d)
-    distances = np.empty(n)
-    values, scratch = np.empty(n + 1), np.empty(n + 1)
-    chosen = np.empty(n + 1, dtype=np.int64)
-    counts = np.empty(classes)
-    for s in range(ks.size):
-        k = ks[s]
-        transform_columns(columns, transforms[s], z)
-        transform_columns(queries, transforms[s], point)
-        for i in range(m):
-            for a in range(d):
-                row[a] = point[a, i]
-            squared_distances_to_all(row, z, distances)
-            counts_among_nearest(distances, k, codes, by_index, np.inf, counts, values, scratch, chosen)
-            large = counts.max()
-            total = 0.0
-            for j in range(classes):
-                total += np.exp(betas[s] * (counts[j] - large) / k)
-            for j in range(classes):
-                share[i, j] += np.exp(betas[s] * (counts[j] - large) / k) / total > threshold
-    return share / ks.size
+    return mean, spread / ks.size, envelope / ks.size, share / ks.size

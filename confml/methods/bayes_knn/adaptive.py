@@ -81,8 +81,7 @@ class MetricPosterior:
 
     def summary(self, X: np.ndarray) -> Summary:
         """Return the predictions of test examples (m, d)."""
-        parts = [kernels.predict_from_metrics(*self._arguments(X, draws)) for draws in self.by_chain]
-        means, variances, envelopes = (np.stack(part) for part in zip(*parts, strict=True))
+        means, variances, envelopes, _ = self._by_chain(X, np.inf)
         mean = means.mean(axis=0)
         sd = np.sqrt(variances.mean(axis=0) + ((means - mean) ** 2).mean(axis=0))
         error = means.std(axis=0, ddof=1) / np.sqrt(len(means)) if len(means) > 1 else None
@@ -90,18 +89,20 @@ class MetricPosterior:
 
     def exceedance(self, X: np.ndarray, threshold: float) -> np.ndarray:
         """Return the posterior probability (m, c) that a class probability exceeds ``threshold``."""
-        parts = [
-            kernels.exceedance_from_metrics(*self._arguments(X, draws), threshold) for draws in self.by_chain
-        ]
-        return np.mean(parts, axis=0)
+        return self._by_chain(X, threshold)[3].mean(axis=0)
 
-    def _arguments(self, X: np.ndarray, draws: Draws):
+    def _by_chain(self, X: np.ndarray, threshold: float) -> list[np.ndarray]:
+        """Return the arrays (chains, m, c) of `predict_from_metrics`."""
         training = self.training
         queries = np.ascontiguousarray(training.queries(X).T)
-        return (
-            training.columns, training.codes, training.classes, queries, draws.ks, draws.betas,
-            draws.transforms, training.by_index,
-        )  # fmt: skip
+        parts = [
+            kernels.predict_from_metrics(
+                training.columns, training.codes, training.classes, queries, draws.ks, draws.betas,
+                draws.transforms, training.by_index, float(threshold),
+            )
+            for draws in self.by_chain
+        ]  # fmt: skip
+        return [np.stack(part) for part in zip(*parts, strict=True)]
 
 
 def sample_metrics(training: Training, depth: int, beta_scale: float, sampler: Sampler) -> MetricPosterior:

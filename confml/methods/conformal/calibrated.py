@@ -12,19 +12,19 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from confml._seeds import derived_generator
-from confml.errors import ConfmlError
-from confml.measures.metrics import Metric
-from confml.measures.prediction import Prediction
-from confml.methods.base import Method, class_codes
-from confml.methods.conformal.parts import (
+from confml.data.folds import (
     calibration_groups,
     calibration_rows,
     calibration_rows_by_class,
     fold_numbers,
     random_folds,
 )
+from confml.errors import ConfmlError
+from confml.measures.metrics import Metric
+from confml.measures.prediction import Prediction
+from confml.methods.base import Method, class_codes
 from confml.methods.conformal.selection import Prepared, choose, prepare
-from confml.methods.conformal.settings import constructor_parameters, parameter_name
+from confml.methods.conformal.wrapper_settings import constructor_parameters, parameter_name
 from confml.methods.details import FitDetails
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.plugins.parameters import Parameter, check_parameters
@@ -119,6 +119,11 @@ class CalibratedMethod(Method):
         """The number of calibration examples of each class, and the choice of tuning."""
         counts = zip(self.classes_.tolist(), self.calibration_counts_.tolist(), strict=True)
         return FitDetails(calibration_rows=tuple(counts), tuning=self.tuning_)
+
+    @classmethod
+    def around(cls, method: Method, settings: Mapping[str, Any]) -> Self:
+        """Return the wrapper of a method with settings named as in a config, which are checked already."""
+        return cls(method, **constructor_parameters(settings, cls.key))
 
     # ---- grids and seeds of a run
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,7 +10,6 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction, argmax_with_tie_break
-from confml.methods.base import Method
 from confml.methods.conformal.calibrated import CalibratedMethod, FittedPart
 from confml.methods.conformal.class_groups import (
     CLUSTERED,
@@ -36,7 +34,6 @@ from confml.methods.conformal.settings import (
     KEY,
     MONDRIAN_LABEL,
     PARAMETERS,
-    constructor_parameters,
 )
 from confml.methods.details import FitDetails
 from confml.methods.label_shift import bbse_intervals, em_intervals, em_weights
@@ -378,8 +375,3 @@ class _Calibration(NamedTuple):
     codes: np.ndarray
     predicted: np.ndarray
     prior: np.ndarray
-
-
-def make(method: Method, settings: Mapping[str, Any]) -> Conformal:
-    """Return a method made conformal; the settings are checked already."""
-    return Conformal(method, **constructor_parameters(settings))

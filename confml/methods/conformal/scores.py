@@ -149,6 +149,13 @@ def usual_size(name: str, calibration: np.ndarray) -> float:
     return float(np.median(finite)) if name == "margin" and len(finite) else 0.0
 
 
+def rounding_errors(scores: np.ndarray, size: float) -> np.ndarray:
+    """Return the difference (n,) up to which other scores equal ``scores`` (n,); see `usual_size`."""
+    near = ROUNDING * np.maximum(np.abs(scores), size)
+    near[np.isinf(near)] = 0.0
+    return near
+
+
 def counts_against(
     calibration: np.ndarray, scores: np.ndarray, size: float, totals: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -162,8 +169,7 @@ def counts_against(
     totals: (m + 1,) sums of the weights of the examples before each place of ``calibration``; sums of weights
     are then returned in place of numbers.
     """
-    near = ROUNDING * np.maximum(np.abs(scores), size)
-    near[np.isinf(near)] = 0.0
+    near = rounding_errors(scores, size)
     up_to = np.searchsorted(calibration, scores + near, side="right")
     below = np.searchsorted(calibration, scores - near, side="left")
     if totals is not None:

@@ -9,10 +9,10 @@ import numpy as np
 
 from confml._seeds import derived_generator
 from confml._threads import cpu_seconds
+from confml.data.folds import fold_numbers
 from confml.errors import ConfmlError
 from confml.measures.selection import best_point, inner_score
 from confml.methods.base import Method
-from confml.methods.conformal.parts import fold_numbers
 
 
 class Prepared(NamedTuple):

@@ -8,33 +8,23 @@ from typing import Any
 from confml.errors import ConfigError
 from confml.methods.conformal.class_groups import CLUSTERED, RANK_CUT
 from confml.methods.conformal.scores import OF_SHARES, RANDOMISED, SCORES
-from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, shift_parameter
-from confml.plugins.parameters import (
-    AnyOf,
-    Choice,
-    Flag,
-    Integer,
-    MissingParameter,
-    Nothing,
-    Number,
-    check_parameters,
+from confml.methods.conformal.wrapper_settings import (
+    check_given,
+    check_needed,
+    part_parameters,
+    seed_parameter,
 )
+from confml.methods.shift import COVARIATE, LABEL, LABEL_EM, shift_parameter
+from confml.plugins.parameters import AnyOf, Choice, Flag, Integer, Nothing, Number, Parameter
 
 KEY = "conformal"  # the kind, in a config; the other parameters have the prefix KEY__
-PARAMETERS = {
+PARAMETERS: dict[str, Parameter] = {
     KEY: Choice("use a calibration part (split), or folds (cross)", options=("split", "cross")),
     f"{KEY}__nonconformity": AnyOf(
         "nonconformity score; lac if there are probabilities, or vote shares and no margins, else margin",
         of=(Choice("a score", options=SCORES), Nothing("chosen by the classifier's views")),
     ),
-    f"{KEY}__calibration": Number(
-        "fraction of the training examples in the calibration part of split",
-        low=0,
-        high=1,
-        low_open=True,
-        high_open=True,
-    ),
-    f"{KEY}__folds": Integer("number of folds of cross", low=2),
+    **part_parameters(KEY, "split"),
     f"{KEY}__mondrian": Flag("label-conditional p-values: count only calibration examples of the label"),
     f"{KEY}__classes": AnyOf(
         "p-values for many classes: classes with similar scores share calibration examples (clustered), or "
@@ -56,13 +46,10 @@ PARAMETERS = {
     ),
     f"{KEY}__k_reg": Integer("number of ranks without a penalty in raps", low=0),
     f"{KEY}__k": Integer("number of neighbours of knn-ratio", low=1),
-    f"{KEY}__random_state": AnyOf(
-        "random seed if no generator is given", of=(Integer("a seed", low=0), Nothing("random"))
-    ),
+    **seed_parameter(KEY),
 }
 CLASSES_ALONE = "classes has groups of classes of its own"
 MONDRIAN_LABEL = "label-conditional (mondrian) p-values are valid under label shift without weights"
-TUNE, INNER = f"{KEY}__tune", f"{KEY}__inner"  # set by a run, never in a config
 # A setting that has no effect unless another setting has one of these values.
 ONLY_FOR = {
     f"{KEY}__calibration": (KEY, ("split",)),
@@ -77,43 +64,16 @@ ONLY_FOR = {
 }
 
 
-def parameter_name(setting: str, key: str = KEY) -> str:
-    """Return the name in `Conformal` of a setting: ``kind`` of ``conformal``, ``k`` of ``conformal__k``.
-
-    key: ``conformal``, or the kind's name in the config of another wrapper, such as ``venn``.
-    """
-    return "kind" if setting == key else setting.removeprefix(f"{key}__")
-
-
-def constructor_parameters(params: Mapping[str, Any], key: str = KEY) -> dict[str, Any]:
-    """Return parameters named as in a config with their names in the wrapper; others are the classifier's."""
-    ours, others = settings_of(params, key)
-    renamed = {parameter_name(name, key): value for name, value in ours.items()}
-    return renamed | {f"estimator__{name}": value for name, value in others.items()}
-
-
-def settings_of(params: Mapping[str, Any], key: str = KEY) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings of a wrapper among a method's parameters, and the other parameters."""
-    ours = {name: value for name, value in params.items() if name == key or name.startswith(f"{key}__")}
-    return ours, {name: value for name, value in params.items() if name not in ours}
-
-
 def check_settings(name: str, settings: Mapping[str, Any], views: Sequence[str]) -> None:
     """Raise ConfigError for settings that a method with these views cannot have, alone or together."""
-    check_parameters(
-        name, PARAMETERS, {key: value for key, value in settings.items() if key not in (TUNE, INNER)}
-    )
-    if KEY not in settings:
-        raise MissingParameter(min(settings), KEY, hint=f"add {KEY}: split")
+    check_given(name, KEY, "split", PARAMETERS, settings)
     if list(views) == ["p-value"]:
         raise ConfigError(f"{name} is already conformal: it has p-values of its own", hint=f"remove {KEY}")
     score = settings.get(f"{KEY}__nonconformity")
     if list(views) == ["margin"] and score in OF_SHARES:
         message = f"nonconformity {score} needs probabilities, and {name} has margins"
         raise ConfigError(message, hint="use nonconformity: margin")
-    for setting, (other, wanted) in ONLY_FOR.items():
-        if settings.get(setting) is not None and settings.get(other) not in wanted:
-            raise ConfigError(f"{setting} needs {other}: {' or '.join(wanted)}")
+    check_needed(settings, ONLY_FOR)
     if settings.get(f"{KEY}__shift") in (LABEL, LABEL_EM) and settings.get(f"{KEY}__mondrian"):
         raise ConfigError(MONDRIAN_LABEL, hint=f"remove {KEY}__shift")
     for other in ("mondrian", "shift"):

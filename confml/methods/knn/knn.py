@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ from confml.methods.base import Method, Views
 from confml.methods.knn import _kernels_teacher as kernels
 from confml.methods.knn.distances import DISTANCE_PARAMETERS, check_power
 from confml.methods.nominal import NOMINAL, nominal_mask
+from confml.methods.one_search import evaluate_with_one_search
 from confml.neighbours.distance_kinds import prepare_rows
 from confml.neighbours.nearest_rows import Neighbours
 from confml.plugins.parameters import (
@@ -148,17 +148,13 @@ class KNN(Method):
             yield from super().evaluate_path(X, y, X_test, grid, rng, state)
             return
         largest = max(points, key=lambda point: point.k)
-        started = time.thread_time()
-        largest.fit(X, y)
-        fitted = time.thread_time()
-        neighbours = largest._rows.query(largest._used(largest.check_predict_data(X_test)), largest.k)
-        searched = time.thread_time()
-        fit_seconds, search_seconds = (fitted - started) / len(grid), (searched - fitted) / len(grid)
-        for given, point in zip(grid, points, strict=True):
-            before = time.thread_time()
-            views = largest._vote(neighbours, point)
-            predict_seconds = search_seconds + time.thread_time() - before
-            yield dict(given), Views(views, fit_seconds, predict_seconds, point.fit_metrics_)
+        yield from evaluate_with_one_search(
+            grid,
+            points,
+            fit=lambda: largest.fit(X, y),
+            search=lambda: largest._rows.query(largest._used(largest.check_predict_data(X_test)), largest.k),
+            predict=largest._vote,
+        )
 
     @classmethod
     def compile_kernels(cls) -> None:

@@ -63,8 +63,8 @@ class LinearGroup(Method):
         ]
         # One row of weights per binary classifier, the bias first.
         self.weights_ = np.array([one.weights for one in learnt]).reshape(len(learnt), inputs.shape[1] + 1)
-        needed = [one.presentations for one in learnt]
-        self.presentations_ = None if None in needed else sum(needed)
+        needed = [one.presentations for one in learnt if one.presentations is not None]
+        self.presentations_ = sum(needed) if len(needed) == len(learnt) else None
         self.epochs_ = max((one.epochs for one in learnt), default=0)
         scores = self._scores(inputs)
         self.training_error_ = float(np.mean(np.argmax(scores, axis=1) != codes))

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml.measures.metrics import Metric
 from confml.methods.linear import _kernels as kernels
-from confml.methods.linear.linear_group import Boxed, Learnt, LinearGroup
+from confml.methods.linear.linear_group import Learnt
+from confml.methods.linear.mistake_driven import MistakeDriven
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
 
 RULES = {  # by name: whether the weighted sum is used instead of h, whether x_i is a factor
@@ -19,16 +19,8 @@ RULES = {  # by name: whether the weighted sum is used instead of h, whether x_i
     "delta-no-input": (True, False),
 }
 
-MISTAKE_METRICS = {
-    "presentations": Metric("number of training examples presented until the method converged", "lower"),
-    "epochs": Metric("number of passes over the training set", "lower"),
-    "training_error": Metric("fraction of training examples whose predicted label is wrong", "lower"),
-    "converged": Metric("1 if no training example is classified wrongly after the fit, else 0", "higher"),
-}
-"""Declarations of the metrics that `mistake_metrics` returns."""
 
-
-class Perceptron(LinearGroup):
+class Perceptron(MistakeDriven):
     """Perceptron learning: after each mistake, the weights change by the learning rate times the input.
 
     The rule is ``w_i += rate (c(x) - h(x)) x_i`` (eq. 4.10) with a bias weight (x_0 = 1), where h is 1 if the
@@ -56,7 +48,6 @@ class Perceptron(LinearGroup):
 
     name: ClassVar[str] = "perceptron"
     version: ClassVar[int] = 2
-    metrics: ClassVar[Mapping[str, Metric]] = MISTAKE_METRICS
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "rate": Number("learning rate", low=0, high=1, low_open=True),
         "epochs": Integer("largest number of epochs", low=1),
@@ -82,20 +73,10 @@ class Perceptron(LinearGroup):
         self.rule = rule
         self.random_state = random_state
 
-    @property
-    def fit_metrics_(self) -> dict[str, float]:
-        return mistake_metrics(self)
-
     @classmethod
     def compile_kernels(cls) -> None:
         """Compile the kernel."""
         cls(random_state=0).fit(np.eye(2), [0, 1])
-
-    def _fit_inputs(self, X: np.ndarray) -> None:
-        self._boxed = Boxed(X)
-
-    def _inputs(self, X: np.ndarray) -> np.ndarray:
-        return self._boxed(X)
 
     def _learn(self, X: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> Learnt:
         weights = rng.uniform(-self.start, self.start, X.shape[1] + 1)
@@ -114,13 +95,3 @@ def learn(
     weights = np.array(weights, dtype=np.float64)
     presentations, epochs, mistakes = kernels.additive(X, targets, weights, float(rate), epochs, *RULES[rule])
     return Learnt(weights, None if mistakes else presentations, epochs)
-
-
-def mistake_metrics(group: LinearGroup) -> dict[str, float]:
-    """Return the metrics of a group of mistake-driven classifiers."""
-    needed = {} if group.presentations_ is None else {"presentations": float(group.presentations_)}
-    return needed | {
-        "epochs": float(group.epochs_),
-        "training_error": group.training_error_,
-        "converged": float(group.training_error_ == 0),
-    }

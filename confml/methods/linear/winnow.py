@@ -7,14 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml.measures.metrics import Metric
 from confml.methods.linear import _kernels as kernels
-from confml.methods.linear.linear_group import Boxed, Learnt, LinearGroup
-from confml.methods.linear.perceptron import MISTAKE_METRICS, mistake_metrics
+from confml.methods.linear.linear_group import Learnt
+from confml.methods.linear.mistake_driven import MistakeDriven
 from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, Number, Parameter
 
 
-class Winnow(LinearGroup):
+class Winnow(MistakeDriven):
     """WINNOW: after each mistake, the weights of the active features are multiplied or divided by alpha.
 
     The rule is ``w_i = w_i alpha^(c(x) - h(x))`` (eq. 4.11) for the features with x_i = 1, or x_i >= 0.5 for
@@ -42,7 +41,6 @@ class Winnow(LinearGroup):
 
     name: ClassVar[str] = "winnow"
     version: ClassVar[int] = 2
-    metrics: ClassVar[Mapping[str, Metric]] = MISTAKE_METRICS
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "alpha": Number("factor by which weights are multiplied or divided", low=1, low_open=True),
         "threshold": AnyOf(
@@ -61,10 +59,6 @@ class Winnow(LinearGroup):
         self.doubled = doubled
         self.epochs = epochs
 
-    @property
-    def fit_metrics_(self) -> dict[str, float]:
-        return mistake_metrics(self)
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True  # a factor of 2 is coarse for numeric features
@@ -75,11 +69,8 @@ class Winnow(LinearGroup):
         """Compile the kernel."""
         cls().fit(np.eye(2), [0, 1])
 
-    def _fit_inputs(self, X: np.ndarray) -> None:
-        self._boxed = Boxed(X)
-
     def _inputs(self, X: np.ndarray) -> np.ndarray:
-        boxed = self._boxed(X)
+        boxed = super()._inputs(X)
         return np.hstack([boxed, 1.0 - boxed]) if self.doubled else boxed
 
     def _learn(self, X: np.ndarray, targets: np.ndarray, rng: np.random.Generator) -> Learnt:

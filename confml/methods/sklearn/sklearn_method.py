@@ -62,8 +62,9 @@ class SklearnMethod(Method):
         return SklearnMethod(clone(self.estimator))
 
     def __sklearn_tags__(self):
-        tags = getattr(self.estimator, "__sklearn_tags__", super().__sklearn_tags__)
-        return tags()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            return self.estimator.__sklearn_tags__()
+        return super().__sklearn_tags__()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimator_")

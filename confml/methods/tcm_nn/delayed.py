@@ -12,9 +12,8 @@ from confml.errors import ConfmlError
 from confml.measures import Case
 from confml.measures.prediction import Prediction
 from confml.measures.validity import required_smoothed_p_values
+from confml.methods.label_schedule import ARRIVAL, GIVEN
 from confml.methods.tcm_nn.online import OnlineTCMNN
-
-GIVEN, ARRIVAL = "given", "arrival"
 
 
 class DelayedLabels:

@@ -16,6 +16,7 @@ from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
 from confml.methods.few_rows import FewRows, prediction_of_counts
+from confml.methods.label_schedule import LabelSchedule
 from confml.methods.shift import (
     COVARIATE,
     COVARIATE_METRICS,
@@ -23,6 +24,7 @@ from confml.methods.shift import (
     covariate_weights,
     shift_parameter,
 )
+from confml.methods.tcm_nn.delayed_pass import delayed_pass
 from confml.methods.tcm_nn.neighbour_counter import ENGINES, BlockSizes, Counts, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass, OnlineSizes
 from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, check_parameters
@@ -63,7 +65,9 @@ class TCMNN(Method):
     (n, c), and ``tau`` (n,) if smoothed.
 
     With ``protocol: online``, each example is predicted from all examples before it, then learnt; its
-    p-values are those of a fit to the examples before it (`OnlineTCMNN`).
+    p-values are those of a fit to the examples before it (`OnlineTCMNN`). With ``delay``, it is learnt when
+    its label arrives, and ``extra`` also has ``label_place``, ``label_after`` and ``label_p`` (n,) (see
+    `LabelSchedule.extra`).
 
     Cost: m^2/2 + r m distances (a matrix product as filter, or k-d trees), memory O(m (d + k)). All k of a
     grid come from one pass.
@@ -235,9 +239,10 @@ class TCMNN(Method):
         classes: np.ndarray,
         grid: Sequence[Mapping[str, Any]],
         rng: np.random.Generator | None = None,
+        schedule: LabelSchedule | None = None,
     ) -> Iterator[tuple[dict[str, Any], Views]]:
-        """As in the contract, each example predicted from all before it; ``extra`` also has ``learnt`` (n,),
-        the number of these. All k share one pass (a second one if ``mondrian`` takes both values)."""
+        """As in the contract, each example predicted from all learnt before it; ``extra`` also has ``learnt``
+        (n,), the number of these. All k share one pass (a second one if ``mondrian`` takes both values)."""
         methods = [clone(self).set_params(**point) for point in grid]
         for method in methods:
             check_parameters(type(self).__name__, self.parameters, method.get_params(deep=False))
@@ -255,19 +260,25 @@ class TCMNN(Method):
             online = OnlinePass(X_new.shape[1], len(classes), ks, mondrian)
             online.step(X, codes, predicts=False)
             learnt = time.thread_time()
-            found[mondrian] = ks, *online.step(X_new, new_codes, predicts=True)
+            if schedule is None:
+                found[mondrian] = ks, *online.step(X_new, new_codes, predicts=True), None
+            else:
+                late = delayed_pass(online, X_new, new_codes, schedule)
+                found[mondrian] = ks, late.counts, late.counted, late
             share = sum(method.mondrian == mondrian for method in methods)
             seconds[mondrian] = (learnt - started) / share, (time.thread_time() - learnt) / share
         for point, method in zip(grid, methods, strict=True):
-            ks, counts, counted = found[method.mondrian]
+            ks, counts, counted, late = found[method.mondrian]
             point_rng = None if rng is None else derived_generator(rng, point)
             if point_rng is not None and method.random_state is None:
                 method.random_state = int(point_rng.integers(2**31))
-            tau = None
-            if method.smoothed:
-                tau = (point_rng or np.random.default_rng(method.random_state)).random(len(X_new))
-            before = len(X) + np.arange(len(X_new))
-            view = prediction_of(classes, counts, ks.index(method.k), counted, tau, {"learnt": before})
+            taus, q = point_rng or np.random.default_rng(method.random_state), ks.index(method.k)
+            tau = taus.random(len(X_new)) if method.smoothed else None
+            before = np.arange(len(X_new)) if schedule is None else schedule.learnt
+            more = {"learnt": len(X) + before}
+            if schedule is not None and late is not None:
+                more |= schedule.extra(late.label_p_values(q, taus.random(len(schedule.rows))))
+            view = prediction_of(classes, counts, q, counted, tau, more)
             yield dict(point), Views({"p-value": view}, *seconds[method.mondrian])
 
     def test_chunk_size(self, train_rows: int, test_rows: int) -> int | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confml.methods.conformal.scores import rounding_errors
 from confml.methods.venn_abers import _kernels as kernels
 
 
@@ -17,26 +18,38 @@ class VennAbersTable:
     example that is added with label 1 (0). Equal scores are one group. Without calibration examples p0 = 0
     and p1 = 1.
 
-    scores: (k,) distinct calibration scores in ascending order. with_one: (k + 1,) p1 by the number of scores
-    below s. without: (k + 1,) 1 - p0 by the number of scores up to s.
+    Scores are equal up to rounding errors, relative to the score or to ``size``: a classifier may give the
+    same example another last digit in a batch of another size, and the example would then be in no group.
+
+    lowest, highest: (k,) ends of the groups of equal calibration scores, ascending. with_one: (k + 1,) p1 by
+    the number of groups below s. without: (k + 1,) 1 - p0 by the number of groups up to s.
     """
 
-    scores: np.ndarray
+    lowest: np.ndarray
+    highest: np.ndarray
     with_one: np.ndarray
     without: np.ndarray
+    size: float
 
     @classmethod
-    def of(cls, scores: np.ndarray, happened: np.ndarray) -> VennAbersTable:
+    def of(cls, scores: np.ndarray, happened: np.ndarray, size: float = 0.0) -> VennAbersTable:
         """Return the table for calibration scores (m,) and whether the event happened (m,) bool."""
-        distinct, places = np.unique(scores, return_inverse=True)
-        rows = np.bincount(places, minlength=len(distinct))
-        ones = np.bincount(places[happened], minlength=len(distinct))
+        order = np.argsort(scores, kind="stable")
+        placed = scores[order]
+        rises = placed[1:] > placed[:-1] + rounding_errors(placed, size)[1:]
+        starts = np.flatnonzero(np.append(True, rises)[: len(placed)])
+        ends = np.append(starts[1:], len(placed))[: len(starts)]
+        rows = ends - starts
+        seen = np.append(0, np.cumsum(happened[order], dtype=np.int64))
+        ones = seen[ends] - seen[starts]
         # 1 - p0 is p1 of the opposite event on the reversed scale.
         reversed_ = kernels.table_with_one(rows[::-1].copy(), (rows - ones)[::-1].copy())
-        return cls(distinct, kernels.table_with_one(rows, ones), reversed_[::-1].copy())
+        with_one = kernels.table_with_one(rows, ones)
+        return cls(placed[starts], placed[ends - 1], with_one, reversed_[::-1].copy(), size)
 
     def probabilities(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return p1 and 1 - p0 of new scores (n,), both above 0."""
-        below = np.searchsorted(self.scores, scores, side="left")
-        up_to = np.searchsorted(self.scores, scores, side="right")
+        near = rounding_errors(scores, self.size)
+        below = np.searchsorted(self.highest, scores - near, side="left")
+        up_to = np.searchsorted(self.lowest, scores + near, side="right")
         return self.with_one[below], self.without[up_to]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
-from confml.methods.base import Method
 from confml.methods.conformal.calibrated import CalibratedMethod
-from confml.methods.conformal.scores import on_all_classes
-from confml.methods.conformal.settings import constructor_parameters
+from confml.methods.conformal.scores import on_all_classes, usual_size
 from confml.methods.venn_abers.settings import KEY, PARAMETERS
 from confml.methods.venn_abers.tables import VennAbersTable
+
+_SMALL = 1e-3  # probabilities up to 1e-15 are equal to 0
 
 
 class VennAbers(CalibratedMethod):
@@ -24,7 +23,8 @@ class VennAbers(CalibratedMethod):
     and fits the classifier to the others. For a class j, the calibration examples have scores (the
     classifier's probability of j, else its decision value) and labels 1 (class j) or 0. A test example with
     score s is added with label 0, then with label 1; p0 and p1 are the isotonic regressions of the labels on
-    the scores, read off at s. Only the order of the scores matters; equal scores are one group. The view has
+    the scores, read off at s. Only the order of the scores matters; scores that are equal up to rounding
+    errors are one group. The view has
     ``lower`` = p0 and ``upper`` = p1, always p0 < p1, and the point ``p1 / (1 - p0 + p1)``, which makes the
     largest possible regret of log loss smallest.
 
@@ -63,7 +63,7 @@ class VennAbers(CalibratedMethod):
     on each proper training part. groups: (m,) default of `fit`'s groups.
     """
 
-    version = 1
+    version = 2
     views = ("venn",)
     key = KEY
     settings = PARAMETERS
@@ -99,9 +99,12 @@ class VennAbers(CalibratedMethod):
         for number, rows in enumerate(self._calibration_parts(codes, groups, rng)):
             part = self._fitted_without(rows, X, y, number, groups)
             self.fitted_.append(part)
-            scores = self._scores(part, X[rows])
+            scores, kind = self._scores(part, X[rows])
             self.tables_.append(
-                [VennAbersTable.of(scores[:, event], codes[rows] == event) for event in self._events]
+                [
+                    VennAbersTable.of(scores[:, event], codes[rows] == event, _size(kind, scores[:, event]))
+                    for event in self._events
+                ]
             )
             counts += np.bincount(codes[rows], minlength=len(counts))
         self.calibration_counts_ = counts
@@ -113,7 +116,7 @@ class VennAbers(CalibratedMethod):
         # Logarithms of p1 and of 1 - p0, one column per event, summed over the folds.
         logs = np.zeros((2, len(X), len(self._events)))
         for part, tables in zip(self.fitted_, self.tables_, strict=True):
-            scores = self._scores(part, X)
+            scores, _ = self._scores(part, X)
             for column, (event, table) in enumerate(zip(self._events, tables, strict=True)):
                 found = table.probabilities(scores[:, event])
                 logs[:, :, column] += found if len(self.fitted_) == 1 else np.log(found)
@@ -142,11 +145,20 @@ class VennAbers(CalibratedMethod):
         c = len(self.classes_)
         return [1] if c == 2 else list(range(c))
 
-    def _scores(self, part, X: np.ndarray) -> np.ndarray:
-        """Return (n, c) the classifier's score of every class for examples X (n, d)."""
+    def _scores(self, part, X: np.ndarray) -> tuple[np.ndarray, str]:
+        """Return (n, c) the classifier's score of every class for examples X (n, d), and the kind."""
         if len(X) == 0:
-            return np.empty((0, len(self.classes_)))
-        return on_all_classes(score_view(self._views(part, X), part.name), self.classes_)
+            return np.empty((0, len(self.classes_))), "probability"
+        view = score_view(self._views(part, X), part.name)
+        return on_all_classes(view, self.classes_), view.kind
+
+
+def _size(kind: str, scores: np.ndarray) -> float:
+    """Return the size that rounding errors of scores are relative to, besides the size of the score itself.
+
+    Small probabilities may be differences of numbers up to 1, with an error of 1e-16.
+    """
+    return usual_size("margin", scores) if kind == "margin" else _SMALL
 
 
 def score_view(views: Mapping[str, Prediction], name: str) -> Prediction:
@@ -161,8 +173,3 @@ def score_view(views: Mapping[str, Prediction], name: str) -> Prediction:
         if kind in by_kind:
             return by_kind[kind]
     raise ConfmlError(f"{name} has no scores of the classes")
-
-
-def make(method: Method, settings: Mapping[str, Any]) -> VennAbers:
-    """Return a method made a Venn-Abers predictor; the settings are checked already."""
-    return VennAbers(method, **constructor_parameters(settings, KEY))

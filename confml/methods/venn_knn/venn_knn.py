@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,6 +11,7 @@ from sklearn.base import clone
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
 from confml.methods.nominal import NOMINAL, nominal_mask
+from confml.methods.one_search import evaluate_with_one_search
 from confml.methods.venn_knn import _kernels as kernels
 from confml.methods.venn_knn.categories import Categories
 from confml.neighbours.mixed_rows import nearest_rows, nominal_first
@@ -126,18 +126,18 @@ class VennKNN(Method):
         for point in points:
             check_parameters(type(self).__name__, self.parameters, point.get_params(deep=False))
         fitted, largest = points[0], max(point.k for point in points)
-        started = time.thread_time()
-        fitted._fit(*fitted.check_fit_data(X, y), largest, state)
-        trained = time.thread_time()
-        T = fitted.check_predict_data(X_test)
-        neighbours = fitted._search.query(T, largest)
-        searched = time.thread_time()
-        fit_seconds, search_seconds = (trained - started) / len(grid), (searched - trained) / len(grid)
-        for given, point in zip(grid, points, strict=True):
-            before = time.thread_time()
-            views = fitted._predict(T, neighbours, point, fitted._training(point))
-            predict_seconds = search_seconds + time.thread_time() - before
-            yield dict(given), Views(views, fit_seconds, predict_seconds, point.fit_metrics_)
+
+        def search() -> tuple[np.ndarray, Neighbours]:
+            T = fitted.check_predict_data(X_test)
+            return T, fitted._search.query(T, largest)
+
+        yield from evaluate_with_one_search(
+            grid,
+            points,
+            fit=lambda: fitted._fit(*fitted.check_fit_data(X, y), largest, state),
+            search=search,
+            predict=lambda found, point: fitted._predict(*found, point, fitted._training(point)),
+        )
 
     @classmethod
     def compile_kernels(cls) -> None:

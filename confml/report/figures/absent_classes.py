@@ -7,16 +7,8 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.novelty import familiarity
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.style import (
-    BLACK,
-    COLUMN,
-    GREY,
-    PAGE,
-    legend_below,
-    lines_of,
-    new_figure,
-    panel_columns,
-)
+from confml.report.figures.panels import Panels
+from confml.report.figures.style import BLACK, GREY, lines_of
 
 PANELS = 12
 CLASSES = 6  # absent classes with a line each
@@ -40,15 +32,11 @@ def draw(subject: Subject):
     found = {label: one for label, one in found.items() if len(one) > 1}
     if not found:
         raise NotApplicable("no test example is of a class that is absent from training (protocol: absent)")
-    panels, title = subject.some_of(found, PANELS)
-    absent = sorted({label for one in panels.values() for label in one if label is not None}, key=str)
-    columns = panel_columns(len(panels))
-    rows = -(-len(panels) // columns)
-    figure = new_figure((COLUMN, PAGE * 0.75, PAGE)[columns - 1], 0.35 + 2.2 * rows)
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
-    handles: dict[str, object] = {}
+    shown, title = subject.some_of(found, PANELS)
+    absent = sorted({label for one in shown.values() for label in one if label is not None}, key=str)
+    panels = Panels(len(shown), height=2.2, top=0.35, sharey=True)
     looks = dict(zip(absent[:CLASSES], lines_of(len(absent[:CLASSES])), strict=True))
-    for axes, (name, one) in zip(grid.flat, panels.items(), strict=False):
+    for axes, (name, one) in zip(panels.axes, shown.items(), strict=True):
         kinds = {prediction.kind for prediction, _, _ in subject.predictions(subject.variants[name])}
         for label in [None, *looks]:
             if label not in one:
@@ -60,25 +48,20 @@ def draw(subject: Subject):
             (line,) = axes.plot(np.r_[min(0.0, x[0]), x, max(1.0, x[-1])], 100 * np.r_[0, y, 1],
                                 drawstyle="steps-post", **look)  # fmt: skip
             text = "classes in training" if label is None else f"class {label}, absent"
-            handles.setdefault(text, line)
+            panels.handles.setdefault(text, line)
         axes.set_title(name, loc="left", fontsize=7)
         if kinds == {"p-value"}:
             (diagonal,) = axes.plot([0, 1], [0, 100], color=GREY, linewidth=0.8, linestyle="--")
-            handles.setdefault("uniform p-values", diagonal)
+            panels.handles.setdefault("uniform p-values", diagonal)
             axes.set_xlabel("credibility")
         else:
             axes.set_xlabel(f"confidence ({min(kinds)})")
         axes.set_ylim(0, 101)
         if kinds != {"margin"}:
             axes.set_xlim(0, 1)
-    for axes in list(grid.flat)[len(panels) :]:
-        axes.set_visible(False)
     if len(absent) > CLASSES:
         title += f"; {CLASSES} of {len(absent)} absent classes"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
-    figure.supylabel("test examples at or below (%)", fontsize=8)
-    legend_below(figure, list(handles.values()), list(handles))
-    return figure
+    return panels.finish(title, "test examples at or below (%)")
 
 
 FIGURE = Figure(

@@ -226,7 +226,8 @@ def _draw_line(axes, curves: Sequence[RejectionCurve], what: str, line: Mapping[
 
 OPTIONS: Mapping[str, Parameter] = {
     "form": Choice(
-        "sure-incorrect: errors accepted, of all, against rejected; risk: of the accepted", tuple(LABELS)
+        "sure-incorrect: accepted errors as a share of all examples; risk: as a share of the accepted",
+        tuple(LABELS),
     ),
     "views": Words("views to show; all by default"),
     "band": Choice("band around the mean over splits; default sd", ("sd", "range", "none")),
@@ -250,13 +251,14 @@ def caption(subject: Subject) -> str:
 
 FIGURE = Figure(
     name="accuracy-rejection",
-    about="errors against rejection rate over all thresholds, of every method with a view of confidence",
+    about="errors of every method against its rejection rate, over all thresholds",
     draw=draw,
     caption=caption,
     options={
         **OPTIONS,
         "panels": Choice(
-            "view: one panel per view, one line per method; method: the reverse", ("view", "method")
+            "view: one panel per view and one line per method; method: one panel per method",
+            ("view", "method"),
         ),
     },
 )

@@ -6,7 +6,8 @@ import numpy as np
 
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.style import BLUE, PAGE, VERMILION, legend_below, new_figure, panel_columns
+from confml.report.figures.panels import Panels
+from confml.report.figures.style import BLUE, PAGE, VERMILION
 
 
 def class_errors(subject: Subject, variant: Variant) -> dict[str, tuple[float, float]]:
@@ -30,28 +31,18 @@ def draw(subject: Subject):
     classes = len(next(iter(shown.values())))
     if classes > 40:
         raise NotApplicable(f"{classes} classes are too many for bars")
-    columns = panel_columns(len(shown))
-    rows = -(-len(shown) // columns)
-    figure = new_figure(PAGE, 0.3 + 2.0 * rows)
-    grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
-    for panel, axes in enumerate(grid.flat):
-        if panel >= len(shown):
-            axes.set_visible(False)
-            continue
-        label, errors = list(shown.items())[panel]
+    panels = Panels(len(shown), height=2.0, widths=(PAGE, PAGE, PAGE), sharey=True)
+    bars = (("false positives", -0.2, BLUE), ("false negatives", 0.2, VERMILION))
+    for axes, (label, errors) in zip(panels.axes, shown.items(), strict=True):
         places = np.arange(len(errors))
-        handles = [
-            axes.bar(places + offset, [pair[part] for pair in errors.values()], width=0.38, color=colour)
-            for part, (offset, colour) in enumerate(((-0.2, BLUE), (0.2, VERMILION)))
-        ]
+        for part, (name, offset, colour) in enumerate(bars):
+            heights = [pair[part] for pair in errors.values()]
+            panels.handles[name] = axes.bar(places + offset, heights, width=0.38, color=colour)
         axes.set_xticks(places, list(errors))
         axes.set_title(label, loc="left")
         axes.set_xlabel("class")
-        if panel % columns == 0:
-            axes.set_ylabel("test examples")
-    figure.suptitle(f"{title}, means over splits", x=0.01, ha="left", fontsize=8)
-    legend_below(figure, handles, ["false positives", "false negatives"])
-    return figure
+    panels.label_y("test examples")
+    return panels.finish(f"{title}, means over splits")
 
 
 FIGURE = Figure(

@@ -8,17 +8,8 @@ from collections.abc import Sequence
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
 from confml.report.figures.error_against import Word
-from confml.report.figures.style import (
-    BLACK,
-    BLUE,
-    COLUMN,
-    GREY,
-    PAGE,
-    SKY,
-    legend_below,
-    new_figure,
-    panel_columns,
-)
+from confml.report.figures.panels import Panels
+from confml.report.figures.style import BLACK, BLUE, COLUMN, GREY, PAGE, SKY
 from confml.report.group_coverage import CLASS, SIZE, CoverageOfGroups, GroupLine
 
 PANELS = 6
@@ -71,22 +62,18 @@ def draw(subject: Subject):
         raise NotApplicable("the config has no significance levels")
     level = float(subject.option("level", min(levels, default=0.1)))
     found = {label: lines_of(subject, variant, level) for label, variant in subject.variants.items()}
-    panels, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
-    if not panels:
+    shown, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
+    if not shown:
         raise NotApplicable("no method has regions")
-    columns = min(panel_columns(len(panels)), 2)
-    rows = -(-len(panels) // columns)
-    figure = new_figure((COLUMN, PAGE)[columns - 1], 0.3 + 2.2 * rows)
-    grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
-    handles: dict[str, object] = {}
-    for axes, (name, lines) in zip(grid.flat, panels.items(), strict=False):
+    panels = Panels(len(shown), height=2.2, widths=(COLUMN, PAGE), sharey=True)
+    for axes, (name, lines) in zip(panels.axes, shown.items(), strict=True):
         for place, line in enumerate(lines):
             if line.band_low is not None:
                 band = axes.fill_between(
                     [place - 0.4, place + 0.4], 100 * line.band_low, 100 * (line.band_high or 0.0),
                     color=GREY, alpha=0.35, linewidth=0,
                 )  # fmt: skip
-                handles.setdefault("95 % band of p-values that are valid for the group", band)
+                panels.handles.setdefault("95 % band of p-values that are valid for the group", band)
             marker, about, _ = _kind(line)
             bars = axes.errorbar(
                 [place], [100 * line.coverage],
@@ -94,7 +81,7 @@ def draw(subject: Subject):
                 fmt=marker, color=SKY if line.few else BLUE,
                 markersize=3, elinewidth=0.7,
             )  # fmt: skip
-            handles.setdefault(f"{about}{', few rows' if line.few else ''}", bars)
+            panels.handles.setdefault(f"{about}{', few rows' if line.few else ''}", bars)
         axes.axhline(100 * (1 - level), color=BLACK, linewidth=0.5)
         wanted = subject.option("by", None)
         names = [_kind(line)[2] if wanted is None else str(line.group) for line in lines]
@@ -103,15 +90,10 @@ def draw(subject: Subject):
         axes.set_xlabel(wanted or "", fontsize=7)
         axes.set_xlim(-0.6, len(names) - 0.4)
         axes.set_title(name, loc="left", fontsize=7)
-    drawn = [line for lines in panels.values() for line in lines]
+    drawn = [line for lines in shown.values() for line in lines]
     bottom = 100 * _lowest(drawn, level) - 2
-    grid.flat[0].set_ylim(bottom, 100 + 0.05 * (100 - bottom))
-    for axes in list(grid.flat)[len(panels) :]:
-        axes.set_visible(False)
-    figure.supylabel("regions with the true label (%)", fontsize=8)
-    figure.suptitle(f"{title}, significance level {level:g}", x=0.01, ha="left", fontsize=8)
-    legend_below(figure, list(handles.values()), list(handles))
-    return figure
+    panels.axes[0].set_ylim(bottom, 100 + 0.05 * (100 - bottom))
+    return panels.finish(f"{title}, significance level {level:g}", "regions with the true label (%)")
 
 
 FIGURE = Figure(

@@ -6,7 +6,8 @@ import numpy as np
 
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.style import BLUE, COLUMN, PAGE, VERMILION, legend_below, new_figure, panel_columns
+from confml.report.figures.panels import Panels
+from confml.report.figures.style import BLUE, COLUMN, PAGE, VERMILION
 
 
 def points_of(subject: Subject, variant: Variant) -> np.ndarray:
@@ -28,16 +29,10 @@ def draw(subject: Subject):
     if not clouds:
         raise NotApplicable("no method has p-values, and only p-values have a credibility")
     shown, title = subject.some_of(clouds, int(subject.option("panels", 12)))
-    columns = panel_columns(len(shown))
-    rows = -(-len(shown) // columns)
-    figure = new_figure(COLUMN if columns == 1 else PAGE, 0.35 + 2.2 * rows)
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    widths = COLUMN, PAGE, PAGE
+    panels = Panels(len(shown), height=2.2, top=0.35, widths=widths, sharex=True, sharey=True)
     lowest = min(cloud[:, 1].min() for cloud in shown.values())
-    for panel, axes in enumerate(grid.flat):
-        if panel >= len(shown):
-            axes.set_visible(False)
-            continue
-        label, cloud = list(shown.items())[panel]
+    for axes, (label, cloud) in zip(panels.axes, shown.items(), strict=True):
         right, wrong = cloud[cloud[:, 2] == 0], cloud[cloud[:, 2] == 1]
         look = {"rasterized": True, "linewidths": 0}
         dots = axes.scatter(*right[:, :2].T, s=4, color=BLUE, alpha=0.3, **look)
@@ -50,14 +45,10 @@ def draw(subject: Subject):
         axes.yaxis.set_major_formatter(FuncFormatter(_confidence))
         axes.minorticks_off()
         axes.set_title(label, loc="left")
-        if panel % columns == 0:
-            axes.set_ylabel("confidence")
-        if panel + columns >= len(shown):
-            axes.set_xlabel("credibility")
-            axes.tick_params(labelbottom=True)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
-    legend_below(figure, [dots, circles], ["correct prediction", "wrong prediction"], markerscale=1.5)
-    return figure
+        panels.handles = {"correct prediction": dots, "wrong prediction": circles}
+    panels.label_y("confidence")
+    panels.label_x("credibility")
+    return panels.finish(title, markerscale=1.5)
 
 
 def _confidence(second: float, _) -> str:

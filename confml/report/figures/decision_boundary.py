@@ -16,8 +16,9 @@ import numpy as np
 from confml.data.generators import true_probability
 from confml.plugins.parameters import Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
+from confml.report.figures.panels import Panels
 from confml.report.figures.refit import data_at_hand, first_split
-from confml.report.figures.style import BLACK, COLUMN, PAGE, legend_below, new_figure, panel_columns
+from confml.report.figures.style import BLACK, COLUMN, PAGE
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#999999", "#000000")
 
@@ -49,33 +50,23 @@ def draw(subject: Subject):
         shown, title = subject.some_of(chosen, int(subject.option("panels", 6)))
         for label, variant in shown.items():
             planes[label] = fitted_plane(subject, variant, data, folder, int(subject.option("grid", 150)))
-    columns = panel_columns(len(planes))
-    rows = -(-len(planes) // columns)
-    figure = new_figure(COLUMN if columns == 1 else PAGE, 0.4 + 2.4 * rows)
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for panel, axes in enumerate(grid.flat):
-        if panel >= len(planes):
-            axes.set_visible(False)
-            continue
-        label, plane = list(planes.items())[panel]
+    widths = COLUMN, PAGE, PAGE
+    panels = Panels(len(planes), height=2.4, top=0.4, widths=widths, sharex=True, sharey=True)
+    for axes, (label, plane) in zip(panels.axes, planes.items(), strict=True):
         _draw_plane(axes, plane, len(classes), truth)
         axes.set_title(textwrap.fill(label, 48, break_on_hyphens=False), loc="left", fontsize=7)
-        if panel % columns == 0:
-            axes.set_ylabel(names[1])
-        if panel + columns >= len(planes):
-            axes.set_xlabel(names[0])
-            axes.tick_params(labelbottom=True)
+    panels.label_y(names[1])
+    panels.label_x(names[0])
     split = next(iter(shown.values())).cells[0].split
     steps = " + ".join(step.name for step in subject.results.config.steps)
     title = f"{title}, split {split}" + (f", steps: {steps}" if steps else "")
-    title = textwrap.fill(title, 50 if columns == 1 else 100, break_on_hyphens=False)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
+    title = textwrap.fill(title, 50 if panels.columns == 1 else 100, break_on_hyphens=False)
     words = [str(label) for label in classes]
     words += ["removed by a step"] if any(not plane.kept.all() for plane in planes.values()) else []
     words += ["true Bayes boundary"] if truth is not None else []
     handles = max((_handles(plane, len(classes), truth) for plane in planes.values()), key=len)
-    legend_below(figure, handles, words)
-    return figure
+    panels.handles = dict(zip(words, handles, strict=True))
+    return panels.finish(title)
 
 
 def fitted_plane(subject: Subject, variant: Variant, data, folder: Path, places: int) -> Plane:
@@ -172,7 +163,7 @@ class _NoNoise:
 FIGURE = Figure(
     name="decision-boundary",
     about="regions of predicted classes over two features, with the training examples of the first split, "
-    "and the true boundary if it is known; fits again, so it needs the data",
+    "and the true boundary if it is known; fits the methods again, so it needs the data",
     draw=draw,
     caption="Predicted classes over the plane of two features, with the training examples of the first split;"
     " crosses are examples that a step removed, the dashed line is the true Bayes boundary where it "

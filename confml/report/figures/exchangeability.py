@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.martingales import POWER, is_online, power_martingale, simple_mixture
-from confml.measures.validity import smoothed_p_values
+from confml.measures.martingales import POWER, learnt_examples, power_martingale, simple_mixture
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import (
@@ -45,9 +44,10 @@ def draw(subject: Subject):
         result = results.results[cell.key]
         for prediction in result.views.values():
             case = Case(prediction, result.truth)
-            p = smoothed_p_values(case) if is_online(case) and len(case.truth) else None
-            if p is None:
+            learnt = learnt_examples(case)
+            if learnt is None or not len(learnt.p):
                 continue
+            p = learnt.p
             order = "as given" if cell.split == "given" else "shuffled"
             parts = [cell.dataset if several else "", results.label(cell) if variants else "", order]
             lines.setdefault(", ".join(filter(None, parts)), []).append(p)
@@ -86,7 +86,7 @@ def draw(subject: Subject):
     axes.set_ylim(bottom=max(axes.get_ylim()[0], -0.6 * max(axes.get_ylim()[1], 5)))
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.yaxis.set_major_formatter(lambda value, _: power(10, value))
-    axes.set_xlabel("examples predicted")
+    axes.set_xlabel("examples learnt")
     axes.set_ylabel("martingale")
     names = {cell.dataset for cell in results.cells}
     axes.set_title(next(iter(names)) if len(names) == 1 else subject.dataset, loc="left")

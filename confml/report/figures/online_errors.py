@@ -8,16 +8,8 @@ from confml.measures import Case
 from confml.measures.martingales import is_online
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
-from confml.report.figures.style import (
-    BLACK,
-    COLUMN,
-    GREY,
-    PAGE,
-    PALETTE,
-    legend_below,
-    new_figure,
-    panel_columns,
-)
+from confml.report.figures.panels import Panels
+from confml.report.figures.style import BLACK, COLUMN, GREY, PAGE, PALETTE
 
 PANELS = 6
 MOST = 1500  # points per line, enough for a page
@@ -43,16 +35,13 @@ def draw(subject: Subject):
     if not len(levels):
         raise NotApplicable("the config has no levels")
     found = {label: error_rates(subject, variant, levels) for label, variant in subject.variants.items()}
-    panels, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
-    if not panels:
+    shown, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
+    if not shown:
         raise NotApplicable("there is no online pass (protocol: online)")
     top = 100 * float(subject.option("max_error", min(1.0, 2 * levels[-1])))
-    columns = panel_columns(len(panels))
-    rows = -(-len(panels) // columns)
-    figure = new_figure((COLUMN * 1.15, PAGE * 0.75, PAGE)[columns - 1], 0.2 + 2.3 * rows)
-    grid = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True)
-    handles: dict[str, object] = {}
-    for axes, (name, splits) in zip(grid.flat, panels.items(), strict=False):
+    widths = COLUMN * 1.15, PAGE * 0.75, PAGE
+    panels = Panels(len(shown), height=2.3, top=0.2, widths=widths, sharex=True, sharey=True)
+    for axes, (name, splits) in zip(panels.axes, shown.items(), strict=True):
         n = max(one.shape[1] for one in splits)
         steps = np.unique(np.rint(np.geomspace(1, n, MOST)).astype(int))
         even = np.unique(np.rint(np.linspace(1, n, MOST)).astype(int))
@@ -69,20 +58,14 @@ def draw(subject: Subject):
                     color=colour,
                     linewidth=1.2 if len(splits) == 1 else 0.7,
                 )
-            handles.setdefault(f"level {100 * level:g} %", line)
+            panels.handles.setdefault(f"level {100 * level:g} %", line)
         axes.set_xlim(0, n)
         axes.set_ylim(0, top)
         axes.set_title(name, loc="left", fontsize=7)
-    handles["95 % binomial band"] = Patch(color=GREY, alpha=0.35, linewidth=0)  # each in its line's colour
-    for axes in list(grid.flat)[len(panels) :]:
-        axes.set_visible(False)
-    for axes in list(grid.flat)[max(len(panels) - columns, 0) : len(panels)]:
-        axes.set_xlabel("examples predicted")
-        axes.tick_params(labelbottom=True)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
-    figure.supylabel("regions without the true label, so far (%)", fontsize=8)
-    legend_below(figure, list(handles.values()), list(handles))
-    return figure
+    # Each band has the colour of its line.
+    panels.handles["95 % binomial band"] = Patch(color=GREY, alpha=0.35, linewidth=0)
+    panels.label_x("examples predicted")
+    return panels.finish(title, "regions without the true label, so far (%)")
 
 
 FIGURE = Figure(
@@ -91,6 +74,6 @@ FIGURE = Figure(
     draw=draw,
     caption="Fraction of regions without the true label among the examples so far, at each significance level"
     " (dotted lines), one line per order. Bands: central 95 % of the binomial distribution at the "
-    "level.",
+    "level, approximate if labels arrive later.",
     options={"max_error": Number("largest error shown", low=0, high=1, low_open=True)},
 )

@@ -12,17 +12,8 @@ from confml.measures.decomposition import IsotonicFit, isotonic
 from confml.measures.recalibration import Event, event_of
 from confml.plugins.parameters import Flag, Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.style import (
-    BLACK,
-    BLUE,
-    COLUMN,
-    GREY,
-    PAGE,
-    VERMILION,
-    legend_below,
-    new_figure,
-    panel_columns,
-)
+from confml.report.figures.panels import Panels
+from confml.report.figures.style import BLACK, BLUE, GREY, VERMILION
 
 PANELS = 12
 DRAWS = 1000
@@ -85,25 +76,21 @@ def draw(subject: Subject):
     known = {label: event for label, event in events.items() if event is not None}
     if not known:
         raise NotApplicable("no method has probabilities or vote shares")
-    panels, title = subject.some_of(known, PANELS)
-    columns = panel_columns(len(panels))
-    lines = -(-len(panels) // columns)
-    figure = new_figure((COLUMN, PAGE * 0.75, PAGE)[columns - 1], 0.3 + 2.3 * lines)
-    grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
-    handles: dict[str, object] = {}
-    for axes, (name, event) in zip(grid.flat, panels.items(), strict=False):
+    shown, title = subject.some_of(known, PANELS)
+    panels = Panels(len(shown), height=2.3, sharex=True, sharey=True)
+    for axes, (name, event) in zip(panels.axes, shown.items(), strict=True):
         diagram = Diagram.of(event, int(subject.option("draws", DRAWS)))
         p = diagram.fit.values
         axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.5)
         few = {"marker": ".", "markersize": 3} if len(p) < 30 else {}
         band = axes.fill_between(p, diagram.low, diagram.high, color=GREY, alpha=0.35, linewidth=0)
         (line,) = axes.plot(p, diagram.fit.fitted, color=BLUE, linewidth=1.2, **few)
-        handles |= {"isotonic fit": line, "90 % band of calibrated probabilities": band}
+        panels.handles |= {"isotonic fit": line, "90 % band of calibrated probabilities": band}
         if subject.option("bins", False):
             mean, share, low, high = binned(event)
             ends = np.maximum([share - low, high - share], 0.0)
             bars = axes.errorbar(mean, share, ends, fmt="o", color=VERMILION, markersize=2.5, elinewidth=0.6)
-            handles["bins with 90 % intervals"] = bars
+            panels.handles["bins with 90 % intervals"] = bars
         counts, edges = np.histogram(event.p, bins=40, range=(0.0, 1.0))
         counted = axes.bar(
             edges[:-1],
@@ -113,19 +100,12 @@ def draw(subject: Subject):
             color=BLACK,
             alpha=0.25,
         )
-        handles["relative number of rows"] = counted
+        panels.handles["relative number of rows"] = counted
         axes.set_title(f"{name}, n = {len(event.p)}", loc="left", fontsize=7)
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)
-    for axes in list(grid.flat)[len(panels) :]:
-        axes.set_visible(False)
-    for axes in list(grid.flat)[max(len(panels) - columns, 0) : len(panels)]:
-        axes.set_xlabel("probability")
-        axes.tick_params(labelbottom=True)
-    figure.supylabel("frequency of the event", fontsize=8)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
-    legend_below(figure, list(handles.values()), list(handles))
-    return figure
+    panels.label_x("probability")
+    return panels.finish(title, "frequency of the event")
 
 
 FIGURE = Figure(

@@ -137,7 +137,7 @@ def _draw_data(axes, X, labels, classes, names, points, truth) -> None:
 FIGURE = Figure(
     name="running-estimates",
     about="reject and envelope estimates at three points along chains of Bayesian k-NN, and exact values; "
-    "fits again, so it needs the data",
+    "fits the method again, so it needs the data",
     draw=draw,
     caption="Top left: training part and three points. Other panels: reject and envelope estimates of the "
     "probability of the second class at each point along four chains, and the exact value.",

@@ -13,16 +13,8 @@ from confml.measures.coverage_band import coverage_band
 from confml.plugins.parameters import Integer, Number
 from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
-from confml.report.figures.style import (
-    BLACK,
-    COLUMN,
-    GREY,
-    PAGE,
-    legend_below,
-    lines_of,
-    new_figure,
-    panel_columns,
-)
+from confml.report.figures.panels import Panels
+from confml.report.figures.style import BLACK, GREY, lines_of
 
 STEPS = 200
 PANELS = 12
@@ -89,24 +81,20 @@ def draw(subject: Subject):
     levels = np.linspace(0, top, STEPS + 1)
     whole = np.linspace(0, 1, STEPS + 1)
     found = {label: class_errors(subject, variant, levels) for label, variant in subject.variants.items()}
-    panels, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
-    if not panels:
+    shown, title = subject.some_of({label: one for label, one in found.items() if one}, PANELS)
+    if not shown:
         raise NotApplicable("no method has p-values")
     chosen: list = []
-    for one in panels.values():
+    for one in shown.values():
         chosen += [label for label in farthest(one, levels, most) if label not in chosen]
     if len(chosen) > most:  # the same classes in every panel, for one legend
         sums = {
-            label: sum(label in farthest(one, levels, most) for one in panels.values()) for label in chosen
+            label: sum(label in farthest(one, levels, most) for one in shown.values()) for label in chosen
         }
         chosen = sorted(sorted(chosen), key=lambda label: -sums[label])[:most]
     chosen.sort()
-    columns = panel_columns(len(panels))
-    lines = -(-len(panels) // columns)
-    figure = new_figure((COLUMN, PAGE * 0.75, PAGE)[columns - 1], 0.3 + 2.4 * lines)
-    grid = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True)
-    handles: dict[str, object] = {}
-    for axes, (name, one) in zip(grid.flat, panels.items(), strict=False):
+    panels = Panels(len(shown), height=2.4, sharex=True, sharey=True)
+    for axes, (name, one) in zip(panels.axes, shown.items(), strict=True):
         errors, _ = one[None]
         variant = subject.variants[name]
         parts = parts_of(subject, variant)
@@ -118,30 +106,23 @@ def draw(subject: Subject):
             if label in one:
                 options = style | {"marker": "", "linewidth": 0.9}
                 (line,) = axes.plot(100 * levels, 100 * one[label][0], **options)
-                handles.setdefault(f"class {label}", line)
+                panels.handles.setdefault(f"class {label}", line)
         (line,) = axes.plot(100 * levels, 100 * errors, color=BLACK, linewidth=1.6)
-        handles = {
+        panels.handles = {
             "95 % band of one split, all classes (exact only for split conformal)": band,
             "all classes": line,
-        } | handles
+        } | panels.handles
         distance = distance_text(subject.values(variant, "ks_statistic"))
         axes.set_title(f"{name}\n{distance}", loc="left", fontsize=7)
         axes.set_xlim(0, 100 * top)
         axes.set_ylim(0, 100 * top)
         if top < 1:
             _draw_inset(axes, whole, class_errors(subject, variant, whole)[None][0], top)
-    for axes in list(grid.flat)[len(panels) :]:
-        axes.set_visible(False)
-    labels = {label for one in panels.values() for label in one if label is not None}
+    labels = {label for one in shown.values() for label in one if label is not None}
     if len(labels) > len(chosen):
         title += f"; {len(chosen)} of {len(labels)} classes with the largest deviation"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=8)
-    for axes in list(grid.flat)[max(len(panels) - columns, 0) : len(panels)]:
-        axes.set_xlabel("significance level (%)")
-        axes.tick_params(labelbottom=True)
-    figure.supylabel("regions without the true label (%)", fontsize=8)
-    legend_below(figure, list(handles.values()), list(handles))
-    return figure
+    panels.label_x("significance level (%)")
+    return panels.finish(title, "regions without the true label (%)")
 
 
 def zoom(levels: Sequence[float]) -> float:

@@ -325,7 +325,8 @@ def draw_labellings(subject: Subject):
 
 VERSION_SPACE = Figure(
     name="version-space",
-    about="version space of lines in a plane, divided by the examples of the first split; fits again",
+    about="version space of lines in a plane, divided by the examples of the first split; fits "
+    "the method again",
     draw=draw_version_space,
     caption="Left: training examples, lines of version space, and test examples A, B, ... with the "
     "probability "
@@ -341,7 +342,8 @@ VERSION_SPACE = Figure(
 )
 LABELLINGS = Figure(
     name="joint-labelling",
-    about="most probable joint labellings of the first test examples, and the labelwise one; fits again",
+    about="most probable joint labellings of the first test examples, and the labelwise one; fits "
+    "the method again",
     draw=draw_labellings,
     caption="Posterior probabilities of the most probable labellings of the first test examples "
     "together. The "

@@ -53,7 +53,10 @@ class Decided:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer for one data set. best: the view with the smallest mean error; others: by difference."""
+    """The answer for one data set. best: the view with the smallest mean error; others: by difference.
+
+    missing: labels of methods of the config that have no results on the data set.
+    """
 
     dataset: str
     best: ViewData
@@ -64,6 +67,7 @@ class Answer:
     others: tuple[Difference, ...]
     best_area: str
     decided: Decided
+    missing: tuple[str, ...] = ()
 
     @property
     def indistinguishable(self) -> list[str]:
@@ -71,8 +75,22 @@ class Answer:
         return [one.label for one in self.others if not one.reason and not one.holm < LEVEL]
 
     @property
+    def compared(self) -> list[Difference]:
+        return [one for one in self.others if not one.reason]
+
+    @property
     def incomparable(self) -> list[Difference]:
         return [one for one in self.others if one.reason]
+
+    @property
+    def not_compared(self) -> str:
+        """The methods that are not compared with the best one, with the reason; "" without such methods."""
+        by_reason: dict[str, list[str]] = {}
+        for one in self.incomparable:
+            by_reason.setdefault(one.reason, []).append(one.label)
+        if self.missing:
+            by_reason["no results"] = list(self.missing)
+        return "; ".join(f"{listed(labels)} ({reason})" for reason, labels in by_reason.items())
 
 
 def answers(material: Sequence[Material]) -> list[Answer]:
@@ -108,6 +126,7 @@ def answer(material: Sequence[Material], dataset: str) -> Answer | None:
         tuple(others),
         min(areas, key=lambda label: areas[label]) if areas else "",
         _decided(material, dataset),
+        tuple(label for one in material for label in one.missing(dataset)),
     )
 
 
@@ -228,9 +247,10 @@ def best_sentence(found: Answer) -> str:
     spread = f" ± {points(found.sd)}" if not math.isnan(found.sd) else ""
     over = f"over {found.splits} splits" if found.splits > 1 else f"on {found.test_rows} test examples"
     text = f"{found.best.label} has the lowest error, {points(found.error)}{spread} % {over}"
-    compared = [one for one in found.others if not one.reason]
+    rest = f" Not compared with it: {found.not_compared}." if found.not_compared else ""
+    compared = found.compared
     if not compared:
-        return text + "."
+        return f"{text}.{rest}"
     next_one = compared[0]
     interval = ""
     if not math.isnan(next_one.low):
@@ -241,10 +261,10 @@ def best_sentence(found: Answer) -> str:
         text += f"; {next_one.label} follows with {points(next_one.difference)} points more{interval}"
     alike = found.indistinguishable
     if not alike:
-        return f"{text}, and all {len(compared)} other methods differ from it at the 5 % level."
+        return f"{text}, and all {len(compared)} other methods differ from it at the 5 % level.{rest}"
     if len(alike) == len(compared) and len(compared) > 1:
-        return f"{text}. None of the {len(compared)} other methods differs from it at the 5 % level."
-    return f"{text}. Indistinguishable from it at the 5 % level: {listed(alike)}."
+        return f"{text}. None of the {len(compared)} other methods differs from it at the 5 % level.{rest}"
+    return f"{text}. Indistinguishable from it at the 5 % level: {listed(alike)}.{rest}"
 
 
 def decided_sentence(found: Answer) -> str:

@@ -271,10 +271,6 @@ def settings_table(names: Sequence[str], manifests: Sequence[Mapping[str, Any]])
     return table if table.rows else None
 
 
-def _cut(text: str, most: int = 400) -> str:
-    return text if len(text) <= most else text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
-
-
 def runs_table(names: Sequence[str], manifests: Sequence[Mapping[str, Any]]) -> PageTable:
     """Return version, commit, machine and times of each run."""
     table = PageTable("runs-table", "The runs.", ["run", "confml", "commit", "seed", "started", "processor"])

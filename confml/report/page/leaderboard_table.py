@@ -8,7 +8,7 @@ from typing import Any
 from confml.report.leaderboard import Entry
 from confml.report.page.material import Material
 from confml.report.page.page_table import Cell, PageTable, number_of, short
-from confml.report.sections.leaderboard import columns
+from confml.report.sections.leaderboard import columns, region_level
 
 MOST_ROWS = 300
 
@@ -18,10 +18,7 @@ def leaderboard_table(material: Material) -> PageTable | None:
     rows = material.rows_of("leaderboard.csv")
     if not rows:
         return None
-    about = {one.name: one for one in columns(next(
-        (float(row["column"].rpartition("_")[2]) for row in rows if row["column"].startswith("coverage_at_")),
-        None,
-    ))}  # fmt: skip
+    about = {one.name: one for one in columns(region_level(material.results.config.levels))}
     names = list(dict.fromkeys(row["column"] for row in rows))
     cells: dict[str, dict[str, Any]] = {}
     for row in rows:

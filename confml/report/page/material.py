@@ -17,6 +17,7 @@ from confml.report.sections.base import Item, Note, Picture, Table
 
 if TYPE_CHECKING:
     from confml.measures.prediction import Prediction
+    from confml.runner.plan import Cell
     from confml.runner.results import CellResult
 
 BINS = 10
@@ -136,6 +137,13 @@ class Material:
         found = [one for one in self.views.values() if one.dataset == dataset]
         return [one for one in found if one.first] if first_only else found
 
+    def missing(self, dataset: str) -> list[str]:
+        """Return the labels of the methods of the config without results on a data set."""
+        known = {key[:3] for key in self.views}
+        cells = [one for one in self.cells if one.dataset == dataset]
+        labels = [self._label(one) for one in cells if (one.dataset, one.method, one.variant) not in known]
+        return list(dict.fromkeys(labels))
+
     def see(self, item: Item) -> None:
         """Keep a table, a note or a picture that a section has yielded."""
         if isinstance(item, Table):
@@ -182,12 +190,13 @@ class Material:
             key = (cell.dataset, cell.method, cell.variant, view)
             data = self.views.get(key)
             if data is None:
-                label = self.results.label(cell)
-                label = f"{label}, {view}" if len(result.views) > 1 else label
-                label = f"{label}, {self.run}" if self.run else label
+                label = self._label(cell, view if len(result.views) > 1 else "")
                 data = self.views[key] = ViewData(key, label, prediction.kind, place == 0, self.run)
                 self._open.append(data)
             self._add_view(data, result, prediction)
+
+    def _label(self, cell: Cell, view: str = "") -> str:
+        return ", ".join(filter(None, [self.results.label(cell), view, self.run]))
 
     def _add_view(self, data: ViewData, result: CellResult, prediction: Prediction) -> None:
         split, case = result.cell.split, case_of(result, prediction)

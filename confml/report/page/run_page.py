@@ -208,11 +208,17 @@ def headline(found: Sequence[Answer]) -> list[str]:
     order = sorted(wins, key=lambda label: -len(wins[label]))
     best = "; ".join(f"{label} on {listed(wins[label])}" for label in order[:4])
     rest = f"; {len(order) - 4} other methods on the other data sets" if len(order) > 4 else ""
-    alike = sum(bool(one.indistinguishable) for one in found)
-    clear = f"on {alike} of {len(found)} data sets other methods are indistinguishable from the best one"
+    tested = [one for one in found if one.compared]
+    clear = ""
+    if tested:
+        alike = sum(bool(one.indistinguishable) for one in tested)
+        clear = (
+            f"; on {alike} of {len(tested)} data sets other methods are indistinguishable from the best one "
+            "at the 5 % level"
+        )
     decided = [one.decided.observed for one in found]
     return [
-        f"Lowest error: {best}{rest}; {clear} at the 5 % level.",
+        f"Lowest error: {best}{rest}{clear}.",
         f"At an observed risk of 1 %, between {100 * min(decided):.0f} and {100 * max(decided):.0f} % of the "
         "predictions can be accepted, depending on the data set.",
     ]
@@ -230,10 +236,8 @@ def answer_table(found: Sequence[Answer]) -> PageTable:
         "examples of a threshold with certified risk.",
     )  # fmt: skip
     for one in found:
-        compared = [other for other in one.others if not other.reason]
-        first = compared[0] if compared else None
+        first = one.compared[0] if one.compared else None
         known = first is not None and first.low == first.low
-        alike = one.indistinguishable
         table.add(
             one.dataset,
             one.best.label,
@@ -241,11 +245,19 @@ def answer_table(found: Sequence[Answer]) -> PageTable:
             first.label if first else "",
             fixed(first.difference, 2, 100) if first else "",
             f"{fixed(first.low, 2, 100)} to {fixed(first.high, 2, 100)}" if first and known else "",
-            f"{len(alike)} of {len(compared)}" + (f": {listed(alike, 3)}" if alike else ""),
+            _alike(one),
             fixed(one.decided.observed, 0, 100),
             "\N{EN DASH}" if one.decided.certified is None else fixed(one.decided.certified, 0, 100),
         )
     return table
+
+
+def _alike(one: Answer) -> str:
+    """Return the methods that are indistinguishable from the best one, or why none was compared."""
+    if not one.compared:
+        return f"not compared: {one.not_compared}" if one.not_compared else "\N{EN DASH}"
+    alike = one.indistinguishable
+    return f"{len(alike)} of {len(one.compared)}" + (f": {listed(alike, 3)}" if alike else "")
 
 
 # ---- all data sets together

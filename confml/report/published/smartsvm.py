@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from confml.report.published import Ours, OwnRows, PublishedTable
 
 SOURCE = "van den Burg & Hero, arXiv 1711.03512 (2017)"
@@ -104,55 +102,41 @@ TABLE1 = PublishedTable(
 )
 
 
-def _beside_times(metric: str) -> Callable[[str], OwnRows]:
-    def beside(dataset: str) -> OwnRows:
-        return [
-            (("warm primal",), column, _ours(column, metric, "primal"))
-            for column in METHODS
-            if column not in OWN_SOLVERS
-        ] + [
-            (("exact path",), column, Ours(METHODS[column], metric, {"solver": "path"}))
-            for column in OWN_SOLVERS
-        ]
-
-    return beside
+def _beside_times(metric: str) -> OwnRows:
+    return [
+        (("warm primal",), column, _ours(column, metric, "primal"))
+        for column in METHODS
+        if column not in OWN_SOLVERS
+    ] + [
+        (("exact path",), column, Ours(METHODS[column], metric, {"solver": "path"})) for column in OWN_SOLVERS
+    ]
 
 
-def _times(metric: str) -> Callable[[Mapping[str, str], str], Ours]:
-    def ours(row: Mapping[str, str], column: str) -> Ours:
-        return Ours(METHODS[column], metric, {"solver": OWN_SOLVERS.get(column, "dual")})
-
-    return ours
+_KEYS = {"dataset": "data set", "variant": "variant"}
 
 
-_TIME_KEYS = {"dataset": "data set", "variant": "variant"}
+def _time_table(name: str, title: str, number: int, metric: str) -> PublishedTable:
+    return PublishedTable(
+        name=name,
+        title=title,
+        source=f"{SOURCE}, table {number}",
+        keys=_KEYS,
+        columns=HEADINGS,
+        unit="seconds, means over the outer splits",
+        wide=True,
+        best=metric,
+        ours=lambda row, column: Ours(METHODS[column], metric, {"solver": OWN_SOLVERS.get(column, "dual")}),
+        beside=lambda dataset: _beside_times(metric),
+        notes=(CLOCK, GRIDS, WHOLE, SPLITS),
+    )
 
-TABLE2 = PublishedTable(
-    name="smartsvm-table2-total-training-seconds",
-    title="Total training time",
-    source=f"{SOURCE}, table 2",
-    keys=_TIME_KEYS,
-    columns=HEADINGS,
-    unit="seconds, means over the outer splits",
-    wide=True,
-    best="training_seconds",
-    ours=_times("training_seconds"),
-    beside=_beside_times("training_seconds"),
-    notes=(CLOCK, GRIDS, WHOLE, SPLITS),
-)
 
-TABLE4 = PublishedTable(
-    name="smartsvm-table4-seconds-per-configuration",
-    title="Training time per hyperparameter configuration",
-    source=f"{SOURCE}, table 4",
-    keys=_TIME_KEYS,
-    columns=HEADINGS,
-    unit="seconds, means over the outer splits",
-    wide=True,
-    best="seconds_per_configuration",
-    ours=_times("seconds_per_configuration"),
-    beside=_beside_times("seconds_per_configuration"),
-    notes=(CLOCK, GRIDS, WHOLE, SPLITS),
+TABLE2 = _time_table("smartsvm-table2-total-training-seconds", "Total training time", 2, "training_seconds")
+TABLE4 = _time_table(
+    "smartsvm-table4-seconds-per-configuration",
+    "Training time per hyperparameter configuration",
+    4,
+    "seconds_per_configuration",
 )
 
 
@@ -176,7 +160,7 @@ TABLE3 = PublishedTable(
     name="smartsvm-table3-adjusted-rand-index",
     title="Predictive performance",
     source=f"{SOURCE}, table 3",
-    keys=_TIME_KEYS,
+    keys=_KEYS,
     columns=HEADINGS,
     unit="adjusted Rand index, means over the outer splits",
     wide=True,

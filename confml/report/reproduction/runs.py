@@ -11,8 +11,10 @@ from typing import Any
 from confml.errors import ConfmlError
 from confml.report.files import safe_name, write_csv, write_file
 from confml.runner.manifest import read_manifest
+from confml.runner.provenance import provenance
 
 FILE = "provenance.json"
+_STUDIES = ("bayes-error.json", "trials.json", "estimators.json")
 _HEADER = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
 
 
@@ -58,10 +60,18 @@ def _short(name: str, text: str) -> str | float | None:
 def write_provenance(runs: Sequence[Path], folder: Path, command: str) -> Path:
     """Write ``provenance.json`` of a stored table into ``folder``.
 
-    runs: folders of the runs; a folder of combined figures, which has no manifest, is left out. command: what
-    computes the table. Raises ConfmlError if no folder is that of a run.
+    runs: folders of the runs, or of studies of the Bayes error, for which the software and the machine are
+    those of this call; other folders, such as those of combined figures, are left out. command: what computes
+    the table. Raises ConfmlError if no folder is that of a run.
     """
-    entries = [_entry(read_manifest(run)) for run in runs if (run / "manifest.json").exists()]
+    entries = []
+    for run in runs:
+        if (run / "manifest.json").exists():
+            entries.append(_entry(read_manifest(run)))
+        elif studies := [run / name for name in _STUDIES if (run / name).is_file()]:
+            seed = json.loads(studies[0].read_text(encoding="utf-8")).get("seed", 1)
+            unknown = {"name": run.name, "seed": seed, "seconds": None, "jobs": None}
+            entries.append(_entry({**unknown, "provenance": provenance()}))
     if not entries:
         raise ConfmlError("none of the folders is that of a run", where=str(folder / FILE))
     text = json.dumps({"command": command, "runs": entries}, indent=1) + "\n"

@@ -21,7 +21,7 @@ from confml._seeds import stable_generator
 from confml.measures import Case
 from confml.measures.certified import OperatingPoint, certify, threshold_grid
 from confml.report.calibration_parts import case_of
-from confml.report.sections.base import Item, Section, Table
+from confml.report.sections.base import Item, Note, Section, Table
 from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ class Certified(Section):
     accepted share of the other half, 0 for splits without one; observed_risk: mean error of these; broken:
     number of certified splits whose observed risk is above ``risk`` (half of a test part is a small sample,
     so this does not refute the certificate); needed: as in `CertifiedSplit`; calibration_rows: smallest
-    number of a split.
+    number of a split. The bounds need independent rows: for a data set with ``groups`` a note says that they
+    do not hold.
     """
 
     name = "certified"
@@ -122,6 +123,13 @@ class Certified(Section):
             yield Table("certified-splits.csv", CertifiedSplit._fields, self._splits)
             rows = [(*key, *row) for key, half_rows in self._halves.items() for row in half_rows]
             yield Table("certified-halves.csv", ("dataset", "split", "row", "half"), rows)
+            for dataset, column in group_columns(self.results).items():
+                if any(key[0] == dataset for key in found):
+                    yield Note(
+                        f"{dataset}: the thresholds of certified.csv, certified-jointly.csv and"
+                        " risk-control.csv have no guarantee, because the rows of a group are not independent"
+                        f" (groups: {column})"
+                    )
 
 
 def _over_splits(key: tuple, own: list[CertifiedSplit]) -> tuple:
@@ -133,6 +141,17 @@ def _over_splits(key: tuple, own: list[CertifiedSplit]) -> tuple:
     means = (threshold, *(mean_and_sd(values)[0] for values in shares))
     size = min(one.calibration_rows for one in own)
     return (*key, DELTA, len(own), len(kept), *means, broken, own[0].needed, size)
+
+
+def group_columns(results: RunResults) -> dict[str, str]:
+    """Return the column of groups of each data set that has one."""
+    specs = getattr(results.config, "datasets", ())
+    return {spec.name: spec.groups for spec in specs if getattr(spec, "groups", None)}
+
+
+def no_guarantee(column: str) -> str:
+    """Return the text in place of a guarantee for a data set with groups."""
+    return f"None: the rows of a group are not independent (groups: {column})."
 
 
 def halves(result: CellResult) -> tuple[np.ndarray, np.ndarray]:

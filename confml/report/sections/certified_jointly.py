@@ -16,7 +16,7 @@ from confml.measures.certified import minimum_accepted, threshold_grid
 from confml.measures.certified_paths import CostTable, Path, certify_paths, least_loss, most_accepting
 from confml.report.calibration_parts import case_of
 from confml.report.sections.base import Item, Note, Section, Table
-from confml.report.sections.certified import DELTA, RISKS, halves
+from confml.report.sections.certified import DELTA, RISKS, group_columns, halves, no_guarantee
 from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:
@@ -123,7 +123,8 @@ class CertifiedJointly(Section):
     sample, so this does not refute the certificate). needed: number of accepted calibration rows without an
     error that the first certificate of a path needs. guarantee: the guarantee in one sentence, for rows
     drawn independently of the distribution of the test part. Not for ``protocol: online``, where each row
-    is predicted by another classifier.
+    is predicted by another classifier. For a data set with ``groups`` there is no guarantee, because the
+    rows of a group are not independent.
     """
 
     name = "certified-jointly"
@@ -176,7 +177,10 @@ class CertifiedJointly(Section):
         rows: dict[tuple, list[JointSplit]] = {}
         for one in found:
             rows.setdefault((one.dataset, one.scope, one.limit), []).append(one)
-        yield Table("certified-jointly.csv", HEADER, [_over_splits(key, own) for key, own in rows.items()])
+        table = [_over_splits(key, own) for key, own in rows.items()]
+        groups = group_columns(self.results)
+        table = [(*row[:-1], no_guarantee(groups[row[0]])) if row[0] in groups else row for row in table]
+        yield Table("certified-jointly.csv", HEADER, table)
         header = ["class" if field == "label" else field for field in JointSplit._fields]
         yield Table("certified-jointly-splits.csv", header, found)
         if costs and not any(one.scope == COST for one in found):
@@ -197,7 +201,7 @@ def _joint_splits(key, candidates: Sequence[Candidate], half, rest, costs) -> It
             paths = [paths_of(one, half, rest, risk, delta) for one in candidates]
             yield _chosen(key, scope, risk, candidates, paths, choose, half, rest, delta)
         yield from _by_predicted_class(key, candidates, half, rest, risk)
-    table = _cost_table(costs, candidates[0].classes) if costs else None
+    table = CostTable.of_config(costs, candidates[0].classes) if costs else None
     if table is not None:
         for share in COST_SHARES:
             if table.scaled(share * table.abstain) > 0.0:  # else no expected cost is below it
@@ -308,20 +312,6 @@ def _by_predicted_class(key, candidates: Sequence[Candidate], half, rest, risk) 
 
 
 # ---- costs
-
-
-def _cost_table(costs, classes: np.ndarray) -> CostTable | None:
-    """Return the costs of the config for the classes of a data set; None if they do not fit these."""
-    matrix, abstain = costs.get("matrix"), costs.get("abstain")
-    names = [str(label) for label in classes.tolist()]
-    rows = {
-        str(true): {str(name): cost for name, cost in row.items()} for true, row in (matrix or {}).items()
-    }
-    known = all(name in rows.get(true, ()) for true in names for name in names if name != true)
-    if not known or isinstance(abstain, bool) or not isinstance(abstain, int | float):
-        return None
-    table = np.array([[rows[true].get(name, 0.0) for name in names] for true in names], dtype=np.float64)
-    return CostTable(table, float(abstain)) if abstain > table.min() >= 0.0 else None
 
 
 def _certified_cost(

@@ -24,7 +24,7 @@ class ConditionalCoverage(Section):
     sizes as ``3-4``, or the value of the column; numbers are divided into 5 bins of equal mass. Empty regions
     have a line of their own. ``rows``, ``covered``, ``coverage``: of the group. ``low``, ``high``:
     Clopper-Pearson interval of the coverage, at 95 % for all groups of one ``by`` together (Bonferroni).
-    ``few``: 1 for groups with fewer than 5 / level rows, which are in no minimum.
+    ``few``: 1 for groups with fewer than 5 / level rows, which are left out of every minimum.
 
     ``band_low``, ``band_high``: 95 % band of the coverage of a group if p-values are valid for the group
     (`confml.measures.coverage_band`): beta-binomial, exact for split conformal prediction without ties.

@@ -56,10 +56,10 @@ class ConditionalTests(Section):
     bound, in expectation, of the mean distance (squared distance) of the coverage given the features from
     1 - level, with its normal interval.
 
-    ``evidence``: 1 if the interval is below 1 - level (worst-slab), or above 0 (ert). 0 is no evidence of
-    anything. A predictor with valid p-values, whose coverage is 1 - level on average, may have evidence: no
-    method guarantees coverage given the features. Each test stands for itself, without a correction for the
-    number of tests.
+    ``evidence``: 1 if the interval is below 1 - level (worst-slab), or above 0 (ert). 0 does not
+    show that the coverage is constant. A predictor with valid p-values, whose coverage is 1 - level on
+    average, may have evidence: no method guarantees coverage given the features. The tests are not corrected
+    for their number.
     """
 
     name = "conditional-tests"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +49,7 @@ class LeaderboardSection(Section):
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
-        levels = results.config.levels
-        self.level = 0.05 if 0.05 in levels else (levels[0] if levels else None)
+        self.level = region_level(results.config.levels)
         datasets = list(dict.fromkeys(cell.dataset for cell in results.cells))
         self.board = Leaderboard(columns(self.level), datasets)
         self._ranked: list[RankedColumn] | None = None
@@ -156,6 +155,11 @@ class LeaderboardSection(Section):
                 for entry in order(self.board.entries, shown[0])
             ]
             yield PrintedTable("Leaderboard: mean ranks, 1 is best", ("method", *ranks), rows, right=1)
+
+
+def region_level(levels: Sequence[float]) -> float | None:
+    """Return the significance level of the regions in the leaderboard; None without levels."""
+    return 0.05 if 0.05 in levels else (levels[0] if levels else None)
 
 
 def columns(level: float | None) -> list[Column]:

@@ -28,11 +28,10 @@ VIEWS = {"envelope", "reject", "posterior"}
 _SOURCE = "Krzanowski et al. 2006, table 2"
 METRICS = {
     "matched_threshold": Metric(
-        "threshold of reject, or multiple of the posterior's sd, that matches",
+        "threshold of reject, or multiple of the posterior's sd, that matches the envelope",
         None,
         "largest t with sure_incorrect of reject at t = that of the envelope; for the posterior the c with "
-        "the "
-        "sure_correct of the envelope",
+        "the sure_correct of the envelope",
         _SOURCE,
     ),
     "matched_sure_correct": Metric(

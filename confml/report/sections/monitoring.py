@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.martingales import is_online
+from confml.measures.martingales import LearntExamples, learnt_examples
 from confml.measures.monitoring import (
     BETTORS,
     CUSUM_RUNS,
@@ -20,7 +20,6 @@ from confml.measures.monitoring import (
     log_martingale,
     shiryaev_roberts_alarms,
 )
-from confml.measures.validity import required_smoothed_p_values
 from confml.report.sections.base import Item, Note, Section, Table
 
 if TYPE_CHECKING:
@@ -38,8 +37,9 @@ class MonitoringRow(NamedTuple):
 
     statistic: simple-jumper, composite-jumper or histogram (martingales), cusum or shiryaev-roberts.
     threshold: of alarms; mean_run: number of rows to an alarm without a change, at least (shiryaev-roberts)
-    or simulated (cusum). step: number of rows of the pass up to the maximum or the alarm, and row its row
-    number; change_after: step after which the change is estimated to be. log10_value: of the statistic.
+    or simulated (cusum). step: number of rows learnt up to the maximum or the alarm, and row the number of
+    the last one; predicted: number of rows predicted by then, which is larger if labels arrive later.
+    change_after: step after which the change is estimated to be. log10_value: of the statistic.
     """
 
     statistic: str
@@ -47,6 +47,7 @@ class MonitoringRow(NamedTuple):
     mean_run: int | None
     step: int | None
     row: Any
+    predicted: int | None
     change_after: int | None
     log10_value: float | None
     meaning: str
@@ -55,7 +56,9 @@ class MonitoringRow(NamedTuple):
 class Monitoring(Section):
     """``monitoring.csv``: changes that an online pass shows, and ``adaptive-levels.csv``.
 
-    The statistics bet against the smoothed p-values of the true labels, in the order of the pass. Three
+    The statistics bet against the smoothed p-values of the true labels, in the order in which the rows are
+    learnt. With ``delay`` in the protocol these are the p-values against the rows learnt before, not those of
+    the predictions, which are not independent; rows whose labels arrive after the end are left out. Three
     martingales answer whether the whole pass is exchangeable: exchangeable rows reach C with probability at
     most 1/C. CUSUM and Shiryaev-Roberts (of the simple jumper) raise alarms, start again after each one, and
     estimate where the change is; one line per alarm, or one line that there is none. ``meaning`` explains
@@ -64,7 +67,8 @@ class Monitoring(Section):
     ``adaptive-levels.csv`` has adaptive conformal inference (Gibbs and Candes 2021, rate 0.005) as a
     baseline: error rate and mean region size with the fixed level and with adaptive levels, and the largest
     error rate of 200 consecutive rows. Its error rate approaches the level for every sequence, but it raises
-    no alarm, and no single region has a guarantee.
+    no alarm, and no single region has a guarantee. With ``delay``, an error changes the level when its label
+    arrives.
     """
 
     name = "monitoring"
@@ -85,14 +89,14 @@ class Monitoring(Section):
         cell = result.cell
         for view, prediction in result.views.items():
             case = Case(prediction, result.truth)
-            if not is_online(case) or not len(case.truth):
+            learnt = learnt_examples(case)
+            if learnt is None or not len(learnt.p):
                 continue
-            p = required_smoothed_p_values(case)
             key = cell.dataset, cell.method, cell.variant, cell.split, view
-            found = list(monitoring_rows(p, np.asarray(result.rows).tolist()))
+            found = list(monitoring_rows(learnt, np.asarray(result.rows)))
             self._rows += [(*key, *row) for row in found]
             for level in self.results.config.levels:
-                self._adaptive.append((*key, *_adaptive_row(case, level)))
+                self._adaptive.append((*key, *_adaptive_row(case, learnt, level)))
             alarm = next((row for row in found if row.statistic == "shiryaev-roberts" and row.step), None)
             if alarm is not None:
                 self._alarms.append(f"{cell.dataset}, {self.results.label(cell)}: {alarm.meaning}")
@@ -108,32 +112,29 @@ class Monitoring(Section):
         yield from map(Note, self._alarms)
 
 
-def monitoring_rows(p: np.ndarray, rows: Sequence[Any]) -> Iterator[MonitoringRow]:
-    """Yield the rows of ``monitoring.csv`` for smoothed p-values (n,) of examples with numbers ``rows``."""
+def monitoring_rows(learnt: LearntExamples, numbers: np.ndarray) -> Iterator[MonitoringRow]:
+    """Yield the rows of ``monitoring.csv`` for the examples of a pass. numbers: (n,) their row numbers."""
+    p, rows = learnt.p, numbers[learnt.positions].tolist()
+    predicted = learnt.predicted.tolist()
     for name, bettor in BETTORS.items():
         logs = log_martingale(p, bettor)
         step = int(np.argmax(logs)) + 1
-        log10 = float(logs[step - 1]) / math.log(10)
-        yield MonitoringRow(
-            name, None, None, step, rows[step - 1], None, log10, martingale_words(float(logs[step - 1]), step)
-        )
-    cusum = cusum_alarms(p, CUSUM_THRESHOLD)
-    yield from _alarm_rows("cusum", CUSUM_THRESHOLD, CUSUM_RUNS[CUSUM_THRESHOLD], cusum, rows)
-    found = shiryaev_roberts_alarms(p, RARE)
-    yield from _alarm_rows("shiryaev-roberts", RARE, RARE, found, rows)
-
-
-def _alarm_rows(
-    name: str, threshold: float, run: int, alarms: Sequence[Alarm], rows: Sequence[Any]
-) -> Iterator[MonitoringRow]:
-    for alarm in alarms:
-        yield MonitoringRow(
-            *(name, threshold, run, alarm.row, rows[alarm.row - 1], alarm.change_after),
-            *(alarm.log_value / math.log(10), alarm_words(alarm, run)),
-        )
-    if not alarms:
-        words = f"no alarm in {len(rows):,} rows: nothing to do"
-        yield MonitoringRow(name, threshold, run, None, None, None, None, words)
+        log = float(logs[step - 1])
+        place = step, rows[step - 1], predicted[step - 1]
+        words = martingale_words(log, step)
+        yield MonitoringRow(name, None, None, *place, None, log / math.log(10), words)
+    for name, threshold, run, alarms in (
+        ("cusum", CUSUM_THRESHOLD, CUSUM_RUNS[CUSUM_THRESHOLD], cusum_alarms(p, CUSUM_THRESHOLD)),
+        ("shiryaev-roberts", RARE, RARE, shiryaev_roberts_alarms(p, RARE)),
+    ):
+        for alarm in alarms:
+            place = alarm.row, rows[alarm.row - 1], predicted[alarm.row - 1]
+            words = alarm_words(alarm, run, place[-1])
+            log10 = alarm.log_value / math.log(10)
+            yield MonitoringRow(name, threshold, run, *place, alarm.change_after, log10, words)
+        if not alarms:
+            words = f"no alarm in {len(rows):,} rows: nothing to do"
+            yield MonitoringRow(name, threshold, run, None, None, None, None, None, words)
 
 
 def martingale_words(log_value: float, step: int) -> str:
@@ -147,21 +148,24 @@ def martingale_words(log_value: float, step: int) -> str:
     )
 
 
-def alarm_words(alarm: Alarm, run: int) -> str:
-    """Return the meaning of an alarm."""
+def alarm_words(alarm: Alarm, run: int, predicted: int | None = None) -> str:
+    """Return the meaning of an alarm. predicted: number of rows predicted when it was raised."""
+    late = ""
+    if predicted is not None and predicted > alarm.row:
+        late = f" in the order of learning ({predicted:,} rows predicted by then)"
     return (
-        f"alarm after row {alarm.row:,}, of which there is one in {run:,} rows on average without a change;"
-        f" the change is put after row {alarm.change_after:,}: check how these rows were collected, and fit"
-        " again on rows after the change"
+        f"alarm after row {alarm.row:,}{late}, of which there is one in {run:,} rows on average without a"
+        f" change; the change is put after row {alarm.change_after:,}: check how these rows were collected,"
+        " and fit again on rows after the change"
     )
 
 
-def _adaptive_row(case: Case, level: float) -> tuple[float, ...]:
+def _adaptive_row(case: Case, learnt: LearntExamples, level: float) -> tuple[float, ...]:
     """Return the numbers of ``adaptive-levels.csv`` for one level."""
     scores = case.prediction.scores
     known = case.true_columns >= 0
     p = np.where(known, scores[np.arange(len(scores)), case.true_columns], 0.0)
-    levels = adaptive_levels(p, level, RATE)
+    levels = adaptive_levels(p, level, RATE, learnt.positions, learnt.predicted)
     fixed, adaptive = p <= level, (levels >= 1.0) | ((levels >= 0.0) & (p <= levels))
     regions = (scores > levels[:, None]) | (levels < 0.0)[:, None]
     regions &= (levels < 1.0)[:, None]

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.martingales import is_online, power_martingale, simple_mixture
+from confml.measures.martingales import (
+    has_delay,
+    is_online,
+    learnt_examples,
+    power_martingale,
+    simple_mixture,
+)
 from confml.measures.validity import required_smoothed_p_values
 from confml.report.files import field, numbers
 from confml.report.sections.base import Columns, Item, Section
@@ -50,7 +56,11 @@ def step_table(
     ``learnt`` (examples learnt before), ``row,label,prediction,confidence,credibility``, the true label's
     ``p_value`` and its smoothed one; for each level ``size@`` (labels in the region), ``error@`` (1 if it
     does not contain the true label) and ``errors@`` (number so far); the decimal logarithms of the simple
-    mixture and the power martingale; and the counts of the p-value (`count_columns`).
+    mixture and the power martingale; and the counts of the p-value (`count_columns`). With labels that arrive
+    later, also ``learnt_place``, the row's place in the order of learning from 1; ``learnt_after``, the
+    number of rows predicted by then; and ``p_learnt``, its smoothed p-value against the rows learnt before.
+    The martingales are those of ``p_learnt`` up to this place. These five are empty for rows that are not
+    learnt before the end.
     """
     prediction, at = case.prediction, (np.arange(len(case.truth)), case.true_columns)
     credibility = prediction.credibility
@@ -72,9 +82,25 @@ def step_table(
         missed = ~region[at]
         header += [f"size@{level!r}", f"error@{level!r}", f"errors@{level!r}"]
         columns += [_whole(region.sum(axis=1)), _whole(missed.astype(int)), _whole(np.cumsum(missed))]
+    learnt = learnt_examples(case)
+    assert learnt is not None  # an online pass with counts
+    if has_delay(case):
+        header += ["learnt_place", "learnt_after", "p_learnt"]
+        places = [str(place) for place in range(1, len(learnt.p) + 1)]
+        for fields in (places, _whole(learnt.predicted), numbers(learnt.p)):
+            columns.append(_at(learnt.positions, fields, len(case.truth)))
     header += ["log10_mixture_martingale", "log10_power_martingale"]
-    columns += [numbers(simple_mixture(smoothed)), numbers(power_martingale(smoothed))]
+    for values in (simple_mixture(learnt.p), power_martingale(learnt.p)):
+        columns.append(_at(learnt.positions, numbers(values), len(case.truth)))
     return [*header, *COUNT_COLUMNS], [*columns, *count_columns(case)]
+
+
+def _at(positions: np.ndarray, fields: Sequence[str], rows: int) -> list[str]:
+    """Return a column of ``rows`` fields with the given ones at ``positions``; the others are empty."""
+    column = [""] * rows
+    for position, text in zip(positions.tolist(), fields, strict=True):
+        column[position] = text
+    return column
 
 
 def _whole(values: np.ndarray) -> list[str]:

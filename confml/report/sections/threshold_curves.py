@@ -49,15 +49,15 @@ METRICS = {
         _SOURCE,
     ),
     "theta_max": Metric(
-        "threshold of the first SVM that rejects as many as threshold 1 does",
+        "threshold at which the first SVM rejects as many examples as Bayesian transduction does at 1",
         None,
         "smallest t with #{rejected by the SVM at t} >= #{rejected at 1}",
         _SOURCE,
     ),
     "fewer_rejections": Metric(
-        "rejection rate of the first SVM minus ours at an error",
+        "rejection rate of the first SVM minus that of Bayesian transduction, at the same error",
         "higher",
-        "(rejection rate of the SVM - ours) at the smallest rejection with this error",
+        "difference of the smallest rejection rates with this error",
         _SOURCE,
     ),
 }

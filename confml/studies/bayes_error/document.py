@@ -21,7 +21,11 @@ from confml.studies.bayes_error.overall import (
     overall_rows,
     subsample_rows,
 )
-from confml.studies.bayes_error.selections import selection_rows, transform_rows
+from confml.studies.bayes_error.selections import (
+    selection_rows,
+    transform_of_class_rows,
+    transform_rows,
+)
 from confml.studies.bayes_error.study import Study
 
 ESTIMATES = ("estimate", "estimate_tie_low", "estimate_tie_high")
@@ -174,6 +178,7 @@ def _tables(study: Study) -> dict[str, list[dict[str, Any]]]:
         "selection": selection_rows(study),
         "transforms": transform_rows(study),
         "transforms-of-pairs": transform_of_pair_rows(study),
+        "transforms-of-classes": transform_of_class_rows(study),
     }
 
 

@@ -37,3 +37,22 @@ def transform_rows(study: Study) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def transform_of_class_rows(study: Study) -> list[dict[str, Any]]:
+    """Return the one-vs-rest estimate, Bayes error and bounds of each class after each transform."""
+    return [
+        {
+            "class": label,
+            "transform": one.name,
+            "columns": one.columns,
+            "estimate": float(rest.estimate[place]),
+            # the estimate is the middle of its bounds, whose priors are those of the ranked rows
+            "bayes_error": float(rest.lower[place] + rest.upper[place]) / 2,
+            "lower": float(rest.lower[place]),
+            "upper": float(rest.upper[place]),
+        }
+        for place, label in enumerate(study.classes.tolist())
+        for one in study.ranked or ()
+        for rest in (one.errors.one_vs_rest,)
+    ]

@@ -16,6 +16,7 @@ from confml.bayes_error.rates import BayesErrors, warnings_about
 from confml.bayes_error.selection import (
     RankedTransform,
     Selection,
+    embedding_transforms,
     pca_transforms,
     rank_transforms,
     sample_by_class,
@@ -39,6 +40,7 @@ class Request:
 
     classifier: name of a method whose test errors are compared with the estimates, with params and test_size;
     intervals, permutations, select: None for none; components: numbers of principal components to rank;
+    embeddings: rank kernel PCA and Laplacian eigenmaps too, on select_rows rows;
     neighbours: the largest k of k-NN; noise: rates of label noise, with repeats and best_error as for
     `noise_series`; soft_labels: identifier columns of the data set with soft labels; level: confidence level.
     """
@@ -64,6 +66,7 @@ class Request:
     criterion: str = "mean"
     transforms: bool = False
     components: Sequence[int] = ()
+    embeddings: bool = False
     classifier: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     test_size: float = 0.3
@@ -216,7 +219,11 @@ def study(
         more["selection"] = _select(used, labels, groups, names, request, rng, say, about)
     if request.transforms:
         raw, taken = fill(data.X[train][kept]), more.get("selection")
-        more["ranked"] = _rank(raw, labels, request, taken, groups, transform, say)
+        ranked = np.arange(len(labels))
+        if request.embeddings and len(labels) > request.select_rows:
+            ranked = sample_by_class(labels, request.select_rows, derived_generator(rng, "transforms"))
+            about.append(f"transforms ranked on a random sample of {len(ranked)} rows")
+        more["ranked"] = _rank(raw[ranked], labels[ranked], request, taken, groups, transform, say)
     if request.classifier is not None:
         say(f"{request.classifier}: {len(train)} training rows, {len(test)} test rows")
         more["test"] = _tried(
@@ -387,6 +394,9 @@ def _rank(raw, labels, request: Request, selection, groups, transform, say) -> l
         transforms[given] = transform
     for name, project in pca_transforms(scaled, components).items():
         transforms[name] = lambda rows, project=project: project(transform(rows))
+    if request.embeddings:
+        if few := [c for c in components if c < len(scaled)]:
+            transforms |= embedding_transforms(scaled, few, seed=request.seed)
     if selection is not None:
         most = len(selection.attributes)
         for size in [*(c for c in COMPONENTS if c < most), most]:

@@ -15,6 +15,7 @@ from confml.report.page.charts import wilson
 from confml.report.page.images import png_uri
 from confml.report.page.material import Material
 from confml.report.page.page_table import PageTable, number_of, unique
+from confml.report.page.run_page import answer_table, headline
 from confml.report.page.svg import ticks, top_of
 from confml.report.sections.one_pass import items_of
 from confml.report.sections.rejection_curves import RejectionCurves
@@ -76,6 +77,23 @@ def test_runs_on_other_examples_are_not_compared(tmp_path):
     (one,) = answers([first, second])
     assert [(other.label, other.reason) for other in one.others] == [("b, second", "different test examples")]
     assert one.indistinguishable == [] and math.isnan(one.others[0].p_value)
+
+
+def test_an_interrupted_run_says_what_is_not_compared(tmp_path):
+    """Methods with one of three splits are not tested, and one without results is named."""
+    run = run_with_errors({"a": [5, 6, 4], "b": [9, 6, 5], "c": [9, 9, 9]})
+    for key, one in list(run.results.items()):
+        if one.cell.split != "r0" or one.cell.method == "c":
+            del run.results[key]
+    found = answers([material_of(run, tmp_path)])
+    assert found[0].compared == [] and found[0].missing == ("c",)
+    (row,) = answer_table(found).rows
+    assert row[6].text == "not compared: b (one common split); c (no results)"
+    assert best_sentence(found[0]).endswith("Not compared with it: b (one common split); c (no results).")
+    (alone,) = answers([material_of(run_with_errors({"a": [5, 6, 4]}), tmp_path)])
+    assert alone.not_compared == "" and answer_table([alone]).rows[0][6].text == "\N{EN DASH}"
+    other = replace(found[0], dataset="other")
+    assert "indistinguishable" not in headline([found[0], other])[0]
 
 
 def test_decided_predictions(tmp_path):

@@ -1,12 +1,80 @@
-"""Division of the training examples by a conformal predictor: a calibration part, or folds.
+"""Division of rows at random into folds, or into two parts, by class or by group.
 
-The functions without labels draw at random, so that the calibration examples and a new example stay
-exchangeable. Those with labels draw within each class, which keeps them exchangeable within each class only.
+There are two conventions. `train_test_pairs` has the splitters of scikit-learn: the splits and inner folds of
+a run can be drawn without confml, and every row is tested. The other functions are for conformal predictors.
+Without labels they draw so that the calibration examples and a new example stay exchangeable; with labels
+they draw within each class, which keeps them exchangeable within each class only. A row whose class has no
+other row is in no fold, so that every training part has all classes.
 """
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+
+from confml.errors import ConfigError
+
+
+def train_test_pairs(
+    y: np.ndarray,
+    groups: np.ndarray | None,
+    size: int | float,
+    stratify: bool,
+    random_state: int,
+    name: str,
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return sorted (training rows, test rows) of scikit-learn's folds, or of one holdout.
+
+    y: (m,) labels. groups: (m,) or None; the rows of a group stay in one part. size: number of folds (int) or
+    fraction of the rows in the test part (float). Without a class that has a row for every fold, folds are
+    not stratified; a class with a single row is in the training part of a stratified holdout. Raises
+    ConfigError, with ``name``, for data that cannot be divided.
+    """
+    from sklearn import model_selection as ms
+
+    n = len(y)
+    positions: np.ndarray = np.zeros((n, 1))
+    alone = np.empty(0, dtype=np.intp)
+    if groups is not None and len(np.unique(groups)) < (size if isinstance(size, int) else 2):
+        raise ConfigError(f"{name} has {len(np.unique(groups))} groups, too few for {_described(size)}")
+    if isinstance(size, int):
+        if n < size:
+            raise ConfigError(f"{name} has {n} rows, too few for {size} folds")
+        if groups is not None:
+            kind = ms.StratifiedGroupKFold if stratify else ms.GroupKFold
+        else:
+            kind = ms.StratifiedKFold if stratify else ms.KFold
+        if stratify and groups is None and np.unique(y, return_counts=True)[1].max() < size:
+            kind = ms.KFold  # no class has a row for every fold
+        splitter = kind(n_splits=size, shuffle=True, random_state=random_state)
+    elif groups is not None:
+        splitter = ms.GroupShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
+    elif stratify:
+        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+        alone = np.flatnonzero(counts[codes] == 1)
+        positions = np.flatnonzero(counts[codes] > 1)[:, None]
+        splitter = ms.StratifiedShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
+    else:
+        splitter = ms.ShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
+    labels = y[positions[:, 0]] if len(alone) else y
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds are allowed
+        try:
+            pairs = list(splitter.split(positions, labels, groups))
+        except ValueError as error:
+            raise ConfigError(f"{name} cannot be split into {_described(size)}: {error}") from None
+    if len(alone):
+        kept = positions[:, 0]
+        pairs = [(np.concatenate([kept[train], alone]), kept[test]) for train, test in pairs]
+    return [(np.sort(train), np.sort(test)) for train, test in pairs]
+
+
+def _described(size: int | float) -> str:
+    return f"{size} folds" if isinstance(size, int) else f"a holdout with test-size {size}"
+
+
+# ---- of conformal predictors
 
 
 def calibration_rows(rows: int, share: float, rng: np.random.Generator) -> np.ndarray:
@@ -63,12 +131,14 @@ def fold_numbers(
     rng: np.random.Generator,
     stratify: bool = True,
     groups: np.ndarray | None = None,
+    single_rows: bool = False,
 ) -> np.ndarray:
     """Return (m,) the fold of each row, with every class spread evenly; -1 for a class of one row.
 
-    Such a row is in no fold, so that every training part has all classes. Without ``stratify`` all rows are
-    one class. groups: (m,) numbers from 0; the rows of a group share a fold. Groups are assigned in random
-    order to the smallest fold that would not then hold all examples of a class, or to none.
+    Such a row is in no fold unless ``single_rows``, so that every training part has all classes. Without
+    ``stratify`` all rows are one class. groups: (m,) numbers from 0; the rows of a group share a fold. Groups
+    are assigned in random order to the smallest fold that would not then hold all examples of a class, or to
+    none.
     """
     if groups is not None:
         return _group_fold_numbers(codes, folds, rng, groups)
@@ -76,7 +146,7 @@ def fold_numbers(
     numbers, start = np.full(len(codes), -1), 0
     for code in range(int(spread.max()) + 1):
         rows = rng.permutation(np.flatnonzero(spread == code))
-        if len(rows) > 1:
+        if len(rows) > 1 or single_rows:
             numbers[rows] = (start + np.arange(len(rows))) % folds
             start += len(rows)
     return numbers
