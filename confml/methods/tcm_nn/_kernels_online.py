@@ -157,7 +157,7 @@ def steps(
                 waiting = 0
             if e < entering:
                 t = entered[e]
-                z = _class_of(t, starts)
+                z = np.int64(_class_of(t, starts))
                 removed[:, waiting] = bounds[t, ALPHA]
                 insert(same[t] if z == code else other[t], apart[e])
             else:

@@ -32,7 +32,7 @@ def count(ranked, first, size, removed, added, of, waiting, group, q, alpha):
                 lo = middle + 1
             else:
                 hi = middle
-    above, equal = len(values) - lo, lo - below
+    above, equal = np.int64(len(values) - lo), np.int64(lo - below)
     gone, new, groups = removed[q, :waiting], added[q, :waiting], of[:waiting]
     if len(first) == 1:
         for e in range(waiting):
@@ -50,7 +50,7 @@ def count(ranked, first, size, removed, added, of, waiting, group, q, alpha):
 def merge(ranked, first, size, removed, added, of, waiting):
     """Apply the waiting changes to the sorted alphas."""
     for group in range(len(first)):
-        number = leaving = 0
+        number = leaving = np.int64(0)
         for e in range(waiting):
             if of[e] == group:
                 number += 1

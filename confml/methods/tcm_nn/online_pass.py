@@ -64,6 +64,7 @@ class OnlinePass:
         self._X = np.empty((0, attributes))
         self._same = self._other = np.empty((0, 0))
         self._space = np.empty(0)  # for the similarities of a block
+        self._waiting = 0
         self._arrange(np.zeros(classes, dtype=np.int64))
 
     @property

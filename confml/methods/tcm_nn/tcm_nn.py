@@ -253,7 +253,8 @@ class TCMNN(Method):
                 )
         X, X_new = (np.ascontiguousarray(part, dtype=np.float64) for part in (X, X_new))
         codes, new_codes = (np.searchsorted(classes, labels) for labels in (y, y_new))
-        found, seconds = {}, {}
+        found: dict[bool, tuple[Any, ...]] = {}
+        seconds = {}
         for mondrian in dict.fromkeys(method.mondrian for method in methods):
             ks = sorted({method.k for method in methods if method.mondrian == mondrian})
             started = time.thread_time()
