@@ -18,8 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
+from confml.methods.tcm_nn._kernels_lists import mark_space
 from confml.neighbours.distances import squared_distance_of_rows
-from confml.neighbours.lanes import LEAF, RUN, above, gaps_to_children, lowest_bit, squares_to_rows
+from confml.neighbours.lanes import LEAF, gaps_to_children, lowest_bit, squares_to_rows
 from confml.neighbours.wide_tree import DEPTH
 
 RADIUS, ALPHA, OTHER_RADIUS, SUM, OTHER_PART = range(5)
@@ -264,23 +265,29 @@ def update_counts_by_scan(
     block (b, m); norms, slack, usable (b,), factor, unit, low (m,): of the `DistanceFilter`; limits (2, m):
     its ``similarity_limits`` at the distances of `influence_radius`. Q (b, d), X (m, d). weights (m,): int64.
     """
+    hits, words = mark_space(block.shape[1])
     for r in range(block.shape[0]):
         if not usable[r]:
             continue
-        g, shift = block[r], block.dtype.type((norms[r] - slack[r]) / factor)
+        shift = block.dtype.type((norms[r] - slack[r]) / factor)
         for z in range(len(starts) - 1):
             alphas_z, lowest_z = alphas[r, z], lowest[r, z]
             strange = 1
             for q in range(len(ks)):
                 if not lowest[r, z, q] > _ABOVE_ONE:
                     strange = 0
-            least = limits[strange]
-            for at in range(starts[z], starts[z + 1], RUN):
-                mask = above(g, at, least, at, shift, min(RUN, starts[z + 1] - at))
-                while mask != 0:
-                    t = at + lowest_bit(mask)
-                    mask &= mask - 1
-                    square = norms[r] - slack[r] - factor * (np.float64(g[t]) - np.float64(low[t]))
+            g, least = block[r, starts[z] : starts[z + 1]], limits[strange, starts[z] : starts[z + 1]]
+            words[(len(g) - 1) // 8] = 0
+            for e in range(len(g)):
+                hits[e] = np.uint8(g[e] - shift > least[e])
+            for word in range((len(g) + 7) // 8):
+                if words[word] == 0:
+                    continue
+                for e in range(8 * word, min(8 * word + 8, len(g))):
+                    if hits[e] == 0:
+                        continue
+                    t = starts[z] + e
+                    square = norms[r] - slack[r] - factor * (np.float64(g[e]) - np.float64(low[t]))
                     gap = np.sqrt(max(square, 0.0)) * unit * _TIGHT
                     if may_cross(bounds, t, gap, alphas_z, lowest_z, others):
                         distance = np.sqrt(squared_distance_of_rows(Q, r, X, t))

@@ -24,6 +24,16 @@ LONG = 1024
 
 
 @kernel
+def mark_space(n):
+    """Return an array of n one-byte marks, and a view of it as 64-bit integers of eight marks each.
+
+    A whole row is marked in vector registers; integers without marks are then skipped.
+    """
+    hits = np.zeros((n + 7) // 8 * 8, np.uint8)
+    return hits, hits.view(np.uint64)
+
+
+@kernel
 def _select(values, who, n, k):
     """Bring the k largest of values[:n] to the front, the k-th at k - 1, and who along with them."""
     lo, hi = 0, n - 1
@@ -111,45 +121,51 @@ def scan_pairs(tile, row, column, k, code, starts, low, high, error, slack, uppe
     candidate must exceed.
     """
     width, capacity = tile.shape[1], upper.shape[2]
+    hits, words = mark_space(width)
+    for_i, for_j = np.empty(width + 8, np.int32), np.empty(width + 8, np.int32)
     for r in range(tile.shape[0]):
         i = row + r
         first = max(column, i + 1)
         if first >= column + width:
             break
-        g, low_i, high_i = tile[r], low[i], high[i]
+        low_i, high_i = low[i], high[i]
         for z in range(code[first], len(starts) - 1):
             begin, end = max(first, starts[z]), min(column + width, starts[z + 1])
             if begin >= column + width:
                 break
             kind = 0 if z == code[i] else 1
-            limits = limit[kind]
-            for at in range(begin, end, RUN):
-                n = min(RUN, end - at)
-                mask = above(g, at - column, low, at, limits[i], n)
-                while mask != 0:
-                    j = at + lowest_bit(mask)
-                    mask &= mask - 1
-                    similarity = g[j - column]
-                    if similarity - low[j] > limits[i]:
-                        places = count[i, kind]
-                        upper[i, kind, places], who[i, kind, places] = similarity - high[j], j
-                        count[i, kind] = places + 1
-                        if k == 1:
-                            limits[i] = max(limits[i], similarity - high[j] - slack[i])
-                        if places + 1 == capacity:
-                            _prune_full_list(kind, i, k, error, slack, upper, who, count, limit)
-                mask = above(g, at - column, limits, at, low_i, n)
-                while mask != 0:
-                    j = at + lowest_bit(mask)
-                    mask &= mask - 1
-                    similarity = g[j - column]
-                    places = count[j, kind]
-                    upper[j, kind, places], who[j, kind, places] = similarity - high_i, i
-                    count[j, kind] = places + 1
+            limit_i = limit[kind, i]
+            g, lows, limits = tile[r, begin - column : end - column], low[begin:end], limit[kind, begin:end]
+            words[(len(g) - 1) // 8] = 0
+            for e in range(len(g)):
+                hits[e] = np.uint8(g[e] - lows[e] > limit_i) | (
+                    np.uint8(g[e] - limits[e] > low_i) << np.uint8(1)
+                )
+            to_i = to_j = np.int64(0)
+            for word in range((len(g) + 7) // 8):
+                if words[word] != 0:
+                    for e in range(8 * word, 8 * word + 8):
+                        for_i[to_i] = for_j[to_j] = e
+                        to_i += np.int64(hits[e] & np.uint8(1))
+                        to_j += np.int64(hits[e] >> np.uint8(1))
+            for e in for_i[:to_i]:
+                if g[e] - lows[e] > limit[kind, i]:
+                    n = count[i, kind]
+                    upper[i, kind, n], who[i, kind, n] = g[e] - high[begin + e], begin + e
+                    count[i, kind] = n + 1
                     if k == 1:
-                        limits[j] = max(limits[j], similarity - high_i - slack[j])
-                    if places + 1 == capacity:
-                        _prune_full_list(kind, j, k, error, slack, upper, who, count, limit)
+                        limit[kind, i] = max(limit[kind, i], g[e] - high[begin + e] - slack[i])
+                    if n + 1 == capacity:
+                        _prune_full_list(kind, i, k, error, slack, upper, who, count, limit)
+            for e in for_j[:to_j]:
+                j = begin + e
+                n = count[j, kind]
+                upper[j, kind, n], who[j, kind, n] = g[e] - high_i, i
+                count[j, kind] = n + 1
+                if k == 1:
+                    limits[e] = max(limits[e], g[e] - high_i - slack[j])
+                if n + 1 == capacity:
+                    _prune_full_list(kind, j, k, error, slack, upper, who, count, limit)
 
 
 @kernel

@@ -157,17 +157,17 @@ def steps(
                 waiting = 0
             if e < entering:
                 t = entered[e]
-                z = np.int64(_class_of(t, starts))
+                owner = np.int64(_class_of(t, starts))
                 removed[:, waiting] = bounds[t, ALPHA]
-                insert(same[t] if z == code else other[t], apart[e])
+                insert(same[t] if owner == code else other[t], apart[e])
             else:
-                t, z = places[r], code
+                t, owner = np.int64(places[r]), np.int64(code)
                 removed[:, waiting] = -np.inf
                 same[t] = nearest[r, code]
                 _nearest_of_others(nearest[r], code, other[t])
             base_bounds(same[t : t + 1], other[t : t + 1], ks, bounds[t : t + 1])
             added[:, waiting] = bounds[t, ALPHA]
-            of[waiting] = z if label_conditional else 0
+            of[waiting] = owner if label_conditional else 0
             waiting += 1
             if limits[0, t] < np.inf:  # not of this block
                 fill_limits(entered[e : e + 1], bounds, others, low, factor, unit, limits)
