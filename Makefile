@@ -387,17 +387,19 @@ kill-trial: $(VENV)/installed-dev  ## kill and resume a run (TRIALS=20)
 lint: $(VENV)/installed-dev  ## ruff and mypy
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
 
-# Percentage of lines that the tests execute, without compiled kernels.
+# Percentage of lines and branches that the tests execute, in all processes, without compiled kernels.
 .PHONY: coverage
 coverage: $(VENV)/installed-dev  ## lines that the tests execute
-	@$(VENV)/bin/python -m coverage run -m pytest $(PYTEST)
+	@$(VENV)/bin/python -m coverage erase
+	@$(VENV)/bin/python -m coverage run -m pytest -n auto --dist worksteal $(PYTEST)
+	@$(VENV)/bin/python -m coverage combine --quiet
 	@$(VENV)/bin/python -m coverage report --skip-covered --sort=cover
 
 format: $(VENV)/installed-dev  ## format the code
 	@$(VENV)/bin/ruff check --fix . && $(VENV)/bin/ruff format .
 
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis .coverage*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Every line "target: ... ## text" of this file.

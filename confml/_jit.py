@@ -94,17 +94,29 @@ def kernel(function=None, *, nogil: bool = True, inline: Literal["never", "alway
     if function is None:
         return functools.partial(kernel, nogil=nogil, inline=inline)
     import numba
-    from numba.core import config as options
+    from numba.core import config as settings
 
-    config: Any = options  # numba sets the names of its options when it is imported
+    config: Any = settings  # numba sets the names of its options when it is imported
     # numba reads the cache folder when it decorates; the importing process's own setting is put back.
     before = config.CACHE_DIR
     config.CACHE_DIR = str(cache_dir())
     try:
-        compiled = numba.njit(cache=True, nogil=nogil, inline=inline, error_model="numpy")(function)
+        options = {"cache": True, "nogil": nogil, "inline": inline, "error_model": "numpy"}
+        compiled: Any = numba.njit(**options, no_cfunc_wrapper=True)(function)
     finally:
         config.CACHE_DIR = before
+    compiled.get_call_template = functools.partial(_call_template, compiled.get_call_template)
     return compiled
+
+
+def _call_template(original, args, kws):
+    """Compile a call by another kernel for the types of its arguments, whatever their values are.
+
+    numba compiles a kernel once more for each constant argument, such as the first value of a counter.
+    """
+    from numba.core.types import unliteral
+
+    return original(tuple(map(unliteral, args)), {name: unliteral(one) for name, one in kws.items()})
 
 
 def kernels_are_compiled(name: str) -> bool:

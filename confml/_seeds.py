@@ -11,8 +11,17 @@ import numpy as np
 
 def stable_hash(*parts: Any) -> str:
     """Return 64 hexadecimal digits from the content of the parts (numbers, strings, lists, dicts, None)."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_plain)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hash_of_texts(*map(stable_text, parts))
+
+
+def stable_text(part: Any) -> str:
+    """Return a part of a `stable_hash` as text, for parts that many hashes share."""
+    return _ENCODER.encode(part)
+
+
+def hash_of_texts(*texts: str) -> str:
+    """Return the `stable_hash` of the parts with these texts."""
+    return hashlib.sha256(f"[{','.join(texts)}]".encode()).hexdigest()
 
 
 def stable_generator(*parts: Any) -> np.random.Generator:
@@ -41,3 +50,6 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "items"):
         return dict(value)
     raise TypeError(f"cannot hash a {type(value).__name__} in a stable way")
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_plain)

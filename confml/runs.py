@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -41,7 +42,7 @@ class Run:
         """The resolved config, versions, checksums of the data, seed, machine and times."""
         from confml.runner.manifest import read_manifest
 
-        return read_manifest(self.folder)
+        return copy.deepcopy(read_manifest(self.folder))
 
     @cached_property
     def metrics(self) -> pd.DataFrame:

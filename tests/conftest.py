@@ -9,17 +9,38 @@ from pathlib import Path
 
 import pytest
 
+COMPILING = {"bayes_error", "methods", "neighbours", "steps"}  # folders of tests that compile most kernels
+USING = {"commands", "documentation", "predictions", "report", "runner"}  # and of tests that use many
+
 
 def pytest_addoption(parser):
     parser.addoption("--exhaustive", action="store_true", help="run every trial at full strength")
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out the cases marked `exhaustive`, of which shorter ones of the same test remain."""
+    """Order the tests for two workers, and leave out the cases marked `exhaustive`.
+
+    Shorter cases of the same test remain.
+    """
     if not config.getoption("--exhaustive"):
         left_out = [item for item in items if item.get_closest_marker("exhaustive")]
         items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
         config.hook.pytest_deselected(items=left_out)
+    items[:] = in_halves(items)
+
+
+def in_halves(items):
+    """Return the tests with those that compile kernels in the first half, and the others after them.
+
+    pytest-xdist first gives each of two workers one half. Both would compile the same kernels at the same
+    time if both began with tests that need them. Tests of `COMPILING` beyond the first half are the last.
+    """
+    compiling, using, others = [], [], []
+    for item in items:
+        folder = item.nodeid.removeprefix("tests/").partition("/")[0]
+        (compiling if folder in COMPILING else using if folder in USING else others).append(item)
+    half = (len(items) + 1) // 2
+    return compiling[:half] + others + using + compiling[half:]
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """The house keeps its order: imports run one way, click stays outside, importing confml changes nothing."""
 
 import ast
+import functools
 import graphlib
 import subprocess
 import sys
@@ -31,9 +32,19 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 INSIDE = [path for path in MODULES if path != PACKAGE / "__init__.py"]
 
 
+@functools.cache
+def parsed(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def imports(path):
     """(line, module) of every import of a file, those inside functions included."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    return list(found_imports(path))
+
+
+def found_imports(path):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, name.name) for name in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -77,7 +88,7 @@ def test_no_modules_import_each_other_in_a_circle():
         files[".".join(["confml", *parts]).removesuffix(".__init__")] = path
     imported = {}
     for module, path in files.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parsed(path)
         for_types = {
             one for node in ast.walk(tree) if is_for_types_only(node) for one in map(id, ast.walk(node))
         }
@@ -91,13 +102,12 @@ def test_no_modules_import_each_other_in_a_circle():
     graphlib.TopologicalSorter(imported).prepare()  # raises CycleError, with the circle
 
 
-# Private names that every package may import, and imports of private names that are still to be removed.
+# Private names that every package may import.
 SHARED = {"confml._cache", "confml._jit", "confml._seeds", "confml._threads"}
-KNOWN_OFFENDERS: set[tuple[str, str]] = set()
 
 
 def private_imports():
-    """(importing module, the private module or name of another package, place) of every such import."""
+    """Every import of a private module or name of another package, with its place."""
     for path in MODULES:
         here = ["confml", *path.relative_to(PACKAGE).with_suffix("").parts]
         for line, module in imports(path):
@@ -107,21 +117,12 @@ def private_imports():
                     continue
                 private = ".".join(names[: end + 1])
                 if names[:end] != here[:-1] and private not in SHARED:
-                    yield ".".join(here), private, f"{path}:{line}"
+                    yield f"{path}:{line}: {'.'.join(here)} imports {private}"
                 break
 
 
 def test_no_package_imports_private_names_of_another():
-    found = [
-        (where, f"{here} imports {private}")
-        for here, private, where in private_imports()
-        if (here, private) not in KNOWN_OFFENDERS
-    ]
-    assert found == []
-
-
-def test_every_known_offender_still_offends():
-    assert KNOWN_OFFENDERS == KNOWN_OFFENDERS & {(here, private) for here, private, _ in private_imports()}
+    assert list(private_imports()) == []
 
 
 @pytest.mark.parametrize("part", ["config", "runner", "report", "studies", "predictions", "commands"])
@@ -129,7 +130,7 @@ def test_methods_are_asked_through_their_contract(part):
     """No private attribute of another object, such as ``method._fit``, is used above the methods."""
     public = {"_asdict", "_replace", "_fields", "_make", "_exit"}  # of named tuples, and os._exit
     for path in (PACKAGE / part).rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parsed(path)
         own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
         own |= {
             node.attr

@@ -1,4 +1,4 @@
-"""Caches: nothing is read from a folder that another user can write into."""
+"""Caches: kernels are compiled once, and nothing is read from a folder that another user can write into."""
 
 import os
 import stat
@@ -103,9 +103,29 @@ def test_checksums_remembered_by_others_are_not_believed(cache, tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("right")
     options = {"content": False, "again": False, "remember": True}
-    right = files._digests(path, **options)
+    right = files.digests(path, **options)
     (memory,) = (cache / "verified").iterdir()
     memory.write_text(memory.read_text().replace(right["sha256"], "0" * 64))
-    assert files._digests(path, **options)["sha256"] == "0" * 64  # it is the user's own: believed
+    assert files.digests(path, **options)["sha256"] == "0" * 64  # it is the user's own: believed
     (cache / "verified").chmod(0o777)
-    assert files._digests(path, **options) == right
+    assert files.digests(path, **options) == right
+
+
+# ---- compilation
+
+
+@_jit.kernel
+def _next(count, more):
+    return count + more
+
+
+@_jit.kernel
+def _count(n):
+    count = 0
+    for more in range(n):
+        count = _next(count, more)
+    return count + _next(7, n)
+
+
+def test_a_constant_argument_does_not_compile_a_kernel_again():
+    assert _count(4) == 17 and len(_next.signatures) == 1

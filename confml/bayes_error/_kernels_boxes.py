@@ -56,10 +56,12 @@ def nearby_order(X, rows, cell):
             width = largest / 2 - smallest / 2
             if width > most:
                 widest, most = a, width
-        values = np.empty(end - begin, np.float64)
-        for i in range(begin, end):
-            values[i - begin] = X[order[i], widest]
-        order[begin:end] = order[begin:end][np.argsort(values)]
+        unsorted, values = order[begin:end].copy(), np.empty(end - begin, np.float64)
+        for i in range(end - begin):
+            values[i] = X[unsorted[i], widest]
+        places = np.argsort(values)
+        for i in range(end - begin):
+            order[begin + i] = unsorted[places[i]]
         middle = begin + (end - begin) // 2
         stack[top, 0], stack[top, 1] = begin, middle
         stack[top + 1, 0], stack[top + 1, 1] = middle, end
@@ -285,7 +287,8 @@ def candidates(a_side, root_u, stop_u, b_side, root_v, stop_v, h_u, h_v, m, limi
                                 np.empty(capacity, np.int32),
                                 np.empty(capacity),
                             )
-                            u2[:found], v2[:found], w2[:found] = u[:found], v[:found], d2[:found]
+                            for e in range(found):
+                                u2[e], v2[e], w2[e] = u[e], v[e], d2[e]
                             u, v, d2 = u2, v2, w2
                     u[found], v[found], d2[found] = r, s, w
                     found += 1

@@ -167,7 +167,8 @@ def survivors(product, low_u, low_v, h_u, h_v, alpha, beta, limit):
         if found + b > capacity:
             capacity = 2 * capacity + b
             grown_i, grown_j = np.empty(capacity, np.int32), np.empty(capacity, np.int32)
-            grown_i[:found], grown_j[:found] = ii[:found], jj[:found]
+            for e in range(found):
+                grown_i[e], grown_j[e] = ii[e], jj[e]
             ii, jj = grown_i, grown_j
         for j in range(b):
             d = row[j] + (low_v[j] + base)

@@ -45,7 +45,8 @@ def lists_of_block(product, begin, X, rank, low, high, lists):
                 near[at], numbers[at] = near[at - 1], numbers[at - 1]
                 at -= 1
             near[at], numbers[at] = d, number
-        lists[rank[i], :] = numbers
+        for e in range(k):
+            lists[rank[i], e] = numbers[e]
 
 
 @kernel

@@ -48,10 +48,10 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1, default=str))
         return
-    click.echo("\n\n".join("\n".join(_lines(entry)) for entry in entries))
+    click.echo("\n\n".join("\n".join(description_lines(entry)) for entry in entries))
 
 
-def _lines(entry: Mapping[str, Any]) -> list[str]:
+def description_lines(entry: Mapping[str, Any]) -> list[str]:
     """Return the lines that describe one entry."""
     about = entry.get("text") or entry.get("about") or entry["title"]
     lines = [f"{entry['name']} ({_origin(entry)})", "", about.rstrip(), ""]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import signal
 from collections.abc import Iterator
 
@@ -106,8 +107,7 @@ def run(
     from confml.config.limits import parse_limits
     from confml.config.warnings import unsilenced
     from confml.errors import ConfmlError
-    from confml.report import open_run, print_json, print_run, update_report
-    from confml.report.warnings import result_warnings
+    from confml.report.imports import import_report
     from confml.runner.environment import guarded
     from confml.runner.progress import progress_for
     from confml.runner.run import run as compute
@@ -132,7 +132,11 @@ def run(
                 force=force,
                 progress=progress_for(quiet, verbose),
                 say=say_unless(quiet),
+                meanwhile=functools.partial(import_report, settings),
             )
+            from confml.report import open_run, print_json, print_run, update_report
+            from confml.report.warnings import result_warnings
+
             with guarded(folder):
                 results = open_run(folder, known=state.done)
                 update_report(results, folder, tried=bool(state.tried), whole=part is None)

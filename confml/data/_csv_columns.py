@@ -141,9 +141,11 @@ def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: 
     if len(shown) > 1:
         lines = at_lines([table.lines[other] for other, _ in shown[1:]], table.unit)
         message += f"; {len(shown) - 1} more, on {lines}"
-    hint = "missing: drop leaves such rows out, missing: mean fills in means"
+    hint = (
+        "missing: drop (--missing drop) leaves such rows out, missing: mean (--missing mean) fills in means"
+    )
     if of_groups and spec.missing == "mean":
-        hint = "a group cannot be filled in; missing: drop leaves such rows out"
+        hint = "a group cannot be filled in; missing: drop (--missing drop) leaves such rows out"
     raise DataError(message, where=table.where(row, name), hint=hint)
 
 
@@ -195,7 +197,7 @@ def _mixed(name: str, table: TextTable, wrong: Sequence[int], present: int) -> t
 def _mixed_error(mixed: list[tuple[Path, str]], commas: bool) -> DataError:
     more = f"; {len(mixed) - 5} more such columns" if len(mixed) > 5 else ""
     if commas:
-        hint = 'texts as 1,5 are numbers with a decimal comma: decimal: ","'
+        hint = 'texts as 1,5 are numbers with a decimal comma: decimal: "," (--decimal ,)'
     else:
         hint = "correct the fields, empty those of missing values, or list the column under nominal:"
     paths = {path for path, _ in mixed}

@@ -51,8 +51,8 @@ def audit(data: DataSet) -> list[Finding]:
     features, and features of very different ranges.
     """
     y = np.unique(data.y, return_inverse=True)[1].reshape(-1)
-    rows = _row_groups([*_columns(data.table), y])
-    features = _row_groups(_columns(data.table))
+    rows = row_groups([*_columns(data.table), y])
+    features = row_groups(_columns(data.table))
     train = np.arange(len(data)) if data.train_rows is None else data.train_rows
     return [
         *_duplicate_rows(data, rows, features, y),
@@ -103,7 +103,7 @@ def _columns(table: np.ndarray) -> list[np.ndarray]:
     return [table[:, j] for j in range(table.shape[1])]
 
 
-def _row_groups(columns: Sequence[np.ndarray]) -> np.ndarray:
+def row_groups(columns: Sequence[np.ndarray]) -> np.ndarray:
     """(n,) the first row that equals each row; missing values are equal to each other.
 
     Rows are compared by a hash of 64 bits, and those with equal hashes value by value.

@@ -104,12 +104,12 @@ def check(path: Path, file: CardFile, *, again: bool = False, remember: bool = T
     """Whether the file at ``path`` is the one of a card, by its SHA-256 or by that of its content."""
     options = {"again": again, "remember": remember}
     try:
-        known = _digests(path, content=False, **options)
+        known = digests(path, content=False, **options)
         if file.sha256 is not None and known["sha256"] == file.sha256:
             return FileState(file, "found", path)
         if file.content_sha256 is None:
             return FileState(file, "wrong", path, file.sha256, known["sha256"])
-        content = _digests(path, content=True, **options)["content"]
+        content = digests(path, content=True, **options)["content"]
     except OSError as error:
         return FileState(file, "wrong", path, problem=f"cannot be read: {error.strerror or error}")
     if content == file.content_sha256:
@@ -154,7 +154,7 @@ def _digest(stream) -> str:
 # ---- remembered checksums
 
 
-def _digests(path: Path, *, content: bool, again: bool, remember: bool) -> dict:
+def digests(path: Path, *, content: bool, again: bool, remember: bool) -> dict:
     """``sha256`` of a file and, on request, that of its content (``content``, None if broken)."""
     stat = path.stat()
     # Size and time of change can be set. A file that was replaced has another inode, and the system sets the

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from confml.data import _csv_text as text
+from confml.data import csv_text as text
 from confml.data._compressed import BROKEN, compression_of, in_words, open_compressed
 from confml.data.table_files import FRAMES, read_table
 from confml.data.text_table import TextTable, checked_names, file_error
@@ -138,9 +138,10 @@ def _decoded(path: Path, stream: Any, encoding: str | None) -> Iterator[str]:
         try:
             block = decoder.decode(data, final=not data)
         except UnicodeError as error:
-            hint = f"--encoding {'latin-1' if chosen.startswith('utf-8') else 'utf-8'} if it is that"
             raise DataError(
-                f"not {chosen} text: {error}", where=f"{path}, line {line} or later", hint=hint
+                f"not {chosen} text: {error}",
+                where=f"{path}, line {line} or later",
+                hint=f"name the encoding of this file: --encoding {text.other_encoding(chosen, data)}",
             ) from None
         if "\0" in block:
             raise DataError("there are zero bytes: this is not text", where=f"{path}, line {line} or later")

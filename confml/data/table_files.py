@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from confml.data._csv_text import read_csv, read_header
 from confml.data._frame_files import read_frame
+from confml.data.csv_text import read_csv, read_header
 from confml.data.text_table import TextTable
 
 FRAMES = {".parquet": "parquet", ".pq": "parquet", ".xlsx": "excel", ".xlsm": "excel"}

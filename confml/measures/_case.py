@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, SupportsFloat
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsFloat
 
 import numpy as np
 
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction, accepted
 from confml.measures.rejection import RejectionCurve, rejection_curve
+
+if TYPE_CHECKING:
+    from confml.measures.block import Block, Column
 
 
 class Row(NamedTuple):
@@ -146,10 +149,15 @@ class Case:
 
 @dataclass(frozen=True)
 class Measure:
-    """The metrics of one file: ``metrics`` declares them, ``compute`` returns their rows for a case."""
+    """The metrics of one file: ``metrics`` declares them, ``compute`` returns their rows for a case.
+
+    compute_block: returns the same numbers for all cases of a block, one `Column` for each row of ``compute``
+    in the same order. Optional: without it ``compute`` is called for each case.
+    """
 
     metrics: Mapping[str, Metric]
     compute: Callable[[Case], Iterable[Row]]
+    compute_block: Callable[[Block], Iterable[Column]] | None = None
 
 
 def columns_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:

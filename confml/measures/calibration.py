@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
 from confml.measures.metrics import LOWER, Metric
+
+if TYPE_CHECKING:
+    from confml.measures.block import Block, Column, Ranked
 
 SHARES = ("probability", "posterior", "vote", "envelope")
 """Kinds whose scores sum to 1; the scores of a posterior are its means, votes and envelopes are shares."""
@@ -71,6 +74,70 @@ def share_rows(
 
 def _compute(case: Case) -> Iterator[Row]:
     return share_rows(case, MEASURE.metrics, _values)
+
+
+def _compute_block(block: Block) -> Iterator[Column]:
+    from confml.measures.block import Column, sums_of
+
+    if block.whole.prediction.kind not in SHARES:
+        return
+    p, columns = block.whole.prediction.scores, block.whole.true_columns
+    own = p[np.arange(len(p)), columns]
+    there = own > 0
+    number = block.totals(there)
+    ends = np.cumsum(number)
+    losses = sums_of(0.0 - np.log(own[there]), ends - number, ends)
+    nothing = np.full(len(block), np.nan)
+    mean = np.divide(losses, number, out=nothing, where=number > 0)
+    yield Column("log_loss", None, np.where(number == block.sizes, mean, np.inf))
+    yield Column("zero_share", None, block.shares(~there))
+    yield Column("log_loss_nonzero", None, mean)
+    yield Column("brier", None, block.means((p**2).sum(axis=1) + (1 - 2 * own)))
+    top = _block_bins(block, block.ranked("top", p.max(axis=1)), block.whole.correct)
+    yield Column("ece", None, top.errors)
+    total: np.ndarray | float = 0.0
+    for j in range(p.shape[1]):
+        total = total + _block_bins(block, block.ranked_score(j), columns == j).errors
+    yield Column("ece_classwise", None, np.asarray(total / p.shape[1]))
+    yield Column("ce2", None, top.debiased_squares)
+
+
+class _BlockBins(NamedTuple):
+    """The bins of all cases of a block, as `Bins` has them of one, and the first and last of each case."""
+
+    bins: Bins
+    starts: np.ndarray
+    ends: np.ndarray
+    sizes: np.ndarray
+
+    @property
+    def errors(self) -> np.ndarray:
+        counts, values, outcomes = self.bins
+        return self._means(counts * np.abs(values - outcomes))
+
+    @property
+    def debiased_squares(self) -> np.ndarray:
+        counts, values, outcomes = self.bins
+        variance = outcomes * (1 - outcomes) / np.maximum(counts - 1, 1)
+        return self._means(counts * ((values - outcomes) ** 2 - np.where(counts > 1, variance, 0.0)))
+
+    def _means(self, terms: np.ndarray) -> np.ndarray:
+        from confml.measures.block import sums_of
+
+        return sums_of(terms, self.starts, self.ends) / self.sizes
+
+
+def _block_bins(block: Block, ranked: Ranked, outcomes: np.ndarray) -> _BlockBins:
+    begun = block.starts[ranked.of_case]
+    group_bins = BINS * (ranked.first + ranked.end - 2 * begun) // (2 * block.sizes[ranked.of_case])
+    begins = np.append(True, group_bins[1:] != group_bins[:-1])
+    begins[ranked.first_group] = True
+    first = ranked.first[begins]
+    counts = np.diff(np.append(first, len(ranked.values)))
+    means = np.add.reduceat(ranked.values, first) / counts
+    happened = np.add.reduceat(outcomes[ranked.order].astype(np.int64), first) / counts
+    starts = np.searchsorted(first, block.starts)
+    return _BlockBins(Bins(counts, means, happened), starts, np.append(starts[1:], len(first)), block.sizes)
 
 
 def _values(case: Case) -> dict[str, float]:
@@ -147,4 +214,5 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
+    compute_block=_compute_block,
 )

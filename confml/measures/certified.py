@@ -104,6 +104,47 @@ def certify(confidence, correct, grid, risk: float, delta: float = 0.05) -> Oper
     return OperatingPoint(threshold, risk, delta, *counts, minimum_accepted(risk, delta))
 
 
+def certify_all(
+    confidence: np.ndarray, correct: np.ndarray, others: np.ndarray, risk: float, delta: float = 0.05
+) -> list[OperatingPoint]:
+    """Return `certify` of s calibration parts with the grids of `threshold_grid`, computed together.
+
+    confidence, correct: (s, n) of the calibration parts. others: (s, m) confidences of the grids.
+    """
+    thresholds = threshold_grids(others, confidence.shape[1], risk, delta)
+    accepted, errors = counts_at(confidence, correct, thresholds)
+    p: np.ndarray = _binomial(errors.ravel(), accepted.ravel(), risk).reshape(errors.shape)
+    failing = p > delta
+    # Equal thresholds of a grid have equal counts, so any of them is the point.
+    passed = np.where(failing.any(axis=1), failing.argmax(axis=1), p.shape[1])
+    at = (np.arange(len(p)), np.maximum(passed - 1, 0))
+    least = minimum_accepted(risk, delta)
+    columns: list[np.ndarray] = [thresholds[at], passed > 0, accepted[at], errors[at], p[at]]
+    points = []
+    for threshold, found, k, e, p_value in zip(*(one.tolist() for one in columns), strict=True):
+        points.append(OperatingPoint(threshold if found else None, risk, delta, k, e, p_value, least))
+    return points
+
+
+def threshold_grids(
+    confidence: np.ndarray, calibration_rows: int, risk: float, delta: float, size: int = 50
+) -> np.ndarray:
+    """Return `threshold_grid` of each row of (s, m) confidences as (s, t), with equal thresholds kept."""
+    places = _places(confidence.shape[1], calibration_rows, risk, delta, size)
+    return np.sort(confidence, axis=1)[:, places[::-1]]
+
+
+def counts_at(
+    confidence: np.ndarray, correct: np.ndarray, thresholds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the (s, t) numbers of rows with confidence >= each threshold, and of errors among them.
+
+    confidence, correct: (s, n). thresholds: (s, t).
+    """
+    accepts = confidence[:, None, :] >= thresholds[:, :, None]
+    return accepts.sum(axis=2), (accepts & ~correct[:, None, :]).sum(axis=2)
+
+
 def _binomial(errors: np.ndarray, accepted: np.ndarray, risk: float) -> np.ndarray:
     """Return P(at most ``errors`` errors in ``accepted`` examples), as `scipy.stats.binom.cdf` does.
 

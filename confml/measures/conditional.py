@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from confml.measures.calibration import bin_starts
 from confml.measures.coverage_band import counted_examples, covered_probabilities
 from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
 from confml.measures.validity import class_coverage
+
+if TYPE_CHECKING:
+    from confml.measures.block import Block, Column
 
 CONFIDENCE = 0.95
 NUMERIC_BINS = 5
@@ -159,6 +162,48 @@ def _compute(case: Case) -> Iterator[Row]:
             yield Row("covgap_expected", level, _mean(list(_expected(case, counted, level))))
 
 
+def _compute_block(block: Block) -> Iterator[Column]:
+    from confml.measures.block import Column
+
+    if not block.whole.prediction.has_regions:
+        return
+    is_p = block.whole.prediction.kind == "p-value"
+    for level in block.levels:
+        enough = block.sizes >= fewest_rows(level)
+        smallest = np.full(len(block), math.nan)
+        for number in np.flatnonzero(enough).tolist():
+            case = block.cases[number]
+            smallest[number] = _smallest(size_strata(case.sizes(level)), case.covered(level), level)
+        yield Column("ssc", level, smallest)
+        present = block.class_counts > 0
+        shares = block.covered_by_class(level) / np.maximum(block.class_counts, 1)
+        gaps = [row[here].tolist() for row, here in zip(1 - level - shares, present, strict=True)]
+        yield Column("covgap", level, np.array([_mean([abs(gap) for gap in own]) for own in gaps]))
+        yield Column(
+            "undercoverage", level, np.array([_mean([max(gap, 0.0) for gap in own]) for own in gaps])
+        )
+        if is_p:
+            yield Column("covgap_expected", level, _block_expected(block, level))
+
+
+def _block_expected(block: Block, level: float) -> np.ndarray:
+    """Return the mean deviation of the classes of each case (s,)."""
+    counted = [counted_examples(case) for case in block.cases]
+    if any(one is None for one in counted):
+        return _means([list(_expected(case, counted_examples(case), level)) for case in block.cases])
+    every = np.concatenate([one for one in counted if one is not None])
+    columns, most = block.whole.true_columns, np.iinfo(every.dtype).max
+    least = [
+        np.minimum.reduceat(np.where(columns == j, every, most), block.starts).tolist()
+        for j in range(len(block.whole.prediction.classes))
+    ]
+    found = []
+    for rows, *fewest in zip(block.class_counts.tolist(), *least, strict=True):
+        pairs = zip(rows, fewest, strict=True)
+        found.append([mean_deviation(n, size, float(level)) for n, size in pairs if n])
+    return _means(found)
+
+
 def _expected(case: Case, counted: np.ndarray | None, level: float) -> Iterator[float]:
     """Yield the mean deviation of each class whose labels have p-values."""
     codes = case.labels[1]
@@ -179,6 +224,10 @@ def _smallest(strata: np.ndarray, covered: np.ndarray, level: float) -> float:
         if stratum and rows >= least
     ]
     return min(shares, default=math.nan)
+
+
+def _means(values: Iterable[Sequence[float]]) -> np.ndarray:
+    return np.array([_mean(own) for own in values])
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -216,4 +265,5 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
+    compute_block=_compute_block,
 )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
 from confml.measures.metrics import HIGHER, Metric
+
+if TYPE_CHECKING:
+    from confml.measures.block import Block, Column
 
 _SOURCE = "Sokolova and Lapalme 2009"
 
@@ -93,6 +97,35 @@ def _compute(case: Case) -> Iterator[Row]:
     yield Row("f1_micro", None, case.share(case.correct))
 
 
+def _compute_block(block: Block) -> Iterator[Column]:
+    from confml.measures.block import Column
+
+    for name in ("precision", "recall", "f1"):
+        yield Column(f"{name}_macro", None, _macro_means(block, name))
+    yield Column("f1_micro", None, block.shares(block.whole.correct))
+
+
+def _macro_means(block: Block, name: str) -> np.ndarray:
+    """Return the mean over the labels that occur in each case (s,), which are different numbers of labels."""
+    counts = block.confusion
+    if counts is None:
+        return np.array([getattr(Confusion.of_case(case), name).mean() for case in block.cases])
+    rows, predicted = counts.sum(axis=2), counts.sum(axis=1)
+    correct = np.diagonal(counts, axis1=1, axis2=2)
+    part, whole = {
+        "precision": (correct, predicted),
+        "recall": (correct, rows),
+        "f1": (2 * correct, rows + predicted),
+    }[name]
+    ratios = np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
+    occurs = rows + predicted > 0
+    found, number = np.zeros(len(block)), occurs.sum(axis=1)
+    for k in np.unique(number).tolist():
+        mine = number == k
+        found[mine] = ratios[mine][occurs[mine]].reshape(-1, k).mean(axis=1)
+    return found
+
+
 MEASURE = Measure(
     metrics={
         "precision_macro": Metric(
@@ -126,4 +159,5 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
+    compute_block=_compute_block,
 )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
-from confml.measures.calibration import share_rows
+from confml.measures.calibration import SHARES, share_rows
 from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
+
+if TYPE_CHECKING:
+    from confml.measures.block import Block, Column
 
 
 class IsotonicFit(NamedTuple):
@@ -68,6 +71,50 @@ def _compute(case: Case) -> Iterator[Row]:
     return share_rows(case, MEASURE.metrics, _values)
 
 
+def _compute_block(block: Block) -> Iterator[Column]:
+    from confml.measures.block import Column
+
+    if block.whole.prediction.kind not in SHARES:
+        return
+    p = block.whole.prediction.scores
+    sums = np.zeros((3, len(block)))
+    for j in range(p.shape[1]):
+        sums += _block_parts(block, j)
+    for name, values in zip(("miscalibration", "discrimination", "uncertainty"), sums, strict=True):
+        yield Column(name, None, values)
+    logs = np.log(p, out=np.zeros_like(p), where=p > 0)
+    yield Column("sharpness", None, block.means(p.max(axis=1)))
+    yield Column("entropy", None, 0.0 - block.means((p * logs).sum(axis=1)))
+
+
+def _block_parts(block: Block, column: int) -> np.ndarray:
+    """Return (3, s) the `Decomposition` of the probabilities of one class of each case."""
+    from confml.measures.block import sums_of
+
+    ranked, n = block.ranked_score(column), block.sizes
+    counts, values = ranked.end - ranked.first, ranked.values[ranked.first]
+    happened = ranked.sums(block.whole.true_columns == column).astype(np.float64)
+    starts, ends = ranked.first_group, ranked.groups_end
+    means = happened / counts
+    fitted = means.copy()
+    # Isotonic regression leaves means that increase as they are.
+    rises = np.append(means[1:] > means[:-1], True)
+    rises[ends - 1] = True
+    for number in np.flatnonzero(np.logical_and.reduceat(rises, starts) == 0).tolist():
+        here = slice(starts[number], ends[number])
+        fitted[here] = isotonic(means[here], counts[here])
+    total = np.add.reduceat(happened, starts)
+
+    def score(forecast: np.ndarray) -> np.ndarray:
+        return (sums_of(counts * forecast**2 - 2 * forecast * happened, starts, ends) + total) / n
+
+    rate = total / n
+    uncertainty, recalibrated = rate * (1 - rate), score(fitted)
+    miscalibration, discrimination = score(values) - recalibrated, uncertainty - recalibrated
+    positive = [np.where(one < 0.0, 0.0, one) for one in (miscalibration, discrimination)]
+    return np.array([*positive, uncertainty])
+
+
 def _values(case: Case) -> dict[str, float]:
     p, columns = case.prediction.scores, case.true_columns
     sums = np.zeros(3)
@@ -119,4 +166,5 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
+    compute_block=_compute_block,
 )

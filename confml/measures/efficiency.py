@@ -20,30 +20,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row, fraction
 from confml.measures.metrics import LOWER, Metric
 
+if TYPE_CHECKING:
+    from confml.measures.block import Block, Column
+
 
 def p_value_criteria(case: Case) -> dict[str, float]:
     """Return S, U, F, OU and OF by metric; U and OU are 0 if there is no second or no false label."""
-    p = case.prediction.scores
-    n, c = p.shape
+    n = len(case.truth)
     if n == 0:
         return {metric: math.nan for metric in _WITHOUT_LEVEL}
-    false = _false_labels(case)
+    return {metric: math.fsum(rows.tolist()) / n for metric, rows in _criteria_of_rows(case).items()}
+
+
+def _criteria_of_rows(case: Case) -> dict[str, np.ndarray]:
+    """Return S, U, F, OU and OF of each example (n,) by metric, n at least 1."""
+    p = case.prediction.scores
+    n, c = p.shape
     second = np.partition(p, -2, axis=1)[:, -2] if c > 1 else np.zeros(n)
-    total, observed = p.sum(axis=1), np.where(false, p, 0.0)
-    sums = {
+    total, observed = p.sum(axis=1), np.where(_false_labels(case), p, 0.0)
+    return {
         "sum_of_p": total,
         "unconfidence": second,
         "fuzziness": total - p.max(axis=1),
         "observed_unconfidence": observed.max(axis=1),
         "observed_fuzziness": observed.sum(axis=1),
     }
-    return {metric: math.fsum(values.tolist()) / n for metric, values in sums.items()}
 
 
 def region_criteria(case: Case, level: float) -> dict[str, float]:
@@ -71,6 +79,22 @@ def _compute(case: Case) -> Iterator[Row]:
     for level in case.levels:
         for metric, value in region_criteria(case, level).items():
             yield Row(metric, level, value)
+
+
+def _compute_block(block: Block) -> Iterator[Column]:
+    from confml.measures.block import Column
+
+    if block.whole.prediction.kind != "p-value":
+        return
+    for metric, values in _criteria_of_rows(block.whole).items():
+        sums = [math.fsum(part.tolist()) for part in block.parts(values)]
+        yield Column(metric, None, np.array(sums) / block.sizes)
+    for level in block.levels:
+        sizes = block.whole.sizes(level)
+        false = sizes - block.whole.covered(level)
+        yield Column("excess", level, block.totals(np.maximum(sizes - 1, 0)) / block.sizes)
+        yield Column("observed_multiple", level, block.totals(false != 0) / block.sizes)
+        yield Column("observed_excess", level, block.totals(false) / block.sizes)
 
 
 VOVK_2016 = "Vovk, Fedorova, Nouretdinov and Gammerman 2016"
@@ -126,4 +150,5 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
+    compute_block=_compute_block,
 )

@@ -150,4 +150,5 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
+    compute_block=lambda block: (),  # no case of a block is an online pass
 )

@@ -62,4 +62,5 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
+    compute_block=lambda block: (),  # no case of a block has an absent class
 )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
 from confml.measures.confusion import Confusion
 from confml.measures.metrics import HIGHER, LOWER, Metric
+
+if TYPE_CHECKING:
+    from confml.measures.block import Block, Column
 
 _SOURCE = "Sokolova and Lapalme 2009"
 
@@ -49,6 +53,30 @@ def _compute(case: Case) -> Iterator[Row]:
     yield Row("ari", None, rand_index_of(Confusion.of_case(case)))
 
 
+def _compute_block(block: Block) -> Iterator[Column]:
+    from confml.measures.block import Column
+
+    yield Column("error", None, block.shares(~block.whole.correct))
+    yield Column("accuracy", None, block.shares(block.whole.correct))
+    yield Column("ari", None, _rand_indices(block))
+
+
+def _rand_indices(block: Block) -> np.ndarray:
+    """Return `rand_index_of` each case (s,)."""
+    counts = block.confusion
+    if counts is None:
+        return np.array([rand_index_of(Confusion.of_case(case)) for case in block.cases])
+    n = block.sizes
+    together = (counts**2).sum(axis=(1, 2))
+    both = together - n
+    of_labels = (counts.sum(axis=1) ** 2).sum(axis=1) - together
+    of_truth = (counts.sum(axis=2) ** 2).sum(axis=1) - together
+    neither = n * n - of_labels - of_truth - together
+    below = (both + of_truth) * (of_truth + neither) + (both + of_labels) * (of_labels + neither)
+    alike = (of_labels == 0) & (of_truth == 0)
+    return np.where(alike, 1.0, 2.0 * (both * neither - of_truth * of_labels) / np.where(alike, 1, below))
+
+
 MEASURE = Measure(
     metrics={
         "error": Metric(
@@ -68,4 +96,5 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
+    compute_block=_compute_block,
 )

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
 from confml.measures.metrics import HIGHER, Metric
+
+if TYPE_CHECKING:
+    from confml.measures.block import Block, Column
 
 
 def roc_auc(case: Case) -> float:
@@ -38,6 +42,30 @@ def _compute(case: Case) -> Iterator[Row]:
     yield Row("roc_auc", None, roc_auc(case))
 
 
+def _compute_block(block: Block) -> Iterator[Column]:
+    from confml.measures.block import Column
+
+    yield Column("roc_auc", None, _areas(block))
+
+
+def _areas(block: Block) -> np.ndarray:
+    """Return `roc_auc` of each case (s,)."""
+    classes, n = len(block.whole.prediction.classes), block.sizes
+    total, used = np.zeros(len(block)), np.zeros(len(block), dtype=np.int64)
+    for column in range(1 if classes == 2 else 0, classes):
+        m = block.class_counts[:, column]
+        ranked = block.ranked_score(column)
+        own = ranked.sums(block.whole.true_columns == column)
+        begun = block.starts[ranked.of_case]
+        twice = np.add.reduceat(own * (ranked.first - begun + ranked.end - begun), ranked.first_group)
+        counts = (m > 0) & (m < n)
+        area = np.divide(twice - m * m, 2 * m * (n - m), out=np.zeros(len(block)), where=counts)
+        total, used = total + area, used + counts
+    if classes < 2:
+        return np.full(len(block), np.nan)
+    return np.divide(total, used, out=np.full(len(block), np.nan), where=used > 0)
+
+
 MEASURE = Measure(
     metrics={
         "roc_auc": Metric(
@@ -50,4 +78,5 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
+    compute_block=_compute_block,
 )

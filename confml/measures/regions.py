@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row, fraction
 from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
+
+if TYPE_CHECKING:
+    from confml.measures.block import Block, Column
 
 _SOURCE = "Vovk, Gammerman and Shafer 2005"
 
@@ -84,6 +88,23 @@ def _compute(case: Case) -> Iterator[Row]:
             yield from region_rows(case, level)
 
 
+def _compute_block(block: Block) -> Iterator[Column]:
+    from confml.measures.block import Column, fractions
+
+    whole, n = block.whole, block.sizes
+    for level in block.levels if whole.prediction.has_regions else ():
+        size, covered = whole.sizes(level), whole.covered(level)
+        one = size == 1
+        total, ones = block.totals(size), block.totals(one)
+        yield Column("coverage", level, block.shares(covered))
+        yield Column("mean_region_size", level, total / n)
+        yield Column("mean_region_size_nonempty", level, fractions(total, block.totals(size > 0)))
+        yield Column("one_class", level, ones / n)
+        yield Column("two_or_more", level, block.shares(size >= 2))
+        yield Column("no_class", level, block.shares(size == 0))
+        yield Column("correct_of_one_class", level, fractions(block.totals(covered & one), ones))
+
+
 MEASURE = Measure(
     metrics={
         "coverage": Metric(
@@ -119,4 +140,5 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
+    compute_block=_compute_block,
 )

@@ -15,6 +15,7 @@ Every area is defined here once, because public tools differ and most depend on 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -66,12 +67,7 @@ class RejectionCurve:
 
     def e_aurc(self) -> float:
         """Return AURC minus that of the best order of the same predictions; 0 for a perfect order."""
-        return self.aurc() - self._best_aurc() if self.n else float("nan")
-
-    def _best_aurc(self) -> float:
-        wrong = np.arange(1, int(self.errors[-1]) + 1)
-        right = self.n - int(self.errors[-1])
-        return float(np.sum(wrong / (right + wrong))) / self.n
+        return self.aurc() - best_aurc(self.n, int(self.errors[-1])) if self.n else float("nan")
 
     def e_aurc_limit(self) -> float:
         """Return AURC - e - (1 - e) ln(1 - e), the form for large n that papers use; it may be negative."""
@@ -135,7 +131,7 @@ class RejectionCurve:
     def areas(self) -> dict[str, float]:
         """Return augrc, aurc, e_aurc and auroc_correct by name, as `summary` does."""
         aurc = self.aurc()
-        e_aurc = aurc - self._best_aurc() if self.n else float("nan")
+        e_aurc = aurc - best_aurc(self.n, int(self.errors[-1])) if self.n else float("nan")
         return {"augrc": self.augrc(), "aurc": aurc, "e_aurc": e_aurc, "auroc_correct": self.auroc()}
 
     def summary(self) -> dict[str, float]:
@@ -147,6 +143,13 @@ class RejectionCurve:
             "e_aurc_limit": self.e_aurc_limit(),
             "auroc_correct": self.auroc(),
         }
+
+
+@functools.lru_cache(maxsize=4096)  # of the few numbers of rows of a run
+def best_aurc(n: int, errors: int) -> float:
+    """Return the AURC of n predictions with the errors last, n at least 1."""
+    wrong = np.arange(1, errors + 1)
+    return float(np.sum(wrong / (n - errors + wrong))) / n
 
 
 def rejection_curve(confidence, correct, *, always_accepted_from: float = np.inf) -> RejectionCurve:

@@ -34,3 +34,17 @@ def risk_controlled_threshold(
     totals = sums[np.searchsorted(confidence[order], tested, side="left")]
     fits = np.flatnonzero((totals + bound) / (len(loss) + 1) <= limit)
     return float(tested[fits[0]]) if len(fits) else None
+
+
+def risk_controlled_thresholds(
+    confidence: np.ndarray, loss: np.ndarray, thresholds: np.ndarray, limit: float
+) -> list[float | None]:
+    """Return `risk_controlled_threshold` of s calibration parts, computed together, for losses of 0 and 1.
+
+    confidence, loss: (s, n) of the calibration parts. thresholds: (s, m).
+    """
+    tested = np.sort(thresholds, axis=1)
+    totals = ((confidence[:, None, :] >= tested[:, :, None]) & (loss[:, None, :] > 0)).sum(axis=2)
+    fits = (totals + 1.0) / (confidence.shape[1] + 1) <= limit
+    values = tested[np.arange(len(tested)), fits.argmax(axis=1)].tolist()
+    return [value if found else None for value, found in zip(values, fits.any(axis=1).tolist(), strict=True)]

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from confml.measures._case import Case, Measure, Row
 from confml.measures.metrics import HIGHER, LOWER, Metric
-from confml.measures.rejection import sureness
+from confml.measures.rejection import best_aurc, sureness
+
+if TYPE_CHECKING:
+    from confml.measures.block import Block, Column
 
 _SOURCE = "Krzanowski et al. 2006"
 AREAS = ("augrc", "aurc", "e_aurc", "auroc_correct")
@@ -24,6 +30,48 @@ def _compute(case: Case) -> Iterator[Row]:
         yield Row("sure_incorrect", threshold, found.incorrect)
         yield Row("unsure", threshold, found.unsure)
         yield Row("expected_loss", threshold, found.expected_loss())
+
+
+def _compute_block(block: Block) -> Iterator[Column]:
+    from confml.measures.block import Column
+
+    n, whole = block.sizes, block.whole
+    for name, values in zip(AREAS, _areas(block), strict=True):
+        yield Column(name, None, values)
+    for threshold in block.thresholds:
+        accepted = whole.accepted(threshold)
+        taken, both = block.totals(accepted), block.totals(accepted & whole.correct)
+        correct, incorrect = both / n, (taken - both) / n
+        yield Column("sure_correct", threshold, correct)
+        yield Column("sure_incorrect", threshold, incorrect)
+        yield Column("unsure", threshold, (n - taken) / n)
+        yield Column("expected_loss", threshold, 2.0 * incorrect - correct)
+
+
+def _areas(block: Block) -> tuple[np.ndarray, ...]:
+    """Return (s,) augrc, aurc, e_aurc and auroc_correct of the cases, as `RejectionCurve.areas` does."""
+    n, groups = block.sizes, block.curve_groups
+    accepted, errors = block.curve_counts
+    of_case, first = groups.of_case, groups.first_group
+    sizes, wrong = groups.end - groups.first, groups.sums(~block.whole.correct)
+    halves = 0.5 * (errors + (errors - wrong))  # sums of multiples of 1/2 are exact
+    augrc = np.add.reduceat(halves * sizes, first) / n**2
+    all_wrong = np.add.reduceat(wrong, first)
+    right = n - all_wrong
+    ranks = np.add.reduceat((sizes - wrong) * (all_wrong[of_case] - halves), first)
+    both = (right > 0) & (all_wrong > 0)
+    auroc = np.divide(ranks, right * all_wrong, out=np.full(len(n), np.nan), where=both)
+    # The curves one after another, with a 0 before the groups of each.
+    starts = block.starts + np.arange(len(n))
+    points, heights = np.zeros((2, len(accepted) + len(n)))
+    places = np.arange(len(accepted)) + of_case + 1
+    points[places], heights[places] = starts[of_case] + accepted, errors
+    points[first + np.arange(len(n))] = starts
+    rank = np.arange(len(block.of_case)) - block.starts[block.of_case] + 1
+    expected = np.interp(starts[block.of_case] + rank, points, heights)
+    aurc = block.means(expected / rank)
+    best = [best_aurc(int(rows), int(e)) for rows, e in zip(n.tolist(), all_wrong.tolist(), strict=True)]
+    return augrc, aurc, aurc - np.array(best), auroc
 
 
 MEASURE = Measure(
@@ -75,4 +123,5 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
+    compute_block=_compute_block,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from confml._seeds import stable_generator
 from confml.measures._case import Case, Measure, Row, fraction
 from confml.measures.metrics import LOWER, OWN, Metric
 from confml.measures.prediction import Prediction
+
+if TYPE_CHECKING:
+    from confml.measures.block import Block, Column
 
 
 def smoothing_taus(prediction: Prediction) -> np.ndarray | None:
@@ -108,6 +112,30 @@ def _compute(case: Case) -> Iterator[Row]:
         yield Row("worst_class_coverage", level, min(shares, default=math.nan))
 
 
+def _compute_block(block: Block) -> Iterator[Column]:
+    from confml.measures.block import Column
+
+    if block.whole.prediction.kind != "p-value":
+        return
+    nothing = np.full(len(block), math.nan)
+    has = has_counts(block.whole.prediction)
+    yield Column("ks_statistic", None, _distances(block) if has else nothing)
+    for level in block.levels:
+        shares = block.covered_by_class(level) / np.maximum(block.class_counts, 1)
+        yield Column("worst_class_coverage", level, np.where(block.class_counts > 0, shares, 2.0).min(axis=1))
+
+
+def _distances(block: Block) -> np.ndarray:
+    """Return `distance_from_uniform` of the smoothed p-values of each case (s,)."""
+    p, found = required_smoothed_p_values(block.whole), np.zeros(len(block))
+    for n in np.unique(block.sizes).tolist():
+        mine = np.flatnonzero(block.sizes == n)
+        ranked = np.sort(p[block.starts[mine][:, None] + np.arange(n)], axis=1)
+        steps = np.arange(n + 1) / n
+        found[mine] = np.maximum((steps[1:] - ranked).max(axis=1), (ranked - steps[:-1]).max(axis=1))
+    return found
+
+
 MEASURE = Measure(
     metrics={
         "ks_statistic": Metric(
@@ -125,4 +153,5 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
+    compute_block=_compute_block,
 )

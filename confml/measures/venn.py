@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confml.measures._case import Case, Measure, Row
 from confml.measures.metrics import LOWER, Metric
 from confml.measures.prediction import per_class_extra
+
+if TYPE_CHECKING:
+    from confml.measures.block import Block, Column
 
 
 def has_bounds(case: Case) -> bool:
@@ -18,10 +22,22 @@ def has_bounds(case: Case) -> bool:
 
 def _compute(case: Case) -> Iterator[Row]:
     if has_bounds(case):
-        prediction = case.prediction
-        at = np.arange(len(prediction)), prediction.predicted_columns
-        width = prediction.extra["upper"][at] - prediction.extra["lower"][at]
+        width = _widths(case)
         yield Row("venn_width", None, float(width.mean()) if len(width) else float("nan"))
+
+
+def _compute_block(block: Block) -> Iterator[Column]:
+    from confml.measures.block import Column
+
+    if has_bounds(block.whole):
+        yield Column("venn_width", None, block.means(_widths(block.whole)))
+
+
+def _widths(case: Case) -> np.ndarray:
+    """Return (n,) upper minus lower probability of the predicted class."""
+    prediction = case.prediction
+    at = np.arange(len(prediction)), prediction.predicted_columns
+    return prediction.extra["upper"][at] - prediction.extra["lower"][at]
 
 
 MEASURE = Measure(
@@ -34,4 +50,5 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
+    compute_block=_compute_block,
 )

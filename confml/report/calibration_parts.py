@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -39,12 +40,8 @@ class CalibrationParts:
         """Add one split: its case, and the row number of each test example."""
         self.smoothed = self.smoothed or "tau" in case.prediction.extra
         self._by_class = self._by_class or is_label_conditional(case)
-        counted, rows = counted_examples(case), np.asarray(rows)
-        labels, codes = case.labels
-        for code, label in enumerate(labels.tolist()):
-            mine = codes == code
-            self._rows.setdefault(label, set()).update(rows[mine].tolist())
-            fewest = None if counted is None else int(counted[mine].min())
+        for label, places, fewest in case.once("rows of classes", lambda: list(_rows_of_classes(case))):
+            self._rows.setdefault(label, set()).update(np.asarray(rows)[places].tolist())
             earlier = self._counted.get(label)
             self._counted[label] = fewest if earlier is None or fewest is None else min(earlier, fewest)
 
@@ -64,3 +61,12 @@ class CalibrationParts:
         rows = len(set().union(*(self._rows[label] for label in known)))
         known_sizes = [size for size in sizes if size is not None]
         return [(rows, min(known_sizes) if len(known_sizes) == len(sizes) else None)]
+
+
+def _rows_of_classes(case: Case) -> Iterator[tuple[Any, np.ndarray, int | None]]:
+    """Yield each true label, the places of its examples, and the smallest number they are counted among."""
+    counted = counted_examples(case)
+    labels, codes = case.labels
+    for code, label in enumerate(labels.tolist()):
+        places = np.flatnonzero(codes == code)
+        yield label, places, None if counted is None else int(counted[places].min())

@@ -11,6 +11,9 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from confml.report.blocks import ViewBlock
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
@@ -24,6 +27,10 @@ class Collector(ABC):
 
     def __init__(self, results: RunResults):
         self.results = results
+
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        """Compute numbers of cells together before `add` is called with each; small cells are in blocks."""
+        return None
 
     @abstractmethod
     def add(self, result: CellResult) -> None:

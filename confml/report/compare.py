@@ -104,7 +104,7 @@ def compare(
             hint="compare a run with two methods, or two runs with the same methods, data sets and splits",
         )
     thresholds = opened[0].config.thresholds
-    rows = [row for pair in pairs for row in _rows(pair, thresholds)]
+    rows = [row for pair in pairs for row in rows_of_pair(pair, thresholds)]
     curves = [(pair, curve_difference(*pair.curves(), RATES, *pair.sizes)) for pair in pairs]
     return rows, curves
 
@@ -248,7 +248,8 @@ def _pairs_of_views(ours: CellResult, theirs: CellResult) -> list[tuple[str, str
     return list(product(one, other))
 
 
-def _rows(pair: Pair, thresholds: Sequence[float]) -> list[ComparisonRow]:
+def rows_of_pair(pair: Pair, thresholds: Sequence[float]) -> list[ComparisonRow]:
+    """Return the comparisons of one pair of methods, one row per metric and level."""
     sides = [
         [_numbers(one, view, thresholds) for one in side]
         for view, side in zip(pair.views, zip(*pair.results, strict=True), strict=True)

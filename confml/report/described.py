@@ -35,7 +35,7 @@ VIEWS: Mapping[str, tuple[str, str]] = {
 
 _SMALLEST_SET = "smallest set of classes, by decreasing score, whose sum is at least 1 - level"
 # kind of prediction -> prediction region, confidence, acceptance at a threshold
-_MEANING: Mapping[str, tuple[str, str, str]] = {
+MEANINGS: Mapping[str, tuple[str, str, str]] = {
     "p-value": ("classes with p > level", "1 - second largest p-value", "confidence >= threshold"),
     "probability": (_SMALLEST_SET, "largest score", "confidence >= threshold"),
     "vote": (_SMALLEST_SET, "largest score", "confidence >= threshold"),
@@ -122,7 +122,7 @@ def describe_protocol(name: str) -> Entry:
 def describe_view(name: str) -> Entry:
     """Return name, about, kind, the meaning of its regions, confidence and acceptance, and its methods."""
     kind, about = VIEWS[name]
-    region, confidence, accepted = _MEANING[kind]
+    region, confidence, accepted = MEANINGS[kind]
     return {
         "name": name,
         "about": about,

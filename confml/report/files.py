@@ -8,6 +8,7 @@ field.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import re
@@ -30,8 +31,14 @@ def write_file(path: Path, content: bytes | str) -> Path:
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return rows of numbers, strings and None as CSV."""
-    lines = [",".join(map(field, header)), *(",".join(map(field, row)) for row in rows)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(csv_lines(header, rows)) + "\n"
+
+
+def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """Yield the lines of `csv_text` without line breaks."""
+    yield ",".join(map(field, header))
+    for row in rows:
+        yield ",".join(map(field, row))
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
@@ -145,6 +152,7 @@ def digest(raw: str) -> str:
     return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
+@functools.lru_cache(maxsize=4096)  # many cells have the split
 def natural(text: str) -> tuple:
     """Return a sort key that puts r2 before r10."""
     return tuple(

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
 from confml.measures.ranks import RankComparison, compare_ranks
 from confml.report.summaries import mean_and_sd
@@ -132,6 +131,8 @@ class Leaderboard:
         return [one for one in found if one is not None]
 
     def _ranked(self, column: Column) -> RankedColumn | None:
+        from scipy.stats import rankdata  # it is slow to import, and the check of a config imports this file
+
         known = {
             entry: {name for name in self.datasets if not math.isnan(self.mean(column.name, entry, name))}
             for entry in self.entries

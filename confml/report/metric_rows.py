@@ -9,10 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from confml.measures import rows_of
+from confml.measures.block import metrics_of
 from confml.report.calibration_parts import case_of
 from confml.report.collectors import Collector
 
 if TYPE_CHECKING:
+    from confml.measures import Case
+    from confml.report.blocks import ViewBlock
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
 
@@ -101,16 +104,28 @@ class Metrics(Collector):
         super().__init__(results)
         self.rows = MetricRows()
 
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        for one in blocks:
+            found = metrics_of(one.block)
+            if found is not None:
+                names = tuple((one.view, *name) for name in found[0])
+                for case, values in zip(one.block.cases, found[1].tolist(), strict=True):
+                    case.kept["metrics"] = names, values
+
     def add(self, result: CellResult) -> None:
-        names: list[Name] = []
+        names: tuple[Name, ...] = ()
         values: list[float] = []
-        levels, thresholds = tuple(self.results.config.levels), tuple(self.results.config.thresholds)
         for view, prediction in result.views.items():
-            case = replace(case_of(result, prediction), levels=levels, thresholds=thresholds)
-            for row in rows_of(case):
-                names.append((view, row.metric, row.level))
-                values.append(row.value)
-        for metric, value in sorted(result.fit_metrics.items()):
-            names.append(("", metric, None))
-            values.append(float(value))
+            case = case_of(result, prediction)
+            own_names, own_values = case.kept.pop("metrics", None) or self._of_case(view, case)
+            names += own_names
+            values += own_values
+        own = sorted(result.fit_metrics.items())
+        names += tuple(("", metric, None) for metric, _ in own)
+        values += [float(value) for _, value in own]
         self.rows.append(result.cell, names, values)
+
+    def _of_case(self, view: str, case: Case) -> tuple[tuple[Name, ...], list[float]]:
+        levels, thresholds = tuple(self.results.config.levels), tuple(self.results.config.thresholds)
+        rows = rows_of(replace(case, levels=levels, thresholds=thresholds))
+        return tuple((view, row.metric, row.level) for row in rows), [row.value for row in rows]

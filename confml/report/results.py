@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from confml.plugins.parameters import value_text
+from confml.report.blocks import ViewBlock, batches, view_blocks
 from confml.report.collectors import Collector
 from confml.report.files import natural
 from confml.report.metric_rows import MetricRows, Metrics
@@ -78,18 +79,36 @@ class RunResults:
 
     def finished(self) -> Iterator[CellResult]:
         """Yield finished cells in the order of the CSV files, which does not depend on the config."""
-        for cell in sorted(self.cells, key=cell_order):
+        for cell in self.ordered_cells:
             if cell.key in self.results:
                 yield self.results[cell.key]
 
-    def read(self, *kinds: type[Collector]) -> Iterator[CellResult]:
-        """Yield finished cells as `finished` does, and fill collectors of these classes with them."""
+    @cached_property
+    def ordered_cells(self) -> list[Cell]:
+        """The planned cells in the order of the CSV files."""
+        return sorted(self.cells, key=cell_order)
+
+    def read(
+        self,
+        *kinds: type[Collector],
+        prepare: Callable[[Sequence[ViewBlock]], None] = lambda blocks: None,
+    ) -> Iterator[CellResult]:
+        """Yield finished cells as `finished` does, and fill collectors of these classes with them.
+
+        prepare: called with the blocks of some cells before the first of these is yielded.
+        """
         new = [kind(self) for kind in dict.fromkeys(kinds) if kind not in self._collected]
-        for result in self.finished():
+        for batch in batches(self.finished()):
+            blocks = view_blocks(batch, self.config.levels, self.config.thresholds)
             for collector in new:
-                collector.add(result)
-            yield result
-            result.forget_cases()
+                collector.prepare(blocks)
+            prepare(blocks)
+            del blocks
+            for result in batch:
+                for collector in new:
+                    collector.add(result)
+                yield result
+                result.forget_cases()
         for collector in new:
             collector.finish()
             self._collected[type(collector)] = collector

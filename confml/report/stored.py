@@ -9,7 +9,7 @@ from confml.config import restore_config
 from confml.config.warnings import Warned
 from confml.errors import ConfmlError, printable
 from confml.report.results import DatasetInfo, Failure, RunResults
-from confml.runner.manifest import manifest_cells, read_manifest
+from confml.runner.manifest import forget_manifest, manifest_cells, read_manifest
 from confml.runner.origins import RowOrigins
 from confml.runner.plan import Cell
 from confml.runner.results import CellResult
@@ -79,6 +79,7 @@ def open_run(folder: Path | str, known: Set[str] = frozenset()) -> RunResults:
     """
     manifest = read_manifest(folder)
     cells = manifest_cells(manifest)
+    forget_manifest()  # its cells take as much memory again
     store = Store(folder)
     state = run_state(store, cells, known=known)
     failures = []

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from confml.report.archives import Archives, has_archives
-from confml.report.files import columns_text, csv_text, write_file, write_lines
+from confml.report.files import columns_text, csv_lines, csv_text, write_file, write_lines
 from confml.report.fresh import FILE, fresh_report, remember_report
 from confml.report.parameter_columns import parameter_columns, with_parameters
 from confml.report.results import RunResults
@@ -107,8 +107,9 @@ def _written(
     for item in items:
         known = len(notes)
         if isinstance(item, Table):
-            item = replace(item, rows=list(item.rows))  # the sections read them again
-            yield write_file(folder / item.path, _csv_text(item))
+            if item.shown:
+                item = replace(item, rows=list(item.rows))  # the sections read them again
+            yield write_lines(folder / item.path, csv_lines(item.header, item.rows))
         elif isinstance(item, Lines):
             yield write_lines(folder / item.path, item.lines)
         elif isinstance(item, Columns):
@@ -157,7 +158,7 @@ def _still_to_come(results: RunResults) -> set[str]:
         return set()
     failed = {failure.cell.key for failure in results.failures}
     return {
-        f"{top}/{path.as_posix()}"
+        f"{top}/{path}"
         for key, path in region_paths(results).items()
         if key not in results.results and key not in failed
         for top in ("regions", "p-values", "online")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -99,21 +100,30 @@ def is_current(folder: Path, manifest: Mapping) -> bool:
         stored = read_manifest(folder)
     except ConfmlError:
         return False
-    same = json.loads(json.dumps({name: manifest.get(name) for name in _OF_RESULTS}))
-    return stored["finished"] is not None and all(stored.get(name) == same[name] for name in _OF_RESULTS)
+    if stored["finished"] is None or len(stored["cells"]) != len(manifest["cells"]):
+        return False
+    same = json.loads(json.dumps({name: manifest.get(name) for name in _OF_RESULTS if name != "cells"}))
+    if any(stored.get(name) != value for name, value in same.items()):
+        return False
+    return all(
+        one == other or one == json.loads(json.dumps(other))
+        for one, other in zip(stored["cells"], manifest["cells"], strict=True)
+    )
 
 
 _OF_RESULTS = ("name", "seed", "config", "datasets", "warnings", "cells")
 
 
 def read_manifest(folder: Path | str) -> dict:
-    """Read the manifest of a run's folder and check its fields.
+    """Return the manifest of a run's folder, which must not be changed, after checking its fields.
 
-    Raises ConfmlError if the folder has no manifest or the manifest is damaged.
+    A file that was read before and has not changed is not read again. Raises ConfmlError if the folder has no
+    manifest or the manifest is damaged.
     """
     path = Path(folder) / "manifest.json"
     try:
-        content = path.read_bytes()
+        about = path.stat()
+        return _read_manifest(path, str(folder), (about.st_ino, about.st_mtime_ns, about.st_size))
     except (FileNotFoundError, NotADirectoryError):
         raise ConfmlError(
             "no manifest.json: this is not the folder of a run",
@@ -122,9 +132,15 @@ def read_manifest(folder: Path | str) -> dict:
         ) from None
     except OSError as error:
         raise ConfmlError(f"cannot be read: {error.strerror or error}", where=str(path)) from None
+
+
+@functools.lru_cache(maxsize=1)
+def _read_manifest(path: Path, folder: str, version: tuple[int, int, int]) -> dict:
+    content = path.read_bytes()
     try:
         manifest = json.loads(content, parse_constant=_no_constant)
-        json.dumps(manifest, ensure_ascii=False).encode()  # a lone surrogate could not be printed
+        if b"\\u" in content or not content.isascii():
+            json.dumps(manifest, ensure_ascii=False).encode()  # a lone surrogate could not be printed
         _check_manifest(manifest)
     except (ValueError, RecursionError) as error:
         if isinstance(error, ConfmlError):
@@ -137,6 +153,11 @@ def read_manifest(folder: Path | str) -> dict:
             hint=hint or "run the config again: finished cells are kept",
         ) from None
     return manifest
+
+
+def forget_manifest() -> None:
+    """Free the memory of the manifest that was read last."""
+    _read_manifest.cache_clear()
 
 
 def _no_constant(name: str) -> float:
@@ -179,17 +200,32 @@ def _check_manifest(manifest: Any) -> None:
         _expect(all(isinstance(text, str) for text in warning.values()), place, "texts", warning)
     names = [info["name"] for info in manifest["datasets"]]
     _expect(len(set(names)) == len(names), "datasets", "of different names", names)
-    keys = set()
+    keys: set[str] = set()
+    known = set(names)
     for number, cell in enumerate(manifest["cells"]):
-        place = f"cells[{number}]"
-        _expect(isinstance(cell, dict) and cell.keys() == _CELL_FIELDS.keys(), place, "a cell", cell)
-        for name, kinds in _CELL_FIELDS.items():
-            _expect(_is_of(cell[name], kinds), f"{place}.{name}", _words(kinds), cell[name])
-        key = cell["key"]
-        _expect(_is_key(key), f"{place}.key", "32 hexadecimal digits", key)
-        _expect(key not in keys, f"{place}.key", "listed once", key)
-        _expect(cell["dataset"] in names, f"{place}.dataset", "one of the data sets", cell["dataset"])
-        keys.add(key)
+        if not _is_cell(cell) or cell["key"] in keys or cell["dataset"] not in known:
+            _check_cell(f"cells[{number}]", cell, keys, known)
+        keys.add(cell["key"])
+
+
+def _is_cell(cell: Any) -> bool:
+    return (
+        isinstance(cell, dict)
+        and cell.keys() == _CELL_FIELDS.keys()
+        and all(isinstance(cell[name], kind) for name, kind in _CELL_FIELDS.items())
+        and _KEY.fullmatch(cell["key"]) is not None
+    )
+
+
+def _check_cell(place: str, cell: Any, keys: set[str], datasets: set[str]) -> None:
+    """Raise ConfmlError for the first field of a cell that is wrong."""
+    _expect(isinstance(cell, dict) and cell.keys() == _CELL_FIELDS.keys(), place, "a cell", cell)
+    for name, kind in _CELL_FIELDS.items():
+        _expect(isinstance(cell[name], kind), f"{place}.{name}", _WORDS[kind], cell[name])
+    key = cell["key"]
+    _expect(_is_key(key), f"{place}.key", "32 hexadecimal digits", key)
+    _expect(key not in keys, f"{place}.key", "listed once", key)
+    _expect(cell["dataset"] in datasets, f"{place}.dataset", "one of the data sets", cell["dataset"])
 
 
 _FINDING_FIELDS = {"code", "sentence", "remedy"}
@@ -209,13 +245,8 @@ _FIELDS: dict[str, tuple[type, ...]] = {
     "provenance": (dict,),
     "cells": (list,),
 }
-_CELL_FIELDS: dict[str, tuple[type, ...]] = {
-    "key": (str,),
-    "dataset": (str,),
-    "method": (str,),
-    "params": (dict,),
-    "split": (str,),
-}
+_CELL_FIELDS: dict[str, type] = {"key": str, "dataset": str, "method": str, "params": dict, "split": str}
+_KEY = re.compile("[0-9a-f]{32}")
 _DATASET_FIELDS: dict[str, tuple[type, ...]] = {
     "name": (str,),
     "rows": (int,),
@@ -242,7 +273,7 @@ _WORDS = {
 
 
 def _is_key(value: object) -> bool:
-    return isinstance(value, str) and re.fullmatch("[0-9a-f]{32}", value) is not None
+    return isinstance(value, str) and _KEY.fullmatch(value) is not None
 
 
 def _is_of(value: object, kinds: tuple[type, ...]) -> bool:
@@ -312,9 +343,8 @@ def check_same_run(folder: Path, config: Config, cells: Sequence[Cell]) -> None:
         manifest = read_manifest(folder)
     except ConfmlError:
         return
-    stored = {cell.key for cell in manifest_cells(manifest)}
-    finished = bool(Store(folder).keys("cells"))
-    if not stored or not finished or stored & {cell.key for cell in cells}:
+    stored = {cell["key"] for cell in manifest["cells"]}
+    if not stored or stored & {cell.key for cell in cells} or not Store(folder).keys("cells"):
         return
     ours = json.loads(json.dumps(config.as_dict()))  # as the manifest has them
     changed = [key for key in SETTINGS if ours.get(key) != manifest["config"].get(key)]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from confml._seeds import stable_hash
+from confml._seeds import hash_of_texts, stable_text
 from confml.config import Config
+from confml.config.method_entry import MethodEntry
 from confml.data.dataset import DataSet
 from confml.data.noise import VERSION as NOISE_VERSION
 from confml.errors import ConfigError, ConfigErrors, ConfmlError, did_you_mean
@@ -18,7 +21,14 @@ from confml.methods.registry import version_of
 from confml.plugins.parameters import parameters_text
 from confml.runner.external_files import ExternalFile, check_file_names, external_files, shown_params
 from confml.runner.origins import grouping_columns
-from confml.runner.splits import Split, inner_folds, outer_splits, split_identity, split_rows
+from confml.runner.splits import (
+    Split,
+    inner_folds,
+    outer_splits,
+    split_identity,
+    split_rows,
+    splits_to_check,
+)
 from confml.steps.registry import imputes, version_of_step
 
 
@@ -104,40 +114,14 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
     protocol = config.protocol
     check_file_names(config)
     problems: dict[str, ConfigError] = {}
-    jobs = []
+    jobs: list[Job] = []
     smallest: dict[str, dict[Any, int]] = {}
     for data in datasets.values():
-        files: list[tuple[ExternalFile, ...]] = []
         try:
             splits = outer_splits(protocol, data)
+            jobs += _jobs_of(config, data, splits, smallest)
         except ConfigError as error:
             problems.setdefault(str(error), error)
-            continue
-        for split in splits:
-            try:
-                if protocol.kind == "online" and len(steps_for(config, data)) > len(config.steps):
-                    hint = "missing: drop, for a CSV file"
-                    raise ConfigError(
-                        f"data set '{data.name}' has missing values, and no training part", hint=hint
-                    )
-                train, test = split_rows(data, protocol, split, config.seed)
-                if any(entry.tune for entry in config.methods):
-                    inner_folds(data, train, protocol, split, config.seed)
-            except ConfigError as error:
-                problems.setdefault(str(error), error)
-                break
-            if len(test) == 0 or (len(train) == 0 and protocol.kind != "online"):
-                empty = ConfigError(f"data set '{data.name}', split {split.name}: an empty part")
-                problems.setdefault(str(empty), empty)
-                break
-            if len(train) < sum(smallest.get(data.name, {0: len(data) + 1}).values()):
-                labels, counts = np.unique(data.y[train], return_counts=True)
-                smallest[data.name] = dict(zip(labels.tolist(), counts.tolist(), strict=True))
-            if not files:  # read once: it checks every split
-                files = [external_files(config, data, entry, splits) for entry in config.methods]
-            jobs += [
-                _job(config, data, split, entry, files[number]) for number, entry in enumerate(config.methods)
-            ]
     if problems:
         raise ConfigErrors(list(problems.values()))
     return Plan(config, datasets, tuple(jobs), smallest)
@@ -187,39 +171,101 @@ def steps_for(config: Config, data: DataSet) -> tuple[tuple[str, dict], ...]:
     return listed
 
 
-def _job(config: Config, data: DataSet, split: Split, entry, files: tuple[ExternalFile, ...]) -> Job:
-    identity = {
-        "data": data.checksum,
-        "split": split_identity(config.protocol, split),
-        "seed": config.seed,
-        "noise": config.noise_values and {**config.noise_values, "version": NOISE_VERSION},
-        "steps": [
-            {"name": name, "version": version_of_step(name, params), "params": params}
-            for name, params in steps_for(config, data)
-        ],
-        "method": entry.name,
-        "version": version_of(entry.name, entry.given, [*entry.sweep.values(), *entry.tune.values()]),
-    }
-    if entry.tune:
-        identity["tune"] = entry.tune_grid()
-        identity["inner-folds"] = config.protocol.inner_folds
-        identity["inner-stratify"] = config.protocol.stratify
-        identity["select-by"] = entry.select_by
-    if files:
-        identity["files"] = {file.name: file.digest for file in files}
-    cells = tuple(
-        Cell(
-            key=stable_hash("cell", data.name, identity, params)[:32],
-            dataset=data.name,
-            method=entry.name,
-            params=params,
-            split=split.name,
+def _jobs_of(
+    config: Config, data: DataSet, splits: Sequence[Split], smallest: dict[str, dict[Any, int]]
+) -> Iterator[Job]:
+    """Yield the jobs of a data set, and store the rows of its ``smallest`` training part per class.
+
+    Raises ConfigError for a split that the protocol cannot make of the data.
+    """
+    steps = steps_for(config, data)
+    if config.protocol.kind == "online" and len(steps) > len(config.steps):
+        hint = "missing: drop, for a CSV file"
+        raise ConfigError(f"data set '{data.name}' has missing values, and no training part", hint=hint)
+    for split in splits_to_check(config.protocol, data, splits):
+        train = _checked_training_rows(config, data, split)
+        if len(train) < sum(smallest.get(data.name, {0: len(data) + 1}).values()):
+            labels, counts = np.unique(data.y[train], return_counts=True)
+            smallest[data.name] = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+    entries = [_EntryJobs(config, data, entry, splits, steps) for entry in config.methods]
+    for split in splits:
+        identity = split_identity(config.protocol, split)
+        for entry in entries:
+            yield entry.job(split, identity)
+
+
+def _checked_training_rows(config: Config, data: DataSet, split: Split) -> np.ndarray:
+    """Return the training rows of a split; raise ConfigError if a part is empty or cannot be divided."""
+    protocol = config.protocol
+    train, test = split_rows(data, protocol, split, config.seed)
+    if any(entry.tune for entry in config.methods):
+        inner_folds(data, train, protocol, split, config.seed)
+    if len(test) == 0 or (len(train) == 0 and protocol.kind != "online"):
+        raise ConfigError(f"data set '{data.name}', split {split.name}: an empty part")
+    return train
+
+
+class _EntryJobs:
+    """Makes the jobs of one method on one data set, which differ by their splits only."""
+
+    def __init__(
+        self,
+        config: Config,
+        data: DataSet,
+        entry: MethodEntry,
+        splits: Sequence[Split],
+        steps: Sequence[tuple[str, dict]],
+    ):
+        self._entry, self._data = entry, data
+        self._files: tuple[ExternalFile, ...] = external_files(config, data, entry, splits)
+        self._identity: dict[str, Any] = {
+            "data": data.checksum,
+            "seed": config.seed,
+            "noise": config.noise_values and {**config.noise_values, "version": NOISE_VERSION},
+            "steps": [
+                {"name": name, "version": version_of_step(name, params), "params": params}
+                for name, params in steps
+            ],
+            "method": entry.name,
+            "version": version_of(entry.name, entry.given, [*entry.sweep.values(), *entry.tune.values()]),
+        }
+        if entry.tune:
+            self._identity["tune"] = entry.tune_grid()
+            self._identity["inner-folds"] = config.protocol.inner_folds
+            self._identity["inner-stratify"] = config.protocol.stratify
+            self._identity["select-by"] = entry.select_by
+        if self._files:
+            self._identity["files"] = {file.name: file.digest for file in self._files}
+        variants = [shown_params(entry, {**entry.given, **variant}) for variant in entry.variants()]
+        self._variants = [(params, stable_text(params)) for params in variants]
+        self._texts = self._split_texts()
+
+    def job(self, split: Split, split_identity: Mapping[str, Any]) -> Job:
+        """Return the job of a split with its identity."""
+        name, method, own = self._data.name, self._entry.name, split.name
+        before, after = self._texts
+        text = f"{before}{stable_text(split_identity)}{after}"
+        cells = tuple(
+            Cell(hash_of_texts(text, of_params)[:32], name, method, params, own)
+            for params, of_params in self._variants
         )
-        for params in (shown_params(entry, {**entry.given, **variant}) for variant in entry.variants())
-    )
-    return Job(data.name, entry, split, cells, identity, files)
+        return Job(name, self._entry, split, cells, {**self._identity, "split": split_identity}, self._files)
+
+    def _split_texts(self) -> tuple[str, str]:
+        """Return the text that is hashed into the keys before the identity of the split, and after it."""
+        others = [(json.dumps(name), stable_text(value)) for name, value in sorted(self._identity.items())]
+        before = [f"{name}:{text}" for name, text in others if name < '"split"']
+        after = [f"{name}:{text}" for name, text in others if name > '"split"']
+        parts = f'"cell",{stable_text(self._data.name)},' + "{" + "".join(f"{one}," for one in before)
+        return f'{parts}"split":', "".join(f",{one}" for one in after) + "}"
 
 
 def cells_from(documents: Sequence[Mapping]) -> list[Cell]:
-    """Return the cells of a manifest."""
-    return [Cell(**document) for document in documents]
+    """Return the cells of a manifest; equal names and parameters of cells are one object."""
+    known: dict[str, Any] = {}
+    cells = []
+    for document in documents:
+        names = {name: sys.intern(document[name]) for name in ("dataset", "method", "split")}
+        params = known.setdefault(repr(document["params"]), document["params"])
+        cells.append(Cell(key=document["key"], params=params, **names))
+    return cells

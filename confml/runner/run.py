@@ -30,6 +30,7 @@ from confml.runner.manifest import (
     notes_on,
     write_manifest,
 )
+from confml.runner.meanwhile import Meanwhile
 from confml.runner.origins import RowOrigins, origins_key
 from confml.runner.plan import Cell, Plan, load_datasets, make_plan
 from confml.runner.progress import Progress
@@ -93,11 +94,13 @@ def run(
     force: bool = False,
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda text: None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> State:
     """Compute the cells of a config that are not stored in ``out`` and return their state.
 
     limits: limits of the tasks whose method has none in the config. fail_fast: stop at the first failure.
     force: write into a folder that holds the run of another config, or files that confml did not write.
+    meanwhile: called in a thread while this process waits for worker processes.
 
     Raises ConfigErrors or DataError before anything is computed, and EnvironmentFault if an error of the
     machine stops the run. After a KeyboardInterrupt finished cells are kept.
@@ -143,7 +146,8 @@ def run(
         done = set(state.done)
         if state.left:
             progress = progress or Progress()
-            _compute(plan, state, done, store, worker_engine, limits, fail_fast, part, progress, say)
+            waiting = Meanwhile(meanwhile, worker_engine.workers if worker_engine.name != "serial" else 0)
+            _compute(plan, state, done, store, worker_engine, limits, fail_fast, part, progress, say, waiting)
         if is_new:
             manifest |= {"finished": now(), "seconds": round(time.monotonic() - started, 3)}
             write_manifest(store.folder, manifest)
@@ -173,6 +177,7 @@ def _compute(
     part: str | None,
     progress: Progress,
     say: Callable[[str], None],
+    waiting: Meanwhile,
 ) -> None:
     """Compute the cells that are left and add the keys of those that are stored to ``done``."""
     packed = len(state.left) > UNPACKED
@@ -206,6 +211,12 @@ def _compute(
         schedule = Schedule(tasks)
         most = 1 if fail_fast else MOST
         batches = Batches(schedule, engine.workers, most, threaded=engine.shares_processors)
+
+        def next_batch() -> tuple[Task, ...] | None:
+            batch = batches.next()
+            waiting.handed_out(batch is not None)
+            return batch
+
         warned: dict[str, list] = {}
         failures = 0
         cells = {cell.key: cell for cell in plan.cells}
@@ -213,7 +224,7 @@ def _compute(
             workspace.folder, part, engine.name, engine.workers, len(tasks), len(state.left)
         )
         with progress.of(len(tasks), len(state.left)):
-            results = engine.run(batches.next, run_tasks, lambda batch: batch[0].context.limits)
+            results = engine.run(next_batch, run_tasks, lambda batch: batch[0].context.limits)
             with contextlib.closing(results):
                 for batch, result in results:
                     batches.ended(batch)
@@ -238,6 +249,7 @@ def _compute(
     finally:
         engine.stop()
         workspace.remove()
+        waiting.end()
 
 
 def _modules(classes: Iterable[type]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +60,19 @@ def outer_splits(protocol, data: DataSet) -> list[Split]:
     if protocol.kind == "holdout":
         return [Split("holdout", repeat) for repeat in repeats]
     return [Split("k-fold", repeat, fold) for repeat in repeats for fold in range(protocol.folds)]
+
+
+def splits_to_check(protocol, data: DataSet, splits: Sequence[Split]) -> Sequence[Split]:
+    """Return the splits whose parts are divided before a run, to find errors and the smallest training part.
+
+    The sizes of the parts do not depend on the repeat, unless groups stay together or classes are absent from
+    training, and every row that is left out leaves as many.
+    """
+    if data.groups is not None or protocol.absent:
+        return splits
+    if protocol.kind == "leave-one-out":
+        return splits[:1]
+    return [split for split in splits if split.repeat == splits[0].repeat]
 
 
 def _check_leave_one_out(data: DataSet) -> None:

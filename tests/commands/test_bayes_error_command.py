@@ -204,8 +204,8 @@ def test_estimates_that_are_nothing_but_class_sizes_are_told(tmp_path):
 
 def test_the_figure_tells_what_class_sizes_alone_explain(tmp_path):
     sizes, errors = np.array([1.0, 2.0, 4.0, 8.0]), np.array([1.0, 2.1, 3.9, 8.1])
-    assert figures._correlations(sizes, errors) == ("0.999", "1.00")  # 1.00 is for 1 alone
-    assert figures._correlations(sizes, np.ones(4)) is None
+    assert figures.correlation_texts(sizes, errors) == ("0.999", "1.00")  # 1.00 is for 1 alone
+    assert figures.correlation_texts(sizes, np.ones(4)) is None
     run("iris", "--classifier", "knn", "--out", tmp_path, "-q")
     text = (tmp_path / "figures" / "one-vs-rest.svg").read_text()
     assert "class sizes alone" not in text  # they are equal

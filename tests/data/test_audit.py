@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confml.data import load
-from confml.data.audit import _row_groups, audit
+from confml.data.audit import audit, row_groups
 
 
 def dataset(tmp_path, rows, names="a,b,y", test=None, **keys):
@@ -143,4 +143,4 @@ def test_equal_rows_are_those_of_a_literal_comparison(rows):
         return all(a == b or (np.isnan(a) and np.isnan(b)) for a, b in zip(one, other, strict=True))
 
     first = [next(j for j in range(len(rows)) if equal(rows[i], rows[j])) for i in range(len(rows))]
-    assert _row_groups([table[:, j] for j in range(3)]).tolist() == first
+    assert row_groups([table[:, j] for j in range(3)]).tolist() == first

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confml.data import _csv_text, load, memory
+from confml.data import csv_text, load, memory
 from confml.errors import ConfigError, ConfigErrors, ConfmlError, DataError
 
 GOOD = "age,size,y\n30,1.5,yes\n41,2.5,no\n52,-3,yes\n63,4e1,no\n"
@@ -235,7 +235,7 @@ def test_a_missing_value_names_line_and_column(csv, marker):
     what = f"the value is missing ('{marker}')" if marker else "the field is empty"
     assert said == (
         f"mine.csv, line 3, column 'z': {what}; "
-        "missing: drop leaves such rows out, missing: mean fills in means"
+        "missing: drop (--missing drop) leaves such rows out, missing: mean (--missing mean) fills in means"
     )
 
 
@@ -345,7 +345,11 @@ BROKEN_FILES = {
     "utf-16-without-mark": ("x,y\n1,a\n".encode("utf-16-le"), "say encoding: utf-16-le or utf-16-be"),
     "latin-1": (
         "größe,y\n1,a\n".encode("latin-1"),
-        "mine.csv, line 1: not utf-8 text (byte 3 of the file, 0xF6); say encoding: latin-1 if",
+        "mine.csv, line 1: not utf-8 text (byte 3 of the file, 0xF6); say encoding: latin-1 (--enc",
+    ),
+    "windows": (
+        "größe,y\n1,10 €\n".encode("cp1252"),
+        "not utf-8 text (byte 3 of the file, 0xF6); say encoding: cp1252 (--encoding cp1252)",
     ),
     "latin-1-later": (
         "x,y\n1,a\n2,ü\n".encode("latin-1"),
@@ -455,7 +459,7 @@ def test_a_compressed_file_is_read(csv, tmp_path, ending):
 
 
 def test_a_compressed_file_that_would_fill_the_memory_is_refused(csv, tmp_path, monkeypatch):
-    monkeypatch.setattr(_csv_text, "available_memory", lambda: 8 * 10**6)
+    monkeypatch.setattr(csv_text, "available_memory", lambda: 8 * 10**6)
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(GOOD.encode() + b"1,2,yes\n" * 10**6))
     with pytest.raises(DataError, match="it unpacks to more than the 1000000 bytes that are expected"):
@@ -527,7 +531,7 @@ def test_many_columns_are_looked_up_in_linear_time(csv):
     plain = text_table.TextTable
     head, row = ",".join(f"c{j}" for j in range(m)), ",".join(["1.5"] * m)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_csv_text, "TextTable", lambda path, names, *a, **k: plain(path, Names(names), *a, **k))
+        patch.setattr(csv_text, "TextTable", lambda path, names, *a, **k: plain(path, Names(names), *a, **k))
         data = csv(f"{head},y\n{row},a\n{row},b\n{row},a\n", f"{head},y\n{row},a\n{row},b\n")
     assert data.X.shape == (5, m) and looked == 0
 
@@ -556,7 +560,7 @@ def test_coding_that_does_not_fit_into_memory_is_refused_before(csv, monkeypatch
 
 def test_decimal_commas_are_hinted_at_and_read_where_said(csv):
     text = "x;z;y\n1,5;2;a\n-0,25;3;b\n10;4;a\n"
-    assert 'are numbers with a decimal comma: decimal: ","' in error(csv, text)
+    assert 'are numbers with a decimal comma: decimal: "," (--decimal ,)' in error(csv, text)
     assert csv(text, decimal=",").X.tolist() == [[1.5, 2], [-0.25, 3], [10, 4]]
     assert "'x' holds 1 number and 1 text ('1.000,5' on line 2)" in error(
         csv, "x;y\n1.000,5;a\n2;b\n", decimal=","

@@ -65,3 +65,4 @@ def test_search_has_the_reference(site):
     home = (site / "index.html").read_text(encoding="utf-8")
     assert re.search(r"<script[^>]*iframe-worker\.js", home)
     assert Path(site / "iframe-worker.js").exists()
+    assert re.search(r"<script[^>]*search-input\.js", home) and (site / "search-input.js").exists()

@@ -127,9 +127,14 @@ def test_sort_rows_equals_a_stable_sort():
 # ---- exact inference
 
 
-@pytest.mark.parametrize("ties", ["average", "index"])
+# (classes, simple, seed, ties): each problem with one way of ties by default, and each model with both.
+GRID = [(2, False, 0, "index"), (2, True, 1, "average"), (3, False, 2, "average"), (3, True, 3, "index")]
+MORE = [(2, False, 0, "average"), (2, True, 1, "index"), (3, False, 2, "index"), (3, True, 3, "average")]
+
+
 @pytest.mark.parametrize(
-    ("classes", "simple", "seed"), [(2, False, 0), (2, True, 1), (3, False, 2), (3, True, 3), (4, False, 4)]
+    ("classes", "simple", "seed", "ties"),
+    [*GRID, (4, False, 4, "index"), *(pytest.param(*case, marks=pytest.mark.exhaustive) for case in MORE)],
 )
 def test_exact_equals_literal_grid(classes, simple, seed, ties):
     X, y, new = tied_data(seed, n=12, classes=classes)

@@ -18,6 +18,7 @@ from confml.methods.linear.perceptron import Perceptron, learn
 from confml.methods.linear.polynomial import Polynomial, number_of_weights
 from confml.methods.linear.winnow import Winnow
 from confml.methods.naive_bayes import NaiveBayes, m_estimate
+from confml.neighbours.distance_kinds import prepare_rows
 from confml.neighbours.distances import mixed_distance
 from confml.steps.min_max import MinMax
 
@@ -42,13 +43,21 @@ def test_mixed_distance_by_hand():
     assert distance([0, 2, 1.5], [1, 1, 0.5], 1) == np.sqrt(3)
 
 
+def distances_to(X, new, k=2, nominal=()):
+    """The distances that k-NN finds, nearest first."""
+    X = np.array(X)
+    mask = np.isin(np.arange(X.shape[1]), nominal)
+    rows = prepare_rows(X, np.zeros(len(X), np.int64), 1, mask, "euclidean", 2.0)
+    return rows.query(np.array(new), k).distances
+
+
 def test_units_decide_who_is_nearest():
     centigrade = KNN().fit([[10, 10], [20, 0]], ["pos", "neg"])
-    found = centigrade._rows.query(np.array([[32.0, 20.0]]), 2).distances[0]
+    found = distances_to([[10.0, 10.0], [20.0, 0.0]], [[32.0, 20.0]])[0]
     np.testing.assert_array_equal(found, np.sqrt([544, 584]))
     assert centigrade.predict([[32, 20]]) == "neg"
     fahrenheit = KNN().fit([[10, 50], [20, 32]], ["pos", "neg"])
-    found = fahrenheit._rows.query(np.array([[32.0, 68.0]]), 2).distances[0]
+    found = distances_to([[10.0, 50.0], [20.0, 32.0]], [[32.0, 68.0]])[0]
     np.testing.assert_array_equal(found, np.sqrt([808, 1440]))
     assert fahrenheit.predict([[32, 68]]) == "pos"
 
@@ -112,8 +121,7 @@ def test_mixed_neighbours_equal_a_literal_search(data):
     nominal = sorted(data.draw(st.sets(st.integers(0, d - 1), min_size=1)))
     m, k = data.draw(st.integers(1, 30)), data.draw(st.integers(1, 6))
     X, new = rng.integers(0, 3, (m, d)).astype(float), rng.integers(0, 4, (5, d)).astype(float)
-    y = rng.integers(0, 3, m)
-    found = KNN(k, nominal=nominal).fit(X, y)._rows.query(new, k).distances
+    found = distances_to(X, new, k, nominal)
     for row, got in zip(new, found, strict=True):
         literal = []
         for other in X:

@@ -11,6 +11,7 @@ from reference import knn as naive_knn
 import confml.neighbours.nearest_rows as neighbours_module
 from confml.errors import ConfmlError
 from confml.methods.knn import KNN
+from confml.neighbours.distance_kinds import prepare_rows
 from confml.neighbours.nearest_rows import NearestRows
 from confml.steps.row_standardise import RowStandardise
 
@@ -42,7 +43,8 @@ def test_table_3_3_of_the_textbook():
     X = np.array([[1, 3, 1], [3, 5, 2], [3, 2, 2], [5, 2, 3]])
     y = np.array(["pos", "pos", "neg", "neg"])
     new = np.array([[2, 4, 2]])
-    found = KNN(4).fit(X, y)._rows.query(new.astype(float), 4)
+    rows = prepare_rows(X.astype(float), np.array([1, 1, 0, 0]), 2, np.zeros(3, bool), "euclidean", 2.0)
+    found = rows.query(new.astype(float), 4)
     np.testing.assert_array_equal(found.distances[0], np.sqrt([2, 3, 5, 14]))
     assert KNN(1).fit(X, y).predict(new) == KNN(3).fit(X, y).predict(new) == "pos"
     np.testing.assert_allclose(KNN(3).fit(X, y).predict_proba(new), [[1 / 3, 2 / 3]])

@@ -13,6 +13,7 @@ from reference import knn_distances as literal
 from confml.data import load
 from confml.errors import ConfmlError
 from confml.methods.knn import KNN, WeightedKNN
+from confml.neighbours.distance_kinds import prepare_rows
 
 
 def assert_literal(method, X, y, X_test, distance, weights=None):
@@ -116,7 +117,7 @@ def test_mahalanobis_does_not_depend_on_units_and_keeps_duplicates_tied():
 
 def test_directions_of_polar_distance():
     X, y = np.array([[1.0, 0.0], [0.0, 1.0], [-2.0, 0.0], [0.0, 0.0]]), np.array([0, 1, 2, 3])
-    found = KNN(4, distance="polar").fit(X, y)._rows.query(np.array([[8.0, 8.0]]), 4)
+    found = prepare_rows(X, y, 4, np.zeros(2, bool), "polar", 2.0).query(np.array([[8.0, 8.0]]), 4)
     np.testing.assert_allclose(found.distances[0], np.array([1, 1, 2, 3]) * math.pi / 4, rtol=1e-11)
     assert KNN(1, distance="polar").fit(X, y).predict([[0.0, 0.0]]) == 3
 
@@ -215,8 +216,8 @@ def test_distances_satisfy_the_four_requirements_of_section_3_2(data, kind):
     assert (between >= 0).all() and (np.diag(between) == 0).all() and np.array_equal(between, between.T)
     assert (between[:, None, :] <= (between[:, :, None] + between[None, :, :]) + 1e-7 * size).all()
     # The methods use these numbers: those of the nearest rows are the smallest of a row of the table.
-    method = KNN(3, distance=name, power=number).fit(np.array(rows), range(len(rows)))
-    found = method._rows.query(np.array(rows), 3)
+    codes, numbers = np.arange(len(rows)), np.zeros(len(rows[0]), bool)
+    found = prepare_rows(np.array(rows), codes, len(rows), numbers, name, number).query(np.array(rows), 3)
     nearest = np.sort(between, axis=1)[:, : found.distances.shape[1]]
     np.testing.assert_allclose(found.distances * found.unit, nearest, rtol=1e-6, atol=1e-7 * size)
 
@@ -225,8 +226,8 @@ def test_the_pies_of_table_3_1():
     data = load({"name": "pies"})
     words = [["square", "thick", "gray", "thin", "white"]]
     codes = [[known.index(word) for known, word in zip(data.categories, words[0], strict=True)]]
-    method = KNN(12, nominal=list(range(5))).fit(data.table, data.y)
-    differences = method._rows.query(np.array(codes, dtype=float), 12).distances[0]
+    rows = prepare_rows(data.table, np.zeros(12, np.int64), 1, np.ones(5, bool), "euclidean", 2.0)
+    differences = rows.query(np.array(codes, dtype=float), 12).distances[0]
     assert sorted([3, 4, 4, 4, 1, 3, 2, 3, 3, 3, 3, 4]) == differences.tolist()
     nearest = KNN(1, nominal=list(range(5))).fit(data.table, data.y)
     assert nearest.predict(np.array(codes, dtype=float)) == "pos"  # the class of ex5

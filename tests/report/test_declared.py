@@ -21,8 +21,7 @@ from confml.methods._template import NearestMean
 from confml.methods.conformal import Conformal
 from confml.methods.knn import KNN
 from confml.report import DatasetInfo, check_figure, known_figures, write_report
-from confml.report.compare import Pair, comparison_table
-from confml.report.compare import _rows as compared_rows
+from confml.report.compare import Pair, comparison_table, rows_of_pair
 from confml.report.declared import declared_metrics, find_metric, ranking_metric
 from confml.report.parameter_columns import parameter_columns, with_parameters
 from confml.report.sections.base import Table
@@ -244,7 +243,7 @@ def test_compare_shows_the_direction_of_each_metric():
     one, other = run.cells[0], run.cells[1]
     results = [(run.results[one.key], run.results[other.key])]
     pair = Pair("a", "p-value", "k=1", "k=2", results, ("p-value", "p-value"))
-    headings, table = comparison_table(compared_rows(pair, (0.9,)))
+    headings, table = comparison_table(rows_of_pair(pair, (0.9,)))
     metric, better = headings.index("metric"), headings.index("better")
     found = {row[metric]: row[better] for row in table}
     assert found["error"] == "lower" and found["sure_correct"] == "higher"

@@ -8,14 +8,14 @@ import pytest
 from click.testing import CliRunner
 
 from confml.cli import cli
-from confml.commands.describe import TYPES, _lines
+from confml.commands.describe import TYPES, description_lines
 from confml.config.protocol import PROTOCOLS
 from confml.config.warnings import WARNINGS
 from confml.errors import ConfigError
 from confml.measures.prediction import KINDS
 from confml.methods.registry import known_methods, views_of
 from confml.report.declared import declared_metrics
-from confml.report.described import _MEANING, VIEWS, describe_all, known_types
+from confml.report.described import MEANINGS, VIEWS, describe_all, known_types
 from confml.report.figures import known_figures
 from confml.report.published import known_tables
 from confml.report.sections.registry import known_sections
@@ -47,11 +47,11 @@ def test_every_name_of_a_registry_is_described(kind):
         assert entry["name"] == name and entry["type"] == kind
         assert entry.get("text") or entry.get("about") or entry["title"]
         json.dumps(entry)
-        assert _lines(entry)[0].startswith(f"{name} ({kind}")
+        assert description_lines(entry)[0].startswith(f"{name} ({kind}")
 
 
 def test_every_kind_of_prediction_has_a_view_and_a_meaning():
-    assert {kind for kind, _ in VIEWS.values()} == set(_MEANING) == set(KINDS)
+    assert {kind for kind, _ in VIEWS.values()} == set(MEANINGS) == set(KINDS)
 
 
 def test_the_files_of_a_section_are_described_by_the_section():

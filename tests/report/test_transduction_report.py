@@ -10,7 +10,7 @@ import pytest
 from confml.config import load_config
 from confml.report import combined_tables, open_run, write_items, write_report
 from confml.report.figures import Subject
-from confml.report.figures.version_space import Sphere, _fitted
+from confml.report.figures.version_space import Sphere, toy_of
 from confml.runner.run import run
 
 LINKED = """\
@@ -132,7 +132,7 @@ def test_figures_are_drawn_or_say_why_not(linked, toy):
 def test_version_space_as_drawn_is_that_of_the_examples(toy):
     results = open_run(toy)
     subject = Subject(results, "toy", {})
-    fitted = _fitted(subject, 3)
+    fitted = toy_of(subject, 3)
     sphere = Sphere(fitted)
     stored = results.results[results.cells[0].key].views["probability"]
     np.testing.assert_array_equal(stored.scores[:, 1], fitted.positive)  # the run's own fit

@@ -38,10 +38,17 @@ def tcm_nn_by_class(rng, classes, rows, **params):
 def few_rows(rng, classes, rows, method, **params):
     """p-value of a test example's label, if training has it; many classes have one training example."""
     X, y = sample(rng, rows + 1, classes)
-    own = {"knn": {"k": 3}, "tcm-nn": {"k": 2}}.get(method, {})
-    built = build(method, {**own, **params})
+    built = build(method, params)
     built.set_params(random_state=int(rng.integers(2**31)))
     return rejected(np.nan_to_num(true_p_value(built, X, y, rows), nan=1.0))
+
+
+def every_label(rng, classes, rows, mondrian):
+    """The same for all labels, those without a training example included, smoothed."""
+    X, y = sample(rng, rows + 1, classes)
+    seed = int(rng.integers(2**31))
+    online = OnlineTCMNN(np.arange(classes), smoothed=True, mondrian=mondrian, random_state=seed)
+    return rejected(float(online.learn(X[:rows], y[:rows]).predict(X[rows:]).scores[0, y[rows]]))
 
 
 def single_row(rng, classes, rows, method, **params):
@@ -185,9 +192,14 @@ ENTRIES = (
           "true label's p-value is at most e with probability at most e, if training has the class",
           [{**size, **one} for size in ({"classes": 20, "rows": 40}, {"classes": 100, "rows": 150})
            for one in ({"method": "tcm-nn"}, {"method": "tcm-nn", "mondrian": True},
-                       {"method": "knn", "conformal": "split", "conformal__nonconformity": "lac"},
-                       {"method": "knn", "conformal": "split", "conformal__mondrian": True})],
+                       {"method": "naive-bayes", "conformal": "split"},
+                       {"method": "naive-bayes", "conformal": "split", "conformal__mondrian": True})],
           p_value_claims(), few_rows, fraction=0.1),
+    Entry("few-rows-smoothed", "p-value, OnlineTCMNN with all classes, smoothed",
+          "makes the true label's p-value exactly uniform, with classes that have no example so far",
+          [{"classes": classes, "rows": rows, "mondrian": mondrian}
+           for classes, rows in ((20, 40), (100, 150)) for mondrian in (False, True)],
+          p_value_claims(EXACTLY), every_label, fraction=0.4),
     Entry("single-row", "p-value of a class with one training row, mondrian, smoothed",
           "makes p-values valid for each class by itself",
           [{**size, "method": "tcm-nn", "k": k, "mondrian": True, "smoothed": True} for size in SIZES

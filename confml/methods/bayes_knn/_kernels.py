@@ -114,7 +114,8 @@ def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_ind
         squared_distances_to_all(queries[i], columns, distances)
         if leave_out:
             distances[i] = np.inf
-        scratch[:] = distances
+        for j in range(n):
+            scratch[j] = distances[j]
         available = n
         if leave_out:
             scratch[i] = scratch[n - 1]
@@ -129,7 +130,11 @@ def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_ind
         if found <= 1000:
             sort_rows(rows, distances, found, starts, order)
         else:  # bucket sort could be slow for unevenly spread distances
-            order[:found] = rows[:found][np.argsort(distances[rows[:found]])]
+            for s in range(found):
+                scratch[s] = distances[rows[s]]
+            places = np.argsort(scratch[:found])
+            for s in range(found):
+                order[s] = rows[places[s]]
         start = 0
         while start < depth:
             anchor = distances[order[start]]
@@ -138,7 +143,7 @@ def sorted_neighbours(queries, columns, codes, classes, depth, leave_out, by_ind
             while end < found and distances[order[end]] <= limit:
                 end += 1
             if by_index and end - start > 1:
-                order[start:end] = np.sort(order[start:end])
+                order[start:end].sort()
             for place in range(start, min(end, depth)):
                 labels[i, place] = codes[order[place]]
                 ends[i, place] = place + 1 if by_index else end
@@ -209,5 +214,7 @@ def all_counts(labels, ends, last):
     out = np.empty((depth, m, classes))
     for k in range(1, depth + 1):
         advance_counts(k, labels, ends, last, counts, whole, group, bounds)
-        out[k - 1] = counts
+        for i in range(m):
+            for j in range(classes):
+                out[k - 1, i, j] = counts[i, j]
     return out

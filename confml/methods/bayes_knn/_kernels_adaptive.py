@@ -268,8 +268,7 @@ def run_adaptive_chain(
             if taken:
                 height = proposed
                 current, other = other, current
-                counts[0] = counts[1]
-                kth[0] = kth[1]
+                _keep_proposed(counts, kth)
             else:
                 logs[moved] = before
                 for a in range(d):
@@ -286,8 +285,7 @@ def run_adaptive_chain(
         if taken:
             k, beta, height = new_k, new_beta, proposed
             if slot == 1:
-                counts[0] = counts[1]
-                kth[0] = kth[1]
+                _keep_proposed(counts, kth)
         if burning:
             if small:
                 beta_step *= np.exp(gain * ((1.0 if taken else 0.0) - BETA_TARGET))
@@ -300,7 +298,6 @@ def run_adaptive_chain(
             place = (done - burn_in) // thin - 1
             if place < kept.shape[0]:
                 _fill_transform(rotation, logs, transform)
-                kept_transforms[place] = transform
                 kept[place, 0], kept[place, 1] = k, beta
                 density = height - 0.5 * (beta / scale) ** 2
                 trace = 0.0
@@ -308,6 +305,7 @@ def run_adaptive_chain(
                     density -= np.exp(logs[a])
                     diagonal = 0.0
                     for b in range(d):
+                        kept_transforms[place, a, b] = transform[a, b]
                         diagonal += transform[a, b] ** 2
                     kept[place, 3 + a] = diagonal
                     trace += diagonal
@@ -317,6 +315,15 @@ def run_adaptive_chain(
     numbers[0], numbers[1], numbers[2] = k, beta, height
     numbers[3], numbers[4], numbers[5] = metric_step, beta_step, done
     return current, other
+
+
+@kernel
+def _keep_proposed(counts, kth):
+    """Copy the second counts (n, c) and k-th distances (n,) to the first."""
+    for i in range(counts.shape[1]):
+        kth[0, i] = kth[1, i]
+        for j in range(counts.shape[2]):
+            counts[0, i, j] = counts[1, i, j]
 
 
 @kernel

@@ -49,11 +49,12 @@ def term_rows_of_all(labels, ends, last, codes):
             rows = term_rows(k, counts, codes, one_weights, one_starts, one_values, one_multiples)
             if sweep == 1:
                 at = offsets[k - 1]
-                weights[at : at + rows] = one_weights[:rows]
+                for r in range(rows):
+                    weights[at + r] = one_weights[r]
                 for r in range(rows + 1):
                     starts[at + k - 1 + r] = terms + one_starts[r]
-                values[terms : terms + one_starts[rows]] = one_values[: one_starts[rows]]
-                multiples[terms : terms + one_starts[rows]] = one_multiples[: one_starts[rows]]
+                for e in range(one_starts[rows]):
+                    values[terms + e], multiples[terms + e] = one_values[e], one_multiples[e]
             offsets[k] = offsets[k - 1] + rows
             terms += one_starts[rows]
         if sweep == 0:

@@ -100,9 +100,11 @@ def predict_from_nodes(labels, ends, last, offsets, betas, masses):
                     _moments(mine / k, (k - mine) / k, classes - 2.0, at, share, scratch, found)
                 elif table[own, 0] < 0.0:
                     _moments(mine / k, (k - mine) / k, classes - 2.0, at, share, scratch, found)
-                    table[own] = found
+                    for e in range(found.size):
+                        table[own, e] = found[e]
                 else:
-                    found[:] = table[own]
+                    for e in range(found.size):
+                        found[e] = table[own, e]
                 for j in range(classes):
                     one[j], two[j] = found[4], found[5]
                 one[main], two[main] = found[0], found[1]

@@ -63,7 +63,8 @@ def fill_groups(distances, found, beyond, ends, counts):
         if place == 0 or distances[place] > distances[place - 1]:
             groups += 1
             ends[groups] = ends[groups - 1]
-            counts[groups] = counts[groups - 1]
+            for j in range(beyond.size):
+                counts[groups, j] = counts[groups - 1, j]
         ends[groups] += 1
         counts[groups, found[place]] += 1
     for j in range(beyond.size):

@@ -133,11 +133,14 @@ class Conformal(CalibratedMethod):
     largest p-value; ties go to the smallest nonconformity.
 
     estimator: classifier, fitted to copies. random_state: seeds the draws, and every ``random_state`` of the
-    classifier that is None. The others are set by a run. tune: grid of classifier parameters (``split``
-    only); inner cross-validation on the proper training part chooses one point. inner: its folds, as
-    ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``. steps: steps before the classifier, learnt
-    on each proper training part (and on each inner training part), because a step that saw the calibration
-    examples could make them look more ordinary than test examples. groups: (m,) default of `fit`'s groups.
+    classifier that is None. With a seed, every call of ``confident_predict`` draws the same numbers, so test
+    examples with randomised scores or smoothed p-values must be predicted together, or with an own ``rng``
+    per call (``confml.predict`` does that). The others are set by a run. tune: grid of classifier parameters
+    (``split`` only); inner cross-validation on the proper training part chooses one point. inner: its folds,
+    as ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``. steps: steps before the classifier,
+    learnt on each proper training part (and on each inner training part), because a step that saw the
+    calibration examples could make them look more ordinary than test examples. groups: (m,) default of
+    `fit`'s groups.
     """
 
     version = 5

@@ -65,10 +65,12 @@ def additive(X, targets, weights, rate, epochs, by_sum, times_input):
         wrong = mistakes_of(X, targets, weights)
         if wrong < fewest:
             fewest = wrong
-            best[:] = weights
+            for i in range(d + 1):
+                best[i] = weights[i]
         if wrong == 0:
             break
-    weights[:] = best
+    for i in range(d + 1):
+        weights[i] = best[i]
     return last_change, done, mistakes_of(X, targets, weights)
 
 
@@ -100,8 +102,10 @@ def multiplicative(X, targets, weights, alpha, threshold, epochs):
         wrong = mistakes_of(X, targets, weights)
         if wrong < fewest:
             fewest = wrong
-            best[:] = weights
+            for i in range(d + 1):
+                best[i] = weights[i]
         if wrong == 0:
             break
-    weights[:] = best
+    for i in range(d + 1):
+        weights[i] = best[i]
     return last_change, done, fewest

@@ -11,12 +11,15 @@ import numpy as np
 from confml._jit import kernel
 from confml.methods.svm._kernels_rows import (
     add_grams,
+    add_multiple,
     back_products,
     block_size,
+    copy_into,
     factorise,
     fill_blocks,
     products,
     solve_factorised,
+    sum_of_products,
 )
 
 
@@ -165,7 +168,8 @@ def scale_start(rows, codes, costs, before, C, W, P):
     lack = 0.0
     for i in range(n):
         lack += costs[i] * (1.0 - P[i, codes[i]])
-    norm = np.sum(weights_of(rows, codes, costs, before, P, D) ** 2)
+    old = weights_of(rows, codes, costs, before, P, D)
+    norm = sum_of_products(old, old)
     factor = C / before
     if norm * factor > before * lack:
         factor = max(before * lack / norm, 1.0)
@@ -174,9 +178,10 @@ def scale_start(rows, codes, costs, before, C, W, P):
             P[i, k] *= factor * before / C
         P[i, codes[i]] += 1.0 - factor * before / C
     Z = margin_scores(rows, codes, W)
-    plain = 0.5 * np.sum(W**2) + C * sums(Z, codes, costs, P)[1]
+    square = sum_of_products(W, W)
+    plain = 0.5 * square + C * sums(Z, codes, costs, P)[1]
     Z = margin_scores(rows, codes, factor * W)
-    if 0.5 * factor * factor * np.sum(W**2) + C * sums(Z, codes, costs, P)[1] < plain:
+    if 0.5 * factor * factor * square + C * sums(Z, codes, costs, P)[1] < plain:
         for a in range(D):
             for k in range(c):
                 W[a, k] *= factor
@@ -205,22 +210,22 @@ def minimise(rows, codes, costs, C, W, P, support, G, tau, relative, most):
         own = weights_of(rows, codes, costs, C, P_here, D)
         gradient = here - own
         linear, hinge, lack = sums(Z, codes, costs, P_here)
-        primal_here = 0.5 * np.sum(here**2) + C * hinge
-        dual_here = C * lack - 0.5 * np.sum(own**2)
+        primal_here = 0.5 * sum_of_products(here, here) + C * hinge
+        dual_here = C * lack - 0.5 * sum_of_products(own, own)
         if primal_here < objective:
             objective = primal_here
-            W[:] = here
+            copy_into(W, here)
         if dual_here > dual:
             dual = dual_here
-            P[:] = P_here
+            copy_into(P, P_here)
         if at_zero - dual <= 0.1 * relative * at_zero:
             objective = at_zero
             W[:] = 0.0
             break
         if objective - dual <= relative * max(min(objective, at_zero - objective), 0.1 * objective):
             break
-        if turn == 0 or 0.5 * np.sum(gradient**2) <= 0.5 * C * (hinge - linear):
-            centres[:] = P_here
+        if turn == 0 or 0.5 * sum_of_products(gradient, gradient) <= 0.5 * C * (hinge - linear):
+            copy_into(centres, P_here)
             if turn > 0:
                 tau *= 0.5
                 widest = 0.0
@@ -239,8 +244,8 @@ def minimise(rows, codes, costs, C, W, P, support, G, tau, relative, most):
         flat = solve_factorised(by_columns, by_rows, -np.ascontiguousarray(gradient.T).reshape(c * D))
         step = np.ascontiguousarray(flat.reshape(c, D).T)
         change = products(rows, step)
-        slope = np.sum(gradient * step)
-        across, along = np.sum(here * step), np.sum(step**2)
+        slope = sum_of_products(gradient, step)
+        across, along = sum_of_products(here, step), sum_of_products(step, step)
         value, far, smooth_far = C * smooth, 1.0, smooth
         for _ in range(40):
             Z_far = Z + far * change
@@ -256,8 +261,8 @@ def minimise(rows, codes, costs, C, W, P, support, G, tau, relative, most):
                 break
             far *= min(max(slope / (slope - slope_far), 0.1), 0.7)
         smooth = smooth_far
-        here += far * step
-        Z += far * change
+        add_multiple(here, far, step)
+        add_multiple(Z, far, change)
         P_here, P_next = P_next, P_here
         if far < 0.1 and tau < widest:  # tau is too small for the first centres
             tau = min(4.0 * tau, widest)

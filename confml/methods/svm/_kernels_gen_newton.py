@@ -11,12 +11,15 @@ import numpy as np
 from confml._jit import kernel
 from confml.methods.svm._kernels_rows import (
     add_grams,
+    add_multiple,
     back_products,
     block_size,
+    copy_into,
     factorise,
     fill_blocks,
     products,
     solve_factorised,
+    sum_of_products,
     take_rows,
 )
 
@@ -158,7 +161,7 @@ def loss_hessian(rows, codes, A, B, U, G, H):
                     if k != j:
                         value += U[j, a] * U[k, b]
                     change[a * (a + 1) // 2 + b, k * (k + 1) // 2 + j] = value
-    H[:] = np.dot(change, G)
+    copy_into(H, np.dot(change, G))
 
 
 @kernel
@@ -187,33 +190,34 @@ def newton_step(
     for turn in range(MOST_PRODUCTS + 1):
         flat = np.ascontiguousarray(residual.T).reshape(K * D)
         solved = np.ascontiguousarray(solve_factorised(by_columns, by_rows, flat).reshape(K, D).T)
-        size = np.sum(residual * solved)
+        size = sum_of_products(residual, solved)
         if turn == 0:
             first = size
-            direction[:] = solved
+            copy_into(direction, solved)
         else:
             direction = solved + (size / before) * direction
         if not size > 0.01 * first or turn == MOST_PRODUCTS:
             if turn == 0:
-                step[:] = solved
+                copy_into(step, solved)
             break
         changes = products(rows, np.dot(direction, UT))
         curvature_products(changes, codes, A, B)
-        product = np.dot(back_products(rows, changes, D), U) + damping * direction
+        product = np.dot(back_products(rows, changes, D), U)
+        add_multiple(product, damping, direction)
         for k in range(K):
             product[0, k] += least * direction[0, k]
         for a in range(1, D):
             for k in range(K):
                 product[a, k] += 2.0 * ridge * direction[a, k]
         used += 1
-        curvature = np.sum(direction * product)
+        curvature = sum_of_products(direction, product)
         if not curvature > 0.0:
             if turn == 0:
-                step[:] = solved
+                copy_into(step, solved)
             break
         far = size / curvature
-        step += far * direction
-        residual -= far * product
+        add_multiple(step, far, direction)
+        add_multiple(residual, -far, product)
         before = size
     return step, used
 
@@ -234,14 +238,14 @@ def minimise(rows, codes, rho, U, kappa, p, ridge, V, blocks, fresh, tolerance, 
     H = np.empty((K * D, K * D))
     S = products(rows, np.dot(V, UT))
     loss = derivatives(S, codes, rho, kappa, p, slopes, A, B)
-    value = loss + ridge * np.sum(V[1:] ** 2)
+    value = loss + ridge * sum_of_products(V[1:], V[1:])
     damping, factored = 0.0, False
     by_columns, by_rows = H, H
     scale = np.sum(rho) / (kappa + 1.0)  # curvature of the loss in t, within a small factor
     least = 1e-7 * scale  # keeps t in place where the loss has no curvature
     for steps in range(most):
         gradient = np.dot(back_products(rows, slopes, D), U)
-        gradient[1:] += 2.0 * ridge * V[1:]
+        add_multiple(gradient[1:], 2.0 * ridge, V[1:])
         chosen = curved_rows(A)
         some, its_codes, its_A, its_B = rows, codes, A, B
         if len(chosen) < 0.9 * n:
@@ -259,7 +263,7 @@ def minimise(rows, codes, rho, U, kappa, p, ridge, V, blocks, fresh, tolerance, 
         step, used = newton_step(
             some, its_codes, its_A, its_B, U, UT, ridge, damping, least, gradient, by_columns, by_rows
         )  # fmt: skip
-        slope = np.sum(gradient * step)
+        slope = sum_of_products(gradient, step)
         if -0.5 * slope <= tolerance * value:
             if damping == 0.0:
                 return value, steps, True
@@ -267,13 +271,13 @@ def minimise(rows, codes, rho, U, kappa, p, ridge, V, blocks, fresh, tolerance, 
             continue
         fresh = used == MOST_PRODUCTS
         change = products(rows, np.dot(step, UT))
-        across, along = np.sum(V[1:] * step[1:]), np.sum(step[1:] ** 2)
-        own, far = np.sum(V[1:] ** 2), 1.0
+        across, along = sum_of_products(V[1:], step[1:]), sum_of_products(step[1:], step[1:])
+        own, far = sum_of_products(V[1:], V[1:]), 1.0
         value_far, accepted = value, False
         for _ in range(60):
             loss = derivatives(S + far * change, codes, rho, kappa, p, slopes, A, B)
             value_far = loss + ridge * (own + 2.0 * far * across + far * far * along)
-            slope_far = np.sum(slopes * change) + 2.0 * ridge * (across + far * along)
+            slope_far = sum_of_products(slopes, change) + 2.0 * ridge * (across + far * along)
             accepted = slope_far <= 0.0 or value_far <= value + 1e-4 * far * slope
             if accepted:
                 break
@@ -281,8 +285,8 @@ def minimise(rows, codes, rho, U, kappa, p, ridge, V, blocks, fresh, tolerance, 
         if not accepted:
             return value, steps, False
         value = value_far
-        V += far * step
-        S += far * change
+        add_multiple(V, far, step)
+        add_multiple(S, far, change)
         if far < 0.3:
             damping, fresh = max(10.0 * damping, 1e-4 * scale), True
         elif damping > 0.0:

@@ -13,6 +13,32 @@ from confml._jit import kernel
 
 
 @kernel
+def sum_of_products(A, B):
+    """Return the sum of the products of the entries of A and B (n, c)."""
+    total = 0.0
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            total += A[i, k] * B[i, k]
+    return total
+
+
+@kernel
+def copy_into(A, B):
+    """Set A to B (n, c). An assignment to ``A[:]`` takes numba seconds to compile."""
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            A[i, k] = B[i, k]
+
+
+@kernel
+def add_multiple(A, factor, B):
+    """Add ``factor`` times B to A (n, c)."""
+    for i in range(A.shape[0]):
+        for k in range(A.shape[1]):
+            A[i, k] += factor * B[i, k]
+
+
+@kernel
 def products(rows, W):
     """Return X W (n, c) for W (D, c)."""
     X, starts, columns, values = rows

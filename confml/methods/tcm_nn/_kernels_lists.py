@@ -66,7 +66,8 @@ def _kth_of_lanes(g, high, begin, stop, k, lanes, who):
     of these runs. About `SAMPLED` k values of the range are then above the bound. lanes, who (LANES,): work
     space.
     """
-    lanes[:] = g[begin : begin + LANES] - high[begin : begin + LANES]
+    for e in range(LANES):
+        lanes[e] = g[begin + e] - high[begin + e]
     step = LANES if stop - begin < LONG else SAMPLED * LANES
     for first in range(begin + step, stop, step):
         last = min(first + LANES, stop)
@@ -228,7 +229,8 @@ def compute_distances(Q, X, upper, who, count, error, slack, nearest):
             if n < 0:
                 continue
             n = pruned(upper[r, list_], who[r, list_], n, k, error, slack[r])
-            candidates[:n] = who[r, list_, :n]
+            for e in range(n):
+                candidates[e] = who[r, list_, e]
             squared_distances(Q[r], X, candidates, n, squares)
             squares[:n].sort()
             out = nearest[r, list_]

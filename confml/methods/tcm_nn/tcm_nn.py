@@ -24,7 +24,7 @@ from confml.methods.shift import (
     covariate_weights,
     shift_parameter,
 )
-from confml.methods.tcm_nn.delayed_pass import delayed_pass
+from confml.methods.tcm_nn.delayed_pass import DelayedCounts, delayed_pass
 from confml.methods.tcm_nn.neighbour_counter import ENGINES, BlockSizes, Counts, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass, OnlineSizes
 from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, check_parameters
@@ -253,8 +253,8 @@ class TCMNN(Method):
                 )
         X, X_new = (np.ascontiguousarray(part, dtype=np.float64) for part in (X, X_new))
         codes, new_codes = (np.searchsorted(classes, labels) for labels in (y, y_new))
-        found: dict[bool, tuple[Any, ...]] = {}
-        seconds = {}
+        found: dict[bool, tuple[list[int], Counts, np.ndarray, DelayedCounts | None]] = {}
+        seconds: dict[bool, tuple[float, float]] = {}
         for mondrian in dict.fromkeys(method.mondrian for method in methods):
             ks = sorted({method.k for method in methods if method.mondrian == mondrian})
             started = time.thread_time()
@@ -264,8 +264,8 @@ class TCMNN(Method):
             if schedule is None:
                 found[mondrian] = ks, *online.step(X_new, new_codes, predicts=True), None
             else:
-                late = delayed_pass(online, X_new, new_codes, schedule)
-                found[mondrian] = ks, late.counts, late.counted, late
+                delayed = delayed_pass(online, X_new, new_codes, schedule)
+                found[mondrian] = ks, delayed.counts, delayed.counted, delayed
             share = sum(method.mondrian == mondrian for method in methods)
             seconds[mondrian] = (learnt - started) / share, (time.thread_time() - learnt) / share
         for point, method in zip(grid, methods, strict=True):

@@ -44,7 +44,10 @@ def table_with_one(rows, ones):
         hull_x[size], hull_y[size] = x[i], y[i]
         size += 1
     # As a stack with the leftmost corner on top.
-    hull_x[:size], hull_y[:size] = hull_x[:size][::-1].copy(), hull_y[:size][::-1].copy()
+    for i in range(size // 2):
+        j = size - 1 - i
+        hull_x[i], hull_x[j] = hull_x[j], hull_x[i]
+        hull_y[i], hull_y[j] = hull_y[j], hull_y[i]
     for i in range(k):
         ax, ay, bx, by = hull_x[size - 1], hull_y[size - 1], hull_x[size - 2], hull_y[size - 2]
         table[i] = (by - ay) / (bx - ax)

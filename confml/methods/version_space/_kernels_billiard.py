@@ -92,8 +92,8 @@ def _multiply(A, w, out):
 @kernel
 def _write_anchor(anchors, count, step, w, v, anchor_step):
     anchor_step[count] = step
-    anchors[count, 0, :] = w
-    anchors[count, 1, :] = v
+    for k in range(w.size):
+        anchors[count, 0, k], anchors[count, 1, k] = w[k], v[k]
 
 
 @kernel

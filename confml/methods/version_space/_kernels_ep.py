@@ -53,7 +53,8 @@ def pass_through(levels, covariance, precision, shift, damping):
         scale = 1.0 / (1.0 + change * variance)
         step = (shift_change - change * level) * scale
         largest = max(largest, abs(step) * math.sqrt(variance))
-        along[:] = covariance[i]
+        for j in range(b):
+            along[j] = covariance[i, j]
         for j in range(b):
             levels[j] += step * along[j]
             factor = change * scale * along[j]

@@ -38,8 +38,8 @@ def follow_signs(steps, hit, edges, anchor_step, at_w, at_v, chord, signed, plus
         total = plus[batch]
         for step in range(edges[batch], edges[batch + 1]):
             while anchor < anchor_step.size and anchor_step[anchor] == step:
-                f[:] = at_w[anchor]
-                g[:] = at_v[anchor]
+                for j in range(m):
+                    f[j], g[j] = at_w[anchor, j], at_v[anchor, j]
                 anchor += 1
             alpha, beta, arc, push = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
             gamma, delta = (0.0, 1.0) if chord else (-beta, alpha)
@@ -104,8 +104,8 @@ def follow_residuals(
         gone, node = 0.0, 0
         for step in range(edges[batch], edges[batch + 1]):
             while anchor < anchor_step.size and anchor_step[anchor] == step:
-                f[:] = at_w[anchor]
-                g[:] = at_v[anchor]
+                for j in range(m):
+                    f[j], g[j] = at_w[anchor, j], at_v[anchor, j]
                 anchor += 1
             alpha, beta, arc, push = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
             d, s = steps[step, 4], steps[step, 5]
@@ -144,8 +144,8 @@ def follow_labels(
         if pieces + m + 1 > words.shape[0]:
             return step, pieces
         while anchor < anchor_step.size and anchor_step[anchor] == step:
-            f[:] = at_w[anchor]
-            g[:] = at_v[anchor]
+            for j in range(m):
+                f[j], g[j] = at_w[anchor, j], at_v[anchor, j]
             anchor += 1
         alpha, beta, arc, push = steps[step, 0], steps[step, 1], steps[step, 2], steps[step, 3]
         d, s = steps[step, 4], steps[step, 5]
@@ -168,12 +168,14 @@ def follow_labels(
         gone = 0.0
         for place in range(crossings):
             j = which[order[place]]
-            words[pieces] = label
+            for word in range(label.size):
+                words[pieces, word] = label[word]
             lengths[pieces] = when[order[place]] - gone
             pieces += 1
             gone = when[order[place]]
             label[j // 64] ^= np.uint64(1) << np.uint64(j % 64)
-        words[pieces] = label
+        for word in range(label.size):
+            words[pieces, word] = label[word]
         lengths[pieces] = arc - gone
         pieces += 1
     return stop, pieces

@@ -53,7 +53,7 @@ class Toy(NamedTuple):
     joint: JointLabelling
 
 
-def _fitted(subject: Subject, points: int) -> Toy:
+def toy_of(subject: Subject, points: int) -> Toy:
     """Return the first variant of Bayesian transduction by billiard, fitted to the first split."""
     from confml._seeds import derived_generator
     from confml.methods.version_space import BayesTransduction
@@ -172,7 +172,7 @@ class Sphere:
 
 
 def draw_version_space(subject: Subject):
-    toy = _fitted(subject, int(subject.option("points", 3)))
+    toy = toy_of(subject, int(subject.option("points", 3)))
     sphere = Sphere(toy)
     figure = new_figure(PAGE, 3.3)
     left, right = figure.subplots(1, 2)
@@ -285,7 +285,7 @@ def _draw_circle(axes, sphere: Sphere, example: np.ndarray, **style) -> None:
 
 
 def draw_labellings(subject: Subject):
-    toy = _fitted(subject, int(subject.option("points", 5)))
+    toy = toy_of(subject, int(subject.option("points", 5)))
     joint, shown = toy.joint, min(int(subject.option("labellings", 12)), len(toy.joint.probabilities))
     labelwise = joint.labelwise == toy.classes[1]
     places = list(range(shown))

@@ -4,49 +4,40 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from confml.measures.block import Block
 from confml.measures.confusion import Confusion
 from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.page.levels import level_counts, packed, page_levels
-from confml.report.results import RunResults, cell_order
+from confml.report.page.view_numbers import Bins, numbers_of
+from confml.report.results import RunResults
 from confml.report.sections.base import Item, Note, Picture, Table
 
 if TYPE_CHECKING:
     from confml.measures.prediction import Prediction
+    from confml.report.blocks import ViewBlock
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
 
-BINS = 10
 SHOWN = 8  # examples of each kind
 ROWS_OF_VIEW, ROWS_OF_PAGE, VIEWS_WITH_ROWS = 2500, 12000, 200
 NOT_SHOWN = {
     "metrics.csv",
     "summary.csv",
-    "certified-splits.csv",
-    "certified-halves.csv",
     "dropped",
     "online",
 }
+READ = {
+    *("timings.csv", "tuning.csv", "failures.csv", "class-coverage.csv", "conditional-coverage.csv"),
+    *("rejection-curves.csv", "certified.csv", "leaderboard.csv"),
+}
+"""Tables whose rows the page uses; of others it shows the first ones."""
+ROWS_OF_OTHERS = 200
 Key = tuple[str, str, str, str]  # data set, method, params, view
-
-
-@dataclass
-class Bins:
-    """Counts of predictions in bins of their confidence: examples, correct ones, sum of confidences."""
-
-    n: np.ndarray = field(default_factory=lambda: np.zeros(BINS))
-    correct: np.ndarray = field(default_factory=lambda: np.zeros(BINS))
-    confidence: np.ndarray = field(default_factory=lambda: np.zeros(BINS))
-
-    def add(self, confidence: np.ndarray, correct: np.ndarray) -> None:
-        place = np.clip((confidence * BINS).astype(np.intp), 0, BINS - 1)
-        self.n += np.bincount(place, minlength=BINS)
-        self.correct += np.bincount(place, weights=correct, minlength=BINS)
-        self.confidence += np.bincount(place, weights=confidence, minlength=BINS)
 
 
 @dataclass(frozen=True)
@@ -102,7 +93,8 @@ class ViewData:
 class Material:
     """The numbers of a run for its page.
 
-    results: the run. tables: tables of the sections by path. notes, pictures: as the sections yield them.
+    results: the run. tables: tables of the sections by path; of those that are not in `READ` the first rows
+    only. lengths: number of rows of each table. notes, pictures: as the sections yield them.
     views: by data set, method, params and view, in the order of the CSV files. splits: by data set and split,
     (training rows, test rows, digest of the test examples).
     """
@@ -111,12 +103,13 @@ class Material:
         self.results, self.run, self.details = results, run, details
         self.levels = page_levels(results.config.levels)
         self.tables: dict[str, Table] = {}
+        self.lengths: dict[str, int] = {}
         self.notes: list[str] = []
         self.pictures: list[Picture] = []
         self.views: dict[Key, ViewData] = {}
         self.splits: dict[tuple[str, str], tuple[int, int, str]] = {}
-        self.cells = sorted(results.cells, key=cell_order)
-        self._indexed: dict[str, dict[Any, list[Mapping[str, Any]]]] = {}
+        self.cells = results.ordered_cells
+        self._indexed: dict[str, dict[Any, list[Sequence[Any]]]] = {}  # rows by data set
         self._split_names: dict[str, set[str]] = {}
         for cell in self.cells:
             self._split_names.setdefault(cell.dataset, set()).add(cell.split)
@@ -147,8 +140,11 @@ class Material:
     def see(self, item: Item) -> None:
         """Keep a table, a note or a picture that a section has yielded."""
         if isinstance(item, Table):
-            if item.path.partition("/")[0] not in NOT_SHOWN:
-                self.tables[item.path] = item
+            if item.shown and item.path.partition("/")[0] not in NOT_SHOWN:
+                rows = list(item.rows)
+                self.lengths[item.path] = len(rows)
+                read = item.path in READ or item.path.startswith("tables/")
+                self.tables[item.path] = replace(item, rows=rows if read else rows[:ROWS_OF_OTHERS])
         elif isinstance(item, Note):
             self.notes.append(item.text)
         elif isinstance(item, Picture):
@@ -158,16 +154,16 @@ class Material:
         """Return the rows of a section's table as mappings, of one data set if asked; none without it."""
         if path not in self.tables:
             return []
+        table = self.tables[path]
         if path not in self._indexed:
-            table = self.tables[path]
-            found: dict[Any, list[Mapping[str, Any]]] = {}
+            own: dict[Any, list[Sequence[Any]]] = {}
+            place = list(table.header).index("dataset") if "dataset" in table.header else None
             for row in table.rows:
-                one = dict(zip(table.header, row, strict=True))
-                found.setdefault(one.get("dataset"), []).append(one)
-            self._indexed[path] = found
-        if dataset is None:
-            return [row for rows in self._indexed[path].values() for row in rows]
-        return self._indexed[path].get(dataset, [])
+                own.setdefault(None if place is None else row[place], []).append(row)
+            self._indexed[path] = own
+        by_dataset = self._indexed[path]
+        parts = by_dataset.values() if dataset is None else [by_dataset.get(dataset, [])]
+        return [dict(zip(table.header, row, strict=True)) for rows in parts for row in rows]
 
     def finish_variant(self) -> None:
         """Replace the rows behind the p-values of the last variant by their numbers."""
@@ -177,6 +173,12 @@ class Material:
         self._open = []
 
     # ---- one finished cell
+
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        """Compute numbers of some cells together, before `add` is called with each."""
+        for one in blocks:
+            for case, numbers in zip(one.block.cases, numbers_of(one.block, self.levels), strict=True):
+                case.kept["page"] = numbers
 
     def add(self, result: CellResult) -> None:
         """Collect the numbers of one finished cell."""
@@ -204,14 +206,14 @@ class Material:
         data.errors[split] = float(1 - correct.mean())
         if len(self._split_names[data.dataset]) == 1:
             data.wrong[split] = ~correct
-        counts = None
-        if prediction.has_regions:
-            counts = level_counts(prediction, self.levels)
-            self._add_regions(data, result, prediction, counts)
-        if data.kind in ("probability", "vote", "envelope", "posterior"):
-            top = prediction.scores.max(axis=1)
-            if np.isfinite(top).all():
-                data.bins.add(np.clip(top, 0, 1), correct)
+        numbers = case.kept.pop("page", None) or numbers_of(Block.alone(case), self.levels)[0]
+        if numbers.region_errors is not None and numbers.set_sizes is not None:
+            data.region_errors.append(numbers.region_errors)
+            data.set_sizes.append(numbers.set_sizes)
+        if data.kind == "p-value":
+            data.parts.add(case, result.rows)
+        if numbers.bins is not None:
+            data.bins.add(*numbers.bins)
         if self.details:
             found = Confusion.of_case(case)
             labels = found.labels.tolist()
@@ -223,18 +225,8 @@ class Material:
             if not data.split and not np.isnan(case.certainty).any():
                 data.split = split
                 data.examples = _examples(result, prediction, self.results.config.levels)
+                counts = level_counts(prediction, self.levels) if prediction.has_regions else None
                 data.rows = self._rows(result, prediction, counts)
-
-    def _add_regions(
-        self, data: ViewData, result: CellResult, prediction: Prediction, counts: np.ndarray
-    ) -> None:
-        columns = case_of(result, prediction).true_columns
-        of_truth = np.where(columns >= 0, counts[np.arange(len(counts)), columns], 0)
-        levels = np.arange(len(self.levels))
-        data.region_errors.append(_at_most(of_truth, levels) / len(counts))
-        data.set_sizes.append((counts.size - _at_most(counts, levels)) / len(counts))
-        if data.kind == "p-value":
-            data.parts.add(case_of(result, prediction), result.rows)
 
     def _rows(self, result: CellResult, prediction: Prediction, counts: np.ndarray | None):
         """Return the first test examples as plain data for the table of regions; None without space."""
@@ -263,11 +255,6 @@ def _digest(result: CellResult) -> str:
     """Return a hash of the test examples of a split, equal where two runs test the same ones."""
     text = repr((np.asarray(result.rows).tolist(), np.asarray(result.truth).tolist()))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _at_most(counts: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Return for each place j of ``levels`` the number of counts that are at most j."""
-    return np.cumsum(np.bincount(counts.ravel(), minlength=len(levels) + 1))[levels]
 
 
 def _examples(result: CellResult, prediction: Prediction, levels: Sequence[float]) -> list[Example]:

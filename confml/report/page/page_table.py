@@ -47,10 +47,14 @@ class PageTable:
     def add(self, *values: Any) -> None:
         self.rows.append([value if isinstance(value, Cell) else Cell(plain(value)) for value in values])
 
-    def limit(self, most: int, where: str) -> PageTable:
-        """Keep the first ``most`` rows, and say in which file the others are."""
-        if len(self.rows) > most:
-            cut = f"The first {most} of {len(self.rows)} rows; all of them are in {where}."
+    def limit(self, most: int, where: str, of: int | None = None) -> PageTable:
+        """Keep the first ``most`` rows, and say in which file the others are.
+
+        of: number of rows of the file, by default those of the table.
+        """
+        of = len(self.rows) if of is None else of
+        if of > most:
+            cut = f"The first {most} of {of} rows; all of them are in {where}."
             self.note = f"{self.note} {cut}".strip()
             self.rows = self.rows[:most]
         return self

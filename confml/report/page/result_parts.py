@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from confml.measures import known_metrics
@@ -213,14 +213,15 @@ class DatasetTables:
 
     def times(self) -> PageTable | None:
         """Return mean seconds of fit, inner selection and prediction, one row per method."""
-        found: dict[tuple, list[dict]] = {}
+        found: dict[tuple, list[Mapping]] = {}
         labels: dict[tuple, str] = {}
         for one in self.material:
-            names = {(c.dataset, c.method, c.variant): one.results.label(c) for c in one.cells}
+            cells = [cell for cell in one.cells if cell.dataset == self.dataset]
+            names = {(cell.dataset, cell.method, cell.variant): one.results.label(cell) for cell in cells}
             for row in one.rows_of("timings.csv", self.dataset):
                 key = (one.run, row["dataset"], row["method"], row["params"])
                 labels[key] = names[key[1:]] + (f", {one.run}" if one.run else "")
-                found.setdefault(key, []).append(dict(row))
+                found.setdefault(key, []).append(row)
         table = PageTable(
             f"{self.id}.times",
             f"Run times on {self.dataset} (mean seconds per split, one thread).",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from confml.report.page.answer import (
 from confml.report.page.charts import DRAWN, rank_diagram, region_charts, reliability, risk_coverage
 from confml.report.page.details import Details, details
 from confml.report.page.leaderboard_table import leaderboard_table
-from confml.report.page.material import Material
+from confml.report.page.material import ROWS_OF_OTHERS, Material
 from confml.report.page.page_table import PageTable, fixed, plain, short, slug, unique
 from confml.report.page.render import render
 from confml.report.page.result_parts import DatasetTables
@@ -362,10 +363,9 @@ def other_tables(material: Material) -> list[PageTable]:
     return [_any_table(material, path, path) for path in paths[:20] if len(material.tables[path].header) > 1]
 
 
-def _any_table(material: Material, path: str, caption: str, most: int = 200) -> PageTable:
+def _any_table(material: Material, path: str, caption: str) -> PageTable:
     table = material.tables[path]
-    rows = [[plain(value) for value in row] for row in table.rows]
     shown = PageTable(f"file.{slug(path)}", caption, list(map(str, table.header)))
-    for row in rows:
-        shown.add(*row)
-    return shown.limit(most, path)
+    for row in islice(table.rows, ROWS_OF_OTHERS):
+        shown.add(*map(plain, row))
+    return shown.limit(ROWS_OF_OTHERS, path, material.lengths[path])

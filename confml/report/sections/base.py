@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from confml.measures import Metric
     from confml.plugins.parameters import Parameter
+    from confml.report.blocks import ViewBlock
     from confml.report.collectors import Collector
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
@@ -24,12 +25,14 @@ class NotApplicable(Exception):
 class Table:
     """A table and the CSV file that holds it: ``path`` below the run's folder, with its ending.
 
-    rows: numbers, texts and None, one sequence per row.
+    rows: numbers, texts and None, one sequence per row. shown: whether other sections read the rows again;
+    otherwise they are not kept in memory.
     """
 
     path: str
     header: Sequence[str]
     rows: Iterable[Sequence[Any]]
+    shown: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +146,13 @@ class Section(ABC):
     def applies(cls, results: RunResults) -> bool:
         """Return whether a run with this config can have content for the section."""
         return True
+
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        """Compute numbers of cells together before `add` is called with each.
+
+        Optional: the small cells of a variant are in blocks. Keep the numbers of a case in ``case.kept``.
+        """
+        return None
 
     def add(self, result: CellResult) -> Iterator[Item]:
         """Process one finished cell; yield the items that depend on it alone."""

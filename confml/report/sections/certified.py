@@ -11,7 +11,7 @@ depend on the calibration part (`confml.measures.certified`).
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,16 +19,19 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.measures import Case
-from confml.measures.certified import OperatingPoint, certify, threshold_grid
+from confml.measures.certified import OperatingPoint, certify, certify_all, threshold_grid
 from confml.report.calibration_parts import case_of
 from confml.report.sections.base import Item, Note, Section, Table
 from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:
+    from confml.report.blocks import ViewBlock
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
 RISKS, DELTA = (0.1, 0.05, 0.01), 0.05
+MOST_TOGETHER = 200
+"""Largest number of rows of cases that are computed together: all rows are compared with all thresholds."""
 HEADER = (
     *("dataset", "method", "params", "view", "risk", "delta", "splits", "certified", "threshold"),
     *("coverage", "observed_risk", "broken", "needed", "calibration_rows"),
@@ -104,6 +107,10 @@ class Certified(Section):
     def applies(cls, results: RunResults) -> bool:
         return bool(results.config.thresholds)
 
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        for one in blocks:
+            prepare_certified_splits(one)
+
     def add(self, result: CellResult) -> Iterator[Item]:
         cell = result.cell
         for view, prediction in result.views.items():
@@ -120,9 +127,9 @@ class Certified(Section):
             found.setdefault((one.dataset, one.method, one.params, one.view, one.risk), []).append(one)
         if found:
             yield Table("certified.csv", HEADER, [_over_splits(key, own) for key, own in found.items()])
-            yield Table("certified-splits.csv", CertifiedSplit._fields, self._splits)
-            rows = [(*key, *row) for key, half_rows in self._halves.items() for row in half_rows]
-            yield Table("certified-halves.csv", ("dataset", "split", "row", "half"), rows)
+            yield Table("certified-splits.csv", CertifiedSplit._fields, self._splits, shown=False)
+            rows = ((*key, *row) for key, half_rows in self._halves.items() for row in half_rows)
+            yield Table("certified-halves.csv", ("dataset", "split", "row", "half"), rows, shown=False)
             for dataset, column in group_columns(self.results).items():
                 if any(key[0] == dataset for key in found):
                     yield Note(
@@ -179,16 +186,42 @@ def certified_splits(result: CellResult, view: str, case: Case) -> list[Certifie
 
 
 def _certified_splits(result: CellResult, view: str, case: Case) -> Iterator[CertifiedSplit]:
-    cell, correct, certainty = result.cell, case.correct, case.certainty
     half, rest = halves(result)
     for risk in RISKS:
-        grid = threshold_grid(certainty[rest], len(half), risk, DELTA)
-        point: OperatingPoint = certify(certainty[half], correct[half], grid, risk, DELTA)
-        accepted = np.zeros(len(rest), dtype=bool)
-        if point.threshold is not None:
-            accepted = certainty[rest] >= point.threshold
-        yield CertifiedSplit(
-            *(cell.dataset, cell.method, cell.variant, cell.split, view, risk, DELTA, point.threshold),
-            *(len(half), point.accepted, point.errors, point.p_value, point.minimum),
-            *(len(rest), int(accepted.sum()), int((accepted & ~correct[rest]).sum())),
-        )
+        grid = threshold_grid(case.certainty[rest], len(half), risk, DELTA)
+        yield _split(result, view, case, certify(case.certainty[half], case.correct[half], grid, risk, DELTA))
+
+
+def prepare_certified_splits(one: ViewBlock) -> None:
+    """Compute the operating points of all cases of a block together, for `certified_splits`."""
+    for own in equal_sizes(one):
+        certainty = np.stack([case.certainty for _, case in own])
+        correct = np.stack([case.correct for _, case in own])
+        half, rest = (np.stack(part) for part in zip(*(halves(result) for result, _ in own), strict=True))
+        rows = np.arange(len(own))[:, None]
+        of_half = certainty[rows, half], correct[rows, half]
+        points = [certify_all(*of_half, certainty[rows, rest], risk, DELTA) for risk in RISKS]
+        for (result, case), *found in zip(own, *points, strict=True):
+            case.kept["certified splits"] = [_split(result, one.view, case, point) for point in found]
+
+
+def equal_sizes(one: ViewBlock) -> list[list[tuple[CellResult, Case]]]:
+    """Return the cells and cases of a block by their number of rows, without those of one row or many."""
+    found: dict[int, list[tuple[CellResult, Case]]] = {}
+    for result, case in one.pairs():
+        if 2 <= len(case.truth) <= MOST_TOGETHER:
+            found.setdefault(len(case.truth), []).append((result, case))
+    return list(found.values())
+
+
+def _split(result: CellResult, view: str, case: Case, point: OperatingPoint) -> CertifiedSplit:
+    cell, (half, rest) = result.cell, halves(result)
+    accepted = errors = 0
+    if point.threshold is not None:
+        taken = case.certainty[rest] >= point.threshold
+        accepted, errors = int(taken.sum()), int((taken & ~case.correct[rest]).sum())
+    return CertifiedSplit(
+        *(cell.dataset, cell.method, cell.variant, cell.split, view, point.risk, DELTA, point.threshold),
+        *(len(half), point.accepted, point.errors, point.p_value, point.minimum),
+        *(len(rest), accepted, errors),
+    )

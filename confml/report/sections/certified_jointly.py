@@ -15,6 +15,7 @@ import numpy as np
 from confml.measures.certified import minimum_accepted, threshold_grid
 from confml.measures.certified_paths import CostTable, Path, certify_paths, least_loss, most_accepting
 from confml.report.calibration_parts import case_of
+from confml.report.joint_paths import ALL, TRUE, Candidate, SplitPaths, joint_paths
 from confml.report.sections.base import Item, Note, Section, Table
 from confml.report.sections.certified import DELTA, RISKS, group_columns, halves, no_guarantee
 from confml.report.summaries import mean_and_sd
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
-ALL, PREDICTED, TRUE, COST = "all", "predicted class", "true class", "cost"
+PREDICTED, COST = "predicted class", "cost"
 COST_SHARES = (0.75, 0.5, 0.25)  # bounds on the expected cost, as shares of the price of abstaining
 _COST_THRESHOLDS = 20
 _ORDERING = 0.25  # share of the calibration half that orders the thresholds of a cost path
@@ -45,27 +46,6 @@ HEADER = (
     *("dataset", "scope", "limit", "delta", "candidates", "splits", "certified", "method", "params", "view"),
     *("chosen", "coverage", "observed", "broken", "needed", "calibration_rows", "guarantee"),
 )
-
-
-class Candidate(NamedTuple):
-    """One view of one cell: (n,) certainties, and codes of predicted and true labels.
-
-    classes: class labels of training. The code of a true label that training does not have is -1.
-    smallest_share: fraction of the training rows in the smallest class.
-    """
-
-    method: str
-    params: str
-    view: str
-    certainty: np.ndarray
-    predicted: np.ndarray
-    true: np.ndarray
-    classes: np.ndarray
-    smallest_share: float
-
-    @property
-    def correct(self) -> np.ndarray:
-        return self.predicted == self.true
 
 
 class JointSplit(NamedTuple):
@@ -166,8 +146,9 @@ class CertifiedJointly(Section):
 
     def finish_dataset(self) -> None:
         costs = getattr(self.results.config, "costs", None)
-        for key, candidates in self._candidates.items():
-            self._found += _joint_splits(key, candidates, *self._halves[key], costs)
+        parts = [(key, own, *self._halves[key]) for key, own in self._candidates.items()]
+        for (key, own, half, rest), paths in zip(parts, joint_paths(parts), strict=True):
+            self._found += _joint_splits(key, own, half, rest, costs, paths)
         self._candidates, self._halves = {}, {}
 
     def items(self) -> Iterator[Item]:
@@ -190,16 +171,15 @@ class CertifiedJointly(Section):
             )
 
 
-def _joint_splits(key, candidates: Sequence[Candidate], half, rest, costs) -> Iterator[JointSplit]:
+def _joint_splits(
+    key, candidates: Sequence[Candidate], half, rest, costs, paths: SplitPaths
+) -> Iterator[JointSplit]:
     """Yield the chosen thresholds of one split for all scopes and limits."""
     for risk in RISKS:
-        for scope, paths_of, choose in (
-            (ALL, _paths_of_all, most_accepting),
-            (TRUE, _paths_of_true_classes, most_accepting),
-        ):
+        for scope in (ALL, TRUE):
             delta = DELTA / len(candidates)
-            paths = [paths_of(one, half, rest, risk, delta) for one in candidates]
-            yield _chosen(key, scope, risk, candidates, paths, choose, half, rest, delta)
+            own = paths[scope, risk]
+            yield _chosen(key, scope, risk, candidates, own, most_accepting, half, rest, delta)
         yield from _by_predicted_class(key, candidates, half, rest, risk)
     table = CostTable.of_config(costs, candidates[0].classes) if costs else None
     if table is not None:
@@ -209,19 +189,6 @@ def _joint_splits(key, candidates: Sequence[Candidate], half, rest, costs) -> It
 
 
 # ---- one threshold
-
-
-def _paths_of_all(one: Candidate, half, rest, risk: float, delta: float) -> Path:
-    grid = threshold_grid(one.certainty[rest], len(half), risk, delta)
-    return Path.of_errors(None, one.certainty[half], one.correct[half], grid, risk)
-
-
-def _paths_of_true_classes(one: Candidate, half, rest, risk: float, delta: float) -> Path:
-    """The strictest threshold should accept enough rows of the smallest class."""
-    grid = threshold_grid(one.certainty[rest], int(len(half) * one.smallest_share), risk, delta)
-    return Path.of_every_class(
-        None, one.certainty[half], one.correct[half], grid, risk, one.true[half], len(one.classes)
-    )
 
 
 def _chosen(
@@ -266,9 +233,10 @@ def _by_predicted_class(key, candidates: Sequence[Candidate], half, rest, risk) 
     """
     owners, labels, paths = [], [], []
     expected = {}
-    for number, one in enumerate(candidates):
+    least = minimum_accepted(risk, DELTA)
+    for number, one in enumerate(candidates if len(half) >= least else ()):
         share = np.bincount(one.predicted[rest], minlength=len(one.classes)) / max(len(rest), 1)
-        for code in np.flatnonzero(share * len(half) >= minimum_accepted(risk, DELTA)).tolist():
+        for code in np.flatnonzero(share * len(half) >= least).tolist():
             expected[number, code] = int(share[code] * len(half))
     delta = DELTA / max(len(expected), 1)
     for (number, code), rows in expected.items():

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confml.report.sections.base import Item, Section, Table
@@ -29,8 +27,4 @@ class Dropped(Section):
         rows = [("row", str(row)) for row in result.dropped_rows.tolist()]
         rows += [("attribute", name) for name in result.dropped_attributes]
         if rows:
-            yield Table(f"dropped/{self._paths[result.cell.key].as_posix()}.csv", ("what", "name"), rows)
-
-    @cached_property
-    def _paths(self) -> dict[str, Path]:
-        return region_paths(self.results)
+            yield Table(f"dropped/{region_paths(self.results)[result.cell.key]}.csv", ("what", "name"), rows)

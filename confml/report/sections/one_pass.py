@@ -10,6 +10,7 @@ from confml.report.metric_rows import Metrics
 from confml.report.sections.base import Item, Section
 
 if TYPE_CHECKING:
+    from confml.report.blocks import ViewBlock
     from confml.report.results import RunResults
 
 
@@ -26,7 +27,12 @@ def marked_items(results: RunResults, sections: Sequence[Section]) -> Iterator[t
     """
     kinds: list[type[Collector]] = [Metrics, *(kind for section in sections for kind in section.collectors)]
     last: tuple[str, str, str] | None = None
-    for result in results.read(*kinds):
+
+    def prepare(blocks: Sequence[ViewBlock]) -> None:
+        for section in sections:
+            section.prepare(blocks)
+
+    for result in results.read(*kinds, prepare=prepare):
         here = (result.cell.dataset, result.cell.method, result.cell.variant)
         if last is not None and last != here:
             _finish(sections, with_dataset=last[0] != here[0])

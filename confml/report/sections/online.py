@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,13 +37,10 @@ class Online(Section):
         for view, prediction in result.views.items():
             case = Case(prediction, result.truth)
             if is_online(case):
-                path = f"online/{self._paths[result.cell.key].as_posix()}{view_ending(view, result.views)}"
+                name = region_paths(self.results)[result.cell.key]
+                path = f"online/{name}{view_ending(view, result.views)}"
                 header, columns = step_table(case, result.rows, self.results.config.levels)
                 yield Columns(path, header, columns)
-
-    @cached_property
-    def _paths(self) -> dict[str, Path]:
-        return region_paths(self.results)
 
 
 def step_table(

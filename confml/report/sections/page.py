@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from confml.report.page.run_page import run_page
 from confml.report.sections.base import Document, Item, Section
 
 if TYPE_CHECKING:
+    from confml.report.blocks import ViewBlock
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
@@ -30,6 +31,9 @@ class Page(Section):
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
         self._material = Material(results)
+
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        self._material.prepare(blocks)
 
     def add(self, result: CellResult) -> Iterator[Item]:
         self._material.add(result)

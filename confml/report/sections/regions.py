@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
+import functools
 from collections.abc import Collection, Iterator, Sequence
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from confml.report.files import field, numbers, quoted, safe_name, safe_names
 from confml.report.sections.base import Columns, Item, PrintedTable, Section
 
 if TYPE_CHECKING:
+    from confml.report.blocks import ViewBlock
     from confml.report.results import RunResults
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
@@ -52,22 +53,26 @@ class Regions(Section):
     place = 100
     files = {"regions": "prediction of every test example"}
 
-    def add(self, result: CellResult) -> Iterator[Item]:
-        stem = f"regions/{self._paths[result.cell.key].as_posix()}"
-        for view, prediction in result.views.items():
-            levels = self.results.config.levels
-            header, columns = region_table(case_of(result, prediction), result.rows, levels)
-            header, columns = self._with_origins(result, header, columns)
-            yield Columns(f"{stem}{view_ending(view, result.views)}", header, columns)
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        for one in blocks:
+            rows = np.concatenate([result.rows for result in one.results])
+            header, columns = self._table(one.block.whole, rows, one.results[0].cell)
+            one.keep_columns("region table", header, columns)
 
-    def _with_origins(
-        self, result: CellResult, header: list[str], columns: list[list[str]]
-    ) -> tuple[list[str], list[list[str]]]:
+    def add(self, result: CellResult) -> Iterator[Item]:
+        stem = f"regions/{self._paths[result.cell.key]}"
+        for view, prediction in result.views.items():
+            case = case_of(result, prediction)
+            table = case.kept.pop("region table", None) or self._table(case, result.rows, result.cell)
+            yield Columns(f"{stem}{view_ending(view, result.views)}", *table)
+
+    def _table(self, case: Case, rows: np.ndarray, cell: Cell) -> tuple[list[str], list[list[str]]]:
         """Return the table with the columns that identify its rows, after ``row``."""
-        origins = self.results.origins.get(result.cell.dataset)
+        header, columns = region_table(case, rows, self.results.config.levels)
+        origins = self.results.origins.get(cell.dataset)
         if origins is None:
             return header, columns
-        own = origins.columns(result.rows, result.cell.split, header)
+        own = origins.columns(rows, cell.split, header)
         fields = [[field(value) for value in values.tolist()] for values in own.values()]
         return [header[0], *own, *header[1:]], [columns[0], *fields, *columns[1:]]
 
@@ -99,14 +104,14 @@ class Regions(Section):
         view = next((name for name, prediction in views.items() if prediction.has_regions), None)
         if view is None or len(views[view]) == 0:
             return None
-        path = f"regions/{self._paths[cell.key].as_posix()}{view_ending(view, views)}"
+        path = f"regions/{self._paths[cell.key]}{view_ending(view, views)}"
         with open_table(self.folder, path) as file:
             if file is None:
                 return None
             return self.folder / path, list(islice(csv.reader(file), PRINTED_ROWS + 1))
 
-    @cached_property
-    def _paths(self) -> dict[str, Path]:
+    @property
+    def _paths(self) -> dict[str, str]:
         return region_paths(self.results)
 
 
@@ -115,18 +120,19 @@ def view_ending(view: str, views: Collection[str]) -> str:
     return f".{safe_name(view)}.csv" if len(views) > 1 else ".csv"
 
 
-def region_paths(results: RunResults) -> dict[str, Path]:
+@functools.lru_cache(maxsize=1)  # several sections use them
+def region_paths(results: RunResults) -> dict[str, str]:
     """Return the path of each cell's tables below ``regions/``, by key, without ending; all are different."""
     datasets = safe_names(cell.dataset for cell in results.cells)
     variants = safe_names(_variant(cell) for cell in results.cells)
     taken: dict[tuple, list[Cell]] = {}
     for cell in results.cells:
         taken.setdefault((cell.dataset, _variant(cell), cell.split), []).append(cell)
-    paths = {}
+    paths, splits = {}, {split: safe_name(split) for split in {cell.split for cell in results.cells}}
     for (dataset, variant, split), cells in taken.items():
         for cell in cells:  # several only where a config has one method twice with different grids
-            name = safe_name(split) if len(cells) == 1 else f"{safe_name(split)}-{cell.key[:8]}"
-            paths[cell.key] = Path(datasets[dataset], variants[variant], name)
+            name = splits[split] if len(cells) == 1 else f"{splits[split]}-{cell.key[:8]}"
+            paths[cell.key] = f"{datasets[dataset]}/{variants[variant]}/{name}"
     return paths
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from array import array
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from confml.measures import Case
 from confml.measures.certified_paths import CostTable
-from confml.measures.risk_control import risk_controlled_threshold
+from confml.measures.risk_control import risk_controlled_threshold, risk_controlled_thresholds
 from confml.report.calibration_parts import case_of
 from confml.report.sections.base import Item, Section, Table
-from confml.report.sections.certified import RISKS, group_columns, halves, no_guarantee
+from confml.report.sections.certified import RISKS, equal_sizes, group_columns, halves, no_guarantee
 from confml.report.sections.certified_jointly import COST_SHARES
 from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:
+    from confml.report.blocks import ViewBlock
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
@@ -33,14 +37,51 @@ GUARANTEES = {
 }
 
 
-class _Split(NamedTuple):
-    threshold: float | None
-    rows: int
-    accepted: float
-    observed: float
-    wrong: float
-    error: float
-    cost: float
+class _Splits:
+    """Numbers of the splits of one view at one limit; threshold: only of splits that have one."""
+
+    def __init__(self) -> None:
+        self.threshold, self.accepted, self.observed, self.wrong, self.error, self.cost = (
+            array("d") for _ in range(6)
+        )
+        self.rows = math.inf
+
+    def add(
+        self, loss: _Loss, case: Case, half: np.ndarray, rest: np.ndarray, threshold: float | None
+    ) -> None:
+        """Add a split. half, rest: positions of the calibration half and of the other half."""
+        taken = np.zeros(len(rest), dtype=bool)
+        if threshold is not None:
+            self.threshold.append(threshold)
+            taken = case.certainty[rest] >= threshold
+        accepted, errors = int(taken.sum()), int((taken & ~case.correct[rest]).sum())
+        self.accepted.append(accepted / len(rest))
+        self.observed.append(float((taken * loss.of_rows[rest]).mean()))
+        self.wrong.append(errors / len(rest))
+        self.error.append(errors / accepted if accepted else math.nan)
+        cost = math.nan
+        if loss.cost is not None:
+            cost = float(np.where(taken, loss.cost[rest], loss.abstain).mean())
+        self.cost.append(cost)
+        self.rows = min(self.rows, len(half))
+
+    def row(self) -> tuple:
+        """Return the numbers from ``splits`` to ``calibration_rows``."""
+        columns = self.accepted, self.observed, self.wrong, self.error, self.cost
+        means = (mean_and_sd(own)[0] for own in columns)
+        threshold = float(np.mean(self.threshold)) if self.threshold else math.nan
+        return len(self.accepted), len(self.threshold), threshold, *means, int(self.rows)
+
+
+class _Loss(NamedTuple):
+    """Losses (n,) of accepted rows, at most ``bound``. cost: (n,) cost of accepted rows, if it is one."""
+
+    kind: str
+    limit: float
+    of_rows: np.ndarray
+    bound: float = 1.0
+    cost: np.ndarray | None = None
+    abstain: float = 0.0
 
 
 class RiskControl(Section):
@@ -68,61 +109,63 @@ class RiskControl(Section):
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
-        self._found: dict[tuple, list[_Split]] = {}
+        self._found: dict[tuple, _Splits] = {}
 
     @classmethod
     def applies(cls, results: RunResults) -> bool:
         return bool(results.config.thresholds)
 
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        for one in blocks:
+            for own in equal_sizes(one):
+                certainty = np.stack([case.certainty for _, case in own])
+                wrong = ~np.stack([case.correct for _, case in own])
+                half, rest = (np.stack(part) for part in zip(*(halves(cell) for cell, _ in own), strict=True))
+                rows = np.arange(len(own))[:, None]
+                given = certainty[rows, half], wrong[rows, half], certainty[rows, rest]
+                thresholds = [risk_controlled_thresholds(*given, limit) for limit in RISKS]
+                for (_, case), *found in zip(own, *thresholds, strict=True):
+                    case.kept["controlled"] = dict(zip(RISKS, found, strict=True))
+
     def add(self, result: CellResult) -> Iterator[Item]:
         cell = result.cell
         for view, prediction in result.views.items():
-            certainty = prediction.certainty
-            if len(prediction) < 2 or np.isnan(certainty).any() or "learnt" in prediction.extra:
-                continue
             case = case_of(result, prediction)
-            costs = getattr(self.results.config, "costs", None)
-            table = CostTable.of_config(costs, prediction.classes) if costs else None
-            cost = None if table is None else table.of_rows(case.true_columns, case.predicted_columns)
-            wrong = np.asarray(prediction.labels != result.truth)
-            losses = [(ERROR, wrong.astype(np.float64), 1.0, limit) for limit in RISKS]
-            if table is not None and cost is not None:
-                largest = float(np.max(table.matrix))
-                of_accepted = np.minimum(cost, largest)
-                losses += [(COST, of_accepted, largest, share * table.abstain) for share in COST_SHARES]
+            if len(prediction) < 2 or np.isnan(case.certainty).any() or "learnt" in prediction.extra:
+                continue
             half, rest = halves(result)
-            for kind, loss, bound, limit in losses:
-                threshold = risk_controlled_threshold(
-                    certainty[half], loss[half], certainty[rest], limit, bound
-                )
-                taken = np.zeros(len(rest), dtype=bool)
-                if threshold is not None:
-                    taken = certainty[rest] >= threshold
-                accepted, errors = int(taken.sum()), int((taken & wrong[rest]).sum())
-                mean_cost = float("nan")
-                if kind == COST and table is not None and cost is not None:
-                    mean_cost = float(np.where(taken, cost[rest], table.abstain).mean())
-                one = _Split(
-                    *(threshold, len(half), accepted / len(rest)),
-                    *(float((taken * loss[rest]).mean()), errors / len(rest)),
-                    *(errors / accepted if accepted else float("nan"), mean_cost),
-                )
-                key = cell.dataset, cell.method, cell.variant, view, kind, limit
-                self._found.setdefault(key, []).append(one)
+            known = case.kept.pop("controlled", {})  # of the errors, computed for several cells together
+            for loss in self._losses(case):
+                if loss.kind == ERROR and loss.limit in known:
+                    threshold = known[loss.limit]
+                else:
+                    of_half, others = (case.certainty[half], loss.of_rows[half]), case.certainty[rest]
+                    threshold = risk_controlled_threshold(*of_half, others, loss.limit, loss.bound)
+                key = cell.dataset, cell.method, cell.variant, view, loss.kind, loss.limit
+                self._found.setdefault(key, _Splits()).add(loss, case, half, rest, threshold)
         yield from ()
+
+    def _losses(self, case: Case) -> Iterator[_Loss]:
+        wrong = (~case.correct).astype(np.float64)
+        yield from (_Loss(ERROR, limit, wrong) for limit in RISKS)
+        costs = getattr(self.results.config, "costs", None)
+        table = CostTable.of_config(costs, case.prediction.classes) if costs else None
+        if table is not None:
+            cost, largest = (
+                table.of_rows(case.true_columns, case.predicted_columns),
+                float(np.max(table.matrix)),
+            )
+            bounded = np.minimum(cost, largest)
+            for share in COST_SHARES:
+                yield _Loss(COST, share * table.abstain, bounded, largest, cost, table.abstain)
 
     def items(self) -> Iterator[Item]:
         rows = []
         groups = group_columns(self.results)
         for key, own in self._found.items():
-            kept = [one.threshold for one in own if one.threshold is not None]
-            names = ("accepted", "observed", "wrong", "error", "cost")
-            means = (mean_and_sd([getattr(one, name) for one in own])[0] for name in names)
-            threshold = float(np.mean(kept)) if kept else float("nan")
-            size = min(one.rows for one in own)
             guarantee = GUARANTEES[key[-2]].format(limit=key[-1])
             if key[0] in groups:
                 guarantee = no_guarantee(groups[key[0]])
-            rows.append((*key, len(own), len(kept), threshold, *means, size, guarantee))
+            rows.append((*key, *own.row(), guarantee))
         if rows:
             yield Table("risk-control.csv", HEADER, rows)

@@ -7,8 +7,6 @@ distribution. An online pass has the same columns in its own table (`confml.repo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +20,7 @@ from confml.report.sections.base import Columns, Item, Section
 from confml.report.sections.regions import region_paths, view_ending
 
 if TYPE_CHECKING:
+    from confml.report.blocks import ViewBlock
     from confml.runner.results import CellResult
 
 COUNT_COLUMNS = ("n_greater", "n_equal", "tau", "n_counted")
@@ -35,16 +34,19 @@ class TruePValues(Section):
     needs = "p-values with counts"
     files = {"p-values": "p-values of the true labels and their counts"}
 
+    def prepare(self, blocks: Sequence[ViewBlock]) -> None:
+        for one in blocks:  # no block has an online pass
+            if has_counts(one.block.whole.prediction):
+                rows = np.concatenate([result.rows for result in one.results])
+                one.keep_columns("p-value table", *p_value_table(one.block.whole, rows))
+
     def add(self, result: CellResult) -> Iterator[Item]:
         for view, prediction in result.views.items():
             case = case_of(result, prediction)
             if has_counts(prediction) and not is_online(case):
-                path = f"p-values/{self._paths[result.cell.key].as_posix()}{view_ending(view, result.views)}"
-                yield Columns(path, *p_value_table(case, result.rows))
-
-    @cached_property
-    def _paths(self) -> dict[str, Path]:
-        return region_paths(self.results)
+                name = region_paths(self.results)[result.cell.key]
+                table = case.kept.pop("p-value table", None) or p_value_table(case, result.rows)
+                yield Columns(f"p-values/{name}{view_ending(view, result.views)}", *table)
 
 
 def p_value_table(case: Case, rows: np.ndarray) -> tuple[list[str], list[Sequence[str]]]:

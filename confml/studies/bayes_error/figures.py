@@ -178,18 +178,18 @@ def _scatter(axes, estimate: np.ndarray, rate: np.ndarray, prior: np.ndarray, cl
     axes.set_ylim(-0.02 * top, top)
     axes.set_aspect("equal")
     _label_points(axes, estimate, rate, classes, top)
-    told = _correlations(estimate, rate)
+    told = correlation_texts(estimate, rate)
     title = "(b)"
     if told:
         title += f" r = {told[0]}, rank r = {told[1]}"
-        sizes = _correlations(prior, rate)
+        sizes = correlation_texts(prior, rate)
         title += f"\nclass sizes alone: {sizes[0]}, {sizes[1]}" if sizes else ""
     axes.set_title(title, loc="left")
     axes.set_xlabel("estimated Bayes error (%)")
     axes.set_ylabel("test errors (%)")
 
 
-def _correlations(x: np.ndarray, y: np.ndarray) -> tuple[str, str] | None:
+def correlation_texts(x: np.ndarray, y: np.ndarray) -> tuple[str, str] | None:
     """Return Pearson's and Spearman's correlation; None if they are undefined."""
     from scipy.stats import pearsonr, spearmanr
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -24,6 +25,9 @@ _BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_WINDOWS = re.compile(
+    rb"[\x80-\x9f]"
+)  # control characters in latin-1, dashes, quotes and the euro sign in cp1252
 _NOT_TEXT = (
     (b"PK\x03\x04", "a zip file or an Excel workbook", "save it as CSV, or call an Excel workbook .xlsx"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save it as CSV"),
@@ -126,10 +130,8 @@ def _decode(path: Path, data: bytes, encoding: str | None) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         byte = f"byte {error.start + 1} of the file, 0x{data[error.start]:02X}"
-        other = "latin-1" if chosen.startswith("utf-8") else "utf-8"
-        hint = f"say encoding: {other} if that is what it is" + (
-            " (or cp1252, as Windows programs write)" if other == "latin-1" else ""
-        )
+        other = other_encoding(chosen, data)
+        hint = f"say encoding: {other} (--encoding {other})"
         raise DataError(f"not {chosen} text ({byte})", where=f"{path}, line {line}", hint=hint) from None
     except UnicodeError as error:
         raise DataError(f"not {chosen} text: {error}", where=str(path)) from None
@@ -138,6 +140,13 @@ def _decode(path: Path, data: bytes, encoding: str | None) -> str:
         hint = "if it is text of two bytes a letter, say encoding: utf-16-le or utf-16-be"
         raise DataError("there are zero bytes: this is not text", where=f"{path}, line {line}", hint=hint)
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def other_encoding(chosen: str, data: bytes) -> str:
+    """Return a likely encoding of data that are not text in the chosen one."""
+    if not chosen.startswith("utf-8"):
+        return "utf-8"
+    return "cp1252" if _WINDOWS.search(data) else "latin-1"
 
 
 def check_encoding(encoding: str) -> None:

@@ -1,0 +1,31 @@
+"""`import_report`: the modules that the report of a run uses, imported before it is written."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from confml.config import Config
+
+MODULES = (
+    "scipy.stats",
+    "scipy.signal",
+    "scipy.optimize",
+    "jinja2",
+    "confml.report.write",
+    "confml.report.stored",
+)
+FIGURES = (
+    *("matplotlib.figure", "matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"),
+    *("matplotlib.backends.backend_pdf", "fontTools.subset"),
+)
+
+
+def import_report(config: Config) -> None:
+    """Import the modules of the report; with the libraries they take a second."""
+    from confml.report.sections.registry import known_sections
+
+    known_sections()
+    for name in MODULES + (FIGURES if config.figures else ()):
+        importlib.import_module(name)

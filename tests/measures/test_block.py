@@ -1,0 +1,142 @@
+"""Numbers of cases in a block have the bits of those of the cases alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from confml.measures import MEASURES, Case, Context, Prediction, rows_of
+from confml.measures.block import MOST_ROWS, blocks_of, metrics_of, sums_of
+from confml.measures.confusion import Confusion
+from confml.measures.coverage_band import counted_examples
+from confml.measures.prediction import KINDS
+from confml.measures.validity import class_coverage, has_counts, smoothed_p_values
+
+LEVELS, THRESHOLDS = (0.05, 0.3), (0.5, 0.8)
+
+
+def random_cases(seed, kind, number=25, digits=1, classes=3, counts=True):
+    """Cases of different sizes with ties, some with few rows or one class."""
+    rng = np.random.default_rng([seed, KINDS.index(kind)])
+    names = np.array(["a", "b", "c", "d"]) if seed % 2 else np.array([1, 4, 9, 12])
+    cases = []
+    for _ in range(number):
+        n = int(rng.choice([1, 2, 7, 8, 9, 20, 30, 131]))
+        extra = {}
+        if kind == "p-value" and counts:
+            greater, equal = rng.integers(0, 17, (n, classes)), rng.integers(1, 4, (n, classes))
+            scores, extra = (greater + equal) / 20, {"n_greater": greater, "n_equal": equal}
+            if seed % 3 == 2:
+                extra["tau"] = rng.random(n)
+        else:
+            scores = np.round(rng.random((n, classes)), digits)
+        if kind in ("probability", "posterior", "vote", "envelope"):
+            scores = scores + 0.0 if seed % 2 else scores + 0.05
+            totals = scores.sum(axis=1, keepdims=True)
+            scores = np.divide(scores, totals, out=np.full_like(scores, 1 / classes), where=totals > 0)
+        if kind == "posterior":
+            extra = {"sd": np.round(rng.random((n, classes)), 1)}
+        if kind == "probability":
+            extra = {"lower": scores / 2, "upper": (scores + 1) / 2}
+        truth = names[rng.integers(0, rng.integers(1, classes + 1), n)]
+        context = Context(20, {name: 5 for name in names[:classes].tolist()}, {"mondrian": bool(seed % 2)})
+        cases.append(Case(Prediction(names[:classes], scores, kind, extra=extra), truth, context=context))
+    return cases
+
+
+def bits(rows):
+    return [(row.metric, row.level, np.float64(row.value).tobytes()) for row in rows]
+
+
+@pytest.mark.parametrize("digits", [1, 15])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(4))
+def test_metrics_of_a_block(seed, kind, digits):
+    cases = random_cases(seed, kind, digits=digits, classes=2 + seed % 3, counts=seed > 0)
+    alone = [bits(rows_of(Case(c.prediction, c.truth, LEVELS, THRESHOLDS, c.context))) for c in cases]
+    (block,) = blocks_of(cases, LEVELS, THRESHOLDS)
+    block.fill()
+    names, values = metrics_of(block)
+    for expected, row, case in zip(alone, values, cases, strict=True):
+        assert [(*name, value.tobytes()) for name, value in zip(names, row, strict=True)] == expected
+        assert bits(rows_of(replace(case, levels=LEVELS, thresholds=THRESHOLDS))) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_arrays_of_a_block(seed, kind):
+    cases = random_cases(seed, kind)
+    (block,) = blocks_of(cases, LEVELS, THRESHOLDS)
+    block.fill()
+    for case in cases:
+        other = Case(case.prediction, case.truth, LEVELS, THRESHOLDS, case.context)
+        assert {"correct", "columns", "known", "certainty", "curve", "labels", "confusion"} <= set(case.kept)
+        for name in ("correct", "true_columns", "known", "predicted_columns", "certainty", "confidence"):
+            assert np.array_equal(getattr(case, name), getattr(other, name)), name
+        assert [part.tolist() for part in case.labels] == [part.tolist() for part in other.labels]
+        for name in ("confidences", "accepted", "errors", "always_accepted"):
+            found, expected = getattr(case.curve, name), getattr(other.curve, name)
+            assert np.array_equal(found, expected) and np.asarray(found).dtype == np.asarray(expected).dtype
+        found, expected = Confusion.of_case(case), Confusion.of_case(other)
+        assert found.labels.tolist() == expected.labels.tolist()
+        assert np.array_equal(found.counts, expected.counts)
+        if case.prediction.has_regions:
+            for level in LEVELS:
+                assert np.array_equal(case.region(level), other.region(level))
+                assert np.array_equal(case.covered(level), other.covered(level))
+                assert class_coverage(case, level) == class_coverage(other, level)
+        if kind == "p-value":
+            assert has_counts(case.prediction)
+            assert smoothed_p_values(case).tobytes() == smoothed_p_values(other).tobytes()
+            assert np.array_equal(counted_examples(case), counted_examples(other))
+
+
+def test_cases_that_cannot_be_joined_are_in_no_block():
+    one, two, absent, missing, empty, online, many = random_cases(0, "vote", 7)
+    unknown = absent.truth.copy()
+    unknown[0] = 5
+    absent = Case(absent.prediction, unknown)
+    scores = missing.prediction.scores.copy()
+    scores[0, 0] = np.nan
+    missing = Case(Prediction(missing.prediction.classes, scores, "vote"), missing.truth)
+    empty = Case(empty.prediction.take(np.arange(0)), empty.truth[:0])
+    learnt = {"learnt": np.arange(len(online.truth))}
+    view = online.prediction
+    online = Case(Prediction(view.classes, view.scores, "vote", extra=learnt), online.truth)
+    rows = np.zeros(MOST_ROWS + 1, dtype=int)
+    many = Case(many.prediction.take(rows), many.truth[rows])
+    (block,) = blocks_of([one, absent, missing, empty, online, many, two])
+    assert block.cases == [one, two]
+    assert not blocks_of([one]) and not blocks_of([one, random_cases(0, "margin", 1)[0]])
+
+
+def test_predictions_that_are_no_classes():
+    cases = random_cases(0, "margin", 4)
+    cases = [
+        Case(
+            Prediction(c.prediction.classes, c.prediction.scores, "margin", np.full(len(c.truth), 7)), c.truth
+        )
+        for c in cases
+    ]
+    alone = [bits(rows_of(Case(case.prediction, case.truth))) for case in cases]
+    (block,) = blocks_of(cases)
+    block.fill()
+    names, values = metrics_of(block)
+    for expected, row in zip(alone, values, strict=True):
+        assert [(*name, value.tobytes()) for name, value in zip(names, row, strict=True)] == expected
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_are_those_of_numpy(seed):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(0, 300, 40)
+    ends = np.cumsum(lengths)
+    values = rng.normal(size=ends[-1]) * 10.0 ** rng.integers(-8, 8, ends[-1])
+    expected = [values[a:b].sum() for a, b in zip(ends - lengths, ends, strict=True)]
+    assert sums_of(values, ends - lengths, ends).tobytes() == np.array(expected).tobytes()
+
+
+def test_every_measure_has_numbers_of_blocks():
+    assert all(measure.compute_block is not None for measure in MEASURES)
