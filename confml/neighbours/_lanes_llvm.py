@@ -17,6 +17,7 @@ from numba.core import cgutils, types
 intrinsic: Any = extending.intrinsic  # numba gives the first argument, typingctx
 LEAF = 16
 FAN = 8
+RUN = 64
 
 
 def _data(context, builder, kind, value):
@@ -123,6 +124,26 @@ def _gaps(lanes):
 
 gaps_to_children = _gaps(FAN)
 gaps_to_rows = _gaps(LEAF)
+
+
+@intrinsic
+def run_above(typingctx, values, at, less, less_at, limit):
+    """Mask of the places e < RUN with values[at + e] - less[less_at + e] > limit; all of one float type."""
+
+    def code(context, builder, signature, arguments):
+        values, at, less, less_at, limit = arguments
+        kinds = signature.args
+        vector = ir.VectorType(limit.type, RUN)
+
+        def loaded(kind, array, place):
+            start = builder.gep(_data(context, builder, kind, array), [place])
+            return builder.load(builder.bitcast(start, vector.as_pointer()), align=kind.dtype.bitwidth // 8)
+
+        apart = builder.fsub(loaded(kinds[0], values, at), loaded(kinds[2], less, less_at))
+        above = builder.fcmp_ordered(">", apart, _filled(builder, RUN, limit))
+        return builder.bitcast(above, ir.IntType(RUN))
+
+    return types.int64(values, types.int64, less, types.int64, values.dtype), code
 
 
 @intrinsic

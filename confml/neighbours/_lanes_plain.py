@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from confml._jit import kernel
 
 LEAF = 16
 FAN = 8
+RUN = 64
 
 
 @kernel
@@ -50,6 +53,14 @@ def gaps_to_children(low, high, r, lows, highs, block, bound, out):
 @kernel
 def gaps_to_rows(low, high, r, lows, highs, block, bound, out):
     return _gaps(low, high, r, lows, highs, block, bound, out, LEAF)
+
+
+@kernel
+def run_above(values, at, less, less_at, limit):
+    mask = np.int64(0)
+    for e in range(RUN):
+        mask |= np.int64(values[at + e] - less[less_at + e] > limit) << e
+    return mask
 
 
 @kernel

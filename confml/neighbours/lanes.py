@@ -8,28 +8,64 @@ the box from low[r] to high[r] and the boxes of a block, sums over a of
 max(lows[block, a, :] - high[r, a], low[r, a] - highs[block, a, :], 0)^2; return the bit mask of those
 <= bound. A row is a box whose low and high are the same. gaps_to_rows: the same for LEAF rows.
 
+run_above(values, at, less, less_at, limit): the bit mask of the places e < RUN with
+values[at + e] - less[less_at + e] > limit. above: the same for the first n of RUN places.
+
 lowest_bit(mask): the place of the lowest bit of a mask that is not 0.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from confml._jit import kernel
+
 try:
     from confml.neighbours._lanes_llvm import (
         FAN,
         LEAF,
+        RUN,
         gaps_to_children,
         gaps_to_rows,
         lowest_bit,
+        run_above,
         squares_to_rows,
     )
 except (ImportError, AttributeError):  # numba's internals have changed
     from confml.neighbours._lanes_plain import (
         FAN,
         LEAF,
+        RUN,
         gaps_to_children,
         gaps_to_rows,
         lowest_bit,
+        run_above,
         squares_to_rows,
     )
 
-__all__ = ["FAN", "LEAF", "gaps_to_children", "gaps_to_rows", "lowest_bit", "squares_to_rows"]
+__all__ = [
+    "FAN",
+    "LEAF",
+    "RUN",
+    "above",
+    "gaps_to_children",
+    "gaps_to_rows",
+    "lowest_bit",
+    "run_above",
+    "squares_to_rows",
+]
+
+
+@kernel
+def above(values, at, less, less_at, limit, n):
+    """Return the bit mask of the places e < n, n <= RUN, with values[at + e] - less[less_at + e] > limit."""
+    if n == RUN:
+        return run_above(values, at, less, less_at, limit)
+    back = max(0, at + RUN - len(values), less_at + RUN - len(less))  # places beyond the ends are not read
+    mask = np.int64(0)
+    if back <= min(at, less_at):
+        mask = run_above(values, at - back, less, less_at - back, limit)
+        return (mask >> np.int64(back)) & ((np.int64(1) << np.int64(n)) - np.int64(1))
+    for e in range(n):
+        mask |= np.int64(values[at + e] - less[less_at + e] > limit) << np.int64(e)
+    return mask

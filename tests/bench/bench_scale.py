@@ -9,8 +9,14 @@ import math
 import subprocess
 import sys
 
+import numpy as np
+from _pairs import seconds_of
+
+from confml.methods.tcm_nn.online_pass import OnlinePass
+
 Row = tuple
 FEATURES, CLASSES, TEST_ROWS = 9, 7, 10_000
+STEPS, STREAM_FEATURES, STREAM_CLASSES = (10_000, 20_000), 16, 10
 SIZES = (25_000, 50_000, 100_000)
 LARGE = (200_000, 400_000, 800_000)
 ONE = """
@@ -47,12 +53,15 @@ def growth(module: str, name: str, sizes: tuple[int, ...]) -> list[Row]:
     for rows, (seconds, memory) in zip(sizes, found, strict=True):
         lines.append((f"{name}, {rows} x {FEATURES} rows, CPU", seconds, *none, {"repeats": 1}))
         lines.append((f"{name}, {rows} x {FEATURES} rows, peak memory", memory, *none, {"unit": "MB"}))
-    (first, _), (last, _) = found[-2:]
-    exponent = math.log(last / first) / math.log(sizes[-1] / sizes[-2])
+    exponent = exponent_of(sizes, [seconds for seconds, _ in found])
     lines.append((f"{name}, growth exponent of the time", exponent, *none, {"unit": ""}))
-    hours = last * (10_000_000 / sizes[-1]) ** exponent / 3600
+    hours = found[-1][0] * (10_000_000 / sizes[-1]) ** exponent / 3600
     lines.append((f"{name}, 10000000 x {FEATURES} rows, extrapolated CPU", hours, *none, {"unit": "h"}))
     return lines
+
+
+def exponent_of(sizes: tuple[int, ...], seconds: list[float]) -> float:
+    return math.log(seconds[-1] / seconds[-2]) / math.log(sizes[-1] / sizes[-2])
 
 
 def bench_tcm_nn() -> list[Row]:
@@ -63,9 +72,33 @@ def bench_knn() -> list[Row]:
     return growth("knn", "KNN", SIZES)
 
 
+def bench_online() -> list[Row]:
+    """TCM-NN online, k = 1, on Gaussian classes: CPU seconds, and the extrapolation to 10^5 steps."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, STREAM_CLASSES, STEPS[-1])
+    centres = rng.normal(size=(STREAM_CLASSES, STREAM_FEATURES))
+    X = rng.normal(size=(STEPS[-1], STREAM_FEATURES)) + centres[y]
+
+    def run(steps: int) -> None:
+        OnlinePass(STREAM_FEATURES, STREAM_CLASSES, (1,)).step(X[:steps], y[:steps], predicts=True)
+
+    run(2000)
+    spent = [seconds_of(lambda steps=steps: run(steps)) for steps in STEPS]
+    none = (math.nan, math.nan)
+    what = f"TCM-NN online, {STREAM_FEATURES} features"
+    lines: list[Row] = [
+        (f"{what}, {steps} steps, CPU", seconds, *none, {"repeats": 1})
+        for steps, seconds in zip(STEPS, spent, strict=True)
+    ]
+    exponent = exponent_of(STEPS, spent)
+    lines.append((f"{what}, growth exponent of the time", exponent, *none, {"unit": ""}))
+    lines.append((f"{what}, 100000 steps, extrapolated CPU", spent[-1] * 5**exponent, *none, {}))
+    return lines
+
+
 def bench_tcm_nn_large() -> list[Row]:
     return growth("tcm_nn", "TCMNN", LARGE)
 
 
-BENCHMARKS = (bench_tcm_nn, bench_knn)
+BENCHMARKS = (bench_tcm_nn, bench_knn, bench_online)
 WHEN_ASKED = (bench_tcm_nn_large,)

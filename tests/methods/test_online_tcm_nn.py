@@ -10,7 +10,7 @@ from confml.errors import ConfmlError
 from confml.methods.registry import build
 from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn.online import OnlineTCMNN
-from confml.methods.tcm_nn.online_pass import OnlinePass
+from confml.methods.tcm_nn.online_pass import OnlinePass, OnlineSizes
 
 
 def ties(rng, n=60, classes=3):
@@ -82,9 +82,9 @@ def test_smoothed_p_values_take_one_number_an_example():
 def test_room_grows_and_blocks_do_not_matter():
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(150, 3)), rng.integers(0, 3, 150)
-    whole = OnlinePass(3, 3, (1, 3, 40, 500), capacity=150)
+    whole = OnlinePass(3, 3, (1, 3, 40, 500))
     expected, counted = whole.step(X, y, predicts=True)
-    growing = OnlinePass(3, 3, (1, 3, 40, 500), capacity=1)
+    growing = OnlinePass(3, 3, (1, 3, 40, 500))
     at = 0
     for size in (1, 1, 2, 33, 70, 43):
         rows = slice(at, at + size)
@@ -94,6 +94,92 @@ def test_room_grows_and_blocks_do_not_matter():
         assert np.array_equal(divided, counted[rows])
         at += size
     assert at == growing.learnt == 150
+
+
+SIZES = {
+    "direct": OnlineSizes(block=8, products=10**9, waiting=5),
+    "products": OnlineSizes(block=16, products=1, waiting=7),
+    "short lists": OnlineSizes(block=16, products=1, waiting=1, spare=1),
+    "one by one": OnlineSizes(block=8, cells=1, products=1),
+}
+
+
+def hundredfold(rng):
+    """Rows far from the origin, in which products lose most digits; duplicates; rows farther and farther."""
+    X = np.repeat(rng.normal(size=(40, 4)), 2, axis=0)[rng.permutation(80)] + 1e4
+    X[30] *= 1e3
+    X[50:52] *= 1e30
+    return X, rng.integers(0, 3, 80)
+
+
+def huge(rng):
+    """Squares of the later rows leave the range of float64: all rows are scaled."""
+    X = rng.normal(size=(60, 2))
+    X[40:] *= 1e170
+    return X, rng.integers(0, 2, 60)
+
+
+def turning(rng):
+    """Whole numbers first, whose products are exact, then longer ones and others."""
+    X = rng.integers(0, 4, (80, 3)).astype(float)
+    X[40:] *= 100.0
+    X[60:] += 0.25
+    return X, rng.integers(0, 3, 80)
+
+
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("data", [ties, smooth, hundredfold, huge, turning])
+@pytest.mark.parametrize("mondrian", [False, True], ids=["all", "mondrian"])
+def test_sizes_and_filters_change_nothing(data, sizes, mondrian):
+    """Each prefix against the literal definition; ties, duplicates, rows that the filter must refuse."""
+    X, y = data(np.random.default_rng(11))
+    classes = int(y.max()) + 1
+    ks = (3, 1)
+    counts, _ = OnlinePass(X.shape[1], classes, ks, mondrian, sizes).step(X, y, predicts=True)
+    unit = 2.0**-600 if np.abs(X).max() > 1e150 else 1.0  # distances of the definition overflow there
+    for n in (1, 2, 7, 16, 33, 52, len(X) - 1):
+        small = n if unit == 1.0 or n >= 40 else None
+        if small is None:
+            continue
+        D = naive.distances(X[: n + 1] * unit, X[: n + 1] * unit)
+        for q, k in enumerate(ks):
+            for j in range(classes):
+                completed = np.append(y[:n], j)
+                alphas = naive.all_alphas(D, completed, k)
+                counted = alphas[completed == j] if mondrian else alphas
+                assert counts.alpha[n, j, q] == alphas[-1], (n, j, k)
+                assert counts.greater[n, j, q] == np.sum(counted > alphas[-1]), (n, j, k)
+                assert counts.equal[n, j, q] == np.sum(counted == alphas[-1]), (n, j, k)
+
+
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+def test_learning_without_predicting_is_the_same_bag(sizes):
+    rng = np.random.default_rng(12)
+    X, y = hundredfold(rng)
+    whole, _ = OnlinePass(4, 3, (2,), sizes=sizes).step(X, y, predicts=True)
+    later = OnlinePass(4, 3, (2,), sizes=sizes)
+    later.step(X[:70], y[:70], predicts=False)
+    unlearnt, divided = later.step(X[70:71], None, predicts=True)
+    counts, _ = later.step(X[70:], y[70:], predicts=True)
+    for got, once, want in zip(counts, unlearnt, whole, strict=True):
+        assert np.array_equal(got, want[70:])
+        assert np.array_equal(once[0], want[70])
+    assert divided.tolist() == [[71] * 3]
+
+
+def test_the_filter_gives_way_where_it_excludes_nothing():
+    """Many different rows that float32 cannot tell apart: direct differences from then on."""
+    rng = np.random.default_rng(13)
+    X = 1e-6 * rng.normal(size=(300, 2)) + 1.0
+    X[0] = 1e3
+    y = rng.integers(0, 2, 300)
+    given = OnlineSizes(products=1, spare=1)
+    online = OnlinePass(2, 2, (1,), sizes=given)
+    counts, _ = online.step(X, y, predicts=True)
+    assert not online._products and online._filter.direct
+    expected, _ = OnlinePass(2, 2, (1,), sizes=SIZES["direct"]).step(X, y, predicts=True)
+    for got, want in zip(counts, expected, strict=True):
+        assert np.array_equal(got, want)
 
 
 def test_predicting_and_learning_apart():

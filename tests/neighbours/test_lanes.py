@@ -110,3 +110,35 @@ def test_vectors_and_plain_loops_are_the_same_bit_for_bit(scale):
 def test_lowest_bit(way):
     lowest = WAYS[way][3]
     assert [lowest(mask) for mask in (1, 2, 12, 1 << 15, 0b1010000)] == [0, 1, 2, 15, 4]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_runs_above_a_limit(way, kind):
+    run_above = {"llvm": _lanes_llvm, "plain": _lanes_plain}[way].run_above
+
+    @kernel
+    def masks(values, at, less, less_at, limit):
+        return run_above(values, at, less, less_at, limit)
+
+    rng = np.random.default_rng(1)
+    values, less = (rng.integers(0, 4, 200).astype(kind) for _ in range(2))
+    less[::7] = np.inf
+    less[3::7] = -np.inf
+    for at, less_at in [(0, 0), (5, 70), (136, 136)]:
+        expected = values[at : at + 64] - less[less_at : less_at + 64] > 1
+        assert bits(masks(values, at, less, less_at, kind(1))) == np.flatnonzero(expected).tolist()
+
+
+def test_parts_of_runs_at_the_ends_of_arrays():
+    rng = np.random.default_rng(2)
+    for size in (1, 5, 63, 64, 65, 130):
+        values, less = rng.integers(0, 4, (2, size)).astype(np.float32)
+        for at in range(size):
+            for n in {1, min(size - at, 64), min(size - at, 63), min(size - at, 30)}:
+                expected = values[at : at + n] - less[at : at + n] > 0
+                mask = lanes.above(values, at, less, at, np.float32(0), n)
+                assert bits(mask) == np.flatnonzero(expected).tolist()
+        longer = np.append(np.zeros(9, np.float32), less)
+        mask = lanes.above(values, 0, longer, 9, np.float32(0), min(size, 64))
+        assert bits(mask) == np.flatnonzero((values > less)[:64]).tolist()

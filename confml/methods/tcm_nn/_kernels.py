@@ -20,7 +20,7 @@ import numpy as np
 from confml._jit import kernel
 from confml.methods.tcm_nn._kernels_lists import mark_space
 from confml.neighbours.distances import squared_distance_of_rows
-from confml.neighbours.lanes import FAN, LEAF, gaps_to_children, lowest_bit, squares_to_rows
+from confml.neighbours.lanes import LEAF, gaps_to_children, lowest_bit, squares_to_rows
 from confml.neighbours.wide_tree import DEPTH
 
 RADIUS, ALPHA, OTHER_RADIUS, SUM, OTHER_PART = range(5)
@@ -154,28 +154,34 @@ def base_counts(ranked, totals, starts, label_conditional, alphas, greater, equa
 
 
 @kernel
-def may_change(bounds, t, gap, alphas, lowest, others):
-    """Whether a new example at a distance of ``gap`` or more can change a count through example (or node) t.
+def reach_of_node(nodes, node, ks, alphas, lowest, others):
+    """Return a distance: a new example farther than this from all rows of a node changes no count through
+    them.
 
-    bounds (examples, 5, q); alphas (q,): the new example's under the class of t; lowest (q,): its lowest
-    under the other labels; others: whether other labels count at all. Comparisons with NaN (0 times infinity)
-    give True.
+    nodes (examples, 5, q): bounds; alphas (q,): the new example's under the class of the node; lowest (q,):
+    its lowest under the other labels; others: whether other labels count at all. An alpha decreases below
+    alphas[q] only if the new distance, which is in its own sum, is below alphas[q] times its other sum.
+    Comparisons with NaN (0 times infinity) count as larger.
     """
-    for q in range(bounds.shape[2] - 1, -1, -1):
-        inside = gap < bounds[t, RADIUS, q]
-        if inside and bounds[t, ALPHA, q] >= alphas[q]:
-            return True
-        if others and gap < bounds[t, OTHER_RADIUS, q]:
-            if not bounds[t, SUM, q] < lowest[q] * (bounds[t, OTHER_PART, q] + gap) * _TIGHT:
-                return True
-        elif not inside:  # nor inside the smaller radius of a smaller k
-            return False
-    return False
+    reach = 0.0
+    for q in range(nodes.shape[2]):
+        radius, other_radius = nodes[node, RADIUS, q], nodes[node, OTHER_RADIUS, q]
+        if nodes[node, ALPHA, q] >= alphas[q]:
+            below = alphas[q] * (ks[q] * other_radius) * _ABOVE_ONE
+            reach = max(reach, below if below < radius else radius)
+        if others:
+            rise = nodes[node, SUM, q] / (lowest[q] * _TIGHT) * _ABOVE_ONE
+            rise -= nodes[node, OTHER_PART, q] * _TIGHT
+            reach = max(reach, rise if rise < other_radius else other_radius)
+    return reach
 
 
 @kernel
 def may_cross(bounds, t, gap, alphas, lowest, others):
-    """As `may_change`, for one example: a decreasing alpha must also reach the alpha of the new example."""
+    """Return whether a new example at a distance of ``gap`` or more can change a count through example t.
+
+    bounds (examples, 5, q); alphas, lowest, others: as in `reach_of_node`. Comparisons with NaN give True.
+    """
     for q in range(bounds.shape[2] - 1, -1, -1):
         radius, other_radius = bounds[t, RADIUS, q], bounds[t, OTHER_RADIUS, q]
         total, part = bounds[t, SUM, q], bounds[t, OTHER_PART, q]
@@ -325,32 +331,33 @@ def update_counts_by_trees(
     roots to highs: the trees, see `_kernels_tree`; owner (roots,): the class of each tree; nodes: the bounds
     of the nodes. same, other, bounds, weights: in the order of the trees.
     """
-    leaves, last = len(first), len(ks) - 1
-    waiting, squares = np.empty(DEPTH, np.int64), np.empty(LEAF)
+    leaves = len(first)
+    waiting, reaches, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(LEAF)
     for r in range(len(Q)):
         for tree in range(len(roots)):
             z = owner[tree]
             alphas_z, lowest_z = alphas[r, z], lowest[r, z]
             waiting[0] = roots[tree]
+            reaches[0] = reach_of_node(nodes, roots[tree], ks, alphas_z, lowest_z, others)
             held = 1
             while held > 0:
                 held -= 1
-                node = waiting[held]
+                node, bound = waiting[held], reaches[held] * reaches[held] * _ABOVE_ONE
                 if node >= leaves:
                     group = node - leaves
-                    gaps_to_children(Q, Q, r, lows, highs, group, np.inf, squares)
-                    for place in range(FAN):
+                    mask = gaps_to_children(Q, Q, r, lows, highs, group, bound, squares)
+                    while mask != 0:
+                        place = lowest_bit(mask)
+                        mask &= mask - 1
                         under = child[group, place]
-                        if under >= 0:
-                            gap = np.sqrt(squares[place]) * _TIGHT
-                            if may_change(nodes, under, gap, alphas_z, lowest_z, others):
-                                waiting[held] = under
-                                held += 1
+                        if under < 0:
+                            break
+                        reach = reach_of_node(nodes, under, ks, alphas_z, lowest_z, others)
+                        if squares[place] <= reach * reach * _ABOVE_ONE:
+                            waiting[held], reaches[held] = under, reach
+                            held += 1
                     continue
-                # Rows at the largest search radius of the leaf or farther change nothing (`may_cross`).
-                radius = nodes[node, RADIUS, last]
-                radius = max(radius, nodes[node, OTHER_RADIUS, last]) if others else radius
-                mask = squares_to_rows(Q, r, rows, node, radius * radius * _ABOVE_ONE, squares)
+                mask = squares_to_rows(Q, r, rows, node, bound, squares)
                 while mask != 0:
                     e = lowest_bit(mask)
                     mask &= mask - 1

@@ -16,8 +16,11 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.neighbours.distances import squared_distances
+from confml.neighbours.lanes import RUN, above, lowest_bit
 
 LANES = 64  # maxima kept side by side, a few vector registers full
+SAMPLED = 2
+LONG = 1024
 
 
 @kernel
@@ -59,11 +62,14 @@ def _select(values, who, n, k):
 def _kth_of_lanes(g, high, begin, stop, k, lanes, who):
     """A lower bound of the k-th largest g - high in a range: the k-th largest of the maxima of its lanes.
 
-    Lane l holds the places begin + l, begin + l + LANES, ...; lanes, who (LANES,): work space.
+    In a long range, only one in `SAMPLED` runs of LANES places is read; lane l holds the l-th place of each
+    of these runs. About `SAMPLED` k values of the range are then above the bound. lanes, who (LANES,): work
+    space.
     """
     for e in range(LANES):
         lanes[e] = g[begin + e] - high[begin + e]
-    for first in range(begin + LANES, stop, LANES):
+    step = LANES if stop - begin < LONG else SAMPLED * LANES
+    for first in range(begin + step, stop, step):
         last = min(first + LANES, stop)
         part, highs = g[first:last], high[first:last]
         for e in range(len(part)):
@@ -173,7 +179,6 @@ def scan_rows(block, own, skip, k, starts, low, high, error, slack, upper, who, 
     """
     lowest = block.dtype.type(-np.inf)
     lanes, nobody = np.empty(LANES, block.dtype), np.zeros(LANES, np.int32)
-    hits, words = mark_space(block.shape[1])
     for r in range(block.shape[0]):
         for z in range(len(starts) - 1):
             kind = z if own[r] < 0 else (0 if own[r] == z else 1)
@@ -189,17 +194,14 @@ def scan_rows(block, own, skip, k, starts, low, high, error, slack, upper, who, 
                 if skip[r] < 0 and starts[z + 1] - starts[z] >= 2 * LANES and k <= LANES:
                     reached = _kth_of_lanes(block[r], high, starts[z], starts[z + 1], k, lanes, nobody)
                     limit = np.nextafter(reached - slack[r], lowest)  # values equal to the bound must pass
-            g, lows = block[r, starts[z] : starts[z + 1]], low[starts[z] : starts[z + 1]]
-            words[(len(g) - 1) // 8] = 0
-            for e in range(len(g)):
-                hits[e] = np.uint8(g[e] - lows[e] > limit)
-            for word in range((len(g) + 7) // 8):
-                if words[word] == 0 or n < 0:
-                    continue
-                for e in range(8 * word, min(8 * word + 8, len(g))):
-                    j = starts[z] + e
-                    if hits[e] != 0 and n >= 0 and g[e] - lows[e] > limit and j != skip[r]:
-                        uppers[n], whos[n] = g[e] - high[j], j
+            g = block[r]
+            for at in range(starts[z], starts[z + 1], RUN):
+                mask = above(g, at, low, at, limit, min(RUN, starts[z + 1] - at))
+                while mask != 0 and n >= 0:
+                    j = at + lowest_bit(mask)
+                    mask &= mask - 1
+                    if g[j] - low[j] > limit and j != skip[r]:
+                        uppers[n], whos[n] = g[j] - high[j], j
                         n += 1
                         if k == 1:
                             limit = max(limit, uppers[n - 1] - slack[r])
@@ -207,6 +209,8 @@ def scan_rows(block, own, skip, k, starts, low, high, error, slack, upper, who, 
                             n = pruned(uppers, whos, n, k, error, slack[r])
                             limit = uppers[k - 1] - slack[r]
                             n = -1 if n == len(uppers) else n
+                if n < 0:
+                    break
             count[r, kind] = n
 
 

@@ -1,9 +1,10 @@
 """Kernels of online TCM-NN: each example is predicted from those learnt before it, then learnt.
 
-Arrays of learnt examples have a capacity for more; only their first ``n`` rows are defined. ``same``,
-``other`` (capacity, K) are the nearest distances of an example to its own and to other classes, ascending,
-+inf where there are fewer, and ``alpha`` (q, capacity) its strangeness for each k of ``ks`` (q,), ascending
-and different, the last one K. One step costs n distances, c n comparisons, and O(K) per changed list.
+Learnt examples have places, and the places of a class are a range: class z has those from starts[z] to
+starts[z + 1], of which the first filled[z] are examples. ``same``, ``other`` (cells, K) are the nearest
+distances of an example to its own and to other classes, ascending, +inf where there are fewer, and ``bounds``
+(cells, 5, q) those of `_kernels`. ``limits`` (2, cells) are the similarities above which a new example can
+matter: row 1 for the counts if all alphas in question exceed 1, row 0 for anything; +inf in free places.
 """
 
 from __future__ import annotations
@@ -11,11 +12,25 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml.methods.tcm_nn._kernels import new_alphas, strangeness
+from confml.methods.tcm_nn import _kernels_ranked as ranks
+from confml.methods.tcm_nn._kernels import (
+    _ABOVE_ONE,
+    _TIGHT,
+    ALPHA,
+    OTHER_RADIUS,
+    RADIUS,
+    base_bounds,
+    influence_radius,
+    may_cross,
+    new_alphas,
+    update_counts,
+)
+from confml.neighbours.distances import squared_distance_of_rows
+from confml.neighbours.lanes import RUN, above, lowest_bit
 
 
 @kernel
-def _insert(values, value):
+def insert(values, value):
     """Insert a value into an ascending list (K,) and drop the last one, which is not smaller."""
     place = len(values) - 1
     while place > 0 and values[place - 1] > value:
@@ -25,145 +40,160 @@ def _insert(values, value):
 
 
 @kernel
-def _alphas(same, other, ks, out):
-    """Compute the strangeness from two lists (K,) for every k; sums are added in ascending order."""
-    own = others = 0.0
-    q = 0
-    for e in range(ks[-1]):
-        own += same[e]
-        others += other[e]
-        if e + 1 == ks[q]:
-            out[q] = strangeness(own, others)
-            q += 1
+def nearest_directly(Q, r, X, starts, filled, nearest):
+    """Fill nearest (c, K) with the distances of Q[r] to its K nearest of each class, without a filter."""
+    last = nearest.shape[1] - 1
+    nearest[:] = np.inf
+    for z in range(len(filled)):
+        for t in range(starts[z], starts[z] + filled[z]):
+            distance = np.sqrt(squared_distance_of_rows(Q, r, X, t))
+            if distance < nearest[z, last]:
+                insert(nearest[z], distance)
 
 
 @kernel
-def alphas_of(same, other, ks, n, alpha):
-    """Fill alpha (q, capacity) of the first n examples from their lists."""
-    for t in range(n):
-        _alphas(same[t], other[t], ks, alpha[:, t])
-
-
-@kernel
-def _recount(before, after, alpha):
-    """Changes of the (greater, equal) counts when a strangeness changes from ``before`` to ``after``."""
-    return (
-        np.int64(after > alpha) - np.int64(before > alpha),
-        np.int64(after == alpha) - np.int64(before == alpha),
-    )
-
-
-@kernel
-def _count(distance, n, codes, same, other, alpha, ks, label_conditional, alphas, greater, equal):
-    """Count over n examples at these distances, for a new example with alphas (c, q) under each label.
-
-    First with the strangeness of the examples among themselves; then the counts are updated for examples
-    whose lists the new example enters (the own list under their label, the other list under other labels).
-    """
-    classes, wanted = alphas.shape
-    k_max = ks[-1]
-    for q in range(wanted):
-        values = alpha[q, :n]
-        for j in range(classes):
-            new, above, alike = alphas[j, q], np.int64(0), np.int64(1)
-            if label_conditional:
-                for t in range(n):
-                    mine = codes[t] == j
-                    above += np.int64(mine & (values[t] > new))
-                    alike += np.int64(mine & (values[t] == new))
-            else:
-                for t in range(n):
-                    above += np.int64(values[t] > new)
-                    alike += np.int64(values[t] == new)
-            greater[j, q], equal[j, q] = above, alike
-    longer, changed = np.empty(k_max), np.empty(wanted)
-    for t in range(n):
-        z, gap = codes[t], distance[t]
-        if gap < same[t, k_max - 1]:
-            for e in range(k_max):
-                longer[e] = same[t, e]
-            _insert(longer, gap)
-            _alphas(longer, other[t], ks, changed)
-            for q in range(wanted):
-                above, alike = _recount(alpha[q, t], changed[q], alphas[z, q])
-                greater[z, q] += above
-                equal[z, q] += alike
-        if not label_conditional and gap < other[t, k_max - 1]:
-            for e in range(k_max):
-                longer[e] = other[t, e]
-            _insert(longer, gap)
-            _alphas(same[t], longer, ks, changed)
-            for q in range(wanted):
-                for j in range(classes):
-                    if j != z:
-                        above, alike = _recount(alpha[q, t], changed[q], alphas[j, q])
-                        greater[j, q] += above
-                        equal[j, q] += alike
-
-
-@kernel
-def _learn(distance, n, code, codes, same, other, alpha, ks, nearest):
-    """Learn an example with a class code at index n, at these distances from the n examples before it."""
-    k_max = ks[-1]
-    for t in range(n):
-        gap = distance[t]
-        values = same[t] if codes[t] == code else other[t]
-        if gap < values[k_max - 1]:
-            _insert(values, gap)
-            _alphas(same[t], other[t], ks, alpha[:, t])
-    codes[n] = code
-    same[n] = nearest[code]
-    other[n] = np.inf
-    for z in range(len(nearest)):
-        if z != code:
-            for gap in nearest[z]:
-                if not gap < other[n, k_max - 1]:
-                    break
-                _insert(other[n], gap)
-    _alphas(same[n], other[n], ks, alpha[:, n])
+def fill_limits(places, bounds, others, low, factor, unit, limits):
+    """Fill limits (2, cells) of some places."""
+    radius = np.empty((2, 1))
+    end = bounds.shape[2] - 1
+    for t in places:
+        influence_radius(bounds[t : t + 1], others, radius)
+        learns = max(bounds[t, RADIUS, end], bounds[t, OTHER_RADIUS, end])
+        for kind in range(2):
+            distance = (radius[1, 0] if kind == 1 else learns) / unit
+            limits[kind, t] = low[t] - distance * distance * _ABOVE_ONE / factor
 
 
 @kernel
 def steps(
-    tile,
-    n,
-    new_codes,
-    predicts,
-    learns,
-    codes,
-    same,
-    other,
-    alpha,
-    ks,
-    label_conditional,
-    greater,
-    equal,
-    alphas,
-):
+    block, norms, slack, usable, within, Q, factor, unit, low, limits, X, starts, filled, same, other, bounds,
+    ks, places, new_codes, predicts, learns, label_conditional, ranked, first, size, removed, added, of,
+    waiting, nearest, greater, equal, alphas,
+):  # fmt: skip
     """Process b new examples in order: predict each if ``predicts``, then learn it if ``learns``.
 
-    tile (b, n + b): minus the squared distances to the n examples learnt so far and to the b new ones, of
-    which the first r have been learnt when example r is predicted. new_codes (b,): used if they are learnt.
-    greater, equal, alphas (b, c, q): as `Counts`; filled if ``predicts``. Returns the number of examples
-    learnt.
+    block (b, cells), norms, slack, usable (b,), factor, unit, low (cells,): of the `GrowingFilter` before the
+    block. within (b, b): distances of the new examples. places, new_codes (b,): of the new examples, if they
+    are learnt. ranked to waiting: see `_kernels_ranked`. nearest (b, c, K): distances to the K nearest
+    examples of each class before the block; earlier examples of the block are added. greater, equal, alphas
+    (b, c, q): as `Counts`; filled if ``predicts``. Returns the new ``waiting``.
     """
-    classes = alphas.shape[1]
-    k_max = ks[-1]
-    nearest, lowest = np.empty((1, classes, k_max)), np.empty((1, classes, len(ks)))
-    for r in range(len(tile)):
-        distance = np.sqrt(np.abs(tile[r, :n]))
-        nearest[:] = np.inf
-        for t in range(n):
-            values = nearest[0, codes[t]]
-            if distance[t] < values[k_max - 1]:
-                _insert(values, distance[t])
+    classes, k_max, wanted = nearest.shape[1], nearest.shape[2], len(ks)
+    others = not label_conditional and classes > 1
+    lowest = np.empty((1, classes, wanted))
+    entered, apart = np.empty(len(X) if learns else 0, np.int64), np.empty(len(X) if learns else 0)
+    for r in range(len(Q)):
+        earlier = r if learns else 0
+        code = new_codes[r] if learns else np.int64(-1)
+        for u in range(earlier):
+            values = nearest[r, new_codes[u]]
+            if within[r, u] < values[k_max - 1]:
+                insert(values, within[r, u])
         if predicts:
-            new_alphas(nearest, ks, alphas[r : r + 1], lowest)
-            _count(
-                distance, n, codes, same, other, alpha, ks, label_conditional,
-                alphas[r], greater[r], equal[r],
-            )  # fmt: skip
-        if learns:
-            _learn(distance, n, new_codes[r], codes, same, other, alpha, ks, nearest[0])
-            n += 1
-    return n
+            new_alphas(nearest[r : r + 1], ks, alphas[r : r + 1], lowest)
+            for j in range(classes):
+                for q in range(wanted):
+                    more, alike = ranks.count(
+                        ranked, first, size, removed, added, of, waiting, j if label_conditional else 0, q,
+                        alphas[r, j, q],
+                    )  # fmt: skip
+                    greater[r, j, q], equal[r, j, q] = more, alike + 1
+        entering = 0
+        shift = block.dtype.type((norms[r] - slack[r]) / factor)
+        for z in range(classes):
+            if filled[z] == 0:
+                continue
+            kind = 1
+            if code >= 0 and z != code:
+                kind = 0
+            elif predicts and not label_conditional:
+                for q in range(wanted):
+                    if not lowest[0, z, q] > _ABOVE_ONE:
+                        kind = 0
+            g, least = block[r], limits[kind]
+            end = starts[z] + filled[z]
+            for at in range(starts[z], end, RUN):
+                n = min(RUN, end - at)
+                mask = (np.int64(1) << np.int64(n)) - np.int64(1) if n < RUN else np.int64(-1)
+                if usable[r]:
+                    mask = above(g, at, least, at, shift, n)
+                while mask != 0:
+                    t = at + lowest_bit(mask)
+                    mask &= mask - 1
+                    gap = 0.0
+                    if usable[r]:
+                        square = norms[r] - slack[r] - factor * (np.float64(g[t]) - np.float64(low[t]))
+                        gap = np.sqrt(max(square, 0.0)) * unit * _TIGHT
+                    crosses = predicts and may_cross(bounds, t, gap, alphas[r, z], lowest[0, z], others)
+                    values = same[t] if z == code else other[t]
+                    enters = learns and gap < values[k_max - 1]
+                    if not (crosses or enters):
+                        continue
+                    distance = np.sqrt(squared_distance_of_rows(Q, r, X, t))
+                    if crosses:
+                        update_counts(
+                            distance, z, same[t], other[t], bounds[t], 1, ks, alphas[r], lowest[0, z],
+                            others, greater[r], equal[r],
+                        )  # fmt: skip
+                    if enters and distance < values[k_max - 1]:
+                        entered[entering], apart[entering] = t, distance
+                        entering += 1
+        for u in range(earlier):
+            t, z, distance = places[u], new_codes[u], within[r, u]
+            if predicts and may_cross(bounds, t, distance, alphas[r, z], lowest[0, z], others):
+                update_counts(
+                    distance, z, same[t], other[t], bounds[t], 1, ks, alphas[r], lowest[0, z], others,
+                    greater[r], equal[r],
+                )  # fmt: skip
+            values = same[t] if z == code else other[t]
+            if distance < values[k_max - 1]:
+                entered[entering], apart[entering] = t, distance
+                entering += 1
+        if not learns:
+            continue
+        for e in range(entering + 1):
+            if waiting == len(of):
+                ranks.merge(ranked, first, size, removed, added, of, waiting)
+                waiting = 0
+            if e < entering:
+                t = entered[e]
+                owner = np.int64(_class_of(t, starts))
+                removed[:, waiting] = bounds[t, ALPHA]
+                insert(same[t] if owner == code else other[t], apart[e])
+            else:
+                t, owner = np.int64(places[r]), np.int64(code)
+                removed[:, waiting] = -np.inf
+                same[t] = nearest[r, code]
+                _nearest_of_others(nearest[r], code, other[t])
+            base_bounds(same[t : t + 1], other[t : t + 1], ks, bounds[t : t + 1])
+            added[:, waiting] = bounds[t, ALPHA]
+            of[waiting] = owner if label_conditional else 0
+            waiting += 1
+            if limits[0, t] < np.inf:  # not of this block
+                fill_limits(entered[e : e + 1], bounds, others, low, factor, unit, limits)
+    return waiting
+
+
+@kernel
+def _class_of(t, starts):
+    """Return the class of a place."""
+    lo, hi = 0, len(starts) - 1
+    while hi - lo > 1:
+        middle = (lo + hi) // 2
+        if starts[middle] <= t:
+            lo = middle
+        else:
+            hi = middle
+    return lo
+
+
+@kernel
+def _nearest_of_others(nearest, code, other):
+    """Fill other (K,) with the smallest of nearest (c, K) over all classes but one."""
+    other[:] = np.inf
+    for z in range(len(nearest)):
+        if z != code:
+            for gap in nearest[z]:
+                if not gap < other[-1]:
+                    break
+                insert(other, gap)

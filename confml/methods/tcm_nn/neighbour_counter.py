@@ -307,16 +307,22 @@ class NeighbourCounter:
         kernels.node_bounds(bounds, trees.first, trees.count, trees.child, nodes)
         size = self.sizes.block_for(self.classes * k)
 
+        T = np.array(T)  # kernels are compiled for arrays that can be written
+        sorted_rows = wide_tree.tree_order(T)  # near ones visit the same boxes, which are then in the cache
+
         def count_block(ends: tuple[int, int], _: None) -> None:
-            start, stop = ends
-            Q = np.array(T[start:stop])
+            own = sorted_rows[slice(*ends)]
+            Q = T[own]
+            found = Counts(*(np.empty_like(array[: len(Q)]) for array in counts))
             nearest = np.empty((len(Q), self.classes, k))
             tree_kernels.nearest_of_classes(Q, *search.arrays, nearest)
-            greater, equal, alphas, lowest = base.begin(nearest, counts, start)
+            greater, equal, alphas, lowest = base.begin(nearest, found, 0)
             kernels.update_counts_by_trees(
                 Q, owner, *trees.arrays, nodes, same, other, bounds, weights, base.ks,
                 alphas, lowest, base.others, greater, equal,
             )  # fmt: skip
+            for array, values in zip(counts, found, strict=True):
+                array[own] = values
 
         for_each(count_block, _parts(len(T), size))
 

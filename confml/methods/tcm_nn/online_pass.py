@@ -3,23 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from confml.methods.tcm_nn import _kernels as base_kernels
+from confml.methods.tcm_nn import _kernels_lists as lists_kernels
 from confml.methods.tcm_nn import _kernels_online as kernels
 from confml.methods.tcm_nn.neighbour_counter import Counts
 from confml.neighbours.distances import minus_squared_distances
+from confml.neighbours.growing_filter import GrowingFilter
 from confml.neighbours.scaling import SafeScale
 
-_BLOCK = 32  # new examples whose distances are computed together
+
+@dataclass(frozen=True)
+class OnlineSizes:
+    """Sizes that change speed and memory, never results.
+
+    block: new examples whose distances are computed together, fewer where these would be more than ``cells``.
+    products: learnt examples from which on float32 products are the filter. waiting: changed alphas that wait
+    until they are sorted. spare: candidates beyond k in a list.
+    """
+
+    block: int = 64
+    cells: int = 2**22
+    products: int = 512
+    waiting: int = 1024
+    spare: int | None = None
+
+    def block_for(self, cells: int) -> int:
+        return max(8, min(self.block, self.cells // max(cells, 1)))
+
+    def capacity(self, k: int) -> int:
+        """Number of candidates that a list holds."""
+        return k + (2 * k + 14 if self.spare is None else self.spare)
 
 
 class OnlinePass:
     """The examples learnt so far and their neighbour lists.
 
     attributes: d. classes: c, including classes without examples so far. ks: values of k. label_conditional:
-    count only examples of the label in question. capacity: number of examples that fit without a new
-    allocation; it doubles when it is exceeded. Memory: O(n (d + k)).
+    count only examples of the label in question. Examples are stored by class, with free places after each
+    class. Memory: O(n (d + k)) and the blocks of `OnlineSizes`.
     """
 
     def __init__(
@@ -28,15 +53,24 @@ class OnlinePass:
         classes: int,
         ks: Sequence[int],
         label_conditional: bool = False,
-        capacity: int = 1024,
+        sizes: OnlineSizes | None = None,
     ):
-        self.given_ks, self.label_conditional, self.learnt = tuple(ks), label_conditional, 0
-        self.attributes = attributes
+        self.given_ks, self.label_conditional = tuple(ks), label_conditional
+        self.attributes, self.sizes = attributes, sizes or OnlineSizes()
         self.counts_by_class = np.zeros(classes, dtype=np.int64)
-        self._columns, self._codes = np.empty((attributes, 0)), np.empty(0, dtype=np.int64)
-        self._same = self._other = np.empty((0, 0))
         self._scale, self._extremes = SafeScale(), np.empty((0, attributes))
-        self._extend(max(capacity, 1))
+        self._products = True  # until the filter excludes too few examples
+        self._starts = np.zeros(classes + 1, dtype=np.int64)
+        self._X = np.empty((0, attributes))
+        self._same = self._other = np.empty((0, 0))
+        self._space = np.empty(0)  # for the similarities of a block
+        self._waiting = 0
+        self._arrange(np.zeros(classes, dtype=np.int64))
+
+    @property
+    def learnt(self) -> int:
+        """Number of examples learnt."""
+        return int(self.counts_by_class.sum())
 
     def step(self, X: np.ndarray, codes: np.ndarray | None, predicts: bool) -> tuple[Counts, np.ndarray]:
         """Process new examples X (r, d), float64 C-ordered, in their order.
@@ -47,35 +81,157 @@ class OnlinePass:
         """
         learns = codes is not None
         given = np.zeros(len(X), dtype=np.int64) if codes is None else np.asarray(codes, dtype=np.int64)
-        self._extend(self.learnt + len(X))
         if learns and len(X):
             self._rescale(X)
         X = self._scale.apply(X)
         classes, number = len(self.counts_by_class), len(X) if predicts else 0
-        greater, equal = (np.zeros((number, classes, len(self._ks)), dtype=np.int64) for _ in range(2))
-        alphas = np.empty(greater.shape)
+        shape = number, classes, len(self.given_ks)
+        counts = Counts(np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.empty(shape))
         counted = np.empty((number, classes), dtype=np.int64)
-        for start in range(0, len(X), _BLOCK):
-            rows = slice(start, min(start + _BLOCK, len(X)))
+        start = 0
+        while start < len(X):
+            size = self.sizes.block_for(len(self._X))
+            rows = slice(start, min(start + size, len(X)))
             block, mine = np.array(X[rows]), given[rows]
-            n = self.learnt
             if predicts:
                 before = np.zeros((len(block), classes), dtype=np.int64)
                 if learns:
                     before[np.arange(1, len(block)), mine[:-1]] = 1
                 sizes = self.counts_by_class + np.cumsum(before, axis=0)
                 counted[rows] = (sizes if self.label_conditional else sizes.sum(axis=1, keepdims=True)) + 1
-            self._columns[:, n : n + len(block)] = block.T
-            tile = np.empty((len(block), n + len(block) if learns else n))
-            minus_squared_distances(block, self._columns, 0, tile)
-            self.learnt = kernels.steps(
-                tile, n, mine, predicts, learns, self._codes, self._same, self._other, self._alpha, self._ks,
-                self.label_conditional, greater[rows], equal[rows], alphas[rows],
-            )  # fmt: skip
-            if learns:
-                self.counts_by_class += np.bincount(mine, minlength=classes)
-        at = np.searchsorted(self._ks, np.minimum(self.given_ks, self._ks[-1]))
-        return Counts(greater[:, :, at], equal[:, :, at], alphas[:, :, at]), counted
+            found = self._process(block, mine, predicts, learns)
+            if predicts:
+                at = np.searchsorted(self._ks, np.minimum(self.given_ks, self._ks[-1]))
+                for array, values in zip(counts, found, strict=True):
+                    array[rows] = values[:, :, at]
+            start = rows.stop
+        return counts, counted
+
+    # ---- a block of new examples
+
+    def _process(self, block: np.ndarray, codes: np.ndarray, predicts: bool, learns: bool) -> Counts:
+        """Process one block, see `step`; counts for `_ks`."""
+        b, classes = len(block), len(self.counts_by_class)
+        arriving = np.bincount(codes, minlength=classes) if learns else np.zeros(classes, dtype=np.int64)
+        full = np.any(self.counts_by_class + arriving > np.diff(self._starts))
+        if full or (not self._products and not self._filter.direct):
+            self._arrange(arriving)
+        rows = self._filter.query(block)
+        if learns and not self._filter.accepts(rows):
+            self._arrange(arriving, block)
+            rows = self._filter.query(block)
+        places = self._free_places(codes) if learns else np.zeros(b, dtype=np.int64)
+        if len(self._space) < b * len(self._X) or self._space.dtype != self._filter.dtype:
+            self._space = np.empty(b * len(self._X), dtype=self._filter.dtype)
+        tile = self._filter.similarities(rows, self._space)
+        nearest = self._nearest(block, rows, tile)
+        within = np.zeros((b, b))
+        if learns:
+            minus_squared_distances(block, np.ascontiguousarray(block.T), 0, within)
+            within = np.sqrt(np.abs(within))
+            self._X[places] = block
+        shape = (b, classes, len(self._ks)) if predicts else (0, classes, len(self._ks))
+        counts = Counts(np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.empty(shape))
+        self._waiting = kernels.steps(
+            tile, rows.norms, rows.slack, rows.usable, within, block, self._filter.factor, self._filter.unit,
+            self._filter.low, self._limits, self._X, self._starts, self.counts_by_class, self._same,
+            self._other, self._bounds, self._ks, places, codes, predicts, learns, self.label_conditional,
+            *self._ranked, *self._changes, self._waiting, nearest, *counts,
+        )  # fmt: skip
+        if learns:
+            self._filter.put(rows, places)
+            self.counts_by_class += arriving
+            self._fill_limits(places)
+        return counts
+
+    def _free_places(self, codes: np.ndarray) -> np.ndarray:
+        """Return the place of each new example: the free places of its class in their order."""
+        order = np.argsort(codes, kind="stable")
+        begin = np.searchsorted(codes[order], codes[order])
+        places = np.empty(len(codes), dtype=np.int64)
+        places[order] = (
+            (self._starts[:-1] + self.counts_by_class)[codes[order]] + np.arange(len(codes)) - begin
+        )
+        return places
+
+    def _nearest(self, block: np.ndarray, rows, tile: np.ndarray) -> np.ndarray:
+        """Return the distances (b, c, K) of new examples to the K nearest learnt ones of each class."""
+        near, b, k = self._filter, len(block), int(self._ks[-1])
+        shape = b, len(self.counts_by_class), self.sizes.capacity(k)
+        upper, who = np.empty(shape, dtype=near.dtype), np.empty(shape, dtype=np.int32)
+        count = np.zeros(shape[:2], dtype=np.int64)
+        count[~rows.usable] = -1
+        nobody = np.full(b, -1)
+        slack = rows.slack.astype(near.dtype) if near.direct else (rows.slack * (1 + 1e-6)).astype(near.dtype)
+        lists_kernels.scan_rows(
+            tile, nobody, nobody, k, self._starts, near.low, near.high, near.error, slack, upper, who, count
+        )
+        nearest = np.empty((b, shape[1], k))
+        lists_kernels.compute_distances(block, self._X, upper, who, count, near.error, slack, nearest)
+        abandoned = np.flatnonzero((count < 0).any(axis=1))
+        for r in abandoned:
+            kernels.nearest_directly(block, r, self._X, self._starts, self.counts_by_class, nearest[r])
+        if 4 * len(abandoned) > max(b, 16) and self._products:  # too many duplicates or close rows
+            self._products = False
+        return nearest
+
+    # ---- the arrangement of learnt examples
+
+    def _arrange(self, arriving: np.ndarray, block: np.ndarray | None = None) -> None:
+        """Give each class free places for ``arriving`` (c,) examples and more, and choose the filter anew.
+
+        block: examples that the filter must accept.
+        """
+        places = self._places()
+        X, same, other = self._X[places], self._same[places], self._other[places]
+        filled = self.counts_by_class
+        needed = filled + arriving
+        self._starts = np.concatenate([[0], np.cumsum(needed + needed // 8 + 16)])
+        cells = int(self._starts[-1])
+        places = self._places()
+        # With n examples learnt, some neighbour is missing for k = n + 1 as for any larger k.
+        self._ks = np.unique(np.minimum(np.asarray(self.given_ks, dtype=np.int64), cells + 1))
+        self._X = np.zeros((cells, self.attributes))
+        self._X[places] = X
+        lists = []
+        for values in (same, other):
+            longer = np.full((cells, self._ks[-1]), np.inf)
+            longer[places, : values.shape[1]] = values
+            lists.append(longer)
+        self._same, self._other = lists
+        products = self._products and len(X) >= self.sizes.products
+        every = X if block is None else np.concatenate([X, block])  # centre and scale of the filter fit all
+        self._filter = GrowingFilter(every, places, cells, products)
+        self._bounds = np.full((cells, 5, len(self._ks)), np.inf)
+        base_kernels.base_bounds(self._same, self._other, self._ks, self._bounds)
+        self._limits = np.full((2, cells), np.inf, dtype=self._filter.dtype)
+        self._fill_limits(places)
+        self._rank()
+
+    def _places(self) -> np.ndarray:
+        """Return the places (n,) of the learnt examples, in ascending order."""
+        ends = zip(self._starts[:-1], self.counts_by_class, strict=True)
+        return np.concatenate([np.arange(first, first + number) for first, number in ends])
+
+    def _fill_limits(self, places: np.ndarray) -> None:
+        others = not self.label_conditional and len(self.counts_by_class) > 1
+        near = self._filter
+        kernels.fill_limits(places, self._bounds, others, near.low, near.factor, near.unit, self._limits)
+
+    def _rank(self) -> None:
+        """Sort the alphas of the learnt examples, see `_kernels_ranked`."""
+        alphas = np.ascontiguousarray(self._bounds[:, base_kernels.ALPHA].T)
+        if self.label_conditional:
+            first, size = self._starts[:-1].copy(), self.counts_by_class.copy()
+        else:
+            first, size = np.zeros(1, dtype=np.int64), np.array([self.learnt])
+            alphas[:, : self.learnt] = alphas[:, self._places()]
+        for begin, number in zip(first, size, strict=True):
+            alphas[:, begin : begin + number].sort(axis=1)
+        changes = (len(self._ks), self.sizes.waiting)
+        self._ranked = alphas, first, size
+        self._changes = np.empty(changes), np.empty(changes), np.empty(self.sizes.waiting, dtype=np.int64)
+        self._waiting = 0
 
     def _rescale(self, X: np.ndarray) -> None:
         """Choose the `SafeScale` of all examples, including X, and convert what is stored to it."""
@@ -83,31 +239,8 @@ class OnlinePass:
         self._extremes = np.stack([extremes.min(axis=0), extremes.max(axis=0)])
         scale = SafeScale.of(self._extremes)
         change = scale.exponent - self._scale.exponent
-        if change:
-            n = self.learnt
-            for array in (self._columns[:, :n], self._same[:n], self._other[:n]):
-                np.ldexp(array, change, out=array)
         self._scale = scale
-
-    def _extend(self, needed: int) -> None:
-        """Allocate space for ``needed`` examples, and lists as long as any k can require."""
-        before = len(self._codes)
-        if needed <= before and before:
-            return
-        capacity = max(needed, 2 * before)
-        # With n examples learnt, some neighbour is missing for k = n + 1 as for any larger k.
-        ks = np.unique(np.minimum(np.asarray(self.given_ks, dtype=np.int64), capacity + 1))
-        n = self.learnt
-        columns = np.empty((len(self._columns), capacity))
-        columns[:, :n] = self._columns[:, :n]
-        codes = np.zeros(capacity, dtype=np.int64)
-        codes[:n] = self._codes[:n]
-        lists = []
-        for values in (self._same, self._other):
-            longer = np.full((capacity, ks[-1]), np.inf)
-            longer[:n, : values.shape[1]] = values[:n]
-            lists.append(longer)
-        self._columns, self._codes, self._ks = columns, codes, ks
-        self._same, self._other = lists
-        self._alpha = np.empty((len(ks), capacity))
-        kernels.alphas_of(self._same, self._other, ks, n, self._alpha)
+        if change:
+            for array in (self._X, self._same, self._other):
+                np.ldexp(array, change, out=array)
+            self._arrange(np.zeros_like(self.counts_by_class))

@@ -26,7 +26,7 @@ from confml.methods.shift import (
 )
 from confml.methods.tcm_nn.delayed_pass import DelayedCounts, delayed_pass
 from confml.methods.tcm_nn.neighbour_counter import ENGINES, BlockSizes, Counts, NeighbourCounter
-from confml.methods.tcm_nn.online_pass import OnlinePass
+from confml.methods.tcm_nn.online_pass import OnlinePass, OnlineSizes
 from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, check_parameters
 
 _BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of work
@@ -258,7 +258,7 @@ class TCMNN(Method):
         for mondrian in dict.fromkeys(method.mondrian for method in methods):
             ks = sorted({method.k for method in methods if method.mondrian == mondrian})
             started = time.thread_time()
-            online = OnlinePass(X_new.shape[1], len(classes), ks, mondrian, len(X) + len(X_new))
+            online = OnlinePass(X_new.shape[1], len(classes), ks, mondrian)
             online.step(X, codes, predicts=False)
             learnt = time.thread_time()
             if schedule is None:
@@ -299,7 +299,8 @@ class TCMNN(Method):
         for engine in ENGINES:
             counter = NeighbourCounter(X, codes, engine)
             counter.counts(*counter.lists(2), X, [1, 2])
-        OnlinePass(2, 2, [1, 2]).step(X, codes, predicts=True)
+        for products in (0, len(X)):
+            OnlinePass(2, 2, [1, 2], sizes=OnlineSizes(block=16, products=products)).step(X, codes, True)
 
 
 def prediction_of(

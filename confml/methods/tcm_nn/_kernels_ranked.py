@@ -1,0 +1,89 @@
+"""Kernels of sorted alphas that change: counts above and equal to a value.
+
+The alphas are sorted in groups: all examples, or one group per class. ``ranked`` (q, cells) holds ``size[g]``
+ascending values of group g from place first[g] on. Changes wait in ``removed`` and ``added`` (q, pending),
+with their groups ``of`` (pending,), until `merge` applies them; removed is -inf for new examples. A count is
+a binary search and a pass over the changes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._jit import kernel
+
+
+@kernel
+def count(ranked, first, size, removed, added, of, waiting, group, q, alpha):
+    """Return the numbers of alphas of a group above, and equal to, one value for the q-th value of k."""
+    values = ranked[q, first[group] : first[group] + size[group]]
+    lo, hi = 0, len(values)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if values[middle] < alpha:
+            lo = middle + 1
+        else:
+            hi = middle
+    below, hi = lo, len(values)
+    if lo < hi and values[lo] == alpha:
+        while lo < hi:
+            middle = (lo + hi) // 2
+            if values[middle] <= alpha:
+                lo = middle + 1
+            else:
+                hi = middle
+    above, equal = np.int64(len(values) - lo), np.int64(lo - below)
+    gone, new, groups = removed[q, :waiting], added[q, :waiting], of[:waiting]
+    if len(first) == 1:
+        for e in range(waiting):
+            above += np.int64(new[e] > alpha) - np.int64(gone[e] > alpha)
+            equal += np.int64(new[e] == alpha) - np.int64(gone[e] == alpha)
+    else:
+        for e in range(waiting):
+            if groups[e] == group:
+                above += np.int64(new[e] > alpha) - np.int64(gone[e] > alpha)
+                equal += np.int64(new[e] == alpha) - np.int64(gone[e] == alpha)
+    return above, equal
+
+
+@kernel
+def merge(ranked, first, size, removed, added, of, waiting):
+    """Apply the waiting changes to the sorted alphas."""
+    for group in range(len(first)):
+        number = leaving = np.int64(0)
+        for e in range(waiting):
+            if of[e] == group:
+                number += 1
+                leaving += np.int64(removed[0, e] > -np.inf)
+        if number == 0:
+            continue
+        new, gone = np.empty(number), np.empty(leaving)
+        longer = np.empty(size[group] + number - leaving)
+        begin = first[group]
+        for q in range(len(ranked)):
+            i = j = 0
+            for e in range(waiting):
+                if of[e] == group:
+                    new[i] = added[q, e]
+                    i += 1
+                    if removed[q, e] > -np.inf:
+                        gone[j] = removed[q, e]
+                        j += 1
+            new.sort()
+            gone.sort()
+            values = ranked[q, begin : begin + size[group]]
+            at = old = entered = left = 0
+            while at < len(longer):
+                if entered < number and (old == len(values) or new[entered] <= values[old]):
+                    value = new[entered]
+                    entered += 1
+                else:
+                    value = values[old]
+                    old += 1
+                if left < leaving and gone[left] == value:
+                    left += 1
+                else:
+                    longer[at] = value
+                    at += 1
+            ranked[q, begin : begin + len(longer)] = longer
+        size[group] += number - leaving
