@@ -66,8 +66,9 @@ class TCMNN(Method):
 
     With ``protocol: online``, each example is predicted from all examples before it, then learnt; its
     p-values are those of a fit to the examples before it (`OnlineTCMNN`). With ``delay``, it is learnt when
-    its label arrives, and ``extra`` also has ``label_place``, ``label_after`` and ``label_p`` (n,) (see
-    `LabelSchedule.extra`).
+    its label arrives, and ``extra`` also has the place of the example in the order of learning
+    (``label_place``), the number of examples that were predicted by then (``label_after``) and its p-value
+    against the examples learnt before it (``label_p``), all (n,).
 
     Cost: m^2/2 + r m distances (a matrix product as filter, or k-d trees), memory O(m (d + k)). All k of a
     grid come from one pass.
