@@ -57,7 +57,7 @@ SOURCES = (
         citation="Krzanowski, Fieldsend, Bailey, Everson, Partridge & Schetinin, Confidence in "
         "Classification: A Bayesian Approach, Journal of Classification 23 (2006)",
         tables=("bayesian-knn-table1", "bayesian-knn-table2", "bayesian-knn-table3"),
-        folders=("bayes-knn-full", "bayes-knn", "bayes-knn-settings"),
+        folders=("bayes-knn-full", "bayes-knn-long", "bayes-knn", "bayes-knn-settings"),
         splits=1,
         target="make table-bayes-knn",
     ),
