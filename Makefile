@@ -368,7 +368,7 @@ release-check: $(VENV)/installed-dev  ## build the archives, and test them in an
 bench: $(VENV)/installed-bench  ## benchmarks (ONLY=name)
 	@$(VENV)/bin/python tests/bench $(if $(ONLY),--only $(ONLY))
 
-# Simulated and guaranteed error rates of every p-value, probability and certificate (about 15 minutes of one core):
+# Simulated and guaranteed error rates of every p-value, probability and certificate (about 25 minutes on 2 cores):
 # make validity, make validity DRAWS=500, make validity ONLY=martingales.
 .PHONY: validity
 validity: $(VENV)/installed  ## error rates of p-values, probabilities and certificates (ONLY, DRAWS)
