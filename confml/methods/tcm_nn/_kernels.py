@@ -19,6 +19,7 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.methods.tcm_nn._kernels_lists import mark_space
+from confml.methods.tcm_nn._kernels_ranked import places_of
 from confml.neighbours.distances import squared_distance_of_rows
 from confml.neighbours.lanes import LEAF, gaps_to_children, lowest_bit, squares_to_rows
 from confml.neighbours.wide_tree import DEPTH
@@ -132,25 +133,9 @@ def base_counts(ranked, totals, starts, label_conditional, alphas, greater, equa
         for j in range(classes):
             first, last = (starts[j], starts[j + 1]) if label_conditional else (0, ranked.shape[1])
             for q in range(wanted):
-                values, alpha = ranked[q], alphas[r, j, q]
-                lo, hi = first, last
-                while lo < hi:
-                    middle = (lo + hi) // 2
-                    if values[middle] < alpha:
-                        lo = middle + 1
-                    else:
-                        hi = middle
-                below = lo
-                if lo < last and values[lo] == alpha:
-                    hi = last
-                    while lo < hi:
-                        middle = (lo + hi) // 2
-                        if values[middle] <= alpha:
-                            lo = middle + 1
-                        else:
-                            hi = middle
+                below, above = places_of(ranked[q], first, last, alphas[r, j, q])
                 total = totals[min(q, len(totals) - 1)]
-                greater[r, j, q], equal[r, j, q] = total[last] - total[lo], total[lo] - total[below]
+                greater[r, j, q], equal[r, j, q] = total[last] - total[above], total[above] - total[below]
 
 
 @kernel

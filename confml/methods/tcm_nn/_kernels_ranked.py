@@ -14,25 +14,33 @@ from confml._jit import kernel
 
 
 @kernel
-def count(ranked, first, size, removed, added, of, waiting, group, q, alpha):
-    """Return the numbers of alphas of a group above, and equal to, one value for the q-th value of k."""
-    values = ranked[q, first[group] : first[group] + size[group]]
-    lo, hi = 0, len(values)
+def places_of(values, first, last, alpha):
+    """Return the first place of ascending values[first:last] that is not below, and that is above, alpha."""
+    lo, hi = first, last
     while lo < hi:
         middle = (lo + hi) // 2
         if values[middle] < alpha:
             lo = middle + 1
         else:
             hi = middle
-    below, hi = lo, len(values)
-    if lo < hi and values[lo] == alpha:
+    start = lo
+    if lo < last and values[lo] == alpha:
+        hi = last
         while lo < hi:
             middle = (lo + hi) // 2
             if values[middle] <= alpha:
                 lo = middle + 1
             else:
                 hi = middle
-    above, equal = np.int64(len(values) - lo), np.int64(lo - below)
+    return start, lo
+
+
+@kernel
+def count(ranked, first, size, removed, added, of, waiting, group, q, alpha):
+    """Return the numbers of alphas of a group above, and equal to, one value for the q-th value of k."""
+    end = first[group] + size[group]
+    start, stop = places_of(ranked[q], first[group], end, alpha)
+    above, equal = np.int64(end - stop), np.int64(stop - start)
     gone, new, groups = removed[q, :waiting], added[q, :waiting], of[:waiting]
     if len(first) == 1:
         for e in range(waiting):
