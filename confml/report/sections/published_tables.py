@@ -184,6 +184,8 @@ def find(ours: Ours, datasets: Sequence[str], summary: Iterable[SummaryRow]) -> 
         if (row.method, row.metric) == (ours.method, ours.metric) and row.dataset in datasets:
             if ours.level == row.level and ours.view in (None, row.view):
                 first.setdefault((row.dataset, row.variant), row)
+    if not first:
+        return []  # the class of a method that is not in the results is not imported
     defaults = default_params(ours.method)
     deviations = {
         key: sum(value != defaults.get(name) for name, value in row.params.items() if name not in ours.params)
