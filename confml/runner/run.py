@@ -314,13 +314,20 @@ def compile_all_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callabl
         if not has_kernels(kind) or _jit.kernels_are_compiled(kind.name):
             continue
         started = time.monotonic()
-        once = (
-            ", once"
-            if _jit.is_cache_kept()
-            else f", for this run only: {cache_folder()} is not writable, or other users can write there"
-        )
-        say(f"compiling kernels of {kind.name}{once}")
+        announce_compilation(kind.name, say)
         kind.compile_kernels()
         _jit.mark_kernels_compiled(kind.name)
         if time.monotonic() - started > 1:
             say(f"compiled in {time.monotonic() - started:.0f} s")
+
+
+def announce_compilation(name: str, say: Callable[[str], None]) -> None:
+    """Print that kernels are about to be compiled, which can take minutes; nothing if they are compiled."""
+    from confml import _jit
+
+    if _jit.kernels_are_compiled(name):
+        return
+    once = "once per machine"
+    if not _jit.is_cache_kept():
+        once = f"for this run only: {cache_folder()} is not writable, or other users can write there"
+    say(f"compiling kernels of {name}, {once} (about a minute on an idle machine)")
