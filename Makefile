@@ -21,6 +21,7 @@ LIST   := $(if $(SHARD),:,ls)
 
 run: $(VENV)/installed  ## install, and run the quick start
 	@$(RUN) configs/quickstart.yaml
+	@echo 'the command is $(CONFML); ". $(VENV)/bin/activate" makes it available as confml' >&2
 
 test: $(VENV)/installed-dev  ## install for development, and run the tests
 	@$(VENV)/bin/python -m pytest -n auto --dist worksteal $(PYTEST)

@@ -53,7 +53,7 @@ def table_options(command):
             "--separator", metavar="MARK", help="Separator between columns: a character, tab or blanks."
         ),
         click.option(
-            "--encoding", metavar="NAME", help="Encoding of the file, such as latin-1.  [default: utf-8]"
+            "--encoding", metavar="NAME", help="Encoding of the file if it is not UTF-8, such as latin-1."
         ),
         click.option("--decimal", metavar="MARK", help="Decimal mark: . or a comma."),
     ]
