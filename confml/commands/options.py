@@ -216,7 +216,7 @@ def say(text: str) -> None:
 def announced_kernels(tell: Callable[[str], None]) -> Iterator[None]:
     """Say before the first estimate of a Bayes error that kernels are compiled, which takes a while."""
     from confml import _jit
-    from confml.runner.run import announce_compilation
+    from confml.runner.kernels import announce_compilation
 
     announce_compilation("bayes-error", tell)
     yield
