@@ -105,7 +105,7 @@ def test_a_wrong_output_is_found(tmp_path):
 def test_outputs_are_wrapped_and_without_progress():
     words = " ".join(["word"] * 40)
     assert as_shown(
-        f"compiling kernels of tcm-nn, once per machine\ncompiled in 65 s\na\n3/5 tasks, 4/9 cells, 3 s\n{words}\n"
+        f"compiling kernels of tcm-nn, once\ncompiled in 65 s\na\n3/5 tasks, 4/9 cells, 3 s\n{words}\n"
     ).splitlines() == [
         "a",
         " ".join(["word"] * 23),
