@@ -11,6 +11,7 @@ import pytest
 
 from confml import _cache, _jit
 from confml.data import files
+from confml.runner.kernels import announce_compilation
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes and owners are those of POSIX")
 
@@ -40,6 +41,21 @@ def test_the_kernel_cache_is_made_for_its_user_alone(cache):
     finally:
         os.umask(old)
     assert folder.parent == cache and _jit.is_cache_kept() and mode(folder) == mode(cache) == 0o700
+
+
+def test_a_line_is_printed_before_kernels_are_compiled_once(cache):
+    told = []
+    announce_compilation("knn", told.append)
+    assert told == ["compiling kernels of knn, once per machine (up to a minute on an idle machine)"]
+    _jit.mark_kernels_compiled("knn")
+    announce_compilation("knn", told.append)
+    assert len(told) == 1
+    announce_compilation("tcm-nn", told.append)
+    assert len(told) == 2
+    _jit._found_dir.cache_clear()
+    cache.chmod(0o777)
+    announce_compilation("knn", told.append)
+    assert told[2].startswith(f"compiling kernels of knn, for this run only: {cache} is not writable")
 
 
 @pytest.mark.parametrize("which", ["root", "folder"])
@@ -114,18 +130,20 @@ def test_checksums_remembered_by_others_are_not_believed(cache, tmp_path):
 # ---- compilation
 
 
-@_jit.kernel
-def _next(count, more):
-    return count + more
+def test_a_constant_argument_does_not_compile_a_kernel_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        _jit, "_folder", [tmp_path]
+    )  # a kernel from the cache would not compile those that it calls
 
+    @_jit.kernel
+    def following(count, more):
+        return count + more
 
-@_jit.kernel
-def _count(n):
-    count = 0
-    for more in range(n):
-        count = _next(count, more)
-    return count + _next(7, n)
+    @_jit.kernel
+    def count_to(n):
+        count = 0
+        for more in range(n):
+            count = following(count, more)
+        return count + following(7, n)
 
-
-def test_a_constant_argument_does_not_compile_a_kernel_again():
-    assert _count(4) == 17 and len(_next.signatures) == 1
+    assert count_to(4) == 17 and len(following.signatures) == 1
