@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from confml.report.figures.drawing import Drawing
+from confml.report.figures.style import FORMATS
 from confml.report.sections.base import NotApplicable, Picture
 
 PROGRAM = """
@@ -77,5 +78,5 @@ def test_a_process_with_threads_draws_alone(tmp_path, monkeypatch):
     monkeypatch.setenv("PARENT", str(os.getpid()))
     pictures = [Picture(f"figures/{n}", lambda n=n: line(n), f"figure {n}") for n in (2, 3)]
     drawing = Drawing(pictures, 2)
-    assert len([path for one in pictures for path in drawing.draw(one, tmp_path)]) == 6
+    assert len([path for one in pictures for path in drawing.draw(one, tmp_path)]) == 2 * len(FORMATS)
     drawing.end()
