@@ -156,7 +156,8 @@ class RiskControl(Section):
             if len(prediction) < 2 or np.isnan(case.certainty).any() or "learnt" in prediction.extra:
                 continue
             half, rest = halves(result)
-            known = case.kept.pop("controlled", {})  # of the errors, computed for several cells together
+            # Threshold and counts for the errors, computed for several cells together.
+            known: dict[float, tuple[float | None, int, int]] = case.kept.pop("controlled", {})
             for limit, found in known.items():
                 key = cell.dataset, cell.method, cell.variant, view, ERROR, limit
                 self._found.setdefault(key, _Splits()).add_errors(*found, len(half), len(rest))
