@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import threading
 import warnings
 from collections.abc import Sequence
@@ -17,15 +18,15 @@ from confml.report.sections.base import NotApplicable, Picture
 class Drawing:
     """The figures of one section, the same bytes for any number of processes.
 
-    processes: number of processes. More than one are used on systems with fork, while this process has one
-    thread. Figure i is drawn by process i modulo ``processes``, 0 being this one. If another process cannot
+    processes: number of processes. More than one are used on Linux only, while this process has one thread;
+    libraries of other systems do not work in a forked process. Figure i is drawn by process i modulo ``processes``, 0 being this one. If another process cannot
     draw a figure, this one draws it again, so that its error is raised here.
     """
 
     def __init__(self, pictures: Sequence[Picture], processes: int = 1):
         self._pictures = list(pictures)
         self._places = {one.path: place for place, one in enumerate(self._pictures)}
-        forks = hasattr(os, "fork") and threading.active_count() == 1
+        forks = sys.platform == "linux" and threading.active_count() == 1
         self._processes = max(1, min(processes, len(self._pictures))) if forks else 1
         self._answers: dict[int, BinaryIO] = {}  # pipe from each other process
         self._pids: list[int] = []
