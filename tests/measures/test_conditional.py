@@ -92,6 +92,18 @@ def test_worst_interval_equals_all_intervals(seed):
     assert covered[(values >= values[first]) & (values <= values[last])].mean() == share
 
 
+def test_equal_rows_are_on_one_side_of_a_slab():
+    """Products by BLAS have another last digit at another place: the slab lost a part of the equal rows."""
+    rng = np.random.default_rng(0)
+    for width in (8, 33):
+        kinds = rng.normal(size=(3, width))
+        places = rng.integers(0, 3, 205)
+        covered = places != 1
+        found = worst_slab(kinds[places], covered, directions=20, least=0.2)
+        other = np.random.default_rng(0).permutation(205)[102:]
+        assert (found.rows, found.covered) == (np.count_nonzero(places[other] == 1), 0)
+
+
 def test_the_held_out_half_is_not_fooled():
     """Constant coverage looks bad where it was chosen, and a true slab is bad on the other half too."""
     rng = np.random.default_rng(0)

@@ -40,9 +40,10 @@ class VennKNN(Method):
     ones of many classes too much. No probability is 0, so log loss is finite. The prediction is the class
     with the largest point; ties go to the first class.
 
-    Guarantee, if training and test examples are exchangeable: the row of P that belongs to the true label is
-    calibrated, so the mean of ``lower`` over test examples is at most the frequency of the class and that of
-    ``upper`` at least, in expectation and for every class. The point has no guarantee.
+    Guarantee, if training and test examples are exchangeable and every class has a training example: the row
+    of P that belongs to the true label is calibrated, so the mean of ``lower`` over test examples is at most
+    the frequency of the class and that of ``upper`` at least, in expectation and for every class. The point
+    has no guarantee.
 
     Distances are those of `knn`: Euclidean, in float64, with 0 or 1 for a nominal feature. Cost: the
     neighbours of every training example once, then O(m d) per test example. All k of a grid share the search.

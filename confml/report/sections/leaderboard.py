@@ -11,7 +11,7 @@ from confml.report.calibration_parts import case_of
 from confml.report.captions import setting_text
 from confml.report.leaderboard import Column, Entry, Leaderboard, RankedColumn, coverage_name, order
 from confml.report.sections.base import Document, Item, Note, Picture, PrintedTable, Section, Table
-from confml.report.sections.certified import DELTA, RISKS, certified_splits
+from confml.report.sections.certified import DELTA, RISKS, certified_splits, is_certifiable
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -75,7 +75,7 @@ class LeaderboardSection(Section):
             for share in COVERAGES:
                 risk = float(curve.risk_at_coverage(share))
                 self.board.add(f"risk_at_{share:g}", entry, cell.dataset, risk)
-            if len(prediction) >= 2:
+            if is_certifiable(prediction):
                 for one in certified_splits(result, view, case):
                     self.board.add(f"certified_at_{one.risk:g}", entry, cell.dataset, one.coverage)
         yield from ()
