@@ -27,7 +27,7 @@ from confml.report.reproduction import (
 )
 from confml.report.reproduction.__main__ import main
 from confml.report.reproduction.figures import draw_numbers
-from confml.report.reproduction.numbers import Number, Outcome, Stored, is_as_printed, is_chance
+from confml.report.reproduction.numbers import Number, Stored, is_as_printed, is_chance
 from confml.report.reproduction.reasons import read_reasons
 from confml.report.reproduction.runs import provenance_text, read_provenance
 from confml.report.stored import open_run
