@@ -18,9 +18,10 @@ from confml.report.sections.base import NotApplicable, Picture
 class Drawing:
     """The figures of one section, the same bytes for any number of processes.
 
-    processes: number of processes. More than one are used on Linux only, while this process has one thread;
-    libraries of other systems do not work in a forked process. Figure i is drawn by process i modulo ``processes``, 0 being this one. If another process cannot
-    draw a figure, this one draws it again, so that its error is raised here.
+    processes: number of processes. More than one are used on Linux only, where libraries work in a forked
+    process, and while this process has one thread. Figure i is drawn by process i modulo ``processes``, 0
+    being this one. If another process cannot draw a figure, this one draws it again, so that its error is
+    raised here.
     """
 
     def __init__(self, pictures: Sequence[Picture], processes: int = 1):
