@@ -23,6 +23,7 @@ WARM   := $(CONFML) doctor --warm >/dev/null
 
 run: $(VENV)/installed  ## install, and run the quick start
 	@$(RUN) configs/quickstart.yaml
+	@echo 'the command is $(CONFML); ". $(VENV)/bin/activate" makes it available as confml' >&2
 
 test: $(VENV)/installed-dev  ## install for development, and run the tests
 	@$(WARM)
