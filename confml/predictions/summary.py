@@ -194,7 +194,7 @@ class Summary:
         return f" {{{', '.join(shown)}}}" if shown else ""
 
     def _coverage(self) -> str:
-        model = self.model
+        facts = self.model.facts
         rows = "new rows are exchangeable with the training rows"
         least = []
         for level in self.levels:
@@ -203,10 +203,16 @@ class Summary:
                 least.append(f"{_digits(100 * bound)} % at level {level!r}")
         if not least:
             return f"If {rows}, no coverage is guaranteed at these levels."
-        per = " of each class" if model.facts.is_label_conditional else ""
+        per = " of each class" if facts.is_label_conditional else ""
+        if facts.is_clustered:
+            per = " of the classes of each cluster"
         text = f"If {rows}, a region holds the true label{per} with probability at least {', '.join(least)}."
-        text += self._step_words()
-        return text
+        if facts.is_clustered:
+            text += (
+                " Classes with too few calibration rows for a cluster have no bound, so with such classes "
+                "there is none for all rows together."
+            )
+        return text + self._step_words()
 
     def _breaks(self) -> str | None:
         """The reason why the guarantee does not hold, None where it does."""
@@ -292,7 +298,7 @@ class Summary:
             f"{level!r} (no label has a larger p-value)"
         )
         bound = min(1.0, self._error_bound(level))
-        if self._breaks() is not None or self.model.facts.groups or bound >= 1:
+        if self._breaks() is not None or facts.groups or facts.is_clustered or bound >= 1:
             return [text + "."]
         p, how = self._probability(atypical, n, level, counted, bound)
         verdict = (

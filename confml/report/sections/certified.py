@@ -20,6 +20,7 @@ import numpy as np
 from confml._seeds import stable_generator
 from confml.measures import Case
 from confml.measures.certified import OperatingPoint, certify, certify_all, threshold_grid
+from confml.measures.prediction import Prediction
 from confml.report.calibration_parts import case_of
 from confml.report.sections.base import Item, Note, Section, Table
 from confml.report.summaries import mean_and_sd
@@ -86,7 +87,7 @@ class Certified(Section):
     number of certified splits whose observed risk is above ``risk`` (half of a test part is a small sample,
     so this does not refute the certificate); needed: as in `CertifiedSplit`; calibration_rows: smallest
     number of a split. The bounds need independent rows: for a data set with ``groups`` a note says that they
-    do not hold.
+    do not hold. Not for ``protocol: online``, where each row is predicted by another classifier.
     """
 
     name = "certified"
@@ -115,7 +116,7 @@ class Certified(Section):
         cell = result.cell
         for view, prediction in result.views.items():
             case = case_of(result, prediction)
-            if len(prediction) >= 2 and not np.isnan(case.certainty).any():
+            if is_certifiable(prediction) and not np.isnan(case.certainty).any():
                 self._splits += certified_splits(result, view, case)
                 if (cell.dataset, cell.split) not in self._halves:
                     self._halves[cell.dataset, cell.split] = list(_half_rows(result))
@@ -178,6 +179,11 @@ def _half_rows(result: CellResult) -> Iterator[tuple[int, str]]:
     names = np.full(len(result.truth), "calibration", dtype=object)
     names[halves(result)[1]] = "other"
     yield from zip(np.asarray(result.rows).tolist(), names.tolist(), strict=True)
+
+
+def is_certifiable(prediction: Prediction) -> bool:
+    """Return whether a view has rows for both halves, all predicted by one classifier."""
+    return len(prediction) >= 2 and "learnt" not in prediction.extra
 
 
 def certified_splits(result: CellResult, view: str, case: Case) -> list[CertifiedSplit]:
