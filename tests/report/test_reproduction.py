@@ -30,6 +30,7 @@ from confml.report.reproduction.figures import draw_numbers
 from confml.report.reproduction.numbers import Number, Stored, is_as_printed, is_chance
 from confml.report.reproduction.reasons import read_reasons
 from confml.report.reproduction.runs import provenance_text, read_provenance
+from confml.report.reproduction.stored_tables import stored_tables
 from confml.report.stored import open_run
 
 ROOT = Path(__file__).parents[2]
@@ -70,6 +71,16 @@ def test_every_csv_file_belongs_to_a_source():
 
 def test_the_page_is_that_of_the_stored_tables():
     assert PAGE.read_text(encoding="utf-8") == page_text(REFERENCE), "make reproduction"
+
+
+STORED = list(stored_tables(REFERENCE))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"), STORED, ids=[str(path.relative_to(REFERENCE)) for path, _ in STORED]
+)
+def test_stored_tables_have_the_numbers_of_their_csv_files_and_the_notes_of_this_version(path, text):
+    assert path.read_text(encoding="utf-8") == text, "make reproduction"
 
 
 def test_every_difference_has_a_reason():

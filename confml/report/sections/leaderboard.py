@@ -265,8 +265,8 @@ def _cells(ranked: list[RankedColumn]) -> tuple[list[str], list[list[tuple[str, 
         )
     if any(one.column.name.startswith("certified") for one in ranked):
         notes.append(
-            "Certified shares are those of each method by itself. The guarantee does not hold for the best of "
-            "several methods; `certified-jointly.csv` has certificates that allow for the choice."
+            "Certified shares are those of each method by itself. The guarantee does not hold for the best "
+            "of several methods; `certified-jointly.csv` has certificates that allow for the choice."
         )
     if len({entry.label for entry in entries}) < len(entries):
         notes.append("Each view of a method is ranked as a method; views of one fit are not independent.")
