@@ -140,7 +140,8 @@ def monitoring_rows(learnt: LearntExamples, numbers: np.ndarray) -> Iterator[Mon
 def martingale_words(log_value: float, step: int) -> str:
     """Return the meaning of the maximum of a martingale."""
     if log_value < math.log(EVIDENCE):
-        return "no evidence that the rows are not exchangeable"
+        value = f"{math.floor(10 * math.exp(log_value)) / 10:g}"
+        return f"{value} at most, below {EVIDENCE:g}: not enough evidence against exchangeability"
     # Rounded down, because 1 / size is a bound.
     if log_value < math.log(1e9):
         size = f"{math.floor(math.exp(log_value) * (1 + 1e-12)):,}"
