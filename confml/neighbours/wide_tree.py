@@ -47,7 +47,7 @@ class WideTree(NamedTuple):
 def tree_order(X):
     """Return an order (n,) of rows X (n, d), finite, in which runs of LEAF rows are the leaves."""
     order = np.arange(len(X))
-    sort_into_leaves(X, order)
+    sort_into_leaves(X, order, LEAF)
     return order
 
 
@@ -70,7 +70,7 @@ def one_part_leaves(X, part, parts):
     leaf = begin = 0
     for c in range(parts):
         own = order[begin : ends[c]]
-        sort_into_leaves(X, own)
+        sort_into_leaves(X, own, LEAF)
         for i in range(len(own)):
             members[leaf + i // LEAF, i % LEAF] = own[i]
         leaf += (len(own) + LEAF - 1) // LEAF
@@ -150,15 +150,16 @@ def _split(X, order, begin, stop, at, attribute):
 
 
 @kernel
-def sort_into_leaves(X, order):
-    """Permute order (n,): split at the widest feature, recursively, at powers of two of leaves."""
+def sort_into_leaves(X, order, size):
+    """Permute order (n,): split at the widest feature, recursively, at powers of two of leaves of this
+    size."""
     waiting = np.empty((DEPTH, 2), np.int64)
     waiting[0, 0], waiting[0, 1] = 0, order.size
     held = 1
     while held > 0:
         held -= 1
         begin, stop = waiting[held]
-        if stop - begin <= LEAF:
+        if stop - begin <= size:
             continue
         widest, width = 0, -1.0
         for a in range(X.shape[1]):
@@ -170,7 +171,7 @@ def sort_into_leaves(X, order):
                 widest, width = a, highest - lowest
         if width == 0:  # equal rows
             continue
-        run = LEAF
+        run = size
         while 2 * run < stop - begin:
             run *= 2
         _split(X, order, begin, stop, begin + run, widest)
