@@ -15,6 +15,8 @@ RUN    := $(CONFML) run $(if $(JOBS),--jobs $(JOBS)) $(if $(ENGINE),--engine $(E
   $(if $(SCHEDULER),--scheduler $(SCHEDULER)) $(if $(SHARD),--shard $(SHARD))
 REPORT := $(if $(SHARD),:,$(CONFML) report)
 LIST   := $(if $(SHARD),:,ls)
+# Compiles kernels on all cores, so that processes of the tests do not compile the same ones.
+WARM   := $(CONFML) doctor --warm >/dev/null
 
 .DELETE_ON_ERROR:
 .PHONY: run test test-all bench fuzz lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
@@ -23,9 +25,11 @@ run: $(VENV)/installed  ## install, and run the quick start
 	@$(RUN) configs/quickstart.yaml
 
 test: $(VENV)/installed-dev  ## install for development, and run the tests
+	@$(WARM)
 	@$(VENV)/bin/python -m pytest -n auto --dist worksteal $(PYTEST)
 
 test-all: $(VENV)/installed-dev  ## the same, with all cases and draws
+	@$(WARM)
 	@$(VENV)/bin/python -m pytest -n auto --dist worksteal --exhaustive $(PYTEST)
 
 # ---- tables of the papers, on the real data (confml data fetch, or CONFML_DATA)

@@ -75,6 +75,27 @@ def quick_workers():
     workers._interpreter = new_interpreter
 
 
+@pytest.fixture(scope="session", autouse=True)
+def quick_figures():
+    """Figures that the process of the tests draws have no PDF, which takes a third of the time.
+
+    Tests of the files of figures use `every_format`. Command lines write all formats.
+    """
+    from confml.report.figures import style
+
+    pdf = style.FORMATS.pop("pdf")
+    yield pdf
+    style.FORMATS["pdf"] = pdf
+
+
+@pytest.fixture
+def every_format(quick_figures, monkeypatch):
+    """Figures are written in all formats."""
+    from confml.report.figures import style
+
+    monkeypatch.setitem(style.FORMATS, "pdf", quick_figures)
+
+
 @pytest.fixture
 def needs_data() -> Callable[..., None]:
     """``needs_data("usps", ...)`` skips the test, naming the data set, unless all of its files are there.

@@ -19,15 +19,17 @@ def doctor(warm: bool, as_json: bool) -> None:
 
     Use it when something is slow or missing, and include its output in bug reports.
     """
+    import joblib
+
     from confml import _jit
     from confml.methods.registry import known_methods
+    from confml.runner.kernels import compile_all_kernels, has_kernels
     from confml.runner.provenance import provenance
-    from confml.runner.run import compile_all_kernels, has_kernels
     from confml.steps.registry import known_steps
 
     kinds = sorted(known_methods().items()) + sorted(known_steps().items())
     if warm:
-        compile_all_kernels([kind for _, kind in kinds], say)
+        compile_all_kernels([kind for _, kind in kinds], say, jobs=joblib.cpu_count())
     found = provenance() | {
         "compiler": shutil.which("g++") or shutil.which("clang++") or shutil.which("c++"),
         "threads": _threads(),

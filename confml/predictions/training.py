@@ -27,8 +27,8 @@ from confml.predictions.costs import costs_of
 from confml.predictions.known_rows import KnownRows
 from confml.predictions.model import Facts, Model, StepFacts, TrainingRows, first_probability_view
 from confml.predictions.operating_point import RiskTarget, certified_point, held_out_rows
+from confml.runner.kernels import compile_all_kernels
 from confml.runner.plan import steps_for
-from confml.runner.run import compile_all_kernels
 from confml.runner.split_data import SplitData
 from confml.runner.splits import Split, inner_folds
 from confml.runner.tasks import TaskContext

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from confml._cache import cache_folder
 from confml.config import Config
 from confml.config.limits import NO_LIMITS, Limits, limits_of
 from confml.config.warnings import unsilenced
@@ -22,6 +20,7 @@ from confml.runner.engines import Engine, make_engine
 from confml.runner.environment import fault_of, guarded
 from confml.runner.graph import Schedule, make_tasks
 from confml.runner.heartbeat import Heartbeat
+from confml.runner.kernels import compile_all_kernels
 from confml.runner.manifest import (
     check_folder,
     check_same_run,
@@ -186,7 +185,7 @@ def _compute(
     classes: list[type[Method] | type[Step]] = [*map(step_class, steps), *map(method_class, methods)]
     engine.start(_modules(classes), len(state.left))  # they are imported while the kernels are compiled
     try:
-        compile_all_kernels(classes, say)
+        compile_all_kernels(classes, say, jobs=engine.workers if engine.shares_processors else 1)
         workspace = Workspace.make(store.folder)
     except BaseException:
         engine.stop()
@@ -298,29 +297,3 @@ def _store_failures(
         store.write("failures", failure.key, document)
         progress.failed(f"{cell.title}: {failure.error}")
     return len(failures)
-
-
-def has_kernels(kind: type[Method] | type[Step]) -> bool:
-    """Return whether a method or step overrides `compile_kernels`, because it has kernels to compile."""
-    inherited = [vars(base)["compile_kernels"] for base in (Method, Step)]
-    return inspect.getattr_static(kind, "compile_kernels") not in inherited
-
-
-def compile_all_kernels(kinds: Iterable[type[Method] | type[Step]], say: Callable[[str], None]) -> None:
-    """Compile the kernels of methods and steps in this process, so that workers need not compile them."""
-    from confml import _jit
-
-    for kind in kinds:
-        if not has_kernels(kind) or _jit.kernels_are_compiled(kind.name):
-            continue
-        started = time.monotonic()
-        once = (
-            ", once"
-            if _jit.is_cache_kept()
-            else f", for this run only: {cache_folder()} is not writable, or other users can write there"
-        )
-        say(f"compiling kernels of {kind.name}{once}")
-        kind.compile_kernels()
-        _jit.mark_kernels_compiled(kind.name)
-        if time.monotonic() - started > 1:
-            say(f"compiled in {time.monotonic() - started:.0f} s")

@@ -527,7 +527,7 @@ def test_trials_are_the_estimates_of_the_library_and_independent_of_jobs():
         gaussian_trials([0.5], [1.0], [5], rows=4, trials=2)
 
 
-def test_trials_from_the_command_line(tmp_path):
+def test_trials_from_the_command_line(tmp_path, every_format):
     arguments = ["--priors", "0.5,0.3", "--separations", "0:2:1", "--trees", "1,2", "--rows", 40]
     arguments += ["--trials", 3, "--jobs", 1, "--out", tmp_path]
     out, _ = run(*arguments, command=bayes_error_trials)

@@ -125,7 +125,7 @@ def test_class_errors_count_the_wrong(out):
         assert sum(negative for _, negative in errors.values()) == pytest.approx(np.mean(wrong))
 
 
-def test_runs_combined_against_what_they_differ_in(out, tmp_path):
+def test_runs_combined_against_what_they_differ_in(out, tmp_path, every_format):
     shutil.copy(out.parent / "plane.yaml", tmp_path)
     other = computed(tmp_path, "noise.labels=0.3", name="noisy")
     plain = computed(tmp_path, "noise.labels=0.3", "steps=[]", name="plain")

@@ -240,7 +240,7 @@ def test_perfect_predictions_are_certified(tmp_path):
     assert found["0.01"]["certified"] == "0"  # 200 are fewer than 299
 
 
-def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch):
+def test_comparison_of_two_methods_on_the_same_splits(tmp_path, monkeypatch, every_format):
     import confml.report.compare as module
 
     run = run_by_hand()

@@ -511,7 +511,7 @@ def test_figures_are_drawn_of_every_data_set(tmp_path):
     assert {path.stem for path in (tmp_path / "figures").glob("*.*g")} == stems
 
 
-def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path, exhaustive):
+def test_every_figure_is_drawn_and_its_bytes_repeat(tmp_path, exhaustive, every_format):
     write_report(figures_run(ALL_FIGURES), tmp_path / "one")
     write_report(figures_run(ALL_FIGURES if exhaustive else ALL_FIGURES[:3:2]), tmp_path / "two")
     one, two = contents(tmp_path / "one" / "figures"), contents(tmp_path / "two" / "figures")

@@ -216,7 +216,7 @@ def test_a_chain_that_leaves_no_row_says_which_step_it_was(table):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_step_without_kernels_has_nothing_to_warm(name):
-    from confml.runner.run import has_kernels
+    from confml.runner.kernels import has_kernels
 
     scaling = {"impute-mean", "min-max", "row-standardise", "smooth-images", "standardise"}
     assert has_kernels(step_class(name)) == (name not in scaling)

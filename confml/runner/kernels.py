@@ -1,0 +1,74 @@
+"""Compilation of the kernels of methods and steps before a run, so that its workers load them from disk."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from confml import _jit
+from confml._cache import cache_folder
+from confml.methods.base import Method
+from confml.runner.engines import ProcessEngine
+from confml.steps.base import Step
+
+Kind = type[Method] | type[Step]
+NAMED = 6  # methods and steps that a message names; with more, it counts them
+
+
+def has_kernels(kind: Kind) -> bool:
+    """Return whether a method or step overrides `compile_kernels`, because it has kernels to compile."""
+    inherited = [vars(base)["compile_kernels"] for base in (Method, Step)]
+    return inspect.getattr_static(kind, "compile_kernels") not in inherited
+
+
+def compile_all_kernels(kinds: Iterable[Kind], say: Callable[[str], None], jobs: int = 1) -> None:
+    """Compile the kernels of methods and steps that are not yet compiled, in up to ``jobs`` processes.
+
+    Kernels of classes outside confml are compiled in this process, where their modules are known.
+    """
+    left = [kind for kind in kinds if has_kernels(kind) and not _jit.kernels_are_compiled(kind.name)]
+    own = [kind for kind in left if kind.__module__.startswith("confml.")]
+    if jobs > 1 and len(own) > 1:
+        _compile_in_processes(own, say, min(jobs, len(own)))
+    for kind in left:
+        if _jit.kernels_are_compiled(kind.name):
+            continue
+        say(f"compiling kernels of {kind.name}{_how_often()}")
+        seconds = _compile(kind)
+        if seconds > 1:
+            say(f"compiled in {seconds:.0f} s")
+
+
+def _compile_in_processes(kinds: list[Kind], say: Callable[[str], None], jobs: int) -> None:
+    """Compile in processes and leave what fails to the caller, whose error is the one to show."""
+    started = time.monotonic()
+    names = (
+        ", ".join(kind.name for kind in kinds) if len(kinds) <= NAMED else f"{len(kinds)} methods and steps"
+    )
+    say(f"compiling kernels of {names}{_how_often()}, in {jobs} processes")
+    engine = ProcessEngine(jobs)
+    waiting = sorted(kinds, key=_size_of_kernels)
+    for _ in engine.run(lambda: waiting.pop() if waiting else None, _compile):
+        pass
+    say(f"compiled in {time.monotonic() - started:.0f} s")
+
+
+def _compile(kind: Kind) -> float:
+    """Compile the kernels of a class and return the seconds that this took."""
+    started = time.monotonic()
+    kind.compile_kernels()
+    _jit.mark_kernels_compiled(kind.name)
+    return time.monotonic() - started
+
+
+def _size_of_kernels(kind: Kind) -> int:
+    """Return the bytes of the kernel modules beside a class: the largest are compiled first."""
+    return sum(path.stat().st_size for path in Path(inspect.getfile(kind)).parent.glob("_kernels*.py"))
+
+
+def _how_often() -> str:
+    if _jit.is_cache_kept():
+        return ", once"
+    return f", for this run only: {cache_folder()} is not writable, or other users can write there"
