@@ -6,36 +6,68 @@ Exit codes: 0 done; 1 some cells failed, the report is written; 2 usage or confi
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
+from typing import Any
 
 import click
 
 from confml import __version__
-from confml.commands.bayes_error import bayes_error
-from confml.commands.bayes_error_estimators import bayes_error_estimators
-from confml.commands.bayes_error_trials import bayes_error_trials
-from confml.commands.compare import compare
-from confml.commands.data import data
-from confml.commands.describe import describe
-from confml.commands.doctor import doctor
-from confml.commands.init import init
-from confml.commands.methods import methods
-from confml.commands.options import InOrder
-from confml.commands.plan import plan
-from confml.commands.predict import predict
-from confml.commands.report import report
-from confml.commands.run import run
-from confml.commands.schema import schema
-from confml.commands.status import status
 from confml.errors import ConfmlError, printable
 from confml.terminal import use_fallbacks
 
 SOFTWARE, INTERRUPTED = 70, 130
 
 
+COMMANDS = {
+    "init": "Write a commented config for a table file that runs as it is.",
+    "run": "Run a config and write its reports.",
+    "plan": "Show the cells of a run, without computing.",
+    "status": "Show the numbers of cells done, failed and left in the folder RUN, and where it is running.",
+    "report": "Rebuild tables, figures and the page of a run, or compare several runs on one page.",
+    "compare": "Compare methods on the same splits.",
+    "predict": "Predict new rows, with a region for each significance level.",
+    "bayes-error": "Estimate the Bayes error of a data set.",
+    "bayes-error-trials": "Measure bias and variance of the estimates.",
+    "bayes-error-estimators": "Compare the Bayes error estimators where the Bayes error is known.",
+    "data": "List, describe, fetch, audit and verify data sets.",
+    "methods": "List the methods and steps that a config can name.",
+    "describe": "Describe a name of a config or report.",
+    "schema": "Print the JSON Schema of configs.",
+    "doctor": "Show versions, threads, caches and data.",
+}
+"""Commands in the order of the workflow, with the first sentence of their help."""
+
+
+class CommandLine(click.Group):
+    """The group of all commands, each imported when it is used.
+
+    The command ``bayes-error`` is the function ``bayes_error`` of the module of that name. ``commands`` has a
+    command without options in place of each.
+    """
+
+    def __init__(self, **settings: Any):
+        listed = [click.Command(name, help=text) for name, text in COMMANDS.items()]
+        super().__init__(commands=listed, **settings)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        function = name.replace("-", "_")
+        return getattr(importlib.import_module(f"confml.commands.{function}"), function)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        limit = formatter.width - 6 - max(map(len, COMMANDS))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(limit)) for name, one in self.commands.items()])
+
+
 @click.group(
-    cls=InOrder,
+    cls=CommandLine,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Data go to stdout, progress and messages to stderr. Exit codes: 0 done, 1 some cells failed, "
     "2 usage or config, 3 data missing or wrong, 130 interrupted (results are kept).",
@@ -52,26 +84,6 @@ def cli(debug: bool) -> None:
     confml predict my.yaml new.csv   regions for new rows
     confml describe tcm-nn           the documentation and parameters of a method
     """
-
-
-for command in (
-    init,
-    run,
-    plan,
-    status,
-    report,
-    compare,
-    predict,
-    bayes_error,
-    bayes_error_trials,
-    bayes_error_estimators,
-    data,
-    methods,
-    describe,
-    schema,
-    doctor,
-):
-    cli.add_command(command)
 
 
 def main(arguments: list[str] | None = None) -> None:

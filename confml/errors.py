@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -57,6 +56,8 @@ def _restored(cls: type[ConfmlError], args: tuple, state: dict) -> ConfmlError:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most similar to ``name``, or None where none is similar."""
+    import difflib
+
     known = [str(other) for other in known]
     found = difflib.get_close_matches(str(name), known, n=1, cutoff=0.6)
     if not found:

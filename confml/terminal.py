@@ -6,7 +6,6 @@ Characters such as ``±`` get an ASCII form, and others an escape such as ``\\u0
 from __future__ import annotations
 
 import codecs
-import shutil
 import sys
 from typing import IO
 
@@ -29,7 +28,11 @@ def carried(text: str, encoding: str | None) -> str:
 
 def width_of(stream: IO[str]) -> int | None:
     """Return the number of columns of a terminal; None for a pipe or a file, which has no width."""
-    return shutil.get_terminal_size().columns if stream.isatty() else None
+    if not stream.isatty():
+        return None
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 def use_fallbacks() -> None:

@@ -20,7 +20,8 @@ written as SVG, PDF and PNG, and its caption states data set, protocol and numbe
 [reference of figures](reference/figures.md) lists the options.
 """
 _MISSING = """
-Not all kinds have been drawn for this build: `make gallery docs` draws them (some minutes, no download).
+Not all kinds have been drawn for this build, and stored figures have no caption here: `make gallery docs`
+draws all kinds with their captions (some minutes, no download).
 """
 _ENTRY = re.compile(
     r"^## (?P<kind>\S+) of (?P<data>.+)\n\n!\[[^\]]*\]\((?P<file>[^)]+)\)\n\n(?P<caption>.*)$", re.MULTILINE

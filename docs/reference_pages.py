@@ -396,8 +396,9 @@ def _commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
     if not isinstance(command, click.Group):
         yield path, command
         return
-    for one in command.commands.values():
-        yield from _commands(one, path)
+    context = click.Context(command)
+    for one in command.list_commands(context):
+        yield from _commands(command.get_command(context, one), path)
 
 
 def _help(text: str) -> str:

@@ -203,5 +203,7 @@ def test_help_loads_nothing_heavy():
         "try: main(['--help'])\nexcept SystemExit as ended: assert not ended.code\n"
         "heavy = {'numpy', 'scipy', 'pandas', 'sklearn', 'numba', 'matplotlib', 'pydantic', 'rich', 'yaml'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+        "commands = [name for name in sys.modules if name.startswith('confml.commands')]\n"
+        "assert not commands, f'the list of commands imports {commands}'\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)

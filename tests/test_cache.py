@@ -11,6 +11,7 @@ import pytest
 
 from confml import _cache, _jit
 from confml.data import files
+from confml.runner.kernels import announce_compilation
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes and owners are those of POSIX")
 
@@ -40,6 +41,21 @@ def test_the_kernel_cache_is_made_for_its_user_alone(cache):
     finally:
         os.umask(old)
     assert folder.parent == cache and _jit.is_cache_kept() and mode(folder) == mode(cache) == 0o700
+
+
+def test_a_line_is_printed_before_kernels_are_compiled_once(cache):
+    told = []
+    announce_compilation("knn", told.append)
+    assert told == ["compiling kernels of knn, once per machine (up to a minute on an idle machine)"]
+    _jit.mark_kernels_compiled("knn")
+    announce_compilation("knn", told.append)
+    assert len(told) == 1
+    announce_compilation("tcm-nn", told.append)
+    assert len(told) == 2
+    _jit._found_dir.cache_clear()
+    cache.chmod(0o777)
+    announce_compilation("knn", told.append)
+    assert told[2].startswith(f"compiling kernels of knn, for this run only: {cache} is not writable")
 
 
 @pytest.mark.parametrize("which", ["root", "folder"])

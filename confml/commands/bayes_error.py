@@ -11,6 +11,7 @@ import click
 from confml.commands.completion import complete_dataset, complete_method
 from confml.commands.options import (
     allow_import_option,
+    announced_kernels,
     json_option,
     named_or_table,
     number_list,
@@ -197,7 +198,9 @@ def bayes_error(dataset: str, **options: Any) -> None:
     from confml.data import load
 
     tell = (lambda text: None) if options["quiet"] else say
-    found = study(load(spec), request, tell, true_error)
+    data = load(spec)
+    with announced_kernels(tell):
+        found = study(data, request, tell, true_error)
 
     from confml.studies.bayes_error import print_study, study_document, write_study
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from confml.commands.options import (
+    announced_kernels,
     jobs_option,
     json_option,
     quiet_option,
@@ -73,14 +74,15 @@ def bayes_error_estimators(problems, features, rows, trials, seed, jobs, out, as
     most = max(trials_of(n, trials) for n in numbers["--rows"])
     tell(f"{len(names)} problems, {len(numbers['--features'])} numbers of features, "
          f"{len(numbers['--rows'])} numbers of rows, at most {most} data sets at each")  # fmt: skip
-    found = compare_estimators(
-        names,
-        numbers["--features"],
-        numbers["--rows"],
-        trials=trials,
-        seed=seed,
-        jobs=jobs or joblib.cpu_count(),
-    )
+    with announced_kernels(tell):
+        found = compare_estimators(
+            names,
+            numbers["--features"],
+            numbers["--rows"],
+            trials=trials,
+            seed=seed,
+            jobs=jobs or joblib.cpu_count(),
+        )
     if not found:
         raise ConfigError("no problem has these numbers of features", hint="mixture has 2 features")
     if out is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def table_options(command):
             "--separator", metavar="MARK", help="Separator between columns: a character, tab or blanks."
         ),
         click.option(
-            "--encoding", metavar="NAME", help="Encoding of the file, such as latin-1.  [default: utf-8]"
+            "--encoding", metavar="NAME", help="Encoding of the file if it is not UTF-8, such as latin-1."
         ),
         click.option("--decimal", metavar="MARK", help="Decimal mark: . or a comma."),
     ]
@@ -209,6 +210,17 @@ def folder_of(config, out: Path | None) -> Path:
 def say(text: str) -> None:
     """Print a message on stderr; control characters are escaped."""
     click.echo(printable(text), err=True)
+
+
+@contextlib.contextmanager
+def announced_kernels(tell: Callable[[str], None]) -> Iterator[None]:
+    """Say before the first estimate of a Bayes error that kernels are compiled, which takes a while."""
+    from confml import _jit
+    from confml.runner.kernels import announce_compilation
+
+    announce_compilation("bayes-error", tell)
+    yield
+    _jit.mark_kernels_compiled("bayes-error")
 
 
 def say_unless(quiet: bool) -> Callable[[str], None]:

@@ -24,12 +24,13 @@ from confml.commands.options import (
 )
 
 SCALES = ("standardise", "min-max", "row-standardise", "none")
+OF_FORMAT = ("separator", "encoding", "decimal")  # of the file of new rows too
 OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
 OF_FIT = {
     **{"overrides": "--set", "dataset": "--dataset", "scale": "--scale", "method": "--method"},
     **{"params": "--param", "conformal": "--conformal", "per_class": "--per-class", "view": "--view"},
     **{"risk": "--risk", "confidence": "--confidence"},
-    **{key: f"--{key}" for key in TABLE_KEYS if key not in ("separator", "encoding")},
+    **{key: f"--{key}" for key in TABLE_KEYS if key not in OF_FORMAT},
 }
 
 
@@ -133,7 +134,11 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     (if there is one), prediction, confidence, credibility, p[class] or prob[class], and for each level
     region@0.05 (labels joined by |) and reason@0.05 (certain, ambiguous or atypical). --explain adds the
     runner-up, lines and distances of the nearest training rows, and features@predicted, the features in which
-    a row differs most from the nearest one of the predicted class. The guarantee is printed on stderr.
+    a row differs most from the nearest one of the predicted class. With --missing mean, filled lists the
+    features of a row that are filled in from the training rows. The guarantee is printed on stderr.
+
+    A CSV file NEW is read with the encoding, separator and decimal mark of the training file. --encoding,
+    --separator and --decimal name those of NEW if they differ, with --train also those of the training file.
 
     --costs adds decision and expected_cost. The file is YAML as {matrix: {good: {bad: 1}, bad: {good: 5}},
     abstain: 0.8}, with true classes outside and predictions inside, or CSV with one line per true class. The
@@ -174,6 +179,8 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         tell(f"model of {model.facts.method} in {options['save']}")
     if new is None:
         return
+    if options["decimal"] is not None:
+        model.coder = model.coder.with_decimal(options["decimal"])
     levels = options["levels"] or model.facts.levels or LEVELS
     output = Output(levels, options["no_empty"], options["explain"] or 0, costs)
     summary = Summary(model, output.levels)
@@ -305,7 +312,7 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
     from confml.predictions import LEVELS, config_values
 
     if source is not None:
-        of_table = (*(key for key in TABLE_KEYS if key not in ("separator", "encoding")), "scale")
+        of_table = (*(key for key in TABLE_KEYS if key not in OF_FORMAT), "scale")
         for key in of_table:
             if options[key] is not None:
                 raise click.UsageError(
@@ -336,6 +343,7 @@ def _tables(new: str, model: Any, options: dict[str, Any]) -> Iterator[Any]:
         separator=options["separator"],
         encoding=options["encoding"],
         expected=model.coder.columns,
+        usual=model.coder.csv_format,
     )
 
 

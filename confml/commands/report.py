@@ -119,7 +119,10 @@ def report(
         return
     if out is not None:
         raise ConfmlError("--out needs --table, --against, --figures or several runs")
+    from joblib import cpu_count
+
     results = open_run(runs[0])
+    results.processes = cpu_count()
     write_report(results, runs[0])
     if as_json:
         print_json(results)

@@ -115,6 +115,7 @@ def run(
 
     if jobs is not None and jobs < 1:
         raise ConfmlError(f"--jobs must be at least 1, got {jobs}")
+    jobs = jobs or (1 if engine == "serial" else joblib.cpu_count())
     part = parse_shard(shard) if shard else None
     limits = parse_limits(timeout, memory)
     try:
@@ -122,7 +123,7 @@ def run(
             state = compute(
                 settings,
                 folder,
-                jobs=jobs or (1 if engine == "serial" else joblib.cpu_count()),
+                jobs=jobs,
                 engine=engine,
                 scheduler=scheduler,
                 retry_failed=retry_failed,
@@ -133,12 +134,14 @@ def run(
                 progress=progress_for(quiet, verbose),
                 say=say_unless(quiet),
                 meanwhile=functools.partial(import_report, settings),
+                forks=True,
             )
             from confml.report import open_run, print_json, print_run, update_report
             from confml.report.warnings import result_warnings
 
             with guarded(folder):
                 results = open_run(folder, known=state.done)
+                results.processes = min(jobs, joblib.cpu_count())
                 update_report(results, folder, tried=bool(state.tried), whole=part is None)
         if not quiet:
             for warning in unsilenced(result_warnings(results), settings.silence):

@@ -59,9 +59,14 @@ def read_spec(given: Mapping[str, Any]) -> CsvSpec:
     if spec.missing not in ("error", "drop", "mean"):
         hint = did_you_mean(str(spec.missing), ("error", "drop", "mean"), list_all=False)
         raise ConfigError(f"missing must be error, drop or mean, got '{spec.missing}'", hint=hint)
-    if spec.decimal not in (".", ","):
-        raise ConfigError(f"decimal must be '.' or ',', got '{spec.decimal}'")
+    check_decimal(spec.decimal)
     return spec
+
+
+def check_decimal(mark: str) -> None:
+    """Raise ConfigError for a decimal mark that is neither a point nor a comma."""
+    if mark not in (".", ","):
+        raise ConfigError(f"decimal must be '.' or ',', got '{mark}'")
 
 
 class NamesColumns(Protocol):

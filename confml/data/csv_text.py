@@ -7,6 +7,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from confml.data._compressed import compression_of, decompress
 from confml.data._words import short
@@ -35,6 +36,13 @@ _NOT_TEXT = (
     (b"PAR1", "a Parquet file", "call it .parquet"),
     (b"%PDF", "a PDF file", "export the table as CSV"),
 )
+
+
+class CsvFormat(NamedTuple):
+    """Encoding and separator that a CSV file is read with; None where they are found out."""
+
+    encoding: str | None = None
+    separator: str | None = None
 
 
 def read_csv(path: Path, separator: str | None = None, encoding: str | None = None) -> TextTable:
@@ -147,6 +155,11 @@ def other_encoding(chosen: str, data: bytes) -> str:
     if not chosen.startswith("utf-8"):
         return "utf-8"
     return "cp1252" if _WINDOWS.search(data) else "latin-1"
+
+
+def is_utf8(encoding: str) -> bool:
+    """Return whether a known encoding is UTF-8, under any of its names."""
+    return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig")
 
 
 def check_encoding(encoding: str) -> None:

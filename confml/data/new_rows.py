@@ -11,6 +11,8 @@ import numpy as np
 from confml.data._csv_columns import numbers_of
 from confml.data._words import at_lines, counted, is_missing, quoted, short
 from confml.data.coding import CODINGS, code_columns
+from confml.data.csv_spec import check_decimal
+from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
 from confml.data.text_table import TextTable
 from confml.errors import ConfigError, DataError, did_you_mean
@@ -49,11 +51,15 @@ class RowCoder:
 
     data: the training set. label: name of its label column, None if it has no name. unused: further columns
     of the training file that are no features. missing: treatment of a missing feature: ``error``, or ``drop``
-    and ``mean``, which keep it as NaN. decimal: the decimal mark of numbers.
+    and ``mean``, which keep it as NaN. decimal: the decimal mark of numbers in CSV files. csv_format: of the
+    training file, by default of CSV files of new rows too.
 
     features, categories, id_columns: as ``table_attributes`` and so on of the training set.
     unknown: categories that no training row has, per column, of all rows coded so far.
     """
+
+    encoding: str | None = None  # of models that were stored without them
+    separator: str | None = None
 
     def __init__(
         self,
@@ -62,8 +68,10 @@ class RowCoder:
         unused: Collection[str] = (),
         missing: str = "error",
         decimal: str = ".",
+        csv_format: CsvFormat | None = None,
     ):
         self.label, self.missing, self.decimal = label, missing, decimal
+        self.encoding, self.separator = csv_format or CsvFormat()
         self.features, self.categories, self.id_columns = (
             data.table_attributes,
             data.categories,
@@ -82,6 +90,18 @@ class RowCoder:
         fresh = copy.copy(self)
         fresh.unknown = {}
         return fresh
+
+    def with_decimal(self, mark: str) -> RowCoder:
+        """A copy for CSV files with another decimal mark. Raises ConfigError for an unknown one."""
+        check_decimal(mark)
+        other = self.without_counts()
+        other.decimal = mark
+        return other
+
+    @property
+    def csv_format(self) -> CsvFormat:
+        """The format of the training file, which CSV files of new rows have by default."""
+        return CsvFormat(self.encoding, self.separator)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -143,12 +163,18 @@ class RowCoder:
 
     def _numbers(self, table: TextTable, name: str, texts: Sequence[str]) -> np.ndarray:
         column, wrong = numbers_of(texts, self.decimal)
+        if wrong and table.separator is None:  # not from a CSV file: numbers have a point
+            column, wrong = numbers_of(texts, ".")
         if wrong:
+            hint = "correct the fields, or leave them empty if the values are missing"
+            other = "," if self.decimal == "." else "."
+            if table.separator is not None and not numbers_of(texts, other)[1]:
+                hint = f"name the decimal mark of this file: --decimal {other}"
             raise DataError(
                 f"column '{short(name, 60)}' must be numbers as in the training rows, got "
                 f"'{short(texts[wrong[0]])}' ({at_lines([table.lines[row] for row in wrong], table.unit)})",
                 where=str(table.path),
-                hint="correct the fields, or leave them empty if the values are missing",
+                hint=hint,
             )
         infinite = np.flatnonzero(np.isinf(column))
         if len(infinite):
@@ -174,6 +200,13 @@ class RowCoder:
                     break
                 found.texts.add(texts[row])
         return column
+
+    def filled_features(self, rows: NewRows) -> list[tuple[str, ...]] | None:
+        """The features of each new row that are filled in from the training rows; None if none is ever."""
+        if self.missing != "mean":
+            return None
+        missing = np.isnan(rows.table)
+        return [tuple(self.features[j] for j in np.flatnonzero(row)) for row in missing]
 
     def unknown_notes(self) -> list[str]:
         """Sentences on the categories that no training row has."""

@@ -29,26 +29,30 @@ def table_chunks(
     separator: str | None = None,
     encoding: str | None = None,
     expected: Collection[str] = (),
+    usual: text.CsvFormat | None = None,
 ) -> Iterator[TextTable]:
     """Iterate over the rows of a table file in chunks: at least one, without rows if the file has none.
 
     stream: the bytes of a CSV file, such as standard input; ``path`` then names it in messages. expected:
     names of columns; without ``separator``, the separator is the one that finds most of them in the header.
+    usual: the format of the training file. Its encoding is used without ``encoding`` and without a byte-order
+    mark, and its separator is tried first. Text in UTF-8 where another encoding is usual is an error.
     A CSV file needs memory for one chunk, a Parquet file or an Excel workbook is read as a whole. Raises
-    DataError as `confml.data.text_table.read_table` does.
+    DataError as `confml.data.table_files.read_table` does.
     """
+    usual = usual or text.CsvFormat()
     path = Path(path)
     if stream is None and path.suffix.lower() in FRAMES:
         yield from chunks_of(read_table(path), rows)
     elif stream is not None:
-        yield from _chunks(path, stream, rows, separator, encoding, expected)
+        yield from _chunks(path, stream, rows, separator, encoding, expected, usual)
     else:
         try:
             opened = open(path, "rb")
         except OSError as error:
             raise file_error(path, error) from None
         with opened:
-            yield from _chunks(path, opened, rows, separator, encoding, expected)
+            yield from _chunks(path, opened, rows, separator, encoding, expected, usual)
 
 
 def chunks_of(table: TextTable, rows: int = CHUNK_ROWS) -> Iterator[TextTable]:
@@ -74,12 +78,13 @@ def _chunks(
     separator: str | None,
     encoding: str | None,
     expected: Collection[str],
+    usual: text.CsvFormat,
 ) -> Iterator[TextTable]:
-    lines = _lines(path, stream, encoding)
+    lines = _lines(path, stream, encoding, usual.encoding)
     head = list(islice(lines, _HEAD_LINES))
     if not any(line.strip() for line in head):
         raise DataError("the file is empty: it has no header line", where=str(path))
-    taken = text.separator_of(separator) if separator else _likeliest(head, path, expected)
+    taken = text.separator_of(separator) if separator else _likeliest(head, path, expected, usual.separator)
     records = text.records_of(chain(head, lines), taken, path, _LONGEST_FIELD)
     at, header = next(records)
     part = list(islice(records, rows))
@@ -94,11 +99,12 @@ def _chunks(
         text.even_records(path, names, at, part)
 
 
-def _likeliest(head: list[str], path: Path, expected: Collection[str]) -> str:
+def _likeliest(head: list[str], path: Path, expected: Collection[str], usual: str | None) -> str:
     """The separator that finds most of the expected columns in the header, or else most columns."""
     sniffed = text.sniff("\n".join(head))
     best, most = sniffed, 0
-    for candidate in dict.fromkeys((sniffed, *text.SEPARATORS.values())):
+    first = () if usual is None else (text.separator_of(usual),)
+    for candidate in dict.fromkeys((*first, sniffed, *text.SEPARATORS.values())):
         try:
             _, header = next(text.records_of(iter(head), candidate, path, _LONGEST_FIELD))
         except DataError:  # broken quotes: reported where the file is read
@@ -109,18 +115,18 @@ def _likeliest(head: list[str], path: Path, expected: Collection[str]) -> str:
     return best
 
 
-def _lines(path: Path, stream: BinaryIO, encoding: str | None) -> Iterator[str]:
+def _lines(path: Path, stream: BinaryIO, encoding: str | None, usual: str | None) -> Iterator[str]:
     """The lines of a stream without their ends."""
-    if encoding is not None:
-        text.check_encoding(encoding)
+    for one in filter(None, (encoding, usual)):
+        text.check_encoding(one)
     buffered: Any = stream if hasattr(stream, "peek") else io.BufferedReader(stream)
     kind = compression_of(buffered.peek(8)[:8])
     if kind is None:
-        yield from _decoded(path, buffered, encoding)
+        yield from _decoded(path, buffered, encoding, usual)
         return
     try:
         with open_compressed(kind, buffered) as unpacked:
-            yield from _decoded(path, unpacked, encoding)
+            yield from _decoded(path, unpacked, encoding, usual)
     except BROKEN as error:
         if isinstance(error, DataError):
             raise
@@ -128,13 +134,17 @@ def _lines(path: Path, stream: BinaryIO, encoding: str | None) -> Iterator[str]:
         raise DataError(message, where=str(path)) from None
 
 
-def _decoded(path: Path, stream: Any, encoding: str | None) -> Iterator[str]:
+def _decoded(path: Path, stream: Any, encoding: str | None, usual: str | None) -> Iterator[str]:
     data = stream.read(_BLOCK)
     text.check_is_text(path, data)
-    chosen = text.marked_encoding(data) or encoding or "utf-8"
+    chosen = text.marked_encoding(data) or encoding or usual or "utf-8"
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(chosen)(), translate=True)
+    is_unsure = chosen == usual and encoding is None and not text.is_utf8(chosen)
     pending, line = "", 1
     while True:
+        if is_unsure and not data.isascii():
+            _check_is_not_utf8(path, data, chosen)
+            is_unsure = False
         try:
             block = decoder.decode(data, final=not data)
         except UnicodeError as error:
@@ -155,3 +165,22 @@ def _decoded(path: Path, stream: Any, encoding: str | None) -> Iterator[str]:
         data = stream.read(_BLOCK)
     if pending:
         yield pending
+
+
+def _check_is_not_utf8(path: Path, data: bytes, usual: str) -> None:
+    """Raise DataError for a block of UTF-8 text where another encoding is usual.
+
+    Text of an encoding with one byte per letter is hardly ever valid UTF-8. Read in it, text in UTF-8 would
+    be other text without an error.
+    """
+    if b"\0" in data:  # of two bytes per letter
+        return
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data)
+    except UnicodeDecodeError:
+        return
+    raise DataError(
+        f"this is text in UTF-8, and the training file has the encoding {usual}",
+        where=str(path),
+        hint=f"name the encoding of this file: --encoding utf-8 (or --encoding {usual})",
+    )

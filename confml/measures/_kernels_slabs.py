@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from confml._jit import kernel
+
+
+@kernel
+def projections(X, direction):
+    """Return (n,) the products of rows X (n, d) and a direction (d,), added in the order of the features.
+
+    Equal rows have equal products. In a BLAS product the last digit of a row depends on its place, and equal
+    rows could be inside and outside of one slab.
+    """
+    n, d = X.shape
+    found = np.zeros(n)
+    for i in range(n):
+        for j in range(d):
+            found[i] += X[i, j] * direction[j]
+    return found
 
 
 @kernel

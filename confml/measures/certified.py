@@ -19,10 +19,10 @@ import numpy as np
 class OperatingPoint:
     """The loosest certified threshold, or None: accept confidences >= threshold.
 
-    With probability at least 1 - delta over calibration parts, the accepted new examples (exchangeable with
-    the calibration part) have risk at most ``risk``. accepted, errors, p_value: of the calibration part at
-    the threshold, or at the strictest threshold tested if none is certified. minimum: number of accepted
-    examples without an error that any certificate needs.
+    With probability at least 1 - delta over calibration parts, the accepted new examples have risk at most
+    ``risk``, if calibration and new examples are independent draws from one distribution. accepted, errors,
+    p_value: of the calibration part at the threshold, or at the strictest threshold tested if none is
+    certified. minimum: number of accepted examples without an error that any certificate needs.
     """
 
     threshold: float | None

@@ -112,7 +112,7 @@ def worst_slab(
     share of at least ``least`` of them, along the features and random directions. Only the coverage of the
     other rows is unbiased.
     """
-    from confml.measures._kernels_slabs import worst_interval
+    from confml.measures._kernels_slabs import projections, worst_interval
 
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(X))
@@ -124,10 +124,11 @@ def worst_slab(
     scaled = (X - centre) / np.where(spread > 0, spread, 1.0)
     random = rng.normal(size=(directions, X.shape[1]))
     random /= np.linalg.norm(random, axis=1, keepdims=True)
+    choosing, counting = (np.ascontiguousarray(scaled[half]) for half in (one, other))
     fewest = max(1, math.ceil(least * len(one) - 1e-9))
     best: tuple[float, np.ndarray, float, float] | None = None
     for direction in np.vstack([np.eye(X.shape[1]), random]):
-        values = scaled[one] @ direction
+        values = projections(choosing, direction)
         ranks = np.argsort(values, kind="stable")
         values = values[ranks]
         share, first, last = worst_interval(values, covered[one][ranks].astype(np.int64), fewest)
@@ -136,7 +137,7 @@ def worst_slab(
     if best is None:
         return None
     share, direction, low, high = best
-    values = scaled[other] @ direction
+    values = projections(counting, direction)
     inside = (low <= values) & (values <= high)
     held = int(np.count_nonzero(inside & covered[other]))
     return Slab(direction, low, high, int(np.count_nonzero(inside)), held, float(share))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -46,9 +47,15 @@ def _counted_examples(case: Case) -> np.ndarray | None:
 
 def is_label_conditional(case: Case) -> bool:
     """Return whether the config asks for label-conditional p-values."""
+    return has_label_conditional_p_values(case.context.params)
+
+
+def has_label_conditional_p_values(params: Mapping[str, Any]) -> bool:
+    """Return whether a method with these parameters has label-conditional p-values."""
     return any(
-        (name.endswith("mondrian") and value) or (name.endswith("__classes") and value == "rank-cut")
-        for name, value in case.context.params.items()
+        (name.rpartition("__")[2] == "mondrian" and bool(value))
+        or (name == "conformal__classes" and value == "rank-cut")
+        for name, value in params.items()
     )
 
 

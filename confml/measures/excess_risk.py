@@ -1,7 +1,8 @@
-"""Excess risk of the target coverage (ERT): a test whether the coverage depends on the features.
+"""Excess risk of the target coverage (ERT): a test whether the coverage given the features is 1 - level.
 
 Source: Braun et al. 2025. A classifier predicts from the features whether a region contains the true label.
-If it predicts better than the constant 1 - level, the coverage depends on the features.
+If it predicts better than the constant 1 - level, the coverage given the features is not 1 - level: it
+depends on them, or it is another constant, as on one split with few calibration examples.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ class ExcessRisk(NamedTuple):
     """Mean over the test rows, and the normal 95 % interval of its expectation.
 
     In expectation it is at most the mean distance (l1), or squared distance (brier), of the coverage given
-    the features from 1 - level. An interval above 0 is evidence of a coverage that depends on the features;
-    any other interval is evidence of nothing.
+    the features from 1 - level. An interval above 0 is evidence that the coverage given the features is
+    not 1 - level; any other interval is evidence of nothing.
     """
 
     value: float

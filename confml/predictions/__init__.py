@@ -82,7 +82,8 @@ def predict(
     train, new: DataFrames, or paths of table files (CSV, .parquet, .xlsx). Columns are matched by name; a
     column without numbers is categorical. ``new`` needs no label; labels that it has are scored. ``train``
     may also be a model that `load_model` returned, or the path of one (``.confml``); of the parameters below
-    it takes ``levels``, ``no_empty``, ``explain``, ``costs`` and ``say``.
+    it takes ``levels``, ``no_empty``, ``explain``, ``costs`` and ``say``. A CSV file ``new`` has
+    the encoding, separator and decimal mark of its training file.
     label: the column of the class. id, nominal, ignore, missing: as the keys of a config's data set.
     method, params: a method of ``confml methods``, and its parameters. steps: as in a config,
     ``["standardise"]`` by default; ``[]`` for none. They are learnt from the training rows.
@@ -108,7 +109,8 @@ def predict(
     ``accepted``; with ``costs`` ``decision`` (a label or ``abstain``) and ``expected_cost``; with ``explain``
     ``runner_up``, ``lines@predicted``, ``distances@predicted``, ``lines@runner-up``, ``distances@runner-up``
     and ``features@predicted`` (the features in which the row differs most from the nearest training row of
-    the predicted class). Raises ConfigError and DataError.
+    the predicted class); with ``missing="mean"`` ``filled`` (a tuple of the features that are filled in from
+    the training rows). Raises ConfigError and DataError.
 
     Examples
     --------
@@ -154,7 +156,7 @@ def predict(
     if isinstance(new, pd.DataFrame):
         tables = chunks_of(frame_table(new, "new"))
     else:
-        tables = table_chunks(new, expected=model.coder.columns)
+        tables = table_chunks(new, expected=model.coder.columns, usual=model.coder.csv_format)
     output = Output(tuple(map(float, levels)), no_empty, explain, read)
     summary = Summary(model, output.levels)
     frames = []

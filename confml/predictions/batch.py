@@ -45,8 +45,8 @@ class Batch:
 
     rows: the new rows. predicted: (n,) bool. prediction: of the k rows. regions, reasons: (k, c) and (k,) for
     each level, empty for margins. accepted: (k,) bool by the operating point, None without one. decisions: of
-    the k rows, None without costs. explanation: of the k rows, None if not asked for. id_columns:
-    names.
+    the k rows, None without costs. explanation: of the k rows, None if not asked for. filled: the features of
+    each row that are filled in, None if missing values are not. id_columns: names.
     """
 
     rows: NewRows
@@ -57,6 +57,7 @@ class Batch:
     accepted: np.ndarray | None
     decisions: Decisions | None
     explanation: Explanation | None
+    filled: list[tuple[str, ...]] | None
     id_columns: tuple[str, ...]
 
     def csv(self) -> tuple[list[str], list[list[str]]]:
@@ -88,6 +89,9 @@ class Batch:
             if self.explanation.features is not None:
                 header.append(f"features@{SIDES[0]}")
                 columns.append([field("|".join(map(_escaped, names))) for names in self.explanation.features])
+        if self.filled is not None:
+            header.append("filled")
+            columns.append([field("|".join(map(_escaped, names))) for names in self.filled])
         own = self._own_columns(taken=header)
         full = [_spread(column, self.predicted) for column in columns]
         return [*own, *header], [*([field(value) for value in column] for column in own.values()), *full]
@@ -116,6 +120,8 @@ class Batch:
                 columns[f"distances@{side}"] = [tuple(found) for found in self.explanation.distances[side]]
             if self.explanation.features is not None:
                 columns[f"features@{SIDES[0]}"] = [tuple(names) for names in self.explanation.features]
+        if self.filled is not None:
+            columns["filled"] = self.filled
         found = {
             name: pd.Series(list(values), index=np.flatnonzero(self.predicted), dtype=_dtype(values))
             for name, values in columns.items()
@@ -162,6 +168,7 @@ def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) ->
             accepted=None if model.point is None else accepted_rows(model.point, prediction),
             decisions=decider.decide(views) if decider else None,
             explanation=explainer.explain(rows, prediction) if explainer else None,
+            filled=model.coder.filled_features(rows),
             id_columns=model.coder.id_columns,
         )
 

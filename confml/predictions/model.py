@@ -15,6 +15,7 @@ import numpy as np
 from confml._seeds import stable_generator
 from confml.data.new_rows import NewRows, RowCoder
 from confml.measures.certified import OperatingPoint
+from confml.measures.coverage_band import has_label_conditional_p_values
 from confml.measures.prediction import Prediction
 from confml.predictions.costs import Costs
 from confml.predictions.known_rows import KnownRows
@@ -75,11 +76,12 @@ class Facts:
 
     @property
     def is_label_conditional(self) -> bool:
-        return any(
-            (name.rpartition("__")[2] == "mondrian" and value)
-            or (name == "conformal__classes" and value == "rank-cut")
-            for name, value in self.params.items()
-        )
+        return has_label_conditional_p_values(self.params)
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether classes share calibration examples, so that p-values have a bound for each cluster only."""
+        return self.params.get("conformal__classes") == "clustered"
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from confml import __version__
 from confml.errors import ConfmlError, DataError
 from confml.predictions.state_codec import CannotStore, Decoder, Encoder
 
-FORMAT = 1  # raised whenever a section, or an attribute of a stored class, changes
+FORMAT = 2  # raised whenever a section, or an attribute of a stored class, changes
 _HEAD, _DIGEST = "model.json", "model.json.sha256"
 _KIND = "confml model"
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes

@@ -16,6 +16,7 @@ from confml.predictions.model import Model
 from confml.predictions.operating_point import point_sentence
 
 _MISSING = ("", "?", "na", "n/a", "nan", "null")
+_SHOWN = 5  # features that one warning names
 SMALL = 0.05  # probability from which new rows are said not to look exchangeable
 
 
@@ -33,6 +34,8 @@ class Summary:
         self.labels = self.errors = self.absent = 0
         self.covered: Counter[float] = Counter()
         self.kind = ""
+        self.filled_rows = 0
+        self.filled = Counter[str]()
         self.accepted = self.accepted_labels = self.accepted_errors = 0
         self.decided = Counter[str]()
         self.expected_cost = self.cost = 0.0
@@ -45,6 +48,9 @@ class Summary:
         for level, reasons in batch.reasons.items():
             self.reasons[level].update(reasons.tolist())
         self.known += self.model.known.count(batch.rows.table)
+        for names in batch.filled or ():
+            self.filled_rows += bool(names)
+            self.filled.update(names)
         if batch.accepted is not None:
             self.accepted += int(batch.accepted.sum())
         if batch.decisions is not None:
@@ -111,6 +117,8 @@ class Summary:
                 f"{_count(left)} with missing values {_have(left)} no prediction "
                 "(missing: mean predicts them with training means)"
             )
+        if self.filled:
+            found.append(self._filled_note())
         if self.kind == "p-value":
             by_class = model.facts.is_label_conditional
             found += smallest_p_notes(
@@ -124,6 +132,17 @@ class Summary:
                 "predictions of rows that were learnt say nothing about new rows"
             )
         return found
+
+    def _filled_note(self) -> str:
+        """A warning with the number of values that are filled in."""
+        values = self.filled.total()
+        names = [f"'{name}' ({count})" for name, count in self.filled.most_common(_SHOWN)]
+        if len(self.filled) > _SHOWN:
+            names.append(f"... ({len(self.filled)} in all)")
+        return (
+            f"{values} {'value' if values == 1 else 'values'} of {_count(self.filled_rows)} {_are(values)} "
+            f"missing and filled in from the training rows: {', '.join(names)}; column filled lists them"
+        )
 
     def _point(self) -> str | None:
         """The guarantee of the operating point, and the number of accepted rows."""
@@ -175,7 +194,7 @@ class Summary:
         return f" {{{', '.join(shown)}}}" if shown else ""
 
     def _coverage(self) -> str:
-        model = self.model
+        facts = self.model.facts
         rows = "new rows are exchangeable with the training rows"
         least = []
         for level in self.levels:
@@ -184,10 +203,16 @@ class Summary:
                 least.append(f"{_digits(100 * bound)} % at level {level!r}")
         if not least:
             return f"If {rows}, no coverage is guaranteed at these levels."
-        per = " of each class" if model.facts.is_label_conditional else ""
+        per = " of each class" if facts.is_label_conditional else ""
+        if facts.is_clustered:
+            per = " of the classes of each cluster"
         text = f"If {rows}, a region holds the true label{per} with probability at least {', '.join(least)}."
-        text += self._step_words()
-        return text
+        if facts.is_clustered:
+            text += (
+                " Classes with too few calibration rows for a cluster have no bound, so with such classes "
+                "there is none for all rows together."
+            )
+        return text + self._step_words()
 
     def _breaks(self) -> str | None:
         """The reason why the guarantee does not hold, None where it does."""
@@ -273,7 +298,7 @@ class Summary:
             f"{level!r} (no label has a larger p-value)"
         )
         bound = min(1.0, self._error_bound(level))
-        if self._breaks() is not None or self.model.facts.groups or bound >= 1:
+        if self._breaks() is not None or facts.groups or facts.is_clustered or bound >= 1:
             return [text + "."]
         p, how = self._probability(atypical, n, level, counted, bound)
         verdict = (

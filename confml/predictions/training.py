@@ -14,6 +14,7 @@ from confml.config import Config
 from confml.config.dataset_spec import DatasetSpec
 from confml.config.method_entry import MethodEntry
 from confml.data import load
+from confml.data.csv_text import CsvFormat
 from confml.data.dataset import DataSet
 from confml.data.new_rows import RowCoder
 from confml.errors import ConfigError, did_you_mean
@@ -90,7 +91,10 @@ class _Fit:
         self.config, self.name, self.choice = config, entry.name, choice
         self.data = load(spec.spec()) if data is None else data
         missing = _missing_rule(spec, self.data)
-        self.coder = RowCoder(self.data, _label(spec), _unused(spec), missing, spec.decimal or ".")
+        csv_format = CsvFormat(spec.encoding, spec.separator)
+        self.coder = RowCoder(
+            self.data, _label(spec), _unused(spec), missing, spec.decimal or ".", csv_format
+        )
         self.rows, self.grid_rows, self.test_rows = self._training_rows()
         steps = steps_for(config, self.data)
         if missing == "mean" and not any(imputes(name) for name, _ in steps):

@@ -38,7 +38,7 @@ def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[
     """Yield the lines of `csv_text` without line breaks."""
     yield ",".join(map(field, header))
     for row in rows:
-        yield ",".join(map(field, row))
+        yield ",".join([quoted(value) if type(value) is str else field(value) for value in row])
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
@@ -98,6 +98,7 @@ def numbers(values: np.ndarray) -> list[str]:
     return ["" if value != value else repr(value) for value in np.asarray(values, dtype=float).tolist()]
 
 
+@functools.lru_cache(maxsize=4096)  # names are in many rows
 def quoted(text: str) -> str:
     """The text as a CSV field: in quotes where it has to be, and safe for a spreadsheet.
 

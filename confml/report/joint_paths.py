@@ -63,16 +63,24 @@ def _of_splits(parts: Sequence[Part], candidates: int) -> list[SplitPaths]:
     delta = DELTA / candidates
     paths: list[dict[tuple[str, float], list[Path]]] = [{} for _ in parts]
     owners = [(number, one, half, rest) for number, (_, own, half, rest) in enumerate(parts) for one in own]
+    cuts: list[tuple[np.ndarray, ...]] = []
+    if len(parts[0][2]) + len(parts[0][3]) <= MOST_TOGETHER:
+        cuts = [
+            (one.certainty[rest], one.certainty[half], one.correct[half], one.true[half])
+            for _, one, half, rest in owners
+        ]
     for risk in RISKS:
         for scope in (ALL, TRUE):
-            for path, (number, *_) in zip(_paths(scope, owners, risk, delta), owners, strict=True):
+            for path, (number, *_) in zip(_paths(scope, owners, cuts, risk, delta), owners, strict=True):
                 paths[number].setdefault((scope, risk), []).append(path)
     return [dict(own) for own in paths]
 
 
-def _paths(scope: str, owners: Sequence[tuple], risk: float, delta: float) -> list[Path]:
-    """Return the path of each (split, candidate, half, rest)."""
-    if len(owners[0][2]) + len(owners[0][3]) > MOST_TOGETHER:
+def _paths(
+    scope: str, owners: Sequence[tuple], cuts: Sequence[tuple[np.ndarray, ...]], risk: float, delta: float
+) -> list[Path]:
+    """Return the path of each (split, candidate, half, rest). cuts: their arrays, if they are small."""
+    if not cuts:
         of = path_of_all if scope == ALL else path_of_true_classes
         return [of(one, half, rest, risk, delta) for _, one, half, rest in owners]
     found: list[Path | None] = [None] * len(owners)
@@ -81,16 +89,8 @@ def _paths(scope: str, owners: Sequence[tuple], risk: float, delta: float) -> li
         form = (int(len(half) * one.smallest_share), len(one.classes)) if scope == TRUE else (len(half), 0)
         alike.setdefault(form, []).append(number)
     for (rows, classes), numbers in alike.items():
-        chosen = [owners[number] for number in numbers]
         certainty, half_certainty, correct, true = (
-            np.stack(column)
-            for column in zip(
-                *(
-                    (one.certainty[rest], one.certainty[half], one.correct[half], one.true[half])
-                    for _, one, half, rest in chosen
-                ),
-                strict=True,
-            )
+            np.stack(column) for column in zip(*(cuts[number] for number in numbers), strict=True)
         )
         grids = threshold_grids(certainty, rows, risk, delta)
         if scope == ALL:

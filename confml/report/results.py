@@ -64,7 +64,8 @@ class RunResults:
 
     results: results by cell key, read when they are used. datasets: by name. origins: lines and identifiers
     of the rows of those data sets that have some. warnings: those of the start of the run. stored: numbers of
-    the report in the folder of the run, if it is current, so that no cell is read for them.
+    the report in the folder of the run, if it is current, so that no cell is read for them. processes: number
+    of processes that draw figures; more than one are forks of this process.
     """
 
     config: Config
@@ -75,6 +76,7 @@ class RunResults:
     origins: Mapping[str, RowOrigins] = field(default_factory=dict)
     warnings: Sequence[Warned] = ()
     stored: StoredReport | None = field(default=None, init=False, repr=False)
+    processes: int = field(default=1, init=False, repr=False)
     _collected: dict[type[Collector], Collector] = field(default_factory=dict, init=False, repr=False)
 
     def finished(self) -> Iterator[CellResult]:

@@ -61,10 +61,12 @@ def summarise(rows: MetricRows) -> list[SummaryRow]:
         variants.setdefault((one.cell.dataset, one.cell.method, one.cell.variant), []).append(one)
     summary = []
     for (dataset, method, variant), cells in variants.items():
-        values: dict[Name, list[float]] = {}
-        for one in cells:
-            for name, value in zip(one.names, one.values, strict=True):
-                values.setdefault(name, []).append(value)
+        values: dict[Name, Sequence[float]] = {}
+        first = cells[0]
+        if len(first.places) == len(first.names) and all(one.names is first.names for one in cells):
+            values.update(zip(first.names, zip(*(one.values for one in cells), strict=True), strict=True))
+        else:
+            values = _by_name(cells)
         for (view, metric, level), own in values.items():
             found = mean_and_sd(own)
             params = cells[0].cell.params
@@ -72,20 +74,30 @@ def summarise(rows: MetricRows) -> list[SummaryRow]:
     return summary
 
 
+def _by_name(cells: Sequence[CellMetrics]) -> dict[Name, Sequence[float]]:
+    """Return the values of each name, whose names may differ between the cells."""
+    values: dict[Name, list[float]] = {}
+    for one in cells:
+        for name, value in zip(one.names, one.values, strict=True):
+            values.setdefault(name, []).append(value)
+    return dict(values)
+
+
 def mean_and_sd(values: Sequence[float]) -> tuple[float, float, int]:
     """Return (mean, sd with denominator n - 1, n) of the values that are not NaN; NaN if undefined.
 
     The mean is infinite if one of the values is, unless both signs occur.
     """
-    values = [value for value in values if not math.isnan(value)]
+    if not math.isfinite(sum(values)):
+        values = [value for value in values if not math.isnan(value)]
+        infinite = {value for value in values if math.isinf(value)}
+        if infinite:
+            return (infinite.pop() if len(infinite) == 1 else math.nan), math.nan, len(values)
     n = len(values)
     if n == 0:
         return math.nan, math.nan, 0
-    infinite = {value for value in values if math.isinf(value)}
-    if infinite:
-        return (infinite.pop() if len(infinite) == 1 else math.nan), math.nan, n
     mean = math.fsum(values) / n
-    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1)) if n > 1 else math.nan
+    sd = math.sqrt(math.fsum([(value - mean) ** 2 for value in values]) / (n - 1)) if n > 1 else math.nan
     return mean, sd, n
 
 

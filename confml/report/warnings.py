@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from confml.config.warnings import Warned, unsilenced
+from confml.measures.coverage_band import has_label_conditional_p_values
 from confml.measures.regions import smallest_p_notes
 from confml.report.collectors import Collector
 
@@ -58,7 +59,7 @@ class WarningFacts(Collector):
         self.predicted[key] = labels, truths, rows + len(result.truth)
         if not any(view.kind == "p-value" for view in result.views.values()):
             return
-        if _is_label_conditional(result.cell.params):
+        if has_label_conditional_p_values(result.cell.params):
             counts = self.by_class.setdefault(name, {})
             # p-values of a conformal method are counted among its calibration examples only.
             own = result.details.calibration_rows
@@ -87,7 +88,3 @@ def _constant(predicted: Mapping[tuple[str, str], tuple[set, set, int]]) -> Iter
             sentence = f"{label} predicts class {next(iter(labels))} for all {rows} test rows"
             remedy = "check its parameters and the scale of the features; error says little about it"
             yield Warned("constant-predictions", sentence, remedy, dataset)
-
-
-def _is_label_conditional(params: Mapping) -> bool:
-    return any(name.rpartition("__")[2] == "mondrian" and value for name, value in params.items())

@@ -131,11 +131,12 @@ def _written(
 
 
 def _drawn(picture: Picture, folder: Path, notes: list[str]) -> list[Path]:
-    from confml.report.figures.style import save, style
+    from confml.report.figures.drawing import draw_picture
 
     try:
-        with style():
-            return save(picture.draw(), folder / picture.path)
+        if picture.drawing is not None:
+            return picture.drawing.draw(picture, folder)
+        return draw_picture(picture, folder)
     except NotApplicable as reason:
         notes.append(f"figure {picture.title} is not drawn: {reason}")
         return []

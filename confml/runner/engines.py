@@ -327,10 +327,11 @@ def _set_allowed_failures(number: int, dask_scheduler: Any = None) -> None:
     dask_scheduler.allowed_failures = number
 
 
-def make_engine(name: str | None, jobs: int, scheduler: str | None = None) -> Engine:
+def make_engine(name: str | None, jobs: int, scheduler: str | None = None, forks: bool = False) -> Engine:
     """Return the engine of a run: worker processes by default, dask with a scheduler.
 
     Raises ConfmlError for wrong values. scheduler: the address, or the scheduler file, of a dask cluster.
+    forks: whether worker processes may be forks of this process (`ProcessStarter`).
     """
     if jobs < 1:
         raise ConfmlError(f"--jobs must be at least 1, got {jobs}")
@@ -340,7 +341,7 @@ def make_engine(name: str | None, jobs: int, scheduler: str | None = None) -> En
     if name == "serial":
         return SerialEngine()
     if name == "processes":
-        return ProcessEngine(jobs)
+        return ProcessEngine(jobs, ProcessStarter(here=forks))
     if scheduler is not None:
         return DaskEngine(scheduler)
     raise ConfmlError(f"unknown engine '{name}'", hint="there are serial, processes and dask")

@@ -1,12 +1,13 @@
 """Inside the processes of a run: the server that forks worker processes, and the work of a worker.
 
-`serve` and `work_alone` are called by a new interpreter with the number of a socket, the process that started
-it, the folder of compiled kernels, and modules to import. They do not return.
+`serve` and `work_alone` are called by a new process with the number of a socket, the process that started it,
+the folder of compiled kernels, and modules to import. They do not return.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import pickle
@@ -34,6 +35,7 @@ def serve(number: int, parent: int, kernels: str, modules: Sequence[str]) -> NoR
     The server has a single thread, so that a fork never copies a lock that another thread holds.
     """
     _begin(parent, kernels, modules)
+    gc.freeze()  # the collector of a worker does not write to the pages that all workers share
     requests = socket.socket(fileno=number)
     signal.signal(signal.SIGCHLD, _reap)
     here = os.getpid()

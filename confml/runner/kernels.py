@@ -14,6 +14,7 @@ from confml.runner.engines import ProcessEngine
 from confml.steps.base import Step
 
 Kind = type[Method] | type[Step]
+_SECONDS = "up to a minute on an idle machine"
 NAMED = 6  # methods and steps that a message names; with more, it counts them
 
 
@@ -35,10 +36,16 @@ def compile_all_kernels(kinds: Iterable[Kind], say: Callable[[str], None], jobs:
     for kind in left:
         if _jit.kernels_are_compiled(kind.name):
             continue
-        say(f"compiling kernels of {kind.name}{_how_often()}")
+        announce_compilation(kind.name, say)
         seconds = _compile(kind)
         if seconds > 1:
             say(f"compiled in {seconds:.0f} s")
+
+
+def announce_compilation(name: str, say: Callable[[str], None]) -> None:
+    """Print that kernels are about to be compiled, unless `mark_kernels_compiled` was called for ``name``."""
+    if not _jit.kernels_are_compiled(name):
+        say(f"compiling kernels of {name}{_how_often()} ({_SECONDS})")
 
 
 def _compile_in_processes(kinds: list[Kind], say: Callable[[str], None], jobs: int) -> None:
@@ -70,5 +77,5 @@ def _size_of_kernels(kind: Kind) -> int:
 
 def _how_often() -> str:
     if _jit.is_cache_kept():
-        return ", once"
+        return ", once per machine"
     return f", for this run only: {cache_folder()} is not writable, or other users can write there"

@@ -17,6 +17,7 @@ on at the next magic; the record is computed again and appended to another pack.
 from __future__ import annotations
 
 import json
+import math
 import mmap
 import os
 import secrets
@@ -201,7 +202,7 @@ def unpack_arrays(content: bytes) -> dict[str, np.ndarray]:
     found = {}
     for name, kind, shape, offset in json.loads(plain[4 : 4 + size]):
         dtype = np.dtype(kind)
-        count = int(np.prod(shape, dtype=np.int64))
+        count = math.prod(shape)
         if dtype.itemsize == 0 or count == 0:
             found[name] = np.empty(shape, dtype)
             continue

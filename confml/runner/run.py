@@ -94,18 +94,21 @@ def run(
     progress: Progress | None = None,
     say: Callable[[str], None] = lambda text: None,
     meanwhile: Callable[[], None] | None = None,
+    forks: bool = False,
 ) -> State:
     """Compute the cells of a config that are not stored in ``out`` and return their state.
 
     limits: limits of the tasks whose method has none in the config. fail_fast: stop at the first failure.
     force: write into a folder that holds the run of another config, or files that confml did not write.
-    meanwhile: called in a thread while this process waits for worker processes.
+    meanwhile: called in a thread while this process waits for worker processes. forks: whether worker
+    processes may be forks of this process, which takes less time than new interpreters: only for the process
+    of a command, in which no library has threads that a fork would lose.
 
     Raises ConfigErrors or DataError before anything is computed, and EnvironmentFault if an error of the
     machine stops the run. After a KeyboardInterrupt finished cells are kept.
     """
     started = time.monotonic()
-    worker_engine = make_engine(engine, jobs, scheduler)
+    worker_engine = make_engine(engine, jobs, scheduler, forks)
     check_limits(config, limits, worker_engine)
     store = Store(Path(out).absolute())  # a method may change the working folder
     if not force:

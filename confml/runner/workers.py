@@ -1,8 +1,9 @@
 """`Worker`: a worker process that runs one item at a time, and the way to start one.
 
 On Linux, worker processes are forked from one server process, which imports the modules of the run once
-(`confml.runner.fork_server`). Elsewhere each worker is a new interpreter. A worker process ends with its
-parent, and the death of one does not affect the items of the others.
+(`confml.runner.fork_server`). The command line forks the server from its own process, which has imported them
+already. Elsewhere each worker is a new interpreter. A worker process ends with its parent, and the death of
+one does not affect the items of the others.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
@@ -23,6 +26,7 @@ from typing import Any
 from confml import _jit
 from confml.config.limits import Limits
 from confml.errors import ConfmlError, printable
+from confml.runner.fork_server import serve
 
 _SECONDS_TO_END = 10.0  # the longest wait for a process that was killed
 
@@ -34,13 +38,15 @@ class WorkerDied(Exception):
 class ProcessStarter:
     """Starts worker processes, each at one end of a socket.
 
-    forked: whether processes are forked from one server (Linux only) or each is a new interpreter.
+    forked: whether processes are forked from one server (Linux only) or each is a new interpreter. here:
+    whether the server may be forked from this process, if it has one thread; otherwise it is a new
+    interpreter. Libraries that this process has used must work in a forked process.
     """
 
-    def __init__(self, forked: bool = sys.platform == "linux"):
-        self._forked = forked
+    def __init__(self, forked: bool = sys.platform == "linux", here: bool = False):
+        self._forked, self._here = forked, here
         self._modules: tuple[str, ...] = ()
-        self._server: subprocess.Popen | None = None
+        self._server: subprocess.Popen | ForkedServer | None = None
         self._requests: socket.socket | None = None
         self._others: list[subprocess.Popen] = []
 
@@ -50,7 +56,10 @@ class ProcessStarter:
         if self._forked and self._server is None:
             self._requests, theirs = socket.socketpair()
             with theirs:
-                self._server = _interpreter("serve", theirs, self._modules)
+                if self._here and threading.active_count() == 1:
+                    self._server = ForkedServer(theirs, self._requests, self._modules)
+                else:
+                    self._server = _interpreter("serve", theirs, self._modules)
 
     def start(self) -> Connection:
         """Start a worker process and return the connection to it."""
@@ -94,6 +103,50 @@ def _interpreter(function: str, theirs: socket.socket, modules: Sequence[str]) -
     options = [f"-W{option}" for option in sys.warnoptions]
     command = [sys.executable, *options, "-c", text]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
+
+
+class ForkedServer:
+    """The server of worker processes as a fork of this process; it never returns to the code of this process.
+
+    theirs: the socket of its requests. ours: the other end, which it closes.
+    """
+
+    def __init__(self, theirs: socket.socket, ours: socket.socket, modules: Sequence[str]):
+        parent, kernels = os.getpid(), str(_jit.cache_dir())
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of threads: those of BLAS, which sees to forks
+            self._pid = os.fork()
+        if self._pid == 0:
+            try:
+                ours.close()
+                _forget_signals_and_input()
+                serve(theirs.detach(), parent, kernels, modules)
+            finally:
+                os._exit(1)
+        self._ended = False
+
+    def kill(self) -> None:
+        if not self._ended:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        if not self._ended:
+            self._ended = True
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self._pid, 0)
+
+
+def _forget_signals_and_input() -> None:
+    """Handle signals as a new process does, and read nothing from the terminal."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
 
 
 class Worker:

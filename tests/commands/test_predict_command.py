@@ -140,7 +140,72 @@ def test_missing_values_of_new_rows(files, wine):
     filled, _ = run(*WITHOUT_CONFIG, "new.csv", "--missing", "mean")
     new.loc[2, "ash"] = wine[0]["ash"].mean()
     new.to_csv("new.csv", index=False)
+    assert [row.pop("filled") for row in filled] == ["", "", "ash", *[""] * 55]
     assert filled == run(*WITHOUT_CONFIG, "new.csv")[0]
+
+
+def test_filled_values_are_listed_and_counted(files, wine):
+    new = wine[1].copy()
+    new.loc[2, ["ash", "hue"]] = np.nan
+    new.loc[5, "ash"] = np.nan
+    new.to_csv("new.csv", index=False)
+    rows, told = run(*WITHOUT_CONFIG, "new.csv", "--missing", "mean", "--explain", 1, "--save", "m.confml")
+    assert [row["filled"] for row in rows[:7]] == ["", "", "ash|hue", "", "", "ash", ""]
+    assert (
+        "warning: 3 values of 2 rows are missing and filled in from the training rows: 'ash' (2), 'hue' (1); "
+        "column filled lists them"
+    ) in told
+    told_in_python: list[str] = []
+    frame = confml.predict("m.confml", new, say=told_in_python.append)
+    assert frame["filled"].tolist()[:3] == [(), (), ("ash", "hue")]
+    assert any(one.startswith("3 values of 2 rows are missing") for one in told_in_python)
+    whole, told = run("m.confml", "wine.csv")
+    assert {row["filled"] for row in whole} == {""} and "filled in" not in told
+    assert "filled" not in run(*WITHOUT_CONFIG, "wine.csv")[0][0]
+
+
+GERMAN = "größe;stadt;kauf\n" + "".join(
+    f"{row % 7},5;{('Köln', 'Jülich')[row % 2]};{('ja', 'nein')[row % 2]}\n" for row in range(40)
+)
+GERMAN_CONFIG = """
+name: german
+datasets: [{csv: train.csv, label: kauf, encoding: latin-1, separator: ";", decimal: ","}]
+methods: [tcm-nn]
+protocol: k-fold
+levels: [0.1]
+"""
+
+
+def test_new_rows_are_read_as_the_training_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "german.yaml").write_text(GERMAN_CONFIG)
+    (tmp_path / "train.csv").write_text(GERMAN, encoding="latin-1")
+    new = "größe;stadt\n1,5;Köln\n2,5;Jülich\n"
+    (tmp_path / "new.csv").write_text(new, encoding="latin-1")
+    expected, told = run("german.yaml", "new.csv", "--save", "m.confml")
+    assert [row["prediction"] for row in expected] == ["ja", "nein"] and "no training row has" not in told
+    assert run("m.confml", "new.csv")[0] == run("m.confml", "-", stdin=new.encode("latin-1"))[0] == expected
+    answers = confml.predict("m.confml", tmp_path / "new.csv", levels=[0.1])
+    assert answers["prediction"].tolist() == ["ja", "nein"]
+    frame = pd.DataFrame({"größe": [1.5, 2.5], "stadt": ["Köln", "Jülich"]})
+    assert confml.predict("m.confml", frame, levels=[0.1])["p[ja]"].tolist() == answers["p[ja]"].tolist()
+    frame["größe"] = ["1,5", "2,5"]
+    assert confml.predict("m.confml", frame, levels=[0.1])["p[ja]"].tolist() == answers["p[ja]"].tolist()
+
+
+def test_new_rows_of_another_format_say_which_option_is_missing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "german.yaml").write_text(GERMAN_CONFIG)
+    (tmp_path / "train.csv").write_text(GERMAN, encoding="latin-1")
+    (tmp_path / "new.csv").write_text("größe,stadt\n1.5,Köln\n2.5,Jülich\n", encoding="utf-8")
+    run("german.yaml", "--save", "m.confml")
+    for source in ("german.yaml", "m.confml"):
+        assert "--encoding utf-8" in run(source, "new.csv", fails=DataError)
+        message = run(source, "new.csv", "--encoding", "utf-8", fails=DataError)
+        assert "column 'größe' must be numbers" in message and "--decimal ." in message
+        rows, told = run(source, "new.csv", "--encoding", "utf-8", "--decimal", ".")
+        assert [row["prediction"] for row in rows] == ["ja", "nein"] and "no training row has" not in told
+        assert "decimal must be '.' or ','" in run(source, "new.csv", "--decimal", ";", fails=ConfigError)
 
 
 LOANS = "id,age,job,default\n" + "".join(

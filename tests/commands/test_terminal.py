@@ -1,13 +1,18 @@
 """Command lines as a shell calls them: ASCII output, completion, and options that other tools have too."""
 
 import os
+import pkgutil
+import re
 from pathlib import Path
 
+import click
 import processes
 import pytest
+from click.testing import CliRunner
 
 import confml
-from confml.cli import cli
+from confml import commands
+from confml.cli import COMMANDS, cli
 
 ROOT = Path(__file__).parents[2]
 CONFIG = """name: tiny
@@ -108,9 +113,19 @@ def test_the_shell_completes_configs_data_sets_and_methods(text, expected):
     assert completed(text) == expected
 
 
+def test_the_list_of_commands_has_the_first_sentence_of_each_help():
+    context = click.Context(cli)
+    for name, text in COMMANDS.items():
+        command = cli.get_command(context, name)
+        assert (command.name, command.get_short_help_str(200).rstrip(".")) == (name, text.rstrip("."))
+    modules = {info.name for info in pkgutil.iter_modules(commands.__path__)}
+    assert {name.replace("-", "_") for name in COMMANDS} == modules - {"options", "completion"}
+    shown = CliRunner().invoke(cli, ["--help"]).output.partition("Commands:")[2]
+    assert re.findall(r"^  ([a-z-]+)  ", shown, re.MULTILINE) == list(COMMANDS)
+
+
 def test_every_data_set_argument_is_completed():
+    data = cli.get_command(click.Context(cli), "data")
     for name in ("info", "fetch", "check", "verify"):
-        (argument,) = [
-            one for one in cli.commands["data"].commands[name].params if one.param_type_name == "argument"
-        ]
+        (argument,) = [one for one in data.commands[name].params if one.param_type_name == "argument"]
         assert argument._custom_shell_complete is not None, name

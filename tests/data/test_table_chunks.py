@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from confml.data import load
+from confml.data.csv_text import CsvFormat
 from confml.data.new_rows import RowCoder
 from confml.data.table_chunks import table_chunks
 from confml.data.table_files import read_table
@@ -60,6 +61,46 @@ def test_the_separator_that_finds_the_expected_columns_is_taken():
     assert chunks(text)[0].names == ["a;b", "c"]
     assert chunks(text, expected=["a", "b,c"])[0].names == ["a", "b,c"]
     assert chunks("a\n1\n2\n")[0].rows == [["1"], ["2"]]
+
+
+def test_the_usual_separator_is_tried_first():
+    text = "a^b,c\n" + "1^2,5\n" * 5
+    assert chunks(text, expected=["a", "b,c"])[0].names == ["a^b", "c"]
+    usual = CsvFormat(separator="^")
+    assert chunks(text, expected=["a", "b,c"], usual=usual)[0].names == ["a", "b,c"]
+    assert chunks(TEXT, expected=["a", "b"], usual=usual)[0].names == ["a", "b", "c"]
+    both = "a;b,a2\n1;2,5\n"
+    assert chunks(both, expected=["a", "a2"])[0].names == ["a;b", "a2"]
+    assert chunks(both, expected=["a", "a2"], usual=CsvFormat(separator="semicolon"))[0].names == [
+        "a",
+        "b,a2",
+    ]
+
+
+WORDS = "a,b\nÄrger,größer\n"
+
+
+def test_the_usual_encoding_is_used_unless_another_one_is_named_or_marked():
+    rows = [["Ärger", "größer"]]
+    for encoding in ("latin-1", "cp1252", "utf-16-le"):
+        data = WORDS.encode(encoding)
+        assert chunks(data, usual=CsvFormat(encoding))[0].rows == rows
+        assert chunks(data, encoding=encoding, usual=CsvFormat("utf-8"))[0].rows == rows
+    for encoding in ("utf-8", "utf8", "UTF-8-sig"):
+        assert chunks(WORDS, usual=CsvFormat(encoding))[0].rows == rows
+    assert chunks(WORDS.encode("utf-16"), usual=CsvFormat("latin-1"))[0].rows == rows
+    assert chunks(TEXT, usual=CsvFormat("latin-1"))[0].names == ["a", "b", "c"]
+
+
+def test_text_in_utf8_is_not_read_in_the_usual_encoding():
+    for text in (WORDS, TEXT * 5000 + WORDS):
+        with pytest.raises(
+            DataError, match="text in UTF-8, and the training file has the encoding cp1252"
+        ) as found:
+            chunks(text, usual=CsvFormat("cp1252"))
+        assert "--encoding utf-8 (or --encoding cp1252)" in found.value.hint
+    assert chunks(WORDS, encoding="utf-8", usual=CsvFormat("cp1252"))[0].rows == [["Ärger", "größer"]]
+    assert chunks(WORDS, encoding="latin-1", usual=CsvFormat("latin-1"))[0].rows[0][0] == "Ã\x84rger"
 
 
 def test_a_stream_is_read_no_further_than_its_chunk_needs():

@@ -92,6 +92,18 @@ def test_worst_interval_equals_all_intervals(seed):
     assert covered[(values >= values[first]) & (values <= values[last])].mean() == share
 
 
+@pytest.mark.parametrize("n", [203, 206])
+def test_equal_rows_are_on_one_side_of_a_slab(n):
+    """Products by BLAS have another last digit at another place: the slab lost one of the equal rows."""
+    rng = np.random.default_rng(1)
+    kinds = rng.integers(0, 2, (7, 8)).astype(float)
+    kinds[6] = 1 - kinds[0]
+    places = rng.integers(0, 7, n)
+    found = worst_slab(kinds[places], places != 0, directions=40, least=0.05)
+    counted = np.random.default_rng(0).permutation(n)[n // 2 :]
+    assert (found.rows, found.covered) == (np.count_nonzero(places[counted] == 0), 0)
+
+
 def test_the_held_out_half_is_not_fooled():
     """Constant coverage looks bad where it was chosen, and a true slab is bad on the other half too."""
     rng = np.random.default_rng(0)

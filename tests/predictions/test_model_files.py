@@ -135,7 +135,7 @@ def test_the_command_saves_and_reads(files):
     stream = run("m.confml", "-", "--level", 0.05, stdin=(files / "new.csv").read_bytes())
     assert "region@0.05" in stream.stdout and "region@0.1" not in stream.stdout
     about = json.loads(zipfile.ZipFile("m.confml").read("model.json"))
-    assert about["format"] == 1 and about["confml"] == confml.__version__ and about["classes"] == ["0", "1"]
+    assert about["format"] == 2 and about["confml"] == confml.__version__ and about["classes"] == ["0", "1"]
     assert about["columns"][2] == {"name": "kind", "kind": "nominal"} and len(about["data"]["sha256"]) == 64
 
 
@@ -239,7 +239,7 @@ def with_head(change, digest=True):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (with_head(lambda head: head.update(format=2, confml="9.0")), "has format 2 .written by confml 9.0."),
+        (with_head(lambda head: head.update(format=3, confml="9.0")), "has format 3 .written by confml 9.0."),
         (with_head(lambda head: head.update(kind="other")), "this is not a model file"),
         (with_head(lambda head: head.update(seed=1), digest=False), "model.json does not have its checksum"),
         (lambda members: members.update({"model.json": b"{"}), "model.json is not JSON"),
@@ -254,6 +254,20 @@ def test_damaged_and_newer_files_are_refused(files, change, words):
     rewritten("m.confml", "n.confml", change)
     with pytest.raises(DataError, match=words):
         confml.load_model("n.confml")
+
+
+def test_models_of_format_1_are_read(files):
+    """They do not have the encoding and the separator of the training file."""
+    expected = run(*FIT, "new.csv", "--save", "m.confml").stdout
+
+    def change(head):
+        head["format"] = 1
+        values = dict(head["sections"]["model"]["dict"])
+        for name in ("encoding", "separator"):
+            del values["coder"]["attributes"][name]
+
+    rewritten("m.confml", "n.confml", with_head(change))
+    assert run("n.confml", "new.csv").stdout == expected
 
 
 def test_every_changed_or_missing_byte_is_noticed(files):

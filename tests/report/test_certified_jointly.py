@@ -137,4 +137,6 @@ def test_online_runs_have_none(tmp_path):
 
     info = {"three": DatasetInfo("three", 1500, 2, 3, None, None, (), "ab")}
     write_report(make_run(make_config([entry("good")]), online, info, ["r0"]), tmp_path)
-    assert not (tmp_path / "certified-jointly.csv").exists() and (tmp_path / "certified.csv").exists()
+    assert (tmp_path / "metrics.csv").exists()
+    for name in ("certified-jointly.csv", "certified.csv", "risk-control.csv"):  # of one classifier
+        assert not (tmp_path / name).exists()

@@ -82,3 +82,6 @@ def test_words():
     assert "the change is put after row 1,346" in words
     assert "412 after row 3,120" in martingale_words(np.log(412), 3120)
     assert "probability at most 1/1e14" in martingale_words(32.3, 7)
+    # 1 / size is a bound, so size is rounded down.
+    assert "412 after row 7" in martingale_words(np.log(412.9), 7)
+    assert "probability at most 1/1e14" in martingale_words(14.9 * np.log(10), 7)

@@ -400,8 +400,8 @@ def test_the_papers_numbers_meet_ours():
     right = ours[("satellite", "1"), "correct_of_one_class_percent"]
     assert right.confml == 98.758 and right.difference == -0.042 and right.as_printed
     assert not ours[("satellite", "5"), "correct_of_one_class_percent"].as_printed  # 95.0 is not 94.9
-    assert any("Not in these results" in note and "usps, shuttle, segment" in note for note in notes)
-    assert any("Only some" in note and "satellite" in note for note in notes)
+    assert "Not computed: usps, shuttle, segment." in notes
+    assert "Computed in part: satellite." in notes
 
 
 def test_literature_is_quoted_and_1_nn_stands_beside_it():

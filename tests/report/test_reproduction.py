@@ -26,9 +26,11 @@ from confml.report.reproduction import (
     write_provenance,
 )
 from confml.report.reproduction.__main__ import main
-from confml.report.reproduction.numbers import Stored, is_as_printed, is_chance
+from confml.report.reproduction.figures import draw_numbers
+from confml.report.reproduction.numbers import Number, Stored, is_as_printed, is_chance
 from confml.report.reproduction.reasons import read_reasons
 from confml.report.reproduction.runs import provenance_text, read_provenance
+from confml.report.reproduction.stored_tables import stored_tables
 from confml.report.stored import open_run
 
 ROOT = Path(__file__).parents[2]
@@ -69,6 +71,16 @@ def test_every_csv_file_belongs_to_a_source():
 
 def test_the_page_is_that_of_the_stored_tables():
     assert PAGE.read_text(encoding="utf-8") == page_text(REFERENCE), "make reproduction"
+
+
+STORED = list(stored_tables(REFERENCE))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"), STORED, ids=[str(path.relative_to(REFERENCE)) for path, _ in STORED]
+)
+def test_stored_tables_have_the_numbers_of_their_csv_files_and_the_notes_of_this_version(path, text):
+    assert path.read_text(encoding="utf-8") == text, "make reproduction"
 
 
 def test_every_difference_has_a_reason():
@@ -183,3 +195,17 @@ def test_runs_are_kept_with_their_provenance(tmp_path):
     assert manifest["provenance"]["machine"]["processor"] in text
     assert main([str(out), "--of", str(tmp_path / "nothing"), "--command", "x"]) == 2
     assert main([str(tmp_path / "nothing")]) == 2
+
+
+def test_a_table_with_three_computed_numbers_is_drawn(tmp_path):
+    def number(ours, paper="0.50", table="smartsvm-table3-adjusted-rand-index"):
+        return Number(table, ("segment",), "ovo", paper, ours, 0.1, 5, "x", 1, "", Outcome.CHANCE)
+
+    table = "smartsvm-table3-adjusted-rand-index"
+    assert draw_numbers(table, [number(0.5), number(0.6), number(None)], tmp_path) is None
+    path = draw_numbers(table, [number(0.5), number(0.6), number(0.7)], tmp_path)
+    text = path.read_text()
+    assert path.name == f"{table}.svg" and "published (" in text and "± sd over splits" in text
+    seconds = "smartsvm-table4-seconds-per-configuration"
+    numbers = [number(value, paper, seconds) for value, paper in ((1.0, "2.5"), (0.0, "0.1"), (9.0, "80"))]
+    assert "10" in draw_numbers(seconds, numbers, tmp_path).read_text()

@@ -87,6 +87,37 @@ def test_results_and_errors_come_back(engine):
     assert isinstance(found["raise", 7], RuntimeError)
 
 
+FORKS_HERE = """
+import os, signal, subprocess, sys, threading, time
+from confml.runner.engines import ProcessEngine
+from confml.runner.workers import ProcessStarter
+
+def state(item):
+    return sys.stdin.buffer.read(1), signal.getsignal(signal.SIGTERM) == signal.SIG_DFL, "mark" in sys.modules
+
+def run(function):
+    items = iter(range(-4, 0))
+    engine = ProcessEngine(2, ProcessStarter(here=True))
+    return [found for _, found in engine.run(lambda: next(items, None), function)]
+
+new, begun = subprocess.Popen, []
+subprocess.Popen = lambda *given, **options: begun.append(given) or new(*given, **options)
+sys.modules["mark"] = sys
+signal.signal(signal.SIGTERM, lambda number, frame: None)
+assert run(state) == 4 * [(b"", True, True)] and not begun
+threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+assert sorted(run(abs)) == [1, 2, 3, 4] and len(begun) == 1
+"""
+
+
+@linux
+def test_the_server_is_forked_from_a_process_with_one_thread(tmp_path):
+    """Its workers have the modules, but neither the input nor the signal handlers of the process."""
+    (tmp_path / "input").write_text("not for workers")
+    with (tmp_path / "input").open() as given:
+        subprocess.run([sys.executable, "-c", FORKS_HERE], stdin=given, check=True)
+
+
 def test_a_killed_worker_costs_at_most_a_retry(tmp_path):
     items = [("square", n) for n in range(8)]
     items.insert(3, ("die-once", str(tmp_path / "mark")))

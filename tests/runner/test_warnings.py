@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import io
 import json
 from pathlib import Path
@@ -20,6 +21,8 @@ from confml.data.audit import audit, audited_rows
 from confml.data.dataset import DataSet
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
+from confml.methods.base import Views
+from confml.methods.details import FitDetails
 from confml.report import DatasetInfo, open_run, write_report
 from confml.report.warnings import result_warnings
 from confml.runner.plan import load_datasets, make_plan
@@ -282,6 +285,30 @@ def test_a_level_below_the_smallest_p_value(tmp_path):
     assert one.code == "level-too-small"
     assert "18 rows to train on: level 0.05 cannot exclude any label (needs 19)" in one.text
     assert not result_warnings(run_by_hand(labels, labels, train_rows=19))
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"conformal": "split", "conformal__mondrian": True},
+        {"conformal": "split", "conformal__classes": "rank-cut"},
+    ],
+)
+def test_a_level_below_the_smallest_p_value_of_a_class(params):
+    """Label-conditional p-values count the calibration examples of one class."""
+    labels = np.array(["a", "b"] * 30)
+
+    def predict(cell):
+        scores = np.where(labels[:, None] == np.array(["a", "b"]), 0.9, 0.01)
+        view = Prediction(np.array(["a", "b"]), scores, "p-value")
+        details = FitDetails(calibration_rows=(("a", 25), ("b", 5)))
+        views = Views({"p-value": view}, fit_metrics={"calibration_rows": 30.0}, fit_details=details)
+        return dataclasses.replace(result_of(cell, {}, labels, train_rows=60), views=views)
+
+    info = {"d": DatasetInfo("d", 60, 3, 2)}
+    run = make_run(make_config([entry("naive-bayes", params)]), predict, info, ["r0"])
+    found = result_warnings(run)
+    assert [one.code for one in found] == ["level-too-small"] and "class b" in found[0].text
 
 
 def test_silenced_codes_are_left_out_of_a_report(tmp_path):

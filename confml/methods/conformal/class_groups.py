@@ -49,9 +49,9 @@ def class_clusters(
 
     scores, codes (m,): nonconformity and class of the calibration examples. A fraction of the examples of
     each class is drawn at random for the clusters, which do not count them. Classes with `enough_rows` of
-    them are clustered by quantiles of their scores with k-means; the other classes share all examples that
-    are left. The fraction and the number of clusters follow from the sizes of the classes; with fewer than
-    two clusters all classes share all examples.
+    them are clustered by quantiles of their scores with k-means. The other classes count all examples that
+    are left, of the clusters too, so their p-values have no bound. The fraction and the number of clusters
+    follow from the sizes of the classes; with fewer than two clusters all classes share all examples.
     """
     sizes = np.bincount(codes, minlength=classes)
     enough = enough_rows(level)

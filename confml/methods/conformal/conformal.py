@@ -84,11 +84,12 @@ class Conformal(CalibratedMethod):
 
     ``classes`` is for many classes (`split` only). ``clustered`` (Ding et al. 2023): the p-value of a label
     counts the calibration examples of all classes whose scores are alike; the clusters are found by k-means
-    on other calibration examples, and their number follows from the number of examples. Too small classes
-    share all examples, and so do all classes if there would be fewer than two clusters (``class_clusters``
-    is 0). The bounds hold for each cluster, and for each class as far as the classes of a cluster are alike.
-    It is useful from about 100 classes with 30 calibration examples. ``rank-cut``: label-conditional p-values
-    for which a label that the classifier ranks lower than the cut of its class is more nonconforming than all
+    on other calibration examples, and their number follows from the number of examples. The bounds hold for
+    each cluster, and for each class as far as the classes of a cluster are alike. Classes that are too small
+    for a cluster count all examples and have no bound, so with such classes there is none over all classes
+    either. If there would be fewer than two clusters (``class_clusters`` is 0), the p-values are plain. It is
+    useful from about 100 classes with 30 calibration examples. ``rank-cut``: label-conditional p-values for
+    which a label that the classifier ranks lower than the cut of its class is more nonconforming than all
     that it does not; the cut is the smallest rank that less than half of ``class_level`` of the class exceeds
     among a quarter of its calibration examples. The other examples are counted, so the bounds hold for each
     class. RC3P (Shi et al. 2024) has the same aim, but subtracts an estimate from the level. ``class_level``
@@ -107,10 +108,11 @@ class Conformal(CalibratedMethod):
     al. 2018). ``label-em``: the same, estimated from the probabilities of the test examples by EM (Saerens et
     al. 2002), which needs calibrated probabilities (of the view ``venn`` where there is one).
     ``shift-classes.csv`` has the estimated frequencies with bootstrap intervals. ``mondrian`` p-values are
-    valid under this shift without weights. The guarantee is exact for
-    the true weights; with estimated ones the coverage decreases by at most half the mean absolute error of
-    the weights (of mean 1). ``shift.csv`` reports the effective sample size, and how many test examples are
-    so far from the training examples that nothing can be excluded for them.
+    valid under this shift without weights. The guarantee is exact for the true weights; with weights that are
+    estimated from other examples the coverage decreases by at most half their mean absolute error (of mean
+    1). Here they are estimated from the calibration and test examples themselves, so this bound is
+    approximate. ``shift.csv`` reports the effective sample size, and how many test examples are so far from
+    the training examples that nothing can be excluded for them.
 
     ``nonconformity``: ``lac`` is 1 minus the label's probability (or vote share). ``aps`` is the total
     probability of all likelier labels plus u times its own, u ~ U[0, 1) for each example (1 unless

@@ -43,7 +43,8 @@ class VennAbers(CalibratedMethod):
     that of 1 - p0. There is no guarantee.
 
     A class without proper training examples has the smallest score, as for `Conformal`. Without calibration
-    examples the bounds are 0 and 1. No probability is 0, so log loss is finite.
+    examples the bounds are 0 and 1. No class of the training examples has probability 0, so log loss is
+    finite if every test example is of such a class.
 
     In a config: ``venn: inductive`` or ``venn: {kind: cross, folds: 5}`` on a method; a sweep names a setting
     ``venn__calibration``. In Python: ``VennAbers(LogisticRegression())``, with any classifier of scikit-learn

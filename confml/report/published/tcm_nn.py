@@ -9,12 +9,13 @@ from confml.report.published import Ours, OwnRows, PublishedTable
 
 SOURCE = "Proedrou, Nouretdinov, Vovk & Gammerman, ECML 2002 (LNAI 2430, 381-390)"
 
-SEGMENT_ATTRIBUTES = "segment: the paper says 9 attributes; the Statlog file has 19, and all are used here."
+SEGMENT_ATTRIBUTES = "segment: the paper states 9 features. The Statlog file has 19, and all are used here."
 USPS_COPY = (
-    "usps: from the public files, 1-NN and TCM-NN with k = 1 both err on 103 of the 2007 test images "
-    "(5.13 %), not on 86 (4.29 %). The authors' copy was probably smoothed: after Gaussian smoothing with a "
-    "width of 0.65 or 0.7 pixels 1-NN errs on 85, with 0.75 to 0.9 on 87 or 88 (configs/usps-smoothed.yaml). "
-    "The files are used as they are."
+    "usps: on the public files, 1-NN and TCM-NN with k = 1 misclassify 103 of the 2007 test images (5.13 %). "
+    "In the paper they misclassify 86 (4.29 %). The authors' copy was probably smoothed: after Gaussian "
+    "smoothing with a width of 0.65 or 0.7 pixels 1-NN has 85 errors, with 0.75 to 0.9 pixels 87 or 88 "
+    "(configs/usps-smoothed.yaml). Numbers of confml are for the public files without smoothing, unless the "
+    "row states otherwise."
 )
 SMOOTHED = "usps-smoothed"
 _SVM_BOUND = sparse_svm_bound(7291, 274)  # numbers of the paper's section 1
@@ -51,14 +52,15 @@ TABLE1 = PublishedTable(
     ours=_table1,
     beside=lambda dataset: [(("1-NN (confml)",), "error_percent", _error_of("knn"))],
     notes=(
-        "All algorithms but TCM are the paper's quotations from the Statlog project (King et al. 1995). "
-        "CART, NB and Discrim are compared with scikit-learn's decision tree, Gaussian naive Bayes and "
-        "linear discriminant analysis with default settings; C4.5, CASTLE and the neural network are not "
+        "All numbers of the paper except those of TCM are quoted from the Statlog project (King et al. "
+        "1995). CART, NB and Discrim are compared with scikit-learn's decision tree, Gaussian naive Bayes "
+        "and linear discriminant analysis with default settings. C4.5, CASTLE and the neural network are not "
         "computed.",
-        "k-nn: Statlog's k and scaling are not in the paper. Here it is 3-NN on standardised features, which "
-        "has Statlog's 9.4 % on satellite. On shuttle and segment no k of 1, 3, 5 with raw or standardised "
-        "features has Statlog's error; all are smaller.",
-        "shuttle: 17 of 14500 test examples are wrong, 0.117 %, which cut off, as table 3 is, gives 0.11.",
+        "k-nn: the paper does not state Statlog's k and scaling. Here it is 3-NN on standardised features, "
+        "which has Statlog's 9.4 % on satellite. On shuttle and segment, 1-, 3- and 5-NN on raw and on "
+        "standardised features have smaller errors than Statlog's.",
+        "shuttle: TCM-NN misclassifies 17 of 14,500 test examples (0.117 %). The paper's 0.11 is cut off "
+        "instead of rounded, like the numbers of its table 3.",
         SEGMENT_ATTRIBUTES,
     ),
 )
@@ -99,12 +101,13 @@ TABLE2 = PublishedTable(
     beside=_beside2,
     notes=(
         USPS_COPY,
-        "The paper does not state the kernel and the parameters of its support vector machine. Here: a "
-        "polynomial of degree 3, the best one in Vapnik (1998), table 12.2, and below it an rbf kernel, both "
-        "with C = 10. The five layer network is quoted in the paper from Vapnik (1998) and not computed.",
-        "What the paper holds against bounds for a whole classifier: by Littlestone and Warmuth's, with 274 "
-        f"of the 7291 images as support vectors, one of ten machines errs with probability {_SVM_BOUND:.2f} "
-        f"at most, and all of them with {10 * _SVM_BOUND:.1f}, which says nothing.",
+        "The paper does not state the kernel and the parameters of its support vector machine. Here the "
+        "kernels are a polynomial of degree 3, the best one in Vapnik (1998), table 12.2, and an rbf kernel, "
+        "both with C = 10. The paper quotes the five layer network from Vapnik (1998); it is not computed.",
+        "The paper compares confidences with bounds on the error of a whole classifier. With 274 of the 7291 "
+        "training images as support vectors, the bound of Littlestone and Warmuth on the error probability "
+        f"is {_SVM_BOUND:.2f} for one of the ten machines. For all ten it is {10 * _SVM_BOUND:.1f}, which is "
+        "larger than 1 and therefore no bound.",
     ),
 )
 
@@ -136,10 +139,10 @@ TABLE3 = PublishedTable(
     ours=_table3,
     notes=(
         USPS_COPY,
-        "shuttle: the paper prints 99.9 in the last column for both levels, where the same regions give "
-        "99.95 and 99.99: cut off, not rounded.",
-        "segment: the last column (100 and 99.1) does not reproduce in repeated stratified 10-fold "
-        "cross-validation; the folds of the paper are not known.",
+        "shuttle: the paper prints 99.9 in the last column for both levels. The regions of confml have 99.95 "
+        "and 99.99, which are 99.9 if cut off instead of rounded.",
+        "segment: repeated stratified 10-fold cross-validation does not reproduce the last column (100 and "
+        "99.1). The paper's folds are not known.",
         SEGMENT_ATTRIBUTES,
     ),
 )

@@ -56,30 +56,31 @@ def _beside(dataset: str) -> OwnRows:
 
 FIGURE2 = PublishedTable(
     name="transduction-figure2",
-    title="What the paper states about error and rejection of Bayesian transduction and SVM",
+    title="Error and rejection rates of Bayesian transduction and of the SVM, stated in the text",
     source=SOURCE,
     keys={"dataset": "data set", "what": "quantity", "run": "run"},
     columns={"stated": "stated"},
-    unit="per cent, but theta_max, a threshold on |f|, and numbers of independent draws",
+    unit="per cent, except theta_max (a threshold on |f|) and the effective sample size (draws)",
     ours=lambda row, column: _transduction(row["what"], row["run"]),
     beside=_beside,
     notes=(
-        "long: 100,000 bounces on great circles with fresh directions. 1000 chord bounces: the paper's own "
-        "rules and number of bounces.",
-        "theta_max is the threshold on |f| of the SVM (hard margin, no bias) that rejects as many as "
-        "transduction does at theta = 1; fewer rejections: of transduction than of that SVM.",
-        "heart: a run of 1000 chords is worth a handful of independent draws from version space, so that too "
-        "many examples have confidence 1. The paper's 16.4 % and 1.54 come out of such a run; they are not "
-        "the Bayes error of the function class. A long run rejects more at theta = 1 and errs less.",
-        "thyroid: theta_max does not reproduce. It follows from the rejection rate at theta = 1, which grows "
-        "with the number of bounces (below) and which the paper does not give.",
-        "effective sample size: independent draws from version space that a run is worth, the median over "
-        "the distances to the walls.",
-        "thyroid: the paper's 0 is its 'approaches zero' at 'approximately 20 %'.",
-        "± is the standard deviation over the 100 splits; divide by 10 for the standard error, which the "
-        "figure's bars show.",
-        "Monte Carlo error: independent trajectories on the same splits (version 3 of the method) gave, with "
-        "1000 chords, 2.77, 0.10, 3.57 (thyroid), 1.50 and 16.50 (heart), and in a long run 4.17, 0.04, "
-        "3.87, 4.48 and 5.56, in the order of the paper's numbers.",
+        "long: 100,000 bounces on great circles with random directions. 1000 chord bounces: the paper's "
+        "rules and its number of bounces.",
+        "theta_max: the threshold on |f| at which the SVM (hard margin, no bias) rejects as many examples as "
+        "transduction does at theta = 1.",
+        "fewer rejections: rejection rate of this SVM minus that of transduction.",
+        "effective sample size: number of independent draws from version space with the same variance as the "
+        "run, median over the distances to the walls.",
+        "heart: the effective sample size of 1000 chord bounces is about 5, so that too many examples have "
+        "confidence 1. The paper's 16.4 % and 1.54 agree with such a run and are not the Bayes error of the "
+        "function class. A long run rejects more examples at theta = 1 and has a smaller error.",
+        "thyroid: theta_max is not reproduced. It depends on the rejection rate at theta = 1, which grows "
+        "with the number of bounces and which the paper does not state.",
+        "thyroid: the 0 is the paper's 'approaches zero' at a rejection rate of 'approximately 20 %'.",
+        "±: standard deviation over the 100 splits. The standard error, which the error bars of the figure "
+        "show, is a tenth of it.",
+        "Monte Carlo error: other trajectories on the same splits (version 3 of the method) gave 2.77, 0.10, "
+        "3.57 (thyroid), 1.50 and 16.50 (heart) with 1000 chords, and 4.17, 0.04, 3.87, 4.48 and 5.56 in a "
+        "long run, in the order of the paper's numbers.",
     ),
 )

@@ -1,7 +1,8 @@
 """``python -m confml.report.reproduction FOLDER``: write the page of published numbers and claims.
 
 With ``--of RUN... --command TEXT`` it writes FOLDER/provenance.json instead; with ``--keep error,ess`` it
-also keeps these metrics of the runs in FOLDER, and with ``--figures`` their figures; with ``--matching`` it
+also keeps these metrics of the runs in FOLDER, and with ``--figures`` their figures; with ``--by C`` it keeps
+them as tables by the values of the swept parameter C, with the published numbers; with ``--matching`` it
 writes FOLDER/matching.csv of runs of bayes-knn.
 """
 
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from confml.errors import ConfmlError
 from confml.report.reproduction import keep_runs, write_page, write_provenance
+from confml.report.reproduction.by_parameter import write_by_parameter
 from confml.report.reproduction.matching import write_matching
 
 
@@ -23,6 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--of", nargs="+", type=Path, metavar="RUN", help="runs behind the stored table")
     parser.add_argument("--command", default="", help="command that computes the stored table")
     parser.add_argument("--keep", default="", metavar="METRIC,...", help="metrics of the runs to keep")
+    parser.add_argument("--by", metavar="PARAMETER", help="keep them for each value of a swept parameter")
     parser.add_argument("--figures", action="store_true", help="keep the figures of the runs, too")
     parser.add_argument("--matching", action="store_true", help="write matching.csv of bayes-knn")
     given = parser.parse_args(arguments)
@@ -32,7 +35,12 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if given.of:
             metrics = [name for name in given.keep.split(",") if name]
-            paths = keep_runs(given.of, metrics, given.folder, given.figures) if metrics else []
+            paths = []
+            if given.by:
+                for metric in metrics:
+                    paths += write_by_parameter(given.of, given.folder, metric, given.by)
+            elif metrics:
+                paths += keep_runs(given.of, metrics, given.folder, given.figures)
             if given.matching:
                 paths.append(write_matching(given.of, given.folder))
             paths.append(write_provenance(given.of, given.folder, given.command))

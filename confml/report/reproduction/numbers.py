@@ -34,9 +34,9 @@ class Number:
 
     keys: names of its row, the data set first. column: column of the published table. paper: as printed.
     ours, sd, splits: mean, standard deviation and number of splits of the stored number, None without one.
-    folder: where it is stored. paper_splits: number of divisions behind the printed number. reason: code of
+    folder: where it is stored. paper_splits: number of splits behind the printed number. reason: code of
     the reason for a difference, or of the missing number. other: the same number with other random numbers
-    of the method on the same divisions, None if there is no such run.
+    of the method on the same splits, None if there is no such run.
     """
 
     table: str
@@ -58,7 +58,7 @@ class Number:
 
     @property
     def monte_carlo_error(self) -> float | None:
-        """Standard deviation by the random numbers of the method, from two runs on the same divisions."""
+        """Standard deviation by the random numbers of the method, from two runs on the same splits."""
         if self.ours is None or self.other is None:
             return None
         return abs(self.ours - self.other) / math.sqrt(2)

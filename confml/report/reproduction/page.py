@@ -15,6 +15,7 @@ from confml.report.reproduction.numbers import Number, Outcome, published_number
 from confml.report.reproduction.reasons import Reasons, read_reasons
 from confml.report.reproduction.runs import provenance_text, read_provenance
 from confml.report.reproduction.sources import SOURCES, Source
+from confml.report.reproduction.stored_tables import write_stored_tables
 
 _INTRODUCTION = """\
 # Published numbers and claims, and those of confml
@@ -25,21 +26,25 @@ result. The targets named in each section compute the tables.
 
 - **as printed**: the number of confml, rounded to the digits of the source, is the printed one.
 - **within chance**: the difference is at most two standard errors of a difference between two means over
-  random divisions. The standard error is sd · sqrt(1/n + 1/m), where sd and n are those of confml and m is
-  the number of divisions of the source. It needs at least three divisions of confml.
+  random splits. The standard error is sd · sqrt(1/n + 1/m), where sd and n are those of confml and m is
+  the number of splits of the source. It needs at least three splits of confml.
 - **differs, with a reason**: the reason is stated below the table.
 - **differs, not explained**: no reason is known. The text below the table says what was tried.
 - **Monte Carlo error**: the standard deviation by the random numbers of the method alone, estimated from two
-  runs on the same divisions.
+  runs on the same splits.
 - **not computed**: the stored tables do not have the number.
 """
 
 
 def write_page(folder: Path) -> list[Path]:
-    """Write ``README.md``, ``numbers.csv`` and ``figures/`` into ``results/reference``; return the files."""
+    """Write ``README.md``, ``numbers.csv`` and ``figures/`` into ``results/reference``; return the files.
+
+    The Markdown and LaTeX forms of stored tables are written again from their CSV files.
+    """
     reasons = read_reasons()
     numbers = {source.key: list(published_numbers(source, folder, reasons)) for source in SOURCES}
-    paths = [_write_numbers([one for each in numbers.values() for one in each], folder / "numbers.csv")]
+    paths = list(write_stored_tables(folder))
+    paths.append(_write_numbers([one for each in numbers.values() for one in each], folder / "numbers.csv"))
     for source in SOURCES:
         for table in source.tables:
             own = [number for number in numbers[source.key] if number.table == table]

@@ -11,7 +11,7 @@ class Source:
 
     key: name of its file in ``claims/``. citation: authors, title, place and year. tables: names of its
     published tables. folders: folders with stored tables below ``results/reference``; the first one that
-    holds a number is used. splits: number of divisions behind a printed number. target: command that
+    holds a number is used. splits: number of splits behind a printed number. target: command that
     computes the tables.
     """
 
@@ -78,6 +78,7 @@ SOURCES = (
             "smartsvm/small",
             "smartsvm/cold",
             "smartsvm/variants",
+            "smartsvm/costs",
             "smartsvm/bayes-error",
         ),
         splits=5,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from confml.plugins.parameters import Parameter
     from confml.report.blocks import ViewBlock
     from confml.report.collectors import Collector
+    from confml.report.figures.drawing import Drawing
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
 
@@ -70,12 +71,14 @@ class Picture:
 
     The function raises `NotApplicable` where there is nothing to show. title: figure and data set, as in
     "validity of usps". caption: sentences on content, data set, protocol, number of splits and bands.
+    drawing: the figures of the section that are drawn together, in several processes.
     """
 
     path: str
     draw: Callable[[], Any]
     title: str
     caption: str = ""
+    drawing: Drawing | None = None
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ import numpy as np
 from confml._seeds import stable_generator
 from confml.measures import Case
 from confml.measures.certified import OperatingPoint, certify, certify_all, threshold_grid
+from confml.measures.prediction import Prediction
 from confml.report.calibration_parts import case_of
 from confml.report.sections.base import Item, Note, Section, Table
 from confml.report.summaries import mean_and_sd
@@ -86,7 +87,7 @@ class Certified(Section):
     number of certified splits whose observed risk is above ``risk`` (half of a test part is a small sample,
     so this does not refute the certificate); needed: as in `CertifiedSplit`; calibration_rows: smallest
     number of a split. The bounds need independent rows: for a data set with ``groups`` a note says that they
-    do not hold.
+    do not hold. Not for ``protocol: online``, where each row is predicted by another classifier.
     """
 
     name = "certified"
@@ -115,7 +116,7 @@ class Certified(Section):
         cell = result.cell
         for view, prediction in result.views.items():
             case = case_of(result, prediction)
-            if len(prediction) >= 2 and not np.isnan(case.certainty).any():
+            if is_certifiable(prediction) and not np.isnan(case.certainty).any():
                 self._splits += certified_splits(result, view, case)
                 if (cell.dataset, cell.split) not in self._halves:
                     self._halves[cell.dataset, cell.split] = list(_half_rows(result))
@@ -180,6 +181,11 @@ def _half_rows(result: CellResult) -> Iterator[tuple[int, str]]:
     yield from zip(np.asarray(result.rows).tolist(), names.tolist(), strict=True)
 
 
+def is_certifiable(prediction: Prediction) -> bool:
+    """Return whether a view has rows for both halves, all predicted by one classifier."""
+    return len(prediction) >= 2 and "learnt" not in prediction.extra
+
+
 def certified_splits(result: CellResult, view: str, case: Case) -> list[CertifiedSplit]:
     """Return the operating points of one view of a cell, one for each of `RISKS`."""
     return case.once("certified splits", lambda: list(_certified_splits(result, view, case)))
@@ -189,7 +195,9 @@ def _certified_splits(result: CellResult, view: str, case: Case) -> Iterator[Cer
     half, rest = halves(result)
     for risk in RISKS:
         grid = threshold_grid(case.certainty[rest], len(half), risk, DELTA)
-        yield _split(result, view, case, certify(case.certainty[half], case.correct[half], grid, risk, DELTA))
+        point = certify(case.certainty[half], case.correct[half], grid, risk, DELTA)
+        others = case.certainty[rest][None], ~case.correct[rest][None]
+        yield _split(result, view, point, accepted_and_wrong(*others, [point.threshold])[0])
 
 
 def prepare_certified_splits(one: ViewBlock) -> None:
@@ -200,9 +208,28 @@ def prepare_certified_splits(one: ViewBlock) -> None:
         half, rest = (np.stack(part) for part in zip(*(halves(result) for result, _ in own), strict=True))
         rows = np.arange(len(own))[:, None]
         of_half = certainty[rows, half], correct[rows, half]
-        points = [certify_all(*of_half, certainty[rows, rest], risk, DELTA) for risk in RISKS]
-        for (result, case), *found in zip(own, *points, strict=True):
-            case.kept["certified splits"] = [_split(result, one.view, case, point) for point in found]
+        others = certainty[rows, rest]
+        points = [certify_all(*of_half, others, risk, DELTA) for risk in RISKS]
+        counts = [
+            accepted_and_wrong(others, ~correct[rows, rest], [at.threshold for at in some]) for some in points
+        ]
+        by_case = zip(own, zip(*points, strict=True), zip(*counts, strict=True), strict=True)
+        for (result, case), found, counted in by_case:
+            case.kept["certified splits"] = [
+                _split(result, one.view, *pair) for pair in zip(found, counted, strict=True)
+            ]
+
+
+def accepted_and_wrong(
+    certainty: np.ndarray, wrong: np.ndarray, thresholds: Sequence[float | None]
+) -> list[tuple[int, int]]:
+    """Return for each of s test parts the number of accepted rows, and of errors among them.
+
+    certainty, wrong: (s, m). thresholds: (s,); a row is accepted if its certainty is at least the threshold,
+    and no row is where it is None.
+    """
+    taken = certainty >= np.array(thresholds, dtype=np.float64)[:, None]  # None becomes NaN
+    return list(zip(taken.sum(axis=1).tolist(), (taken & wrong).sum(axis=1).tolist(), strict=True))
 
 
 def equal_sizes(one: ViewBlock) -> list[list[tuple[CellResult, Case]]]:
@@ -214,14 +241,11 @@ def equal_sizes(one: ViewBlock) -> list[list[tuple[CellResult, Case]]]:
     return list(found.values())
 
 
-def _split(result: CellResult, view: str, case: Case, point: OperatingPoint) -> CertifiedSplit:
+def _split(result: CellResult, view: str, point: OperatingPoint, counted: tuple[int, int]) -> CertifiedSplit:
+    """Return an operating point with the accepted rows and errors of the other half."""
     cell, (half, rest) = result.cell, halves(result)
-    accepted = errors = 0
-    if point.threshold is not None:
-        taken = case.certainty[rest] >= point.threshold
-        accepted, errors = int(taken.sum()), int((taken & ~case.correct[rest]).sum())
     return CertifiedSplit(
         *(cell.dataset, cell.method, cell.variant, cell.split, view, point.risk, DELTA, point.threshold),
         *(len(half), point.accepted, point.errors, point.p_value, point.minimum),
-        *(len(rest), accepted, errors),
+        *(len(rest), *counted),
     )

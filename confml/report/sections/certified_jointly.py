@@ -36,8 +36,8 @@ GUARANTEES = {
     " certified for the {candidates} views and their predicted classes the accepted new rows with this"
     " prediction have a risk above {limit:g}.",
     TRUE: "With probability at least {sure:g} over calibration halves, for none of the thresholds certified"
-    " for the {candidates} views the accepted new rows of any class have a risk above {limit:g}, also if the"
-    " frequencies of the classes change.",
+    " for the {candidates} views the accepted new rows of any class of the training part have a risk above"
+    " {limit:g}, also if the frequencies of the classes change.",
     COST: "With probability at least {sure:g} over calibration halves, for none of the thresholds certified"
     " for the {candidates} views the expected cost of a new row, with the price of abstaining, is above"
     " {limit:g}.",

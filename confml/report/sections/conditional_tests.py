@@ -40,7 +40,7 @@ class ConditionalTest(NamedTuple):
 
 
 class ConditionalTests(Section):
-    """``conditional-tests.csv``: whether the coverage depends on the features, for ``conditional-tests``.
+    """``conditional-tests.csv``: for ``conditional-tests``, whether coverage given the features is 1 - level.
 
     Each test row counts once: of several repeats only the first one that tests it. The features are those
     before the steps, nominal ones as dummy columns. The report needs the data for them.
@@ -56,17 +56,20 @@ class ConditionalTests(Section):
     bound, in expectation, of the mean distance (squared distance) of the coverage given the features from
     1 - level, with its normal interval.
 
-    ``evidence``: 1 if the interval is below 1 - level (worst-slab), or above 0 (ert). 0 does not
-    show that the coverage is constant. A predictor with valid p-values, whose coverage is 1 - level on
-    average, may have evidence: no method guarantees coverage given the features. The tests are not corrected
-    for their number.
+    ``evidence``: 1 if the interval is below 1 - level (worst-slab), or above 0 (ert): the coverage given the
+    features is not 1 - level. 0 does not show that it is. A predictor with valid p-values, whose coverage is
+    1 - level on average over calibration parts, may have evidence for two reasons. No method guarantees
+    coverage given the features. And with few calibration examples the coverage of one split differs from
+    1 - level everywhere: compare ``value`` with the coverage of all test rows, and this with its band
+    (``validity`` figure). The tests are not corrected for their number.
     """
 
     name = "conditional-tests"
     place = 63
     needs = "conditional-tests, views with regions, the data"
     files = {
-        "conditional-tests.csv": "worst slab and excess risk: whether the coverage depends on the features"
+        "conditional-tests.csv": "worst slab and excess risk: whether the coverage given the features is "
+        "1 - level"
     }
 
     def __init__(self, results: RunResults, folder: Path):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from confml.report.figures import pictures
+from confml.report.figures.drawing import Drawing
 from confml.report.sections.base import Item, Section
 
 if TYPE_CHECKING:
@@ -28,4 +30,9 @@ class Figures(Section):
         return bool(results.config.figures)
 
     def items(self) -> Iterator[Item]:
-        yield from pictures(self.results)
+        found = list(pictures(self.results))
+        drawing = Drawing(found, self.results.processes)
+        try:
+            yield from (replace(one, drawing=drawing) for one in found)
+        finally:
+            drawing.end()

@@ -11,7 +11,7 @@ from confml.report.calibration_parts import case_of
 from confml.report.captions import setting_text
 from confml.report.leaderboard import Column, Entry, Leaderboard, RankedColumn, coverage_name, order
 from confml.report.sections.base import Document, Item, Note, Picture, PrintedTable, Section, Table
-from confml.report.sections.certified import DELTA, RISKS, certified_splits
+from confml.report.sections.certified import DELTA, RISKS, certified_splits, is_certifiable
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -75,7 +75,7 @@ class LeaderboardSection(Section):
             for share in COVERAGES:
                 risk = float(curve.risk_at_coverage(share))
                 self.board.add(f"risk_at_{share:g}", entry, cell.dataset, risk)
-            if len(prediction) >= 2:
+            if is_certifiable(prediction):
                 for one in certified_splits(result, view, case):
                     self.board.add(f"certified_at_{one.risk:g}", entry, cell.dataset, one.coverage)
         yield from ()
@@ -263,6 +263,13 @@ def _cells(ranked: list[RankedColumn]) -> tuple[list[str], list[list[tuple[str, 
             "Low: number of data sets on which the coverage is too small by more than two standard errors; "
             "regions are ranked last there."
         )
+    if any(one.column.name.startswith("certified") for one in ranked):
+        notes.append(
+            "Certified shares are those of each method by itself. The guarantee does not hold for the best "
+            "of several methods; `certified-jointly.csv` has certificates that allow for the choice."
+        )
+    if len({entry.label for entry in entries}) < len(entries):
+        notes.append("Each view of a method is ranked as a method; views of one fit are not independent.")
     notes += [f"{one.column.heading}: {one.column.about}, {len(one.datasets)} data sets." for one in ranked]
     return ["method", *(one.column.heading for one in ranked)], rows, notes
 

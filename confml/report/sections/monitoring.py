@@ -141,7 +141,11 @@ def martingale_words(log_value: float, step: int) -> str:
     """Return the meaning of the maximum of a martingale."""
     if log_value < math.log(EVIDENCE):
         return "no evidence that the rows are not exchangeable"
-    size = f"{math.exp(log_value):,.0f}" if log_value < math.log(1e9) else f"1e{log_value / math.log(10):.0f}"
+    # Rounded down, because 1 / size is a bound.
+    if log_value < math.log(1e9):
+        size = f"{math.floor(math.exp(log_value) * (1 + 1e-12)):,}"
+    else:
+        size = f"1e{math.floor(log_value / math.log(10) + 1e-12)}"
     return (
         f"{size} after row {step:,}, which exchangeable rows reach with probability at most 1/{size}: do not"
         " rely on the guarantees; see the alarms for the rows where the data change"

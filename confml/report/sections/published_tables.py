@@ -169,8 +169,13 @@ def compare(table: PublishedTable, summary: Sequence[SummaryRow]) -> tuple[list[
         scaled = (round(value * entry.ours.factor, 10) for value in (found[0].mean, found[0].sd))
         mean, sd = (None if math.isnan(value) else value for value in scaled)
         lines.append(Line(entry, mean, sd, found[0].n, COMPUTED))
-    marks = ["*: the best of its row."] if table.best else []
-    return lines, [*marks, *table.notes, *_missing_notes(lines), *_ambiguous_notes(ambiguous)]
+    return lines, [*notes_of(table, lines), *_ambiguous_notes(ambiguous)]
+
+
+def notes_of(table: PublishedTable, lines: Sequence[Line]) -> list[str]:
+    """Return the notes of a table, and those on numbers that are missing in its lines."""
+    marks = ["*: best number of its row."] if table.best else []
+    return [*marks, *table.notes, *_missing_notes(lines)]
 
 
 def find(ours: Ours, datasets: Sequence[str], summary: Iterable[SummaryRow]) -> list[SummaryRow]:
@@ -184,6 +189,8 @@ def find(ours: Ours, datasets: Sequence[str], summary: Iterable[SummaryRow]) -> 
         if (row.method, row.metric) == (ours.method, ours.metric) and row.dataset in datasets:
             if ours.level == row.level and ours.view in (None, row.view):
                 first.setdefault((row.dataset, row.variant), row)
+    if not first:
+        return []  # the class of a method that is not in the results is not imported
     defaults = default_params(ours.method)
     deviations = {
         key: sum(value != defaults.get(name) for name, value in row.params.items() if name not in ours.params)
@@ -349,9 +356,9 @@ def _missing_notes(lines: Sequence[Line]) -> Iterator[str]:
     absent = [name for name, computed in datasets.items() if not any(computed)]
     partly = [name for name, computed in datasets.items() if any(computed) and not all(computed)]
     if absent:
-        yield f"Not in these results, so that only the paper's numbers stand: {', '.join(absent)}."
+        yield f"Not computed: {', '.join(absent)}."
     if partly:
-        yield f"Only some of the numbers are in these results: {', '.join(partly)}."
+        yield f"Computed in part: {', '.join(partly)}."
 
 
 def _ambiguous_notes(ambiguous: Sequence[tuple[Entry, list[SummaryRow]]]) -> list[str]:

@@ -15,7 +15,14 @@ from confml.measures.certified_paths import CostTable
 from confml.measures.risk_control import risk_controlled_threshold, risk_controlled_thresholds
 from confml.report.calibration_parts import case_of
 from confml.report.sections.base import Item, Section, Table
-from confml.report.sections.certified import RISKS, equal_sizes, group_columns, halves, no_guarantee
+from confml.report.sections.certified import (
+    RISKS,
+    accepted_and_wrong,
+    equal_sizes,
+    group_columns,
+    halves,
+    no_guarantee,
+)
 from confml.report.sections.certified_jointly import COST_SHARES
 from confml.report.summaries import mean_and_sd
 
@@ -45,6 +52,17 @@ class _Splits:
             array("d") for _ in range(6)
         )
         self.rows = math.inf
+
+    def add_errors(self, threshold: float | None, accepted: int, errors: int, half: int, rest: int) -> None:
+        """Add a split for the loss ``error``. half, rest: numbers of rows; the counts are of the latter."""
+        if threshold is not None:
+            self.threshold.append(threshold)
+        self.accepted.append(accepted / rest)
+        self.observed.append(errors / rest)
+        self.wrong.append(errors / rest)
+        self.error.append(errors / accepted if accepted else math.nan)
+        self.cost.append(math.nan)
+        self.rows = min(self.rows, half)
 
     def add(
         self, loss: _Loss, case: Case, half: np.ndarray, rest: np.ndarray, threshold: float | None
@@ -124,8 +142,12 @@ class RiskControl(Section):
                 rows = np.arange(len(own))[:, None]
                 given = certainty[rows, half], wrong[rows, half], certainty[rows, rest]
                 thresholds = [risk_controlled_thresholds(*given, limit) for limit in RISKS]
-                for (_, case), *found in zip(own, *thresholds, strict=True):
-                    case.kept["controlled"] = dict(zip(RISKS, found, strict=True))
+                others = certainty[rows, rest], wrong[rows, rest]
+                counts = [accepted_and_wrong(*others, some) for some in thresholds]
+                by_case = zip(own, zip(*thresholds, strict=True), zip(*counts, strict=True), strict=True)
+                for (_, case), found, counted in by_case:
+                    numbers = ((at, *pair) for at, pair in zip(found, counted, strict=True))
+                    case.kept["controlled"] = dict(zip(RISKS, numbers, strict=True))
 
     def add(self, result: CellResult) -> Iterator[Item]:
         cell = result.cell
@@ -134,20 +156,22 @@ class RiskControl(Section):
             if len(prediction) < 2 or np.isnan(case.certainty).any() or "learnt" in prediction.extra:
                 continue
             half, rest = halves(result)
-            known = case.kept.pop("controlled", {})  # of the errors, computed for several cells together
-            for loss in self._losses(case):
-                if loss.kind == ERROR and loss.limit in known:
-                    threshold = known[loss.limit]
-                else:
-                    of_half, others = (case.certainty[half], loss.of_rows[half]), case.certainty[rest]
-                    threshold = risk_controlled_threshold(*of_half, others, loss.limit, loss.bound)
+            # Threshold and counts for the errors, computed for several cells together.
+            known: dict[float, tuple[float | None, int, int]] = case.kept.pop("controlled", {})
+            for limit, found in known.items():
+                key = cell.dataset, cell.method, cell.variant, view, ERROR, limit
+                self._found.setdefault(key, _Splits()).add_errors(*found, len(half), len(rest))
+            for loss in self._losses(case, with_errors=not known):
+                of_half, others = (case.certainty[half], loss.of_rows[half]), case.certainty[rest]
+                threshold = risk_controlled_threshold(*of_half, others, loss.limit, loss.bound)
                 key = cell.dataset, cell.method, cell.variant, view, loss.kind, loss.limit
                 self._found.setdefault(key, _Splits()).add(loss, case, half, rest, threshold)
         yield from ()
 
-    def _losses(self, case: Case) -> Iterator[_Loss]:
-        wrong = (~case.correct).astype(np.float64)
-        yield from (_Loss(ERROR, limit, wrong) for limit in RISKS)
+    def _losses(self, case: Case, with_errors: bool) -> Iterator[_Loss]:
+        if with_errors:
+            wrong = (~case.correct).astype(np.float64)
+            yield from (_Loss(ERROR, limit, wrong) for limit in RISKS)
         costs = getattr(self.results.config, "costs", None)
         table = CostTable.of_config(costs, case.prediction.classes) if costs else None
         if table is not None:

@@ -1,0 +1,144 @@
+"""`write_by_parameter`: a metric for each value of a swept parameter, with the published number.
+
+A paper that tunes a parameter prints one number and often not the chosen value. The table shows which values
+give that number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+
+from confml.errors import ConfmlError
+from confml.plugins.parameters import parameters_text
+from confml.report.files import write_csv, write_file
+from confml.report.published import known_tables
+from confml.report.reproduction.numbers import Stored, decimals_of, is_chance
+from confml.report.reproduction.page import markdown_table
+from confml.report.reproduction.sources import SOURCES
+from confml.report.sections.ranks import words_of
+from confml.report.summaries import SummaryRow, read_summary
+
+_NOTES = """\
+- paper: the published number of the method, with the value that the paper's inner cross-validation chose.
+- *: within chance, that is, the difference from the published number is at most two standard errors of a
+  difference between two means over random splits."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published number of a data set and a method. splits: number of splits behind it."""
+
+    text: str
+    splits: int
+
+
+def write_by_parameter(runs: Sequence[Path], folder: Path, metric: str, parameter: str) -> list[Path]:
+    """Write ``<metric>-by-<parameter>.csv`` and ``.md`` of runs that sweep a parameter.
+
+    The CSV file has one row for each data set, method and value. The Markdown file has one table per data set
+    with the values as rows, the methods as columns, and the published numbers in the first row. Raises
+    ConfmlError if no method of the runs has the metric at two or more values of the parameter.
+    """
+    rows = _swept([row for run in runs for row in read_summary(run / "summary.json")], metric, parameter)
+    if not rows:
+        raise ConfmlError(
+            f"no method has the metric {metric} at two or more values of {parameter}",
+            where=", ".join(map(str, runs)),
+            hint=f"sweep it in the config: sweep: {{{parameter}: [...]}}",
+        )
+    published = {key: _published(*key, metric) for key in {(row.dataset, row.method) for row in rows}}
+    lines = list(_lines(rows, parameter, published))
+    name = f"{metric}-by-{parameter}"
+    words = words_of(metric)
+    title = (
+        f"# {words[0].upper()}{words[1:]} for each value of {parameter}\n\nMeans over the splits.\n\n{_NOTES}"
+    )
+    datasets = dict.fromkeys(row.dataset for row in rows)
+    tables = [
+        _table(dataset, parameter, [line for line in lines if line[0] == dataset]) for dataset in datasets
+    ]
+    header = ("dataset", "method", parameter, "mean", "sd", "splits", "paper", "within_chance")
+    return [
+        write_csv(folder / f"{name}.csv", header, lines),
+        write_file(folder / f"{name}.md", "\n\n".join([title, *tables]) + "\n"),
+    ]
+
+
+def _swept(summary: Sequence[SummaryRow], metric: str, parameter: str) -> list[SummaryRow]:
+    """Return the rows of the metric, of the first view of each method, by data set, method and value."""
+    views: dict[tuple[str, str], str] = {}
+    kept = []
+    for row in summary:
+        value = row.params.get(parameter)
+        if row.metric == metric and row.level is None and isinstance(value, Real):
+            if views.setdefault((row.dataset, row.method), row.view) == row.view:
+                kept.append(row)
+    labels = [(row.dataset, _label(row, parameter)) for row in kept]
+    kept = [row for row, label in zip(kept, labels, strict=True) if labels.count(label) > 1]
+    places = {dataset: place for place, dataset in enumerate(dict.fromkeys(row.dataset for row in kept))}
+    return sorted(
+        kept, key=lambda row: (places[row.dataset], _label(row, parameter), float(row.params[parameter]))
+    )
+
+
+def _label(row: SummaryRow, parameter: str) -> str:
+    """Return a method with its other parameters."""
+    others = {name: value for name, value in row.params.items() if name != parameter}
+    return f"{row.method} {parameters_text(others)}".strip()
+
+
+def _published(dataset: str, method: str, metric: str) -> Published | None:
+    """Return the first published number of a metric, None if there is none."""
+    splits = {name: source.splits for source in SOURCES for name in source.tables}
+    for table in known_tables().values():
+        for entry in table.entries():
+            ours = entry.ours
+            if ours is None or not entry.printed or (ours.method, ours.metric) != (method, metric):
+                continue
+            names = (ours.dataset,) if ours.dataset else table.names(entry.keys[0])
+            if dataset in names and ours.level is None:
+                return Published(entry.printed, splits[table.name])
+    return None
+
+
+def _lines(
+    rows: Sequence[SummaryRow], parameter: str, published: Mapping[tuple[str, str], Published | None]
+) -> Iterator[tuple]:
+    for row in rows:
+        paper = published[row.dataset, row.method]
+        chance = None
+        if paper is not None:
+            sd = None if math.isnan(row.sd) else row.sd
+            chance = is_chance(Stored(row.mean, sd, row.n, ""), paper.text, paper.splits)
+        label, value = _label(row, parameter), float(row.params[parameter])
+        numbers = (_short(row.mean), None if math.isnan(row.sd) else _short(row.sd), row.n)
+        yield (row.dataset, label, value, *numbers, paper.text if paper else None, chance)
+
+
+def _table(dataset: str, parameter: str, lines: Sequence[tuple]) -> str:
+    labels = list(dict.fromkeys(line[1] for line in lines))
+    papers = {label: paper for _, label, *_, paper, _ in lines}
+    digits = max((decimals_of(paper) for paper in papers.values() if paper), default=3)
+    cells = {
+        (label, value): f"{mean:.{digits}f}{'*' if chance else ''}"
+        for _, label, value, mean, _, _, _, chance in lines
+    }
+    rows = [["paper", *(papers[label] or "" for label in labels)]]
+    for value in sorted({line[2] for line in lines}):
+        rows.append([_value_text(value), *(cells.get((label, value), "") for label in labels)])
+    return "\n".join([f"## {dataset}", "", *markdown_table([parameter, *labels], rows, left=1)])
+
+
+def _value_text(value: float) -> str:
+    """Return a power of two as 2^n, any other value as a decimal."""
+    if value > 0 and math.frexp(value)[0] == 0.5:
+        return f"2^{math.frexp(value)[1] - 1}"
+    return f"{value:g}"
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}")

@@ -1,0 +1,47 @@
+"""`write_stored_tables`: Markdown and LaTeX forms of stored published tables, from their CSV files.
+
+The CSV file has the numbers of the runs. Titles and notes are those of this version of confml.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from confml.report.files import write_file
+from confml.report.published import Entry, PublishedTable, known_tables
+from confml.report.sections.published_tables import Line, latex, markdown, notes_of
+
+
+def write_stored_tables(folder: Path) -> Iterator[Path]:
+    """Write ``<table>.md`` and ``<table>.tex`` for each published table stored below ``folder``."""
+    for path, text in stored_tables(folder):
+        yield write_file(path, text)
+
+
+def stored_tables(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the path and the text of both forms of each published table stored below ``folder``."""
+    tables = known_tables()
+    for path in sorted(folder.glob("**/tables/*.csv")):
+        if path.stem in tables:
+            table = tables[path.stem]
+            lines = stored_lines(table, path)
+            notes = notes_of(table, lines)
+            yield path.with_suffix(".md"), markdown(table, lines, notes)
+            yield path.with_suffix(".tex"), latex(table, lines, notes)
+
+
+def stored_lines(table: PublishedTable, path: Path) -> list[Line]:
+    """Return the lines of a table from its CSV file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [
+            Line(
+                Entry(tuple(row[key] for key in table.keys), row["quantity"], row["paper"], None),
+                float(row["confml"]) if row["confml"] else None,
+                float(row["sd"]) if row["sd"] else None,
+                int(row["splits"]) if row["splits"] else None,
+                row["status"],
+            )
+            for row in csv.DictReader(file)
+        ]
