@@ -23,6 +23,8 @@ SPLIT = 32
 """Rows per part, on average, from which on the tree is built anew such that no leaf has rows of two parts."""
 FEWEST_TO_SPLIT = 4
 """Number of features from which on this saves more searches than it costs."""
+SEVERAL = 4
+"""Positions are counted leaf by leaf once the lists of one in so many have ended."""
 FREE = 8
 """Searches wait while at least one part in so many has an edge that needs none."""
 
@@ -79,6 +81,18 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
     active, n_active = np.arange(n, dtype=np.int32), n
     # Of each leaf: every edge out of the part of one of its rows comes after this one, or is this one.
     leaf_d2, leaf_key = np.zeros(len(tree.members)), np.zeros(len(tree.members), np.int64)
+    # The positions whose lists have ended, while they are few and no search has been made.
+    ended, n_ended, few_ended = np.empty(n, np.int32), 0, True
+    # While each position is a part of its own, the first unused edge of its list is the first of all.
+    root = np.arange(n)
+    for i in range(n):
+        _next_of_list(rank, list_d2, list_ends, used, part, i, place, to, to_d2, to_key, low_d2, low_key)
+        j = to[i]
+        if j >= 0 and unite(root, i, j):
+            u[found], v[found], w[found], keys[found] = min(i, j), max(i, j), to_d2[i], to_key[i]
+            found += 1
+    parts = _relabel(root, part)
+    _label_nodes(tree, part, part_of_node)
     while parts > 1:
         for c in range(parts):
             best_d2[c], best_key[c], cost[c] = FAR, LAST, 0
@@ -91,6 +105,9 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
                     rank, list_d2, list_ends, used, part, i, place, to, to_d2, to_key, low_d2, low_key
                 )
             j = to[i]
+            if j < 0 and few_ended:
+                ended[n_ended] = i
+                n_ended += 1
             if j >= 0:
                 active[kept] = i
                 kept += 1
@@ -98,18 +115,16 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
                     if _before(to_d2[i], to_key[i], best_d2[c], best_key[c]):
                         best_d2[c], best_key[c], best_u[c], best_v[c] = to_d2[i], to_key[i], i, j
         n_active = kept
-        for leaf in range(len(tree.members)):
-            c = part_of_node[leaf]
-            if c >= 0 and not _before(leaf_d2[leaf], leaf_key[leaf], best_d2[c], best_key[c]):
-                continue
-            leaf_d2[leaf], leaf_key[leaf] = FAR, LAST
-            for i in tree.members[leaf]:
-                if i < 0:
-                    break
-                if _before(low_d2[i], low_key[i], leaf_d2[leaf], leaf_key[leaf]):
-                    leaf_d2[leaf], leaf_key[leaf] = low_d2[i], low_key[i]
+        few_ended = few_ended and SEVERAL * n_ended <= n
+        if few_ended:
+            for at in range(n_ended):
+                i = ended[at]
                 if _before(low_d2[i], low_key[i], best_d2[part[i]], best_key[part[i]]):
                     cost[part[i]] += 1
+        else:
+            _count_by_leaf(
+                tree, part, part_of_node, low_d2, low_key, best_d2, best_key, leaf_d2, leaf_key, cost
+            )
         sure, ends = 0, 0
         for c in range(parts):
             sure += cost[c] == 0 and best_d2[c] < FAR
@@ -118,6 +133,7 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
             break
         if FREE * sure < parts:
             affordable = _cheaper_half(cost, parts)
+            few_ended = False
             if mixed and n >= SPLIT * parts and tree.X.shape[1] >= FEWEST_TO_SPLIT:
                 tree = wide_tree(tree.X, one_part_leaves(tree.X, part, parts))
                 first = smallest_ranks(tree, rank)
@@ -175,6 +191,26 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
         parts = _relabel(root, part)
         _label_nodes(tree, part, part_of_node)
     return found
+
+
+@kernel
+def _count_by_leaf(tree, part, part_of_node, low_d2, low_key, best_d2, best_key, leaf_d2, leaf_key, cost):
+    """Add to cost (parts,) the positions that may have an edge before the best one of their part.
+
+    Also updates the bounds of the leaves; leaves of one part whose bound excludes all such edges are skipped.
+    """
+    for leaf in range(len(tree.members)):
+        c = part_of_node[leaf]
+        if c >= 0 and not _before(leaf_d2[leaf], leaf_key[leaf], best_d2[c], best_key[c]):
+            continue
+        leaf_d2[leaf], leaf_key[leaf] = FAR, LAST
+        for i in tree.members[leaf]:
+            if i < 0:
+                break
+            if _before(low_d2[i], low_key[i], leaf_d2[leaf], leaf_key[leaf]):
+                leaf_d2[leaf], leaf_key[leaf] = low_d2[i], low_key[i]
+            if _before(low_d2[i], low_key[i], best_d2[part[i]], best_key[part[i]]):
+                cost[part[i]] += 1
 
 
 @kernel

@@ -18,6 +18,8 @@ intrinsic: Any = extending.intrinsic  # numba gives the first argument, typingct
 LEAF = 16
 FAN = 8
 RUN = 64
+WIDE_LEAF = 32
+WIDE_FAN = 16
 
 
 def _data(context, builder, kind, value):
@@ -38,27 +40,35 @@ def _equal(builder, lanes, row, attribute):
     return _filled(builder, lanes, builder.load(builder.gep(row, [attribute])))
 
 
-def _summed_squares(builder, lanes, d, bound, out, difference):
+def _summed_squares(builder, lanes, d, bound, out, difference, fused=False):
     """Code for the sums over d attributes of the squares of `difference`(attribute), for all lanes.
 
-    They are stored in out; the value is the mask of the lanes whose sum is at most bound.
+    They are stored in out, if given; the value is the mask of the lanes whose sum is at most bound. fused:
+    products may be added without rounding.
     """
-    vector = ir.VectorType(ir.DoubleType(), lanes)
+    vector, flags = ir.VectorType(bound.type, lanes), ("contract",) if fused else ()
     total = cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * lanes))
     with cgutils.for_range(builder, d) as loop:
         apart = difference(loop.index)
-        builder.store(builder.fadd(builder.load(total), builder.fmul(apart, apart)), total)
+        square = builder.fmul(apart, apart, flags=flags)
+        builder.store(builder.fadd(builder.load(total), square, flags=flags), total)
     found = builder.load(total)
-    builder.store(found, builder.bitcast(out, vector.as_pointer()), align=8)
+    if out is not None:
+        builder.store(found, builder.bitcast(out, vector.as_pointer()), align=_bytes(bound.type))
     near = builder.fcmp_ordered("<=", found, _filled(builder, lanes, bound))
     return builder.zext(builder.bitcast(near, ir.IntType(lanes)), ir.IntType(64))
+
+
+def _bytes(kind):
+    return 4 if isinstance(kind, ir.FloatType) else 8
 
 
 def _lanes_at(builder, data, lanes, d, block, attribute):
     """Load the numbers of all lanes for one attribute out of an array (blocks, d, lanes)."""
     place = builder.mul(builder.add(builder.mul(block, d), attribute), ir.Constant(d.type, lanes))
-    vector = ir.VectorType(ir.DoubleType(), lanes)
-    return builder.load(builder.bitcast(builder.gep(data, [place]), vector.as_pointer()), align=8)
+    kind = data.type.pointee
+    start = builder.bitcast(builder.gep(data, [place]), ir.VectorType(kind, lanes).as_pointer())
+    return builder.load(start, align=_bytes(kind))
 
 
 def _row(context, builder, kind, X, r):
@@ -124,6 +134,52 @@ def _gaps(lanes):
 
 gaps_to_children = _gaps(FAN)
 gaps_to_rows = _gaps(LEAF)
+
+
+@intrinsic
+def rows_within(typingctx, Q, r, rows, leaf, bound):
+    """Mask of the rows of a leaf (WIDE_LEAF of them) whose rounded squared distance from Q[r] is <= bound."""
+
+    def code(context, builder, signature, arguments):
+        X, r, rows, leaf, bound = arguments
+        kinds = signature.args
+        q, d = _row(context, builder, kinds[0], X, r)
+        data = _data(context, builder, kinds[2], rows)
+
+        def difference(attribute):
+            x = _equal(builder, WIDE_LEAF, q, attribute)
+            return builder.fsub(x, _lanes_at(builder, data, WIDE_LEAF, d, leaf, attribute))
+
+        return _summed_squares(builder, WIDE_LEAF, d, bound, None, difference, fused=True)
+
+    return types.int64(Q, types.int64, rows, types.int64, Q.dtype), code
+
+
+@intrinsic
+def boxes_within(typingctx, Q, r, lows, highs, block, bound, out):
+    """out (WIDE_FAN,) = rounded squared gaps between Q[r] and the boxes of a block; the mask of those
+    <= bound."""
+
+    def code(context, builder, signature, arguments):
+        X, r, lows, highs, block, bound, out = arguments
+        kinds = signature.args
+        q, d = _row(context, builder, kinds[0], X, r)
+        lows, highs = _data(context, builder, kinds[2], lows), _data(context, builder, kinds[3], highs)
+        none = ir.Constant(ir.VectorType(bound.type, WIDE_FAN), [0.0] * WIDE_FAN)
+
+        def larger(a, b):
+            return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+        def difference(attribute):
+            x = _equal(builder, WIDE_FAN, q, attribute)
+            below = builder.fsub(_lanes_at(builder, lows, WIDE_FAN, d, block, attribute), x)
+            above = builder.fsub(x, _lanes_at(builder, highs, WIDE_FAN, d, block, attribute))
+            return larger(larger(below, above), none)
+
+        out = _data(context, builder, kinds[6], out)
+        return _summed_squares(builder, WIDE_FAN, d, bound, out, difference, fused=True)
+
+    return types.int64(Q, types.int64, lows, highs, types.int64, Q.dtype, out), code
 
 
 @intrinsic

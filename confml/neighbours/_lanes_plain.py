@@ -9,6 +9,8 @@ from confml._jit import kernel
 LEAF = 16
 FAN = 8
 RUN = 64
+WIDE_LEAF = 32
+WIDE_FAN = 16
 
 
 @kernel
@@ -53,6 +55,39 @@ def gaps_to_children(low, high, r, lows, highs, block, bound, out):
 @kernel
 def gaps_to_rows(low, high, r, lows, highs, block, bound, out):
     return _gaps(low, high, r, lows, highs, block, bound, out, LEAF)
+
+
+@kernel
+def rows_within(Q, r, rows, leaf, bound):
+    block = rows[leaf]
+    sums = np.zeros(WIDE_LEAF, rows.dtype)
+    for a in range(block.shape[0]):
+        x, lane = Q[r, a], block[a]
+        for e in range(WIDE_LEAF):
+            apart = x - lane[e]
+            sums[e] += apart * apart
+    mask = np.int64(0)
+    for e in range(WIDE_LEAF):
+        mask |= np.int64(sums[e] <= bound) << np.int64(e)
+    return mask
+
+
+@kernel
+def boxes_within(Q, r, lows, highs, block, bound, out):
+    none = lows.dtype.type(0.0)
+    for e in range(WIDE_FAN):
+        out[e] = none
+    for a in range(lows.shape[1]):
+        x, lows_here, highs_here = Q[r, a], lows[block, a], highs[block, a]
+        for e in range(WIDE_FAN):
+            below, above = lows_here[e] - x, x - highs_here[e]
+            apart = below if below > above else above
+            apart = apart if apart > none else none
+            out[e] += apart * apart
+    mask = np.int64(0)
+    for e in range(WIDE_FAN):
+        mask |= np.int64(out[e] <= bound) << np.int64(e)
+    return mask
 
 
 @kernel

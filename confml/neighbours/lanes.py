@@ -8,6 +8,12 @@ the box from low[r] to high[r] and the boxes of a block, sums over a of
 max(lows[block, a, :] - high[r, a], low[r, a] - highs[block, a, :], 0)^2; return the bit mask of those
 <= bound. A row is a box whose low and high are the same. gaps_to_rows: the same for LEAF rows.
 
+rows_within(Q, r, rows, leaf, bound): the bit mask of the rows of a leaf, WIDE_LEAF of them, whose squared
+distance from Q[r] is <= bound. boxes_within(Q, r, lows, highs, block, bound, out): fill out (WIDE_FAN,) with
+the squared gaps between Q[r] and the boxes of a block; return the bit mask of those <= bound. Both are for
+arrays of float32 or of float64, all of one type, and round: a sum of d squares has a relative error of at
+most (d + 1) u / (1 - (d + 1) u), with the unit roundoff u, and may depend on the processor.
+
 run_above(values, at, less, less_at, limit): the bit mask of the places e < RUN with
 values[at + e] - less[less_at + e] > limit. above: the same for the first n of RUN places.
 
@@ -25,9 +31,13 @@ try:
         FAN,
         LEAF,
         RUN,
+        WIDE_FAN,
+        WIDE_LEAF,
+        boxes_within,
         gaps_to_children,
         gaps_to_rows,
         lowest_bit,
+        rows_within,
         run_above,
         squares_to_rows,
     )
@@ -36,9 +46,13 @@ except (ImportError, AttributeError):  # numba's internals have changed
         FAN,
         LEAF,
         RUN,
+        WIDE_FAN,
+        WIDE_LEAF,
+        boxes_within,
         gaps_to_children,
         gaps_to_rows,
         lowest_bit,
+        rows_within,
         run_above,
         squares_to_rows,
     )
@@ -47,10 +61,14 @@ __all__ = [
     "FAN",
     "LEAF",
     "RUN",
+    "WIDE_FAN",
+    "WIDE_LEAF",
     "above",
+    "boxes_within",
     "gaps_to_children",
     "gaps_to_rows",
     "lowest_bit",
+    "rows_within",
     "run_above",
     "squares_to_rows",
 ]

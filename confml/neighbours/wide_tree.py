@@ -47,7 +47,7 @@ class WideTree(NamedTuple):
 def tree_order(X):
     """Return an order (n,) of rows X (n, d), finite, in which runs of LEAF rows are the leaves."""
     order = np.arange(len(X))
-    sort_into_leaves(X, order)
+    sort_into_leaves(X, order, LEAF)
     return order
 
 
@@ -70,7 +70,7 @@ def one_part_leaves(X, part, parts):
     leaf = begin = 0
     for c in range(parts):
         own = order[begin : ends[c]]
-        sort_into_leaves(X, own)
+        sort_into_leaves(X, own, LEAF)
         for i in range(len(own)):
             members[leaf + i // LEAF, i % LEAF] = own[i]
         leaf += (len(own) + LEAF - 1) // LEAF
@@ -126,19 +126,21 @@ def wide_tree(X, members):
 
 
 @kernel
-def _split(X, order, begin, stop, at, attribute):
-    """Reorder order[begin:stop] so that no value of a feature before ``at`` exceeds one after it."""
+def _split(rows, order, begin, stop, at, attribute):
+    """Reorder rows[begin:stop] and order so that no value of a feature before ``at`` exceeds one after it."""
     lo, hi = begin, stop - 1
     while lo < hi:
-        pivot = X[order[(lo + hi) // 2], attribute]
+        pivot = rows[(lo + hi) // 2, attribute]
         i, j = lo, hi
         while i <= j:
-            while X[order[i], attribute] < pivot:
+            while rows[i, attribute] < pivot:
                 i += 1
-            while X[order[j], attribute] > pivot:
+            while rows[j, attribute] > pivot:
                 j -= 1
             if i <= j:
                 order[i], order[j] = order[j], order[i]
+                for a in range(rows.shape[1]):
+                    rows[i, a], rows[j, a] = rows[j, a], rows[i, a]
                 i += 1
                 j -= 1
         if at <= j:
@@ -150,30 +152,40 @@ def _split(X, order, begin, stop, at, attribute):
 
 
 @kernel
-def sort_into_leaves(X, order):
-    """Permute order (n,): split at the widest feature, recursively, at powers of two of leaves."""
+def sort_into_leaves(X, order, size):
+    """Permute order (n,): split at the widest feature, recursively, at powers of two of leaves of this size.
+
+    A copy of the rows is permuted along with the order, so that all passes read memory from start to end.
+    """
+    d = X.shape[1]
+    rows, low, high = np.empty((order.size, d), X.dtype), np.empty(d, X.dtype), np.empty(d, X.dtype)
+    for e in range(order.size):
+        for a in range(d):
+            rows[e, a] = X[order[e], a]
     waiting = np.empty((DEPTH, 2), np.int64)
     waiting[0, 0], waiting[0, 1] = 0, order.size
     held = 1
     while held > 0:
         held -= 1
         begin, stop = waiting[held]
-        if stop - begin <= LEAF:
+        if stop - begin <= size:
             continue
-        widest, width = 0, -1.0
-        for a in range(X.shape[1]):
-            lowest = highest = X[order[begin], a]
-            for e in range(begin + 1, stop):
-                value = X[order[e], a]
-                lowest, highest = min(lowest, value), max(highest, value)
-            if highest - lowest > width:
-                widest, width = a, highest - lowest
-        if width == 0:  # equal rows
+        for a in range(d):
+            low[a] = high[a] = rows[begin, a]
+        for e in range(begin + 1, stop):
+            for a in range(d):
+                value = rows[e, a]
+                low[a], high[a] = min(low[a], value), max(high[a], value)
+        widest = 0
+        for a in range(1, d):
+            if high[a] - low[a] > high[widest] - low[widest]:
+                widest = a
+        if high[widest] == low[widest]:  # equal rows
             continue
-        run = LEAF
+        run = size
         while 2 * run < stop - begin:
             run *= 2
-        _split(X, order, begin, stop, begin + run, widest)
+        _split(rows, order, begin, stop, begin + run, widest)
         waiting[held, 0], waiting[held, 1] = begin, begin + run
         waiting[held + 1, 0], waiting[held + 1, 1] = begin + run, stop
         held += 2

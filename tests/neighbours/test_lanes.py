@@ -106,6 +106,44 @@ def test_vectors_and_plain_loops_are_the_same_bit_for_bit(scale):
             assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("module", [_lanes_llvm, _lanes_plain])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_rounded_sums_of_wide_blocks(module, kind):
+    """Masks are those of exact sums, except where these differ from the bound by less than the rounding."""
+    rows_within, boxes_within = module.rows_within, module.boxes_within
+
+    @kernel
+    def near_rows(Q, r, rows, leaf, bound):
+        return rows_within(Q, r, rows, leaf, bound)
+
+    @kernel
+    def near_boxes(Q, r, lows, highs, block, bound, out):
+        return boxes_within(Q, r, lows, highs, block, bound, out)
+
+    rng = np.random.default_rng(3)
+    for d in (1, 2, 9, 40):
+        slack = 1 + 2 * (d + 1) * np.finfo(kind).eps
+        Q, rows = rng.normal(size=(3, d)).astype(kind), rng.normal(size=(4, d, lanes.WIDE_LEAF)).astype(kind)
+        rows[2, :, 20:] = np.inf
+        lows, lengths = (rng.normal(size=(4, d, lanes.WIDE_FAN)).astype(kind) for _ in range(2))
+        highs = lows + abs(lengths)
+        lows[1, :, 9:], highs[1, :, 9:] = np.inf, -np.inf
+        out = np.empty(lanes.WIDE_FAN, kind)
+        for r, block in ((0, 2), (2, 1), (1, 3)):
+            q = Q[r].astype(float)[:, None]
+            exact = ((q - rows[block].astype(float)) ** 2).sum(axis=0)
+            bound = kind(np.median(exact))
+            found = bits(near_rows(Q, r, rows, block, bound))
+            assert set(np.flatnonzero(exact * slack <= bound)) <= set(found)
+            assert set(found) <= set(np.flatnonzero(exact <= bound * slack))
+            gaps = np.maximum(np.maximum(lows[block].astype(float) - q, q - highs[block].astype(float)), 0)
+            exact = (gaps**2).sum(axis=0)
+            bound = kind(np.median(exact))
+            found = bits(near_boxes(Q, r, lows, highs, block, bound, out))
+            np.testing.assert_allclose(out, exact, rtol=slack - 1)
+            assert found == np.flatnonzero(out <= bound).tolist()
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_lowest_bit(way):
     lowest = WAYS[way][3]

@@ -20,8 +20,9 @@ import numpy as np
 from confml._jit import kernel
 from confml.methods.tcm_nn._kernels_lists import mark_space
 from confml.methods.tcm_nn._kernels_ranked import places_of
+from confml.methods.tcm_nn._kernels_tree import limit_of
 from confml.neighbours.distances import squared_distance_of_rows
-from confml.neighbours.lanes import LEAF, gaps_to_children, lowest_bit, squares_to_rows
+from confml.neighbours.lanes import WIDE_FAN, boxes_within, lowest_bit, rows_within
 from confml.neighbours.wide_tree import DEPTH
 
 RADIUS, ALPHA, OTHER_RADIUS, SUM, OTHER_PART = range(5)
@@ -308,47 +309,54 @@ def _widen(entry, by):
 
 @kernel
 def update_counts_by_trees(
-    Q, owner, roots, first, count, child, rows, lows, highs, nodes, same, other, bounds, weights, ks,
+    Q, values, errors, owner, trees, nodes, same, other, bounds, weights, ks,
     alphas, lowest, others, greater, equal,
 ):  # fmt: skip
     """Update the base counts of new examples Q (b, d), visiting only boxes where a change can matter.
 
-    roots to highs: the trees, see `_kernels_tree`; owner (roots,): the class of each tree; nodes: the bounds
-    of the nodes. same, other, bounds, weights: in the order of the trees.
+    values, errors: the rounded rows of Q; trees, see `_kernels_tree`; owner (roots,): the class of each tree;
+    nodes: the bounds of the nodes. same, other, bounds, weights: in the order of the trees.
     """
-    leaves = len(first)
-    waiting, reaches, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(LEAF)
+    kind, leaves = trees.rows.dtype, len(trees.first)
+    waiting, limits = np.empty(DEPTH, np.int64), np.empty(DEPTH, kind)
+    boxes = np.empty(WIDE_FAN, kind)
     for r in range(len(Q)):
-        for tree in range(len(roots)):
+        for tree in range(len(trees.roots)):
             z = owner[tree]
             alphas_z, lowest_z = alphas[r, z], lowest[r, z]
-            waiting[0] = roots[tree]
-            reaches[0] = reach_of_node(nodes, roots[tree], ks, alphas_z, lowest_z, others)
+            if errors[r] == np.inf:
+                for t in range(trees.starts[tree], trees.starts[tree + 1]):
+                    distance = np.sqrt(squared_distance_of_rows(Q, r, trees.X, t))
+                    if may_cross(bounds, t, distance, alphas_z, lowest_z, others):
+                        update_counts(
+                            distance, z, same[t], other[t], bounds[t], weights[t], ks, alphas[r], lowest_z,
+                            others, greater[r], equal[r],
+                        )  # fmt: skip
+                continue
+            reach = reach_of_node(nodes, trees.roots[tree], ks, alphas_z, lowest_z, others)
+            waiting[0], limits[0] = trees.roots[tree], limit_of(reach, errors[r], trees)
             held = 1
             while held > 0:
                 held -= 1
-                node, bound = waiting[held], reaches[held] * reaches[held] * _ABOVE_ONE
+                node, limit = waiting[held], limits[held]
                 if node >= leaves:
                     group = node - leaves
-                    mask = gaps_to_children(Q, Q, r, lows, highs, group, bound, squares)
+                    mask = boxes_within(values, r, trees.lows, trees.highs, group, limit, boxes)
                     while mask != 0:
                         place = lowest_bit(mask)
                         mask &= mask - 1
-                        under = child[group, place]
-                        if under < 0:
-                            break
+                        under = trees.child[group, place]
                         reach = reach_of_node(nodes, under, ks, alphas_z, lowest_z, others)
-                        if squares[place] <= reach * reach * _ABOVE_ONE:
-                            waiting[held], reaches[held] = under, reach
+                        limit = limit_of(reach, errors[r], trees)
+                        if boxes[place] <= limit:
+                            waiting[held], limits[held] = under, limit
                             held += 1
                     continue
-                mask = squares_to_rows(Q, r, rows, node, bound, squares)
-                while mask != 0:
-                    e = lowest_bit(mask)
-                    mask &= mask - 1
-                    if e >= count[node]:
-                        break
-                    t, distance = first[node] + e, np.sqrt(squares[e])
+                near = rows_within(values, r, trees.rows, node, limit)
+                while near != 0:
+                    t = trees.first[node] + lowest_bit(near)
+                    near &= near - 1
+                    distance = np.sqrt(squared_distance_of_rows(Q, r, trees.X, t))
                     if may_cross(bounds, t, distance, alphas_z, lowest_z, others):
                         update_counts(
                             distance, z, same[t], other[t], bounds[t], weights[t], ks, alphas[r], lowest_z,

@@ -1,8 +1,23 @@
-"""Kernels that search trees like `confml.neighbours.wide_tree`, one for each class or part of a class.
+"""Kernels that search `ClassTrees`, one k-d tree for each class or part of a class.
 
 All trees share their arrays: first the leaves of all trees are numbered, then all groups, parents after their
-children. Gaps and distances are summed in the order of the features, so that the pruning of nodes needs no
-allowance for rounding.
+children. The children of a group are leaves only, or groups only.
+
+Leaves and boxes hold rows on the scale of the trees, rounded to the number type of the trees, mostly float32.
+They only exclude rows: the distances of all others are computed exactly. With the unit roundoff u of the type
+and y = scale (x - centre) without rounding, the rounded rows v have
+
+    |v_i - v_q|  <=  (1 + 3 u) |y_i - y_q| + 3 u |y_q|,
+
+because coordinate a of v_i is wrong by at most u |y_ia| <= u |y_ia - y_qa| + u |y_qa|, and subtraction adds a
+relative error of u. A sum of d rounded squares has a relative error of at most about (d + 1) u. So the sum
+for a row at distance D or nearer is at most
+
+    ((scale D + error_q)^2) factor + floor,   error_q = 4 u |y_q|,   factor = 1 + 2 (d + 32) u,
+
+where ``floor`` covers products below the range of the type, and the other constants all terms in u^2, the
+rounding of float64 and that of this bound itself. A gap to a box is never above the sum for a row inside it,
+except for what ``factor`` covers, because every step of both is monotone.
 """
 
 from __future__ import annotations
@@ -10,139 +25,172 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
-from confml.neighbours.lanes import FAN, LEAF, gaps_to_children, lowest_bit, squares_to_rows
+from confml.neighbours.distances import squared_distance_of_rows
+from confml.neighbours.lanes import WIDE_FAN, boxes_within, lowest_bit, rows_within
 from confml.neighbours.wide_tree import DEPTH
+
+FARTHEST = 2.0**127
+"""Above any squared distance in the trees and below the infinity of missing rows."""
+FARTHEST_QUERY = 2.0**55
+"""Length of a rounded row up to which its squared distances stay below `FARTHEST`."""
 
 
 @kernel
-def fill(X, first, count, child, rows, lows, highs):
-    """Fill rows (leaves, d, LEAF), lows and highs (groups, d, FAN), which hold +inf, +inf and -inf.
+def round_rows(X, centre, scale, unit, values, errors):
+    """Fill values (n, d) with the rounded rows of X on the scale of the trees, and errors (n,) with their
+    ``error_q``; +inf for rows that are too far away."""
+    for i in range(len(X)):
+        square = 0.0
+        for a in range(X.shape[1]):
+            y = (X[i, a] - centre[a]) * scale
+            values[i, a] = y
+            square += y * y
+        length = np.sqrt(square)
+        errors[i] = 4.0 * unit * length if length <= FARTHEST_QUERY else np.inf
 
-    first, count (leaves,): the rows of X in each leaf. child (groups, FAN): node numbers, -1 for none.
+
+@kernel
+def fill(values, first, count, child, rows, lows, highs):
+    """Fill rows (leaves, d, WIDE_LEAF), lows and highs (groups, d, WIDE_FAN), which hold +inf, +inf and -inf.
+
+    first, count (leaves,): the rows of values (m, d) in each leaf. child (groups, WIDE_FAN): node numbers, -1
+    for none.
     """
     leaves = len(first)
     for leaf in range(leaves):
         for e in range(count[leaf]):
-            for a in range(X.shape[1]):
-                rows[leaf, a, e] = X[first[leaf] + e, a]
+            for a in range(values.shape[1]):
+                rows[leaf, a, e] = values[first[leaf] + e, a]
     for group in range(len(child)):
-        for place in range(FAN):
+        for place in range(WIDE_FAN):
             node = child[group, place]
             if node < 0:
                 continue
-            for a in range(X.shape[1]):
-                low, high = np.inf, -np.inf
+            for a in range(values.shape[1]):
+                low, high = lows[group, a, place], highs[group, a, place]
                 if node < leaves:
                     for e in range(count[node]):
                         low, high = min(low, rows[node, a, e]), max(high, rows[node, a, e])
                 else:
-                    for e in range(FAN):
+                    for e in range(WIDE_FAN):
                         low = min(low, lows[node - leaves, a, e])
                         high = max(high, highs[node - leaves, a, e])
                 lows[group, a, place], highs[group, a, place] = low, high
 
 
 @kernel
-def _search(Q, r, skip, root, first, count, child, rows, lows, highs, best, nodes, gaps, squares):
-    """Update best (k,), ascending squared distances from Q[r], with the rows of a tree except ``skip``.
-
-    nodes, gaps (DEPTH,), squares (LEAF,): work space.
-    """
-    k, leaves = len(best), len(first)
-    nodes[0], gaps[0] = root, 0.0
-    held = 1
-    while held > 0:
-        held -= 1
-        node = nodes[held]
-        if gaps[held] >= best[k - 1]:
-            continue
-        if node < leaves:
-            mask = squares_to_rows(Q, r, rows, node, best[k - 1], squares)
-            while mask != 0:
-                e = lowest_bit(mask)
-                mask &= mask - 1
-                square = squares[e]
-                if square < best[k - 1] and first[node] + e != skip:
-                    at = k - 1
-                    while at > 0 and best[at - 1] > square:
-                        best[at] = best[at - 1]
-                        at -= 1
-                    best[at] = square
-            continue
-        group = node - leaves
-        mask = gaps_to_children(Q, Q, r, lows, highs, group, best[k - 1], squares)
-        bottom = held
-        while mask != 0:
-            place = lowest_bit(mask)
-            mask &= mask - 1
-            gap = squares[place]
-            if gap < best[k - 1]:
-                at = held
-                while at > bottom and gaps[at - 1] < gap:
-                    nodes[at], gaps[at] = nodes[at - 1], gaps[at - 1]
-                    at -= 1
-                nodes[at], gaps[at] = child[group, place], gap
-                held += 1
+def limit_of(distance, error, trees):
+    """Return the largest rounded square of a row at this distance, in the units of the data, or nearer."""
+    reach = distance * trees.scale + error
+    limit = reach * reach * trees.factor + trees.floor
+    return trees.rows.dtype.type(min(limit, FARTHEST))
 
 
 @kernel
-def nearest_of_training(start, stop, X, code, roots, first, count, child, rows, lows, highs, nearest):
-    """Fill nearest[i, 0], nearest[i, 1] (k,) for start <= i < stop: distances of i to the k nearest of its
-    own, other classes."""
-    nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(LEAF)
-    leaves = len(first)
-    gap_of_class = np.empty(len(roots))
-    for i in range(start, stop):
+def limit_below(square, error, trees):
+    """`limit_of` for rows nearer than the root of ``square``; below 0 if there can be none."""
+    return limit_of(np.sqrt(square), error, trees) if square > 0.0 else trees.rows.dtype.type(-1.0)
+
+
+@kernel
+def push_groups(child, group, mask, boxes, nodes, gaps, held):
+    """Push the children of a group that are in the mask, the nearest last; return the number of places
+    filled."""
+    bottom = held
+    while mask != 0:
+        place = lowest_bit(mask)
+        mask &= mask - 1
+        gap = boxes[place]
+        at = held
+        while at > bottom and gaps[at - 1] < gap:
+            nodes[at], gaps[at] = nodes[at - 1], gaps[at - 1]
+            at -= 1
+        nodes[at], gaps[at] = child[group, place], gap
+        held += 1
+    return held
+
+
+@kernel
+def _enter(square, best):
+    """Put a squared distance into best (k,), ascending, whose last one is larger."""
+    at = len(best) - 1
+    while at > 0 and best[at - 1] > square:
+        best[at] = best[at - 1]
+        at -= 1
+    best[at] = square
+
+
+@kernel
+def _search(Q, values, errors, r, skip, trees, tree, best, nodes, gaps, boxes):
+    """Update best (k,), ascending squared distances from Q[r], with the rows of a tree except ``skip``.
+
+    values, errors: the rounded rows of Q. nodes, gaps (DEPTH,), boxes (WIDE_FAN,): work space.
+    """
+    k, leaves, error = len(best), len(trees.first), errors[r]
+    if error == np.inf:
+        for t in range(trees.starts[tree], trees.starts[tree + 1]):
+            square = squared_distance_of_rows(Q, r, trees.X, t)
+            if square < best[k - 1] and t != skip:
+                _enter(square, best)
+        return
+    limit = limit_below(best[k - 1], error, trees)
+    nodes[0], gaps[0] = trees.roots[tree], 0.0
+    held = 1
+    while held > 0:
+        held -= 1
+        if gaps[held] > limit:
+            continue
+        group = nodes[held] - leaves
+        mask = boxes_within(values, r, trees.lows, trees.highs, group, limit, boxes)
+        if trees.child[group, 0] >= leaves:
+            held = push_groups(trees.child, group, mask, boxes, nodes, gaps, held)
+            continue
+        while mask != 0:
+            place = lowest_bit(mask)
+            mask &= mask - 1
+            if boxes[place] > limit:
+                continue
+            leaf = trees.child[group, place]
+            near = rows_within(values, r, trees.rows, leaf, limit)
+            while near != 0:
+                t = trees.first[leaf] + lowest_bit(near)
+                near &= near - 1
+                square = squared_distance_of_rows(Q, r, trees.X, t)
+                if square < best[k - 1] and t != skip:
+                    _enter(square, best)
+                    limit = limit_below(best[k - 1], error, trees)
+
+
+@kernel
+def nearest_of_training(start, values, errors, code, trees, nearest):
+    """Fill nearest[i, 0], nearest[i, 1] (k,) for rows i of the trees from ``start`` on: distances to the k
+    nearest of the own class and of other classes. values, errors: the rounded rows from ``start`` on."""
+    X, kind = trees.X, trees.rows.dtype
+    nodes, gaps, boxes = np.empty(DEPTH, np.int64), np.empty(DEPTH, kind), np.empty(WIDE_FAN, kind)
+    classes, leaves = len(trees.roots), len(trees.first)
+    Q = X[start : start + len(values)]
+    gap_of_class = np.empty(classes, kind)
+    for r in range(len(values)):
+        i = start + r
         nearest[i] = np.inf
         own = code[i]
-        _search(
-            X, i, i, roots[own], first, count, child, rows, lows, highs, nearest[i, 0], nodes, gaps, squares
-        )
-        for z in range(len(roots)):
-            gaps_to_children(X, X, i, lows, highs, roots[z] - leaves, np.inf, squares)
-            gap_of_class[z] = min(squares[:FAN])
+        _search(Q, values, errors, r, i, trees, own, nearest[i, 0], nodes, gaps, boxes)
+        for z in range(classes):
+            boxes_within(values, r, trees.lows, trees.highs, trees.roots[z] - leaves, kind.type(0.0), boxes)
+            gap_of_class[z] = min(boxes)
         for z in np.argsort(gap_of_class):  # near classes first: they exclude far ones
-            if z != own and gap_of_class[z] < nearest[i, 1, -1]:
-                _search(
-                    X,
-                    i,
-                    -1,
-                    roots[z],
-                    first,
-                    count,
-                    child,
-                    rows,
-                    lows,
-                    highs,
-                    nearest[i, 1],
-                    nodes,
-                    gaps,
-                    squares,
-                )
+            if z != own and gap_of_class[z] <= limit_below(nearest[i, 1, -1], errors[r], trees):
+                _search(Q, values, errors, r, -1, trees, z, nearest[i, 1], nodes, gaps, boxes)
         nearest[i] = np.sqrt(nearest[i])
 
 
 @kernel
-def nearest_of_classes(Q, roots, first, count, child, rows, lows, highs, nearest):
+def nearest_of_classes(Q, values, errors, trees, nearest):
     """Fill nearest[r, z] (k,) with the distances of Q[r] to its k nearest of class z."""
-    nodes, gaps, squares = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(LEAF)
+    kind = trees.rows.dtype
+    nodes, gaps, boxes = np.empty(DEPTH, np.int64), np.empty(DEPTH, kind), np.empty(WIDE_FAN, kind)
     for r in range(len(Q)):
         nearest[r] = np.inf
-        for z in range(len(roots)):
-            _search(
-                Q,
-                r,
-                -1,
-                roots[z],
-                first,
-                count,
-                child,
-                rows,
-                lows,
-                highs,
-                nearest[r, z],
-                nodes,
-                gaps,
-                squares,
-            )
+        for z in range(len(trees.roots)):
+            _search(Q, values, errors, r, -1, trees, z, nearest[r, z], nodes, gaps, boxes)
         nearest[r] = np.sqrt(nearest[r])

@@ -12,9 +12,11 @@ from confml._threads import for_each
 from confml.methods.tcm_nn import _kernels as kernels
 from confml.methods.tcm_nn import _kernels_lists as lists_kernels
 from confml.methods.tcm_nn import _kernels_tree as tree_kernels
-from confml.neighbours import wide_tree
+from confml.methods.tcm_nn.class_trees import ClassTrees
 from confml.neighbours.distance_filter import DirectDistances, DistanceFilter
+from confml.neighbours.lanes import WIDE_LEAF
 from confml.neighbours.scaling import SafeScale
+from confml.neighbours.wide_tree import tree_order
 
 ENGINES = ("direct", "product", "tree")
 _PAIR_BLOCKS = 64  # at most, of training examples whose pairs are parts of the work; more only cost time
@@ -87,7 +89,7 @@ class NeighbourCounter:
         """Prepare the search in the rows X, sorted by class."""
         self._tree = None
         if self.engine == "tree":
-            self._tree = _Trees(self.X, self.starts)
+            self._tree = ClassTrees(self.X, self.starts)
             self.X, self.order = self._tree.X, self.order[self._tree.order]  # codes stay sorted by class
         distance_filter = DistanceFilter.of(self.X) if self.engine == "product" else None
         self._filter = distance_filter or (None if self._tree else DirectDistances(self.X))
@@ -119,16 +121,19 @@ class NeighbourCounter:
         """
         nearest = np.empty((len(self.X), 2, k))
         if self._tree:
-            arrays = self._tree.arrays
-            for_each(
-                lambda rows, _: tree_kernels.nearest_of_training(*rows, self.X, self.codes, *arrays, nearest),
-                _parts(len(self.X), _ROWS),
-            )
+            self._tree_lists(self._tree, nearest)
         else:
             self._dense_lists(self._filter, k, nearest)
         same, other = np.empty((2, len(self.X), k))
         same[self.order], other[self.order] = nearest[:, 0], nearest[:, 1]
         return same, other
+
+    def _tree_lists(self, trees: ClassTrees, nearest: np.ndarray) -> None:
+        def search(rows: tuple[int, int], _: None) -> None:
+            rounded = trees.rounded(self.X[slice(*rows)])
+            tree_kernels.nearest_of_training(rows[0], *rounded, self.codes, trees.arrays, nearest)
+
+        for_each(search, _parts(len(self.X), _ROWS))
 
     def _dense_lists(self, distance_filter, k: int, nearest: np.ndarray) -> None:
         abandoned = self._scan_pairs(distance_filter, k, nearest)
@@ -295,30 +300,30 @@ class NeighbourCounter:
             return np.empty(0, np.int64)
         return np.concatenate([abandoned[start] for start in sorted(abandoned)])
 
-    def _tree_counts(self, search: _Trees, base: _Base, T: np.ndarray, counts: Counts) -> None:
+    def _tree_counts(self, search: ClassTrees, base: _Base, T: np.ndarray, counts: Counts) -> None:
         """Fill the counts. search: the trees in which the neighbours of new examples are searched."""
         k = int(base.ks[-1])
         order, starts, owner = _by_search_radius(base.same[:, k - 1], self.starts)
-        trees = _Trees(self.X[order], starts)
+        trees = ClassTrees(self.X[order], starts)
         order = order[trees.order]
         same, other, bounds = base.same[order], base.other[order], base.bounds[order]
         weights = base.weights[order]
         nodes = np.empty((trees.nodes, 5, len(base.ks)))
-        kernels.node_bounds(bounds, trees.first, trees.count, trees.child, nodes)
+        kernels.node_bounds(bounds, trees.arrays.first, trees.count, trees.arrays.child, nodes)
         size = self.sizes.block_for(self.classes * k)
 
         T = np.array(T)  # kernels are compiled for arrays that can be written
-        sorted_rows = wide_tree.tree_order(T)  # near ones visit the same boxes, which are then in the cache
+        sorted_rows = tree_order(T)  # near ones visit the same boxes, which are then in the cache
 
         def count_block(ends: tuple[int, int], _: None) -> None:
             own = sorted_rows[slice(*ends)]
             Q = T[own]
             found = Counts(*(np.empty_like(array[: len(Q)]) for array in counts))
             nearest = np.empty((len(Q), self.classes, k))
-            tree_kernels.nearest_of_classes(Q, *search.arrays, nearest)
+            tree_kernels.nearest_of_classes(Q, *search.rounded(Q), search.arrays, nearest)
             greater, equal, alphas, lowest = base.begin(nearest, found, 0)
             kernels.update_counts_by_trees(
-                Q, owner, *trees.arrays, nodes, same, other, bounds, weights, base.ks,
+                Q, *trees.rounded(Q), owner, trees.arrays, nodes, same, other, bounds, weights, base.ks,
                 alphas, lowest, base.others, greater, equal,
             )  # fmt: skip
             for array, values in zip(counts, found, strict=True):
@@ -390,50 +395,10 @@ def _by_search_radius(radius: np.ndarray, starts: np.ndarray) -> tuple[np.ndarra
     parts, owner = [], []
     for z, (first, last) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
         cuts = np.unique(first + (np.array([0.0, 0.5, 0.9, 0.98]) * (last - first)).astype(np.int64))
-        cuts = cuts if last - first >= 20 * wide_tree.LEAF else cuts[:1]
+        cuts = cuts if last - first >= 10 * WIDE_LEAF else cuts[:1]
         parts.append(cuts)
         owner += [z] * len(cuts)
     return order, np.append(np.concatenate(parts), starts[-1]), np.array(owner)
-
-
-class _Trees:
-    """One search tree per class over X (m, d), sorted by class; see `confml.neighbours.wide_tree`.
-
-    order: (m,) the rows leaf by leaf; X: these rows. first, count: (leaves,) the rows of X in each leaf.
-    child: (groups, FAN) the nodes of each group, -1 for none. arrays: the arguments of the kernels.
-    """
-
-    def __init__(self, X: np.ndarray, starts: np.ndarray):
-        self.order = np.arange(len(X))
-        for first, last in zip(starts[:-1], starts[1:], strict=True):
-            wide_tree.sort_into_leaves(X, self.order[first:last])
-        self.X = X[self.order]
-        leaf, fan = wide_tree.LEAF, wide_tree.FAN
-        self.first = np.concatenate(
-            [np.arange(*ends, leaf) for ends in zip(starts[:-1], starts[1:], strict=True)]
-        )
-        ends = starts[np.searchsorted(starts, self.first, side="right")]
-        self.count = np.minimum(ends - self.first, leaf)
-        number = len(self.first)
-        level = np.split(np.arange(number), np.searchsorted(self.first, starts[1:-1]))
-        children, roots = [], np.empty(len(level), np.int64)
-        height = 0
-        while any(len(nodes) > 1 for nodes in level) or height == 0:
-            for z, nodes in enumerate(level):
-                if len(nodes) > 1 or height == 0:
-                    groups = -(-len(nodes) // fan)
-                    children.append(np.full((groups, fan), -1))
-                    children[-1].reshape(-1)[: len(nodes)] = nodes
-                    level[z] = np.arange(number, number + groups)
-                    number += groups
-            height += 1
-        roots[:] = [nodes[0] for nodes in level]
-        self.child, self.nodes = np.concatenate(children), number
-        rows = np.full((len(self.first), X.shape[1], leaf), np.inf)
-        lows = np.full((len(self.child), X.shape[1], fan), np.inf)
-        highs = -lows
-        tree_kernels.fill(self.X, self.first, self.count, self.child, rows, lows, highs)
-        self.arrays = roots, self.first, self.count, self.child, rows, lows, highs
 
 
 def _choose(m: int, d: int) -> str:

@@ -294,7 +294,8 @@ class TCMNN(Method):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernels of every engine."""
+        """Compile the kernels of every engine; those of trees in float64, which few data need, are compiled
+        when they are needed."""
         rng = np.random.default_rng(0)
         X, codes = rng.random((60, 2)), np.repeat([0, 1], 30)
         for engine in ENGINES:
