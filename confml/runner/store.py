@@ -15,6 +15,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import secrets
 import struct
 import zlib
@@ -27,6 +28,9 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.runner.environment import guarded
 from confml.runner.packs import KINDS, LARGEST, PackReader, PackWriter, pack_arrays, unpack_arrays
+
+PARTS = ("cells", "inner", "failures", "rows")  # folders of a run with one or two files per record
+_TEMPORARY = re.compile(r"\..+\.(json|npz)\.[0-9]+-[0-9a-f]{8}")  # the names of `open_atomically`
 
 
 class Store:
@@ -227,3 +231,16 @@ def open_atomically(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def remove_temporary_files(folder: Path, before: int) -> None:
+    """Remove records that a killed run began to write in its folder and did not rename.
+
+    before: files that were changed at this time, in nanoseconds, or later are kept.
+    """
+    for part in PARTS:
+        for path in (folder / part).glob(".*"):
+            if _TEMPORARY.fullmatch(path.name):
+                with contextlib.suppress(FileNotFoundError):
+                    if path.stat().st_mtime_ns < before:
+                        path.unlink()

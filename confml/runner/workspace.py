@@ -16,6 +16,7 @@ import numpy as np
 from confml.data.dataset import DataSet
 from confml.runner.environment import guarded
 from confml.runner.lease import Lease, is_abandoned
+from confml.runner.store import remove_temporary_files
 
 _ARRAYS = ("X", "y", "table", "nominal", "train_rows", "test_rows", "groups", "lines", "ids")
 _METADATA = ("name", "checksum", "attributes", "table_attributes", "categories", "id_columns", "notes")
@@ -34,14 +35,22 @@ class Workspace:
 
     @classmethod
     def make(cls, run_folder: Path) -> Workspace:
-        """Remove the workspaces of killed runs and return a new one."""
+        """Remove the workspaces and temporary files of killed runs and return a new workspace."""
         with guarded(run_folder):
-            for other in Path(run_folder).glob(".work-*"):
-                if is_abandoned(other):
-                    shutil.rmtree(other, ignore_errors=True)
             folder = Path(run_folder) / f".work-{secrets.token_hex(8)}"
             folder.mkdir()
-            workspace = cls(folder, Lease(folder))
+            begun = folder.stat().st_mtime_ns
+            workspace, alone = cls(folder, Lease(folder)), True
+            for other in Path(run_folder).glob(".work-*"):
+                if other == folder:
+                    continue
+                if is_abandoned(other):
+                    shutil.rmtree(other, ignore_errors=True)
+                else:
+                    alone = False
+            # A run that begins from here on finds this workspace, and its files are newer.
+            if alone:
+                remove_temporary_files(Path(run_folder), begun)
             for part in ("data", "state", "pieces"):
                 (folder / part).mkdir()
             return workspace

@@ -9,6 +9,7 @@ import pytest
 
 from confml.errors import ConfmlError
 from confml.runner.store import Store
+from confml.runner.workspace import Workspace
 
 
 def test_record_round_trip(tmp_path):
@@ -99,3 +100,23 @@ def test_arrays_that_cannot_be_read_count_as_not_done(tmp_path):
     document = {"arrays": hashlib.sha256(b"PK\x03\x04 no archive").hexdigest()}
     store.path("cells", "k").write_text(json.dumps(document))
     assert store.read("cells", "k") is None
+
+
+def test_a_new_run_removes_temporary_files_of_killed_runs(tmp_path):
+    """Not those of a run that is alive, and nothing that only has a similar name."""
+    store = Store(tmp_path)
+    store.write("inner", "a" * 32, {"value": 1})
+    names = [f".{'b' * 32}.json.123-0a1b2c3d", f".{'b' * 32}.npz.123-0a1b2c3d", ".mine", f".{'b' * 32}.json"]
+    for name in names:
+        (tmp_path / "inner" / name).touch()
+        os.utime(tmp_path / "inner" / name, (1e9, 1e9))
+    os.utime(tmp_path / "inner" / names[0], (4e9, 4e9))  # of a run that begins at this moment
+    alive = Workspace.make(tmp_path)
+    left = {path.name for path in (tmp_path / "inner").iterdir()}
+    assert left == {f"{'a' * 32}.json", names[0], names[2], names[3]}
+    os.utime(tmp_path / "inner" / names[0], (1e9, 1e9))
+    Workspace.make(tmp_path).remove()  # the first workspace is in use
+    assert (tmp_path / "inner" / names[0]).exists()
+    alive.remove()
+    Workspace.make(tmp_path).remove()
+    assert not (tmp_path / "inner" / names[0]).exists()
