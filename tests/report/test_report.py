@@ -43,6 +43,7 @@ from confml.report.console import print_table
 from confml.report.figures import check_figure
 from confml.report.files import field, safe_name, safe_names, write_csv
 from confml.report.published import Ours
+from confml.report.sections import published_tables
 from confml.report.sections.published_tables import compare, find
 from confml.report.summaries import SummaryRow, mean_and_sd
 
@@ -451,7 +452,7 @@ def test_two_candidates_are_not_chosen_between():
     assert any("several variants match" in note and "satimage" in note for note in notes)
 
 
-def test_a_table_out_of_several_runs(tmp_path):
+def test_a_table_out_of_several_runs(tmp_path, monkeypatch):
     def predict(cell):
         view = Prediction(np.array([0, 1]), np.tile([0.9, 0.01], (4, 1)), "p-value")
         return result_of(cell, {"p-value": view}, np.array([0, 0, 0, 1]))
@@ -461,9 +462,14 @@ def test_a_table_out_of_several_runs(tmp_path):
         write_report(
             make_run(config, predict, {name: DatasetInfo(name, 4, 1, 2)}, ["fixed"]), tmp_path / name
         )
-    paths, _ = write_items(
+    (tmp_path / "usps" / "manifest.json").touch()
+    (tmp_path / "shuttle" / "manifest.json").touch()
+    ended = {"usps": {"finished": "2026-11-22T10:00:00+00:00"}, "shuttle": {}}
+    monkeypatch.setattr(published_tables, "read_manifest", lambda folder: ended[folder.name])
+    paths, notes = write_items(
         combined_tables(["tcm-nn-table3"], [tmp_path / "usps", tmp_path / "shuttle"]), tmp_path / "all"
     )
+    assert len(notes) == 1 and "shuttle: the run is not finished" in notes[0]
     assert [path.name for path in paths] == ["tcm-nn-table3.csv", "tcm-nn-table3.md", "tcm-nn-table3.tex"]
     rows = read(paths[0])
     computed = {(row["dataset"], row["level_percent"]) for row in rows if row["status"] == "computed"}
