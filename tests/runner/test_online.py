@@ -145,21 +145,26 @@ def test_every_step_is_written(folder):
         assert (folder / "a" / "figures" / name).is_file()
 
 
-def test_the_same_bytes_again_and_an_order_of_its_own_each_repeat(folder):
+@pytest.fixture(scope="module")
+def again(folder):
+    """The folder of a run of the first repeat alone."""
+    out = ("--out", folder / "b", "--quiet", "--engine", "serial")
+    confml("run", folder / "stream.yaml", *out, "--set", "protocol.repeats=1")
+    return folder / "b"
+
+
+def test_the_same_bytes_again_and_an_order_of_its_own_each_repeat(folder, again):
     config = folder / "stream.yaml"
-    confml(
-        "run", config, "--out", folder / "b", "--quiet", "--engine", "serial", "--set", "protocol.repeats=1"
-    )
     for k in (1, 3):
         name = f"online/iris/tcm-nn_smoothed=true_k={k}/r0.csv"
-        assert (folder / "a" / name).read_bytes() == (folder / "b" / name).read_bytes()
+        assert (folder / "a" / name).read_bytes() == (again / name).read_bytes()
     steps = [rows_of(folder / "a" / f"online/iris/tcm-nn_smoothed=true_k=1/r{r}.csv") for r in (0, 1)]
     assert [row["row"] for row in steps[0]] != [row["row"] for row in steps[1]]
     assert "4 cells" in confml("plan", config, "--out", folder / "a")
 
 
-def test_several_runs_in_one_figure(folder):
-    out = confml("report", folder / "a", folder / "b", "--figures", "--out", folder / "both")
+def test_several_runs_in_one_figure(folder, again):
+    out = confml("report", folder / "a", again, "--figures", "--out", folder / "both")
     assert str(folder / "both" / "figures" / "exchangeability.svg") in out.splitlines()
 
 
