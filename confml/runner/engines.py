@@ -19,6 +19,9 @@ from confml.runner.workers import ProcessStarter, Worker, WorkerDied
 
 WINDOW = 2  # items per dask worker that are submitted at a time
 _ASK_SECONDS = 1.0  # between two questions for the number of dask workers
+# Longest wait for a worker. A signal that another thread gets, or that comes just before the wait, does not end
+# the wait: it is handled after it.
+_WAIT_SECONDS = 1.0
 
 
 class WorkerLost(ConfmlError):
@@ -168,7 +171,7 @@ def _finished(running: Sequence[Worker]) -> list[tuple[Worker, Any]]:
     while True:
         left = [seconds for worker in running if (seconds := worker.seconds_left) is not None]
         waited = {one: worker for worker in running for one in worker.waited}
-        ready = wait(list(waited), timeout=max(min(left), 0.01) if left else None)
+        ready = wait(list(waited), timeout=max(min([*left, _WAIT_SECONDS]), 0.01))
         found = []
         for worker in dict.fromkeys(waited[one] for one in ready):
             result = _result_of(worker)

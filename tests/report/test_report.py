@@ -43,9 +43,9 @@ from confml.report.console import print_table
 from confml.report.figures import check_figure
 from confml.report.files import field, safe_name, safe_names, write_csv
 from confml.report.published import Ours
-from confml.report.sections import published_tables
 from confml.report.sections.published_tables import compare, find
 from confml.report.summaries import SummaryRow, mean_and_sd
+from confml.runner import manifest
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -465,7 +465,7 @@ def test_a_table_out_of_several_runs(tmp_path, monkeypatch):
     (tmp_path / "usps" / "manifest.json").touch()
     (tmp_path / "shuttle" / "manifest.json").touch()
     ended = {"usps": {"finished": "2026-11-22T10:00:00+00:00"}, "shuttle": {}}
-    monkeypatch.setattr(published_tables, "read_manifest", lambda folder: ended[folder.name])
+    monkeypatch.setattr(manifest, "read_manifest", lambda folder: ended[folder.name])
     paths, notes = write_items(
         combined_tables(["tcm-nn-table3"], [tmp_path / "usps", tmp_path / "shuttle"]), tmp_path / "all"
     )

@@ -118,6 +118,36 @@ def test_the_server_is_forked_from_a_process_with_one_thread(tmp_path):
         subprocess.run([sys.executable, "-c", FORKS_HERE], stdin=given, check=True)
 
 
+SIGNAL_FOR_ANOTHER_THREAD = """
+import signal, threading, time
+from confml.runner.engines import ProcessEngine
+from confml.runner.workers import ProcessStarter
+
+def interrupt():
+    time.sleep(1.5)
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+items = iter([60])
+engine = ProcessEngine(1, ProcessStarter(here=True))
+engine.start([], 1)
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    for _ in engine.run(lambda: next(items, None), time.sleep):
+        raise SystemExit("the item was not interrupted")
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@linux
+def test_a_signal_for_another_thread_ends_the_wait():
+    """The kernel may give it to any thread, and only the main thread handles it."""
+    done = subprocess.run(
+        [sys.executable, "-c", SIGNAL_FOR_ANOTHER_THREAD], capture_output=True, text=True, timeout=50
+    )
+    assert done.stdout == "interrupted\n", done.stderr
+
+
 def test_a_killed_worker_costs_at_most_a_retry(tmp_path):
     items = [("square", n) for n in range(8)]
     items.insert(3, ("die-once", str(tmp_path / "mark")))

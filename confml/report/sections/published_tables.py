@@ -17,7 +17,6 @@ from confml.report.sections.base import Document, Item, Note, Section, Table
 from confml.report.sections.matched import matched_rows
 from confml.report.sections.threshold_curves import FILE, read_threshold_curves
 from confml.report.summaries import SummaryRow, dataset_rows, read_datasets, read_summary, timing_rows
-from confml.runner.manifest import read_manifest
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -103,6 +102,8 @@ def combined_tables(names: Sequence[str], runs: Sequence[Path]) -> Iterator[Item
     It is used for tables whose data sets are evaluated under different protocols. Raises ConfmlError for a
     folder without a ``summary.json``.
     """
+    from confml.runner import manifest  # the names of figures are read without it
+
     summary: list[SummaryRow] = []
     notes: list[Item] = []
     for run in runs:
@@ -110,7 +111,7 @@ def combined_tables(names: Sequence[str], runs: Sequence[Path]) -> Iterator[Item
             hint = "name a folder that confml run has written"
             raise ConfmlError("there is no summary.json", where=str(run), hint=hint)
         summary += report_numbers(run)
-        if (run / "manifest.json").is_file() and read_manifest(run).get("finished") is None:
+        if (run / "manifest.json").is_file() and manifest.read_manifest(run).get("finished") is None:
             text = f"{run}: the run is not finished, and the tables have the numbers of its last report"
             notes.append(Note(f"{text}; confml report {run} makes a new one"))
         if any(_has_split_sizes(published_table(name)) for name in names):
