@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -44,6 +45,22 @@ def one_blas_thread() -> Iterator[None]:
             yield
     finally:
         _active.inside = False
+
+
+@functools.lru_cache(1)
+def _libraries(modules: int):
+    """Return the controller of all libraries with threads. modules: number of imported ones; it is new when
+    there are more, which may have loaded libraries. The search takes several milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@contextlib.contextmanager
+def one_thread_per_library() -> Iterator[None]:
+    """Limit BLAS, OpenMP and other libraries with threads of their own to one inside the block."""
+    with _libraries(len(sys.modules)).limit(limits=1):
+        yield
 
 
 def limits_blas(function: Callable[..., Any]) -> Callable[..., Any]:

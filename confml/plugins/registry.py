@@ -93,13 +93,18 @@ class PluginRegistry(Generic[Kind]):
 
     def has(self, name: str) -> bool:
         """Return whether there is a class of this name, without importing any."""
-        return name in self._sources or any(offer.name == name for offer in entry_points(group=self.group))
+        return name in self._sources or any(offer.name == name for offer in self._entry_points)
+
+    @functools.cached_property
+    def _entry_points(self) -> list[EntryPoint]:
+        """Entry points of the group by name: the search reads the metadata of all installed packages."""
+        return sorted(entry_points(group=self.group), key=lambda offer: (offer.name, offer.value))
 
     @functools.cached_property
     def offers(self) -> dict[str, list[EntryPoint]]:
         """Entry points of other packages by name, not yet imported; confml's own names are skipped."""
         found: dict[str, list[EntryPoint]] = {}
-        for offer in sorted(entry_points(group=self.group), key=lambda offer: (offer.name, offer.value)):
+        for offer in self._entry_points:
             if offer.name not in self.own:
                 found.setdefault(offer.name, []).append(offer)
         return found

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from confml._seeds import stable_generator
-from confml._threads import cpu_seconds, thread_count, threads
+from confml._threads import cpu_seconds, one_thread_per_library, thread_count, threads
 from confml.config.limits import NO_LIMITS, Limits
 from confml.errors import ConfmlError, printable
 from confml.measures.selection import inner_score
@@ -169,8 +169,6 @@ def run_task(task: Task) -> Outcome:
     An error of the environment, such as a full disk, becomes the fault of the outcome. The working folder is
     restored after the task.
     """
-    from threadpoolctl import threadpool_limits
-
     # Products and decompositions differ in their last bits between one and two BLAS threads.
     permission = permission_in_force(task.context.permission)
     method_threads = threads(max(task.threads, thread_count()))  # an engine may have set more
@@ -178,7 +176,7 @@ def run_task(task: Task) -> Outcome:
         permission,
         method_threads,
         _same_folder(),
-        threadpool_limits(1),
+        one_thread_per_library(),
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("default")
