@@ -95,11 +95,8 @@ def vote_scores(values: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarra
     values (n, pairs): positive for the second class of a pair; 0 gives half a vote to each. Ties go to the
     larger sum of decision values, then to the first class.
     """
-    votes = _sum_by_class(
-        np.where(values > 0, 1.0, np.where(values < 0, 0.0, 0.5)),
-        np.where(values < 0, 1.0, np.where(values > 0, 0.0, 0.5)),
-        classes,
-    )
+    for_second = (np.sign(values) + 1.0) / 2.0
+    votes = _sum_by_class(for_second, 1.0 - for_second, classes)
     sums = _sum_by_class(values, -values, classes)
     return votes / max(values.shape[1], 1), argmax_with_tie_break(votes, sums)
 
@@ -135,8 +132,10 @@ def class_errors(positive: np.ndarray, errors: np.ndarray, classes: int, way: st
 
 def _sum_by_class(second: np.ndarray, first: np.ndarray, classes: int) -> np.ndarray:
     """Return sums (n, c) over each class's pairs: ``second`` if it is second in a pair, else ``first``."""
-    out = np.zeros((len(second), classes))
+    # One row per problem: sums of columns would read a value from each line of the cache.
+    first, second = np.ascontiguousarray(first.T), np.ascontiguousarray(second.T)
+    out = np.zeros((classes, first.shape[1]))
     for place, (a, b) in enumerate(zip(*pairs(classes), strict=True)):
-        out[:, a] += first[:, place]
-        out[:, b] += second[:, place]
-    return out
+        out[a] += first[place]
+        out[b] += second[place]
+    return np.ascontiguousarray(out.T)
