@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 COMPILING = {"bayes_error", "methods", "neighbours", "steps"}  # folders of tests that compile most kernels
-USING = {"commands", "documentation", "predictions", "report", "runner"}  # and of tests that use many
+USING = {"commands", "documentation", "predictions", "report"}  # of tests that use many
+LONG = {"fuzz", "runner"}  # and of the longest single tests, which start and kill processes and clusters
 
 
 def pytest_addoption(parser):
@@ -34,13 +35,20 @@ def in_halves(items):
 
     pytest-xdist first gives each of two workers one half. Both would compile the same kernels at the same
     time if both began with tests that need them. Tests of `COMPILING` beyond the first half are the last.
+    The tests of `LONG` begin the second half: a worker that ends first takes tests from the end of the other,
+    and a module of `LONG` whose tests both workers ran would start its cluster twice.
     """
-    compiling, using, others = [], [], []
+    compiling, long, using, others = [], [], [], []
     for item in items:
         folder = item.nodeid.removeprefix("tests/").partition("/")[0]
-        (compiling if folder in COMPILING else using if folder in USING else others).append(item)
+        for folders, part in ((COMPILING, compiling), (LONG, long), (USING, using)):
+            if folder in folders:
+                part.append(item)
+                break
+        else:
+            others.append(item)
     half = (len(items) + 1) // 2
-    return compiling[:half] + others + using + compiling[half:]
+    return compiling[:half] + long + others + using + compiling[half:]
 
 
 @pytest.fixture(scope="session")

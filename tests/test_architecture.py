@@ -37,6 +37,14 @@ def parsed(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
+def statements(tree):
+    """Yield the statements of a tree, those inside others included: `ast.walk` visits expressions, too."""
+    for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for node in getattr(tree, name, ()):
+            yield node
+            yield from statements(node)
+
+
 @functools.cache
 def imports(path):
     """(line, module) of every import of a file, those inside functions included."""
@@ -44,7 +52,7 @@ def imports(path):
 
 
 def found_imports(path):
-    for node in ast.walk(parsed(path)):
+    for node in statements(parsed(path)):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, name.name) for name in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -90,10 +98,10 @@ def test_no_modules_import_each_other_in_a_circle():
     for module, path in files.items():
         tree = parsed(path)
         for_types = {
-            one for node in ast.walk(tree) if is_for_types_only(node) for one in map(id, ast.walk(node))
+            one for node in statements(tree) if is_for_types_only(node) for one in map(id, statements(node))
         }
         imported[module] = set()
-        for node in ast.walk(tree):
+        for node in statements(tree):
             if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in for_types:
                 for name in node.names:
                     home = node.module if isinstance(node, ast.ImportFrom) else name.name

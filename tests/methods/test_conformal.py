@@ -687,8 +687,8 @@ figures: [validity, efficiency]
 """
     path = tmp_path / "made.yaml"
     path.write_text(text)
-    for out in ("a", "b"):
-        given = ["run", str(path), "--out", str(tmp_path / out), "--jobs", "1", "--quiet"]
+    for out, more in (("a", []), ("b", ["--set", "figures=[]"])):
+        given = ["run", str(path), "--out", str(tmp_path / out), "--jobs", "1", "--quiet", *more]
         ran = CliRunner().invoke(cli, given)
         assert ran.exit_code == 0, ran.output
     metrics, again = ((tmp_path / out / "metrics.csv").read_text() for out in ("a", "b"))

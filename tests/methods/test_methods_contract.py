@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from trials import is_slow_variant
+from trials import is_variant_with_files
 
 from confml._seeds import derived_generator
 from confml.errors import ConfmlError
@@ -161,19 +161,21 @@ def assert_same_views(one, other):
 
 
 SCALED_SVM = make_pipeline(StandardScaler(), LinearSVC())
+# Each class of wrappers, both kinds of conformal prediction, and a pipeline. The checks are about parameters,
+# input and what a fit leaves behind, which wrappers share.
 WRAPPERS = [
-    Conformal(LogisticRegression()),
-    Conformal(LogisticRegression(), "cross", folds=2),
     Conformal(LogisticRegression(), nonconformity="raps", randomised=False),
-    Conformal(SCALED_SVM, nonconformity="margin"),
-    Conformal(CLASSES["knn"](), mondrian=True),
     Conformal(CLASSES["naive-bayes"](), "cross", folds=2, mondrian=True),
     VennAbers(LogisticRegression()),
-    VennAbers(SCALED_SVM, "cross", folds=2),
     SklearnMethod(LogisticRegression()),
-]
-PIPELINES = [
     make_pipeline(StandardScaler(), CLASSES["knn"]()),
+]
+MORE_WRAPPERS = [
+    Conformal(LogisticRegression()),
+    Conformal(LogisticRegression(), "cross", folds=2),
+    Conformal(SCALED_SVM, nonconformity="margin"),
+    Conformal(CLASSES["knn"](), mondrian=True),
+    VennAbers(SCALED_SVM, "cross", folds=2),
     make_pipeline(StandardScaler(), CLASSES["tcm-nn"]()),
     # The checks seed a parameter random_state of the pipeline, which has none.
     make_pipeline(StandardScaler(), Conformal(LogisticRegression(), random_state=0)),
@@ -197,11 +199,17 @@ def expected_failures(estimator):
 
 
 @parametrize_with_checks(
-    [unseeded(name) for name in CLASSES] + WRAPPERS + PIPELINES, expected_failed_checks=expected_failures
+    [unseeded(name) for name in CLASSES] + WRAPPERS, expected_failed_checks=expected_failures
 )
 def test_scikit_learns_own_checks(estimator, check, exhaustive):
-    if not exhaustive and is_slow_variant(estimator, check):
+    if not exhaustive and is_variant_with_files(check):
         pytest.skip("make test-all: the same check without read-only files runs")
+    check(estimator)
+
+
+@pytest.mark.exhaustive
+@parametrize_with_checks(MORE_WRAPPERS, expected_failed_checks=expected_failures)
+def test_scikit_learns_own_checks_of_more_wrappers(estimator, check):
     check(estimator)
 
 

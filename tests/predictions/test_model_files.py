@@ -55,6 +55,7 @@ def cases():
         for parameter, rule in cls.parameters.items():
             for option in rule.options if isinstance(rule, Choice) and parameter != "kernel" else ():
                 more = {"nominal": "dummy"} if parameter == "distance" else {}
+                more |= {key: value for key, value in CHAINS.items() if option == "adaptive"}
                 yield f"{name}, {parameter}: {option}", name, {"params": {parameter: option, **more}}, 2
     for name in known_steps():
         yield f"step {name}", "tcm-nn", {"steps": [name]}, 2

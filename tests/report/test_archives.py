@@ -56,12 +56,13 @@ def test_the_bytes_of_archives_repeat(large, tmp_path):
         assert (tmp_path / f"{name}.zip").read_bytes() == (large[0] / f"{name}.zip").read_bytes()
 
 
-def test_files_of_an_older_report_are_replaced_by_an_archive(tmp_path):
-    write_report(run_of(200), tmp_path)
+def test_files_of_an_older_report_are_replaced_by_an_archive(tmp_path, monkeypatch):
+    monkeypatch.setattr("confml.report.archives.MOST_FILES", 20)  # of many cells: the test below and above
+    write_report(run_of(20), tmp_path)
     assert (tmp_path / "regions" / "d" / "tcm-nn" / "r7.csv").exists()
-    write_report(run_of(201), tmp_path)
+    write_report(run_of(21), tmp_path)
     assert not (tmp_path / "regions").exists() and (tmp_path / "regions.zip").exists()
-    write_report(run_of(200), tmp_path)
+    write_report(run_of(20), tmp_path)
     assert (tmp_path / "regions").exists() and not (tmp_path / "regions.zip").exists()
 
 

@@ -215,8 +215,9 @@ LATE = {
 }
 
 
-def late_run(folder, protocol):
-    (folder / "late.yaml").write_text(yaml.safe_dump(LATE | {"protocol": {"kind": "online", **protocol}}))
+def late_run(folder, protocol, **others):
+    wanted = LATE | {"protocol": {"kind": "online", **protocol}} | others
+    (folder / "late.yaml").write_text(yaml.safe_dump(wanted))
     confml("run", folder / "late.yaml", "--out", folder / "out", "--quiet", "--engine", "serial")
     return folder / "out"
 
@@ -253,7 +254,10 @@ def test_late_labels_from_a_config_to_its_files(tmp_path, label_order):
 def test_a_delay_of_0_is_no_delay(tmp_path):
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-    plain, zero = late_run(tmp_path / "a", {}), late_run(tmp_path / "b", {"delay": 0})
+    plain, zero = (
+        late_run(tmp_path / folder, protocol, figures=[])
+        for folder, protocol in (("a", {}), ("b", {"delay": 0}))
+    )
     for name in ("monitoring.csv", "adaptive-levels.csv", "metrics.csv"):
         assert (plain / name).read_bytes() == (zero / name).read_bytes()
     steps = rows_of(plain / "monitoring.csv")

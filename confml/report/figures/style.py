@@ -130,7 +130,8 @@ FORMATS: dict[str, dict[str, Any]] = {
 def save(figure, stem: Path) -> list[Path]:
     """Write ``stem`` as SVG, PNG and PDF: the same bytes for the same figure."""
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # the layout is computed once for all formats
+    # The layout is computed once for all formats. With "none" instead of None, `savefig` would draw twice.
+    figure.set_layout_engine(None)
     paths = []
     for ending, options in FORMATS.items():
         buffer = io.BytesIO()
