@@ -132,16 +132,13 @@ def test_few_items_wait_at_the_scheduler(cluster):
     assert taken > 50 and most <= 4
 
 
-def test_a_worker_with_several_threads_runs_one_item_at_a_time(tmp_path):
+def test_a_worker_with_several_threads_runs_one_item_at_a_time_and_a_lost_scheduler_stops_the_run(tmp_path):
+    """Both on one cluster, which takes seconds to start."""
     log = tmp_path / "log"
-    with started(tmp_path, "--nworkers", "1", "--nthreads", "3") as (path, _):
+    with started(tmp_path, "--nworkers", "1", "--nthreads", "3") as (path, processes):
         feed = iter([("alone", str(log))] * 6)
         assert len(list(DaskEngine(path).run(lambda: next(feed, None), work))) == 6
-    assert log.read_text() == "()" * 6
-
-
-def test_a_lost_scheduler_stops_the_run(tmp_path):
-    with started(tmp_path, "--nworkers", "1", "--nthreads", "1") as (path, processes):
+        assert log.read_text() == "()" * 6
         engine = DaskEngine(path)
         with pytest.raises(EnvironmentFault, match="connection to the dask scheduler was lost.*again"):
             run(engine, [("slow", n) for n in range(400)], lambda n: n == 3 and processes[0].kill())
