@@ -41,8 +41,8 @@ REMARKS = """\
   region always holds it. Smoothed p-values are exactly uniform for it too (`single-row`).
 - `bayes-error-interval` is approximate. With 60 rows of classes that overlap much (a Bayes error of 40 %),
   the 95 % interval misses the mean of the estimator in 11 % of the data sets instead of 5 %.
-- `clustered-small`: with `classes: clustered`, the p-values of classes that are too small for a cluster have no
-  bound. Here regions at level 5 % miss 31 % of the examples of a class with 8 training rows.
+- `clustered-small`: with `classes: clustered`, the p-values of classes that are too small for a cluster have
+  no bound. Here regions at level 5 % miss 31 % of the examples of a class with 8 training rows.
 - The 95 % band of the validity figure is that of split conformal prediction. TCM-NN leaves it somewhat more
   often.
 - Alarms: the bound on the mean run without a change is the threshold. It is tight for Shiryaev-Roberts
