@@ -19,21 +19,23 @@ import functools
 import hashlib
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from confml._cache import cache_folder, close_to_others, make_private
+from confml._cache import cache_folder, close_to_others, is_of_the_system, make_private
 
 
 def cache_dir() -> Path:
     """Return the folder of compiled kernels: in the user's cache, or a new private one for this process.
 
     numba unpickles the files of this folder, so a folder that another user can write into is never used: each
-    folder up to the root of the cache must belong to this user and be writable by nobody else.
-    ``NUMBA_CACHE_DIR`` has priority over the user's cache and is not checked.
+    folder up to the root of the cache must belong to this user and be writable by nobody else. From a cache
+    that belongs to root the new folder gets links to the kernels that are there. ``NUMBA_CACHE_DIR`` has
+    priority over the user's cache and is not checked.
     """
     return _folder[0] if _folder else _found_dir()
 
@@ -67,7 +69,23 @@ def _found_dir() -> Path:
                 return folder
     fresh = Path(tempfile.mkdtemp(prefix=_FRESH))  # a random name and mode 0700
     atexit.register(_remove, fresh, os.getpid())
+    if is_of_the_system(folder):
+        _link_kernels(folder, fresh)
     return fresh
+
+
+def _link_kernels(folder: Path, fresh: Path) -> None:
+    """Fill a new folder with links to the files of a cache that this user cannot write into.
+
+    numba caches in folders only that it can write into; a file that it writes replaces the link.
+    """
+    for path in folder.glob("*"):
+        if not path.is_dir():
+            (fresh / path.name).symlink_to(path)
+        elif not path.is_symlink() and not path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            (fresh / path.name).mkdir(mode=0o700)
+            for file in path.iterdir():
+                (fresh / path.name / file.name).symlink_to(file)
 
 
 def _digest_of_sources() -> str:

@@ -91,7 +91,7 @@ def look(file: CardFile, *, again: bool = False) -> FileState:
     wrong: FileState | None = None
     for folder in search_path():
         path = folder / file.folder / file.name
-        if not path.is_file():
+        if not os.path.isfile(path):  # False also in a folder that this user cannot read
             continue
         state = check(path, file, again=again)
         if state.state == "found":

@@ -19,8 +19,8 @@ from confml.runner.workers import ProcessStarter, Worker, WorkerDied
 
 WINDOW = 2  # items per dask worker that are submitted at a time
 _ASK_SECONDS = 1.0  # between two questions for the number of dask workers
-# Longest wait for a worker. A signal that another thread gets, or that comes just before the wait, does not end
-# the wait: it is handled after it.
+# Longest wait for a worker. A signal that another thread gets, or that comes just before the wait, does not
+# end the wait: it is handled after it.
 _WAIT_SECONDS = 1.0
 
 

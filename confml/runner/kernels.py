@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -65,7 +66,9 @@ def _compile_in_processes(kinds: list[Kind], say: Callable[[str], None], jobs: i
 def _compile(kind: Kind) -> float:
     """Compile the kernels of a class and return the seconds that this took."""
     started = time.monotonic()
-    kind.compile_kernels()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of fits to a few rows, which compile the kernels
+        kind.compile_kernels()
     _jit.mark_kernels_compiled(kind.name)
     return time.monotonic() - started
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
 from confml import _jit
@@ -43,9 +45,12 @@ def test_classes_outside_confml_compile_here(empty_cache):
         @classmethod
         def compile_kernels(cls):
             called.append(cls)
+            warnings.warn("three rows are not enough", stacklevel=1)
 
     said: list[str] = []
-    compile_all_kernels([Own, method_class("perceptron")], said.append, jobs=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compile_all_kernels([Own, method_class("perceptron")], said.append, jobs=2)
     assert called == [Own] and _jit.kernels_are_compiled("own")
     assert said[0] == "compiling kernels of own, once per machine (up to a minute on an idle machine)"
     assert said[1].startswith("compiling kernels of perceptron, once per machine")

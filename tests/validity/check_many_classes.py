@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from _entries import ABOUT, Claim, Entry, p_value_claims, rejected
+from _entries import ABOUT, MEASURED, Claim, Entry, p_value_claims, rejected
 from sklearn.naive_bayes import GaussianNB
 
 from confml.data.many_classes import many_classes
@@ -23,6 +23,37 @@ def p_value(rng, classes, rows, of):
     method.fit(X, y)
     p = method.predict_p_values(T[place : place + 1])[0]
     return rejected(p[method.classes_ == truth[place]][0] if truth[place] in method.classes_ else 1.0)
+
+
+def small_classes(rng, classes, small, rows, few):
+    """p-values of the true labels of a new row of the large classes, and of one of the ``small`` others.
+
+    few: training rows of each small class.
+    """
+    X, y = many_classes(rows, rng, classes)
+    order = np.argsort(y, kind="stable")
+    own = np.arange(rows) - np.searchsorted(y[order], y[order])
+    kept = order[(y[order] > small) | (own < few)]
+    method = Conformal(
+        GaussianNB(), calibration=0.5, classes="clustered", random_state=int(rng.integers(2**31))
+    )
+    method.fit(X[kept], y[kept])
+    T, truth = many_classes(60 * classes, rng, classes)
+    found = []
+    for those in (truth > small, truth <= small):
+        place = int(np.flatnonzero(those)[0])
+        p = method.predict_p_values(T[place : place + 1])[0]
+        found += rejected(p[method.classes_ == truth[place]][0])
+    return found
+
+
+def small_class_claims(setting):
+    kinds = {"class of a cluster": ABOUT, "small class": MEASURED}
+    return [
+        claim._replace(event=f"{which}: {claim.event}")
+        for which, kind in kinds.items()
+        for claim in p_value_claims(kind)(setting)
+    ]
 
 
 def batches(rng, batches, rows, calibration, by_class):
@@ -53,6 +84,10 @@ ENTRIES = (
           "the bounds hold for each cluster of classes, and about so over all classes",
           [{"classes": 60, "rows": 4800, "of": "clustered"}],
           p_value_claims(ABOUT), p_value, fraction=0.02),
+    Entry("clustered-small", "p-value, conformal, classes: clustered",
+          "the bounds hold for each cluster; classes that are too small for a cluster have none",
+          [{"classes": 60, "small": 20, "rows": 4800, "few": few} for few in (8, 16)],
+          small_class_claims, small_classes, fraction=0.2),
     Entry("rank-cut", "p-value of one class, conformal, classes: rank-cut", "the bounds hold for each class",
           [{"classes": 10, "rows": 400, "of": "rank-cut"}, {"classes": 10, "rows": 1000, "of": "rank-cut"}],
           p_value_claims(), p_value, fraction=0.05),

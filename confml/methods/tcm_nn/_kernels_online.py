@@ -25,18 +25,9 @@ from confml.methods.tcm_nn._kernels import (
     new_alphas,
     update_counts,
 )
+from confml.methods.tcm_nn._kernels_tree import insert
 from confml.neighbours.distances import squared_distance_of_rows
 from confml.neighbours.lanes import RUN, above, lowest_bit
-
-
-@kernel
-def insert(values, value):
-    """Insert a value into an ascending list (K,) and drop the last one, which is not smaller."""
-    place = len(values) - 1
-    while place > 0 and values[place - 1] > value:
-        values[place] = values[place - 1]
-        place -= 1
-    values[place] = value
 
 
 @kernel

@@ -111,13 +111,13 @@ def push_groups(child, group, mask, boxes, nodes, gaps, held):
 
 
 @kernel
-def _enter(square, best):
-    """Put a squared distance into best (k,), ascending, whose last one is larger."""
-    at = len(best) - 1
-    while at > 0 and best[at - 1] > square:
-        best[at] = best[at - 1]
-        at -= 1
-    best[at] = square
+def insert(values, value):
+    """Insert a value into an ascending list (K,) and drop the last one, which is not smaller."""
+    place = len(values) - 1
+    while place > 0 and values[place - 1] > value:
+        values[place] = values[place - 1]
+        place -= 1
+    values[place] = value
 
 
 @kernel
@@ -131,7 +131,7 @@ def _search(Q, values, errors, r, skip, trees, tree, best, nodes, gaps, boxes):
         for t in range(trees.starts[tree], trees.starts[tree + 1]):
             square = squared_distance_of_rows(Q, r, trees.X, t)
             if square < best[k - 1] and t != skip:
-                _enter(square, best)
+                insert(best, square)
         return
     limit = limit_below(best[k - 1], error, trees)
     nodes[0], gaps[0] = trees.roots[tree], 0.0
@@ -157,7 +157,7 @@ def _search(Q, values, errors, r, skip, trees, tree, best, nodes, gaps, boxes):
                 near &= near - 1
                 square = squared_distance_of_rows(Q, r, trees.X, t)
                 if square < best[k - 1] and t != skip:
-                    _enter(square, best)
+                    insert(best, square)
                     limit = limit_below(best[k - 1], error, trees)
 
 
