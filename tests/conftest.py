@@ -87,7 +87,7 @@ def quick_workers():
 def quick_figures():
     """Figures that the process of the tests draws have no PDF, which takes a third of the time.
 
-    Tests of the files of figures use `every_format`. Forked command lines have no PDF either.
+    Tests of the files of figures use `every_format`. Command lines write all formats.
     """
     from confml.report.figures import style
 

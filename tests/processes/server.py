@@ -37,8 +37,6 @@ def import_all() -> None:
             importlib.import_module(module.name)
     for name in ("matplotlib.pyplot", "pandas", "rich.table", "sklearn.ensemble", "sklearn.neighbors"):
         importlib.import_module(name)
-    # As in the process of the tests (conftest.py); the quick start from a wheel writes all formats.
-    importlib.import_module("confml.report.figures.style").FORMATS.pop("pdf")
 
 
 def serve(path: str) -> None:
