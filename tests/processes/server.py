@@ -128,6 +128,8 @@ def prepare(request: dict, descriptors: list[int]) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):  # a shell in the background, or nohup, ignores some
+        signal.signal(number, signal.SIG_DFL)
     copies = [fcntl.fcntl(one, fcntl.F_DUPFD, 100) for one in descriptors]
     for number, copy in enumerate(copies):
         os.dup2(copy, number)

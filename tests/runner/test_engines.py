@@ -127,6 +127,7 @@ def interrupt():
     time.sleep(1.5)
     signal.pthread_kill(threading.get_ident(), signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it
 items = iter([60])
 engine = ProcessEngine(1, ProcessStarter(here=True))
 engine.start([], 1)
