@@ -1,12 +1,13 @@
 """`threads` and `for_each`: every item once, keys held by one thread at a time, errors, processor time."""
 
+import sys
 import threading
 import time
 
 import pytest
 
 import confml
-from confml._threads import cpu_seconds, for_each, thread_count
+from confml._threads import _libraries, cpu_seconds, for_each, one_thread_per_library, thread_count
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 16])
@@ -95,3 +96,27 @@ def test_processor_time_of_helpers_counts():
 def test_wrong_numbers(n):
     with pytest.raises(ValueError, match="integer of at least 1"), confml.threads(n):
         pass
+
+
+def test_libraries_are_searched_again_only_after_imports(monkeypatch):
+    """A task limits the threads of all libraries; the search for them takes several milliseconds."""
+    import threadpoolctl
+
+    searched = []
+
+    class Counted(threadpoolctl.ThreadpoolController):
+        def __init__(self):
+            searched.append(len(sys.modules))
+            super().__init__()
+
+    monkeypatch.setattr(threadpoolctl, "ThreadpoolController", Counted)
+    _libraries.cache_clear()
+    for _ in range(3):
+        with one_thread_per_library():
+            found = {one["num_threads"] for one in _libraries(len(sys.modules)).info()}
+            assert found == {1}
+    assert len(searched) == 1
+    monkeypatch.setitem(sys.modules, "a_module_with_threads", sys)
+    with one_thread_per_library():
+        assert len(searched) == 2
+    _libraries.cache_clear()
