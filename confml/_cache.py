@@ -64,22 +64,23 @@ def is_private(folder: Path, *, follow: bool = False) -> bool:
     return found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def is_of_the_system(folder: Path) -> bool:
-    """Return whether only root and this user can write into ``folder`` or replace a folder above it.
+def is_of_the_system(path: Path) -> bool:
+    """Return whether only root and this user can change a file or folder, or replace a folder above it.
 
     The administrator of a machine, or the author of a container, may fill a cache that users only read.
     """
     if not hasattr(os, "getuid"):
         return False
-    for one in (folder, *folder.parents):
+    for one in (path, *path.parents):
         try:
             found = os.lstat(one)
         except OSError:
             return False
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid not in (0, os.getuid()):
+        if not stat.S_ISDIR(found.st_mode) and one != path or stat.S_ISLNK(found.st_mode):
             return False
         # In a folder such as /tmp others can add files, and replace their own only.
-        keeps_files = one != folder and found.st_mode & stat.S_ISVTX
-        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not keeps_files:
+        keeps_files = one != path and found.st_mode & stat.S_ISVTX
+        writable = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not keeps_files
+        if found.st_uid not in (0, os.getuid()) or writable:
             return False
     return True

@@ -19,7 +19,6 @@ import functools
 import hashlib
 import os
 import shutil
-import stat
 import sys
 import tempfile
 from importlib import metadata
@@ -70,7 +69,8 @@ def _found_dir() -> Path:
     fresh = Path(tempfile.mkdtemp(prefix=_FRESH))  # a random name and mode 0700
     atexit.register(_remove, fresh, os.getpid())
     if is_of_the_system(folder):
-        _link_kernels(folder, fresh)
+        with contextlib.suppress(OSError):  # this user cannot read it
+            _link_kernels(folder, fresh)
     return fresh
 
 
@@ -79,13 +79,13 @@ def _link_kernels(folder: Path, fresh: Path) -> None:
 
     numba caches in folders only that it can write into; a file that it writes replaces the link.
     """
-    for path in folder.glob("*"):
+    for path in filter(is_of_the_system, folder.iterdir()):
         if not path.is_dir():
             (fresh / path.name).symlink_to(path)
-        elif not path.is_symlink() and not path.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            (fresh / path.name).mkdir(mode=0o700)
-            for file in path.iterdir():
-                (fresh / path.name / file.name).symlink_to(file)
+            continue
+        (fresh / path.name).mkdir(mode=0o700)
+        for file in filter(is_of_the_system, path.iterdir()):
+            (fresh / path.name / file.name).symlink_to(file)
 
 
 def _digest_of_sources() -> str:

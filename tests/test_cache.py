@@ -78,7 +78,7 @@ def test_a_cache_of_another_user_is_not_used(cache, monkeypatch):
 @pytest.mark.skipif(
     not hasattr(os, "getuid") or os.getuid() != 0, reason="needs a cache that belongs to root"
 )
-@pytest.mark.parametrize("lax", [None, "root", "folder", "kernels"])
+@pytest.mark.parametrize("lax", [None, "root", "folder", "kernels", "file"])
 def test_kernels_of_root_are_read_but_not_changed(cache, monkeypatch, lax):
     folder = _jit.cache_dir()
     (folder / "compiled-knn").touch()
@@ -86,13 +86,13 @@ def test_kernels_of_root_are_read_but_not_changed(cache, monkeypatch, lax):
     (folder / "kernels" / "one.nbi").write_text("of root")
     for path in (cache, folder, folder / "kernels"):
         path.chmod(0o777 if path.name == lax or path == cache and lax == "root" else 0o755)
-    if lax == "folder":
-        folder.chmod(0o777)
+    if lax in ("folder", "file"):
+        (folder if lax == "folder" else folder / "kernels" / "one.nbi").chmod(0o777)
     _jit._found_dir.cache_clear()
     monkeypatch.setattr(os, "getuid", lambda: 4711)
     fresh = _jit.cache_dir()
     assert cache not in fresh.parents and mode(fresh) == 0o700
-    assert (fresh / "compiled-knn").exists() == (lax in (None, "kernels"))
+    assert (fresh / "compiled-knn").exists() == (lax in (None, "kernels", "file"))
     assert (fresh / "kernels" / "one.nbi").exists() == (lax is None)
     if lax is None:
         (fresh / "new").write_text("of the user")
