@@ -215,14 +215,15 @@ class PluginRegistry(Generic[Kind]):
         return cls
 
 
-def required_parameters(cls: type) -> set[str]:
+@functools.cache
+def required_parameters(cls: type) -> frozenset[str]:
     """Return the names of the constructor parameters that have no default."""
     signature = inspect.signature(cls).parameters.values()
-    return {
+    return frozenset(
         one.name
         for one in signature
         if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
-    }
+    )
 
 
 def default_parameters(cls: type) -> dict[str, Any]:
