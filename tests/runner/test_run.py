@@ -16,6 +16,7 @@ from processes import confml, start
 
 from confml.cli import main
 from confml.runner import split_data
+from confml.runner.packs import PackReader
 from confml.runner.splits import split_rows
 
 CONFIG = """\
@@ -339,6 +340,18 @@ def unpacked(tmp_path_factory):
     quick(write_config(folder, text=MANY), folder / "out")
     assert not (folder / "out" / "packs").exists()
     return folder / "out"
+
+
+def test_a_run_with_nothing_to_do_reads_the_packs_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("confml.runner.run.UNPACKED", 2)
+    config, out = write_config(tmp_path, text=MANY), tmp_path / "out"
+    quick(config, out)
+    real, read = PackReader._index, []
+    monkeypatch.setattr(
+        PackReader, "_index", lambda self, pack, start: read.append(pack) or real(self, pack, start)
+    )
+    quick(config, out)
+    assert read == packs(out) != []
 
 
 def test_the_tasks_of_a_split_divide_its_rows_once(tmp_path, monkeypatch):
