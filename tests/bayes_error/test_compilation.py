@@ -27,7 +27,8 @@ assert before
 for n, d in ((9, 1), (60, 3), (60, 12), (160, 30), (700, 12), (300, 60)):
     y = np.arange(n) % 3
     rng = np.random.default_rng(0)
-    for X in rng.normal(size=(n, d)) + y[:, None], rng.integers(2, size=(n, d)).astype(float):
+    normal = rng.normal(size=(n, d)) + y[:, None]
+    for X in normal, np.asfortranarray(normal), rng.integers(2, size=(n, d)).astype(float):
         bayes_errors(X, y)
         assess(X, y, neighbours=3, rng=rng if n > 156 else None)
     no_separation_p_value(X[y < 2], y[y < 2], rng)
