@@ -82,8 +82,10 @@ def mean_deviation(rows: int, counted: int | None, level: float) -> float:
     """Return the mean of |coverage - (1 - level)| of a group of test rows with valid p-values.
 
     counted: number of examples that p-values are counted among, the new one included; None for independent
-    errors.
+    errors. NaN for 0, as of weighted p-values.
     """
+    if counted == 0:
+        return math.nan
     chances = covered_probabilities(rows, counted, level)
     return float(chances @ np.abs(np.arange(rows + 1) / rows - (1 - level)))
 

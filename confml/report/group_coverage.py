@@ -22,6 +22,7 @@ from confml.measures.coverage_band import (
     coverage_band,
     expected_deviation,
     is_label_conditional,
+    is_weighted,
 )
 from confml.report.calibration_parts import case_of
 from confml.runner.origins import MISSING
@@ -96,7 +97,8 @@ class CoverageOfGroups:
         covered = np.concatenate([covered_rows(case, level) for case in cases])
         truth = np.concatenate([case.truth for case in cases])
         sizes = np.concatenate([case.prediction.region(level).sum(axis=1) for case in cases])
-        bands = _Bands(self._parts, truth) if cases[0].prediction.kind == "p-value" else None
+        first = cases[0].prediction
+        bands = _Bands(self._parts, truth) if first.kind == "p-value" and not is_weighted(first) else None
         yield from _groups(CLASS, truth, covered, level, bands)
         for line in _groups(SIZE, size_strata(sizes), covered, level, None):
             yield line._replace(group=stratum_name(line.group))

@@ -16,6 +16,7 @@ from confml.measures.excess_risk import excess_risks
 from confml.report import open_run, write_report
 from confml.report.figures import pictures
 from confml.report.group_coverage import column_groups
+from confml.report.sections.conditional_tests import ert_row
 
 
 def read(path):
@@ -189,6 +190,14 @@ def test_excess_risk_finds_two_half_spaces_and_accepts_constant_coverage():
     assert l1.low < 0 and brier.low < 0
     assert excess_risks(X[:9], np.ones(9, dtype=bool), 0.1) is None
     assert excess_risks(X[:20], np.ones(20, dtype=bool), 0.1)[0].value == pytest.approx(-0.1 * -1)
+
+
+def test_few_rows_without_an_error_are_no_evidence():
+    """12 of 12 rows are covered with probability 0.28 at a coverage of 0.9 everywhere."""
+    X, covered = np.zeros((12, 1)), np.ones(12, dtype=bool)
+    for name, risk in zip(("ert-l1", "ert-brier"), excess_risks(X, covered, 0.1), strict=True):
+        row = ert_row(name, risk, covered, 0.1)
+        assert row.low > 0 and row.few == 1 and row.evidence == 0
 
 
 def test_tests_of_a_run_find_the_noisy_rows(tmp_path):
