@@ -57,11 +57,12 @@ class ConditionalTests(Section):
     1 - level, with its normal interval.
 
     ``evidence``: 1 if the interval is below 1 - level (worst-slab), or above 0 (ert, not ``few``): the
-    coverage given the features is not 1 - level. 0 does not show that it is. A predictor with valid p-values,
-    whose coverage is 1 - level on average over calibration parts, may have evidence for two reasons. No
-    method guarantees coverage given the features. And with few calibration examples the coverage of one split
-    differs from 1 - level everywhere: compare ``value`` with the coverage of all test rows, and this with its
-    band (``validity`` figure). The tests are not corrected for their number.
+    coverage given the features is not 1 - level. If it is, ``evidence`` is 1 by chance in at most 2.5 % of
+    the test parts (worst-slab), or about 5 % (ert-l1). 0 does not show that it is. A predictor with valid
+    p-values, whose coverage is 1 - level on average over calibration parts, may have evidence for two
+    reasons. No method guarantees coverage given the features. And with few calibration examples the coverage
+    of one split differs from 1 - level everywhere: compare ``value`` with the coverage of all test rows, and
+    this with its band (``validity`` figure). The tests are not corrected for their number.
     """
 
     name = "conditional-tests"
