@@ -113,9 +113,7 @@ def test_the_certified_share_allows_for_the_choice_of_the_method(tmp_path):
     one_method = material_of(run_with_errors({"a": [0]}, ["r0"], 700), tmp_path)
     (alone,) = answers([one_method])
     assert alone.decided.certified == 1.0 and alone.decided.needed == 299
-    assert "that is certified it is 100 % of new examples (most often a)" in decided_sentence(
-        alone
-    )
+    assert "that is certified it is 100 % of new examples (most often a)" in decided_sentence(alone)
     pair = material_of(run_with_errors({"a": [0], "b": [0]}, ["r0"], 800), tmp_path)
     assert "certified together for all 2 views it is 100 %" in decided_sentence(answers([pair])[0])
     run = run_with_errors({"a": [0], "b": [0]}, ["r0"], 700)
