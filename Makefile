@@ -17,6 +17,8 @@ REPORT := $(if $(SHARD),:,$(CONFML) report)
 LIST   := $(if $(SHARD),:,ls)
 # Compiles kernels on all cores, so that processes of the tests do not compile the same ones.
 WARM   := $(CONFML) doctor --warm >/dev/null
+# Without files of bytecode each new interpreter compiles all of confml.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
 .PHONY: run test test-all bench fuzz lint format table-tcm-nn figure-tcm-1 figure-tcm-2 clean help
