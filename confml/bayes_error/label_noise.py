@@ -29,7 +29,8 @@ ABOUT: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Bounds:
-    """Estimate of the Bayes error of all classes, with the estimator's lower and upper bound."""
+    """Estimate of the Bayes error of all classes, with the estimator's lower and upper bound, of "k-nn-limit"
+    the ends of its 95 % interval."""
 
     estimate: float
     lower: float

@@ -161,6 +161,8 @@ def _endings(study: Study) -> Sequence[str]:
         if series.true_error is not None:
             known = f"{_percent(series.true_error)} %"
         lines.append(f"label noise: without noise the Bayes error is {known}; area: mean over the rates")
+        if "k-nn-limit" in series.estimate:
+            lines.append("lower and upper of k-nn-limit are the ends of its 95 % interval")
     if study.intervals is not None:
         lines.append(
             f"intervals: for the expected share, by leaving out each of {study.intervals.blocks} blocks; "
