@@ -140,13 +140,18 @@ def covered_by_parts(
 
 
 def expected_deviation(
-    parts: Iterable[tuple[int, int | None]], level: float, smoothed: bool = False
+    parts: Iterable[tuple[int, int | None]], level: float, smoothed: bool = False, absent: int = 0
 ) -> float:
-    """Return the mean of |coverage - (1 - level)| of valid p-values. parts: as in `coverage_band`."""
+    """Return the mean of |coverage - (1 - level)| of valid p-values.
+
+    parts: as in `coverage_band`. absent: number of further rows of absent classes, which are never covered.
+    """
     found = covered_by_parts(parts, level, smoothed)
     if found is None:
         return math.nan
-    return float(found @ np.abs(np.linspace(0, 1, len(found)) - (1 - level)))
+    known = len(found) - 1
+    shares = np.linspace(0, 1, len(found)) * (known / (known + absent))
+    return float(found @ np.abs(shares - (1 - level)))
 
 
 def _ranks_at_most(level: float, counted: int) -> int:
