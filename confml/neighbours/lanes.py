@@ -64,6 +64,7 @@ __all__ = [
     "WIDE_FAN",
     "WIDE_LEAF",
     "above",
+    "aligned",
     "boxes_within",
     "gaps_to_children",
     "gaps_to_rows",
@@ -72,6 +73,8 @@ __all__ = [
     "run_above",
     "squares_to_rows",
 ]
+
+_LINE = 64  # bytes
 
 
 @kernel
@@ -87,3 +90,13 @@ def above(values, at, less, less_at, limit, n):
     for e in range(n):
         mask |= np.int64(values[at + e] - less[less_at + e] > limit) << np.int64(e)
     return mask
+
+
+def aligned(shape: tuple[int, ...], value: float, dtype) -> np.ndarray:
+    """Return a new array of equal numbers that begins at a line of the cache, so that no vector is in two."""
+    numbers = int(np.prod(shape))
+    memory = np.empty(numbers * np.dtype(dtype).itemsize + _LINE, np.uint8)
+    start = -memory.ctypes.data % _LINE
+    array = memory[start : start + len(memory) - _LINE].view(dtype).reshape(shape)
+    array.fill(value)
+    return array

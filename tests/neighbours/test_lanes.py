@@ -180,3 +180,11 @@ def test_parts_of_runs_at_the_ends_of_arrays():
         longer = np.append(np.zeros(9, np.float32), less)
         mask = lanes.above(values, 0, longer, 9, np.float32(0), min(size, 64))
         assert bits(mask) == np.flatnonzero((values > less)[:64]).tolist()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_arrays_begin_at_a_line_of_the_cache(kind):
+    for shape in ((0, 3, 16), (1, 2, 32), (7, 9, 16)):
+        array = lanes.aligned(shape, -np.inf, kind)
+        assert array.shape == shape and array.dtype == kind and np.all(array == -np.inf)
+        assert array.ctypes.data % 64 == 0 and array.flags.c_contiguous and array.flags.writeable

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confml.methods.tcm_nn import _kernels_tree as kernels
-from confml.neighbours.lanes import WIDE_FAN, WIDE_LEAF
+from confml.neighbours.lanes import WIDE_FAN, WIDE_LEAF, aligned
 from confml.neighbours.wide_tree import sort_into_leaves
 
 _SIZE = 20  # exponent of the largest coordinate in the trees: as many smaller ones fit as larger ones
@@ -61,9 +61,9 @@ class ClassTrees:
         self._scale = _scale(X, self._centre)
         self.dtype = np.dtype(dtype or self._best_type())
         features = X.shape[1]
-        rows = np.full((len(first), features, WIDE_LEAF), np.inf, self.dtype)
-        lows = np.full((len(child), features, WIDE_FAN), np.inf, self.dtype)
-        highs = -lows
+        rows = aligned((len(first), features, WIDE_LEAF), np.inf, self.dtype)
+        lows = aligned((len(child), features, WIDE_FAN), np.inf, self.dtype)
+        highs = aligned(lows.shape, -np.inf, self.dtype)
         kernels.fill(self.rounded(self.X)[0], first, self.count, child, rows, lows, highs)
         factor = 1.0 + 2.0 * (features + 32) * _unit_roundoff(self.dtype)
         self.arrays = TreeArrays(
