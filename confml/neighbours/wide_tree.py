@@ -125,7 +125,7 @@ def wide_tree(X, members):
     return WideTree(X, members, rows, lows, highs, child)
 
 
-@kernel
+@kernel(counts_references=False)
 def _split(rows, order, begin, stop, at, attribute):
     """Reorder rows[begin:stop] and order so that no value of a feature before ``at`` exceeds one after it."""
     lo, hi = begin, stop - 1
@@ -191,7 +191,7 @@ def sort_into_leaves(X, order, size):
         held += 2
 
 
-@kernel
+@kernel(counts_references=False)
 def push_children(tree, group, low, high, r, bound, nodes, gaps, held, out):
     """Push a group's children within ``bound`` of the box from low[r] to high[r], the nearest last.
 
