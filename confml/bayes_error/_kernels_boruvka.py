@@ -39,10 +39,11 @@ def boruvka(tree, rank, first, layers, d2, ends):
     room = layers * (n - 1)
     u, v, layer = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int8)
     w, keys = np.empty(room), np.empty(room, np.int64)
+    chained = 2 * (layers - 1) * (n - 1)  # the last tree is not looked up
     chain_head, chain_next, chain_other = (
         np.full(n, -1),
-        np.empty(2 * room, np.int64),
-        np.empty(2 * room, np.int32),
+        np.empty(chained, np.int64),
+        np.empty(chained, np.int32),
     )
     degree = np.zeros(n, np.int64)
     used = (chain_head, chain_next, chain_other, degree)
@@ -50,8 +51,8 @@ def boruvka(tree, rank, first, layers, d2, ends):
     for t in range(layers):
         begun = found
         found = _one_tree(tree, rank, first, d2, ends, used, u, v, w, keys, found)
-        for e in range(begun, found):
-            layer[e] = t
+        layer[begun:found] = t
+        for e in range(begun, found if t < layers - 1 else begun):
             for a, b, step in ((u[e], v[e], 2 * e), (v[e], u[e], 2 * e + 1)):
                 chain_other[step], chain_next[step] = b, chain_head[a]
                 chain_head[a] = step
