@@ -39,15 +39,22 @@ class TreeArrays(NamedTuple):
 
 
 class ClassTrees:
-    """One search tree per class over X (m, d), sorted by class; starts: (c + 1,) the first row of each class.
+    """One search tree per class over X (m, d), whose rows are sorted by class; starts: (c + 1,) the first row
+    of each class. With ``order`` (m,), the rows X[order] are sorted by class.
 
     order: (m,) the rows leaf by leaf; X: these rows. count: (leaves,) the number of rows in each leaf. nodes:
     number of leaves and groups. arrays: see `TreeArrays`. dtype: number type of the trees, by default float32
     if it tells the rows apart.
     """
 
-    def __init__(self, X: np.ndarray, starts: np.ndarray, dtype: type | None = None):
-        self.order = np.arange(len(X))
+    def __init__(
+        self,
+        X: np.ndarray,
+        starts: np.ndarray,
+        dtype: type | None = None,
+        order: np.ndarray | None = None,
+    ):
+        self.order = np.arange(len(X)) if order is None else order.copy()
         for begin, end in zip(starts[:-1], starts[1:], strict=True):
             sort_into_leaves(X, self.order[begin:end], WIDE_LEAF)
         self.X = X[self.order]
