@@ -68,6 +68,15 @@ def one_blas_thread():
 
 
 @pytest.fixture(scope="session", autouse=True)
+def no_waits_for_the_disk():
+    """Records are not flushed to the disk, which matters when a machine stops; the tests kill processes."""
+    flush = os.fsync
+    os.fsync = lambda file: None
+    yield
+    os.fsync = flush
+
+
+@pytest.fixture(scope="session", autouse=True)
 def quick_workers():
     """Runs in the process of the tests have forked workers: no new interpreter imports confml each time."""
     if sys.platform != "linux":

@@ -11,7 +11,8 @@ import pytest
 
 from confml import _cache, _jit
 from confml.data import files
-from confml.runner.kernels import announce_compilation
+from confml.methods.base import Method
+from confml.runner.kernels import compile_all_kernels
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="modes and owners are those of POSIX")
 
@@ -44,18 +45,28 @@ def test_the_kernel_cache_is_made_for_its_user_alone(cache):
 
 
 def test_a_line_is_printed_before_kernels_are_compiled_once(cache):
-    told = []
-    announce_compilation("knn", told.append)
-    assert told == ["compiling kernels of knn, once per machine (up to a minute on an idle machine)"]
-    _jit.mark_kernels_compiled("knn")
-    announce_compilation("knn", told.append)
+    told, compiled = [], []
+
+    class One(Method):
+        name = "one"
+
+        @classmethod
+        def compile_kernels(cls):
+            compiled.append(cls.name)
+
+    class Other(One):
+        name = "other"
+
+    compile_all_kernels([One, Method], told.append)
+    assert told == ["compiling kernels of one, once per machine (up to a minute on an idle machine)"]
+    compile_all_kernels([One], told.append)
     assert len(told) == 1
-    announce_compilation("tcm-nn", told.append)
-    assert len(told) == 2
+    compile_all_kernels([One, Other], told.append)
+    assert len(told) == 2 and compiled == ["one", "other"]
     _jit._found_dir.cache_clear()
     cache.chmod(0o777)
-    announce_compilation("knn", told.append)
-    assert told[2].startswith(f"compiling kernels of knn, for this run only: {cache} is not writable")
+    compile_all_kernels([One], told.append)
+    assert told[2].startswith(f"compiling kernels of one, for this run only: {cache} is not writable")
 
 
 @pytest.mark.parametrize("which", ["root", "folder"])

@@ -29,7 +29,8 @@ ABOUT: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Bounds:
-    """Estimate of the Bayes error of all classes, with the estimator's lower and upper bound."""
+    """Estimate of the Bayes error of all classes, with the estimator's lower and upper bound, of "k-nn-limit"
+    the ends of its 95 % interval."""
 
     estimate: float
     lower: float
@@ -135,8 +136,9 @@ def noise_series(
 
     R is between 0 and ``best_error``, so R_r is between r (1 - 1/K) and best_error + r (1 - 1/K -
     best_error). With ``true_error`` both are R_r. best_error: error of the best known classifier; the
-    smallest leave-one-out k-NN error of these rows if None. Trees and neighbours are computed once, as they
-    do not depend on the labels. extrapolate: with "k-nn-limit". Estimators: see `ABOUT`.
+    smallest leave-one-out k-NN error of these rows if None, a range that favours "k-nn". Trees and neighbours
+    are computed once, as they do not depend on the labels. extrapolate: with "k-nn-limit". Estimators: see
+    `ABOUT`.
     """
     check_neighbours(k)
     if not isinstance(repeats, (int, np.integer)) or repeats < 1:

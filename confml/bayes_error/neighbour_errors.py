@@ -39,10 +39,15 @@ class NeighbourErrors:
 
     @property
     def bounds(self) -> tuple[float, float, float]:
-        """Return estimate, lower and upper bound from all k: the smallest error is the upper bound, the vote
-        risk of `best` the lower one."""
+        """Return estimate, lower and upper bound from all k.
+
+        The upper bound is the smallest error. The lower bound is the vote risk of `best`, or the lower bound
+        from the smallest error alone where that is smaller: with few rows or many features the vote risk is
+        above the error, and no lower bound.
+        """
         upper, risk = float(self.error.min()), float(self.vote_risk[self.best])
-        return min(float(middle(upper, risk)), self.most), min(risk, upper), upper
+        lower = min(risk, float(self.lower[np.argmin(self.error)]))
+        return min(float(middle(upper, risk)), self.most), lower, upper
 
     @property
     def best(self) -> int:

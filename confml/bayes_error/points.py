@@ -64,6 +64,7 @@ def check_rows(X) -> np.ndarray:
 
 def lay_out(X: np.ndarray, codes: np.ndarray, n_classes: int) -> Points:
     """Return the points of rows X (n, d), finite, with class codes (n,) from 0 to n_classes - 1."""
+    X = np.ascontiguousarray(X)  # a kernel is compiled for each memory layout
     by_class = np.argsort(codes, kind="stable")
     cell = boxes.CELL if X.shape[1] <= FEW_ATTRIBUTES else LEAF
     starts = np.searchsorted(codes[by_class], np.arange(n_classes + 1))

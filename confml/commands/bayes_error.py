@@ -11,7 +11,7 @@ import click
 from confml.commands.completion import complete_dataset, complete_method
 from confml.commands.options import (
     allow_import_option,
-    announced_kernels,
+    compile_bayes_error_kernels,
     json_option,
     named_or_table,
     number_list,
@@ -199,8 +199,8 @@ def bayes_error(dataset: str, **options: Any) -> None:
 
     tell = (lambda text: None) if options["quiet"] else say
     data = load(spec)
-    with announced_kernels(tell):
-        found = study(data, request, tell, true_error)
+    compile_bayes_error_kernels(tell)
+    found = study(data, request, tell, true_error)
 
     from confml.studies.bayes_error import print_study, study_document, write_study
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from confml.commands.options import (
-    announced_kernels,
+    compile_bayes_error_kernels,
     jobs_option,
     json_option,
     quiet_option,
@@ -74,15 +74,15 @@ def bayes_error_estimators(problems, features, rows, trials, seed, jobs, out, as
     most = max(trials_of(n, trials) for n in numbers["--rows"])
     tell(f"{len(names)} problems, {len(numbers['--features'])} numbers of features, "
          f"{len(numbers['--rows'])} numbers of rows, at most {most} data sets at each")  # fmt: skip
-    with announced_kernels(tell):
-        found = compare_estimators(
-            names,
-            numbers["--features"],
-            numbers["--rows"],
-            trials=trials,
-            seed=seed,
-            jobs=jobs or joblib.cpu_count(),
-        )
+    compile_bayes_error_kernels(tell)
+    found = compare_estimators(
+        names,
+        numbers["--features"],
+        numbers["--rows"],
+        trials=trials,
+        seed=seed,
+        jobs=jobs or joblib.cpu_count(),
+    )
     if not found:
         raise ConfigError("no problem has these numbers of features", hint="mixture has 2 features")
     if out is not None:

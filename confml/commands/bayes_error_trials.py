@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from confml.commands.options import (
-    announced_kernels,
+    compile_bayes_error_kernels,
     jobs_option,
     json_option,
     number_list,
@@ -75,16 +75,16 @@ def bayes_error_trials(
 
     tell = say_unless(quiet)
     tell(f"{len(points[0]) * len(points[1])} points, {trials} data sets of {rows} rows at each")
-    with announced_kernels(tell):
-        found = gaussian_trials(
-            *points,
-            counts,
-            rows=rows,
-            attributes=attributes,
-            trials=trials,
-            seed=seed,
-            jobs=jobs or joblib.cpu_count(),
-        )
+    compile_bayes_error_kernels(tell)
+    found = gaussian_trials(
+        *points,
+        counts,
+        rows=rows,
+        attributes=attributes,
+        trials=trials,
+        seed=seed,
+        jobs=jobs or joblib.cpu_count(),
+    )
     if out is not None:
         paths = write_trials(found, out)
         tell(f"{len(paths)} files in {out}")

@@ -12,7 +12,7 @@ from confml.commands.options import json_option, say
 
 
 @click.command()
-@click.option("--warm", is_flag=True, help="Compile the kernels of every method and step now.")
+@click.option("--warm", is_flag=True, help="Compile all kernels now.")
 @json_option
 def doctor(warm: bool, as_json: bool) -> None:
     """Show versions, threads, caches and data.
@@ -22,22 +22,22 @@ def doctor(warm: bool, as_json: bool) -> None:
     import joblib
 
     from confml import _jit
+    from confml.bayes_error.compilation import BayesErrorKernels
     from confml.methods.registry import known_methods
     from confml.runner.kernels import compile_all_kernels, has_kernels
     from confml.runner.provenance import provenance
     from confml.steps.registry import known_steps
 
-    kinds = sorted(known_methods().items()) + sorted(known_steps().items())
+    found_kinds = sorted(known_methods().items()) + sorted(known_steps().items())
+    kinds = [*(kind for _, kind in found_kinds if has_kernels(kind)), BayesErrorKernels]
     if warm:
-        compile_all_kernels([kind for _, kind in kinds], say, jobs=joblib.cpu_count())
+        compile_all_kernels(kinds, say, jobs=joblib.cpu_count())
     found = provenance() | {
         "compiler": shutil.which("g++") or shutil.which("clang++") or shutil.which("c++"),
         "threads": _threads(),
         "kernel cache": str(_jit.cache_dir()),
         "kernel cache is kept": _jit.is_cache_kept(),
-        "kernels compiled": {
-            name: _jit.kernels_are_compiled(name) for name, kind in kinds if has_kernels(kind)
-        },
+        "kernels compiled": {kind.name: _jit.kernels_are_compiled(kind.name) for kind in kinds},
         "data": _data(),
     }
     found.pop("command")

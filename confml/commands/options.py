@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -212,15 +211,12 @@ def say(text: str) -> None:
     click.echo(printable(text), err=True)
 
 
-@contextlib.contextmanager
-def announced_kernels(tell: Callable[[str], None]) -> Iterator[None]:
-    """Say before the first estimate of a Bayes error that kernels are compiled, which takes a while."""
-    from confml import _jit
-    from confml.runner.kernels import announce_compilation
+def compile_bayes_error_kernels(tell: Callable[[str], None]) -> None:
+    """Compile the kernels of Bayes error estimates before the first estimate, and say so."""
+    from confml.bayes_error.compilation import BayesErrorKernels
+    from confml.runner.kernels import compile_all_kernels
 
-    announce_compilation("bayes-error", tell)
-    yield
-    _jit.mark_kernels_compiled("bayes-error")
+    compile_all_kernels([BayesErrorKernels], tell)
 
 
 def say_unless(quiet: bool) -> Callable[[str], None]:

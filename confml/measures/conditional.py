@@ -82,8 +82,10 @@ def mean_deviation(rows: int, counted: int | None, level: float) -> float:
     """Return the mean of |coverage - (1 - level)| of a group of test rows with valid p-values.
 
     counted: number of examples that p-values are counted among, the new one included; None for independent
-    errors.
+    errors. NaN for 0, as of weighted p-values.
     """
+    if counted == 0:
+        return math.nan
     chances = covered_probabilities(rows, counted, level)
     return float(chances @ np.abs(np.arange(rows + 1) / rows - (1 - level)))
 
@@ -205,10 +207,13 @@ def _block_expected(block: Block, level: float) -> np.ndarray:
 
 
 def _expected(case: Case, counted: np.ndarray | None, level: float) -> Iterator[float]:
-    """Yield the mean deviation of each class whose labels have p-values."""
+    """Yield the mean deviation of each class; an absent class is never covered."""
     codes = case.labels[1]
-    for code in np.unique(codes[case.known]).tolist():
+    for code in np.unique(codes).tolist():
         mine = codes == code
+        if not case.known[mine].any():
+            yield 1 - level
+            continue
         least = None if counted is None else int(counted[mine].min())
         yield mean_deviation(int(np.count_nonzero(mine)), least, float(level))
 
@@ -257,8 +262,8 @@ MEASURE = Measure(
             OWN,
         ),
         "covgap_expected": Metric(
-            "mean of covgap if the p-values were valid for every class: number of test rows and of examples "
-            "that p-values are counted among",
+            "mean of covgap if the p-values were valid for every class with training rows, from the numbers "
+            "of test rows and of examples that p-values are counted among",
             None,
             "mean over classes c of E|K / n_c - (1 - level)|, K beta-binomial",
             OWN,

@@ -11,6 +11,7 @@ import numpy as np
 
 from confml.measures._case import Case
 from confml.measures.martingales import is_online
+from confml.measures.prediction import Prediction
 
 PROBABILITY = 0.95
 
@@ -19,17 +20,20 @@ def counted_examples(case: Case) -> np.ndarray | None:
     """Return the number of examples (n,) that each true label's p-value was counted among, itself included.
 
     For smoothed p-values without counts it is the size of the training part plus 1, or of the class plus 1 if
-    the method is ``mondrian``. 0 for an absent class. None for an online pass, in which each p-value is
-    counted among other examples, and for weighted p-values (``own_share``), whose counts are sums of weights.
-    The errors of an online pass are independent; with late labels, only approximately.
+    the method is ``mondrian``. 0, for which there is no band, for an absent class and for weighted p-values:
+    how much their coverage varies depends on the weights and on their relation to the scores. None for an
+    online pass, in which each p-value is counted among other examples. Its errors are independent; with late
+    labels, only approximately.
     """
     return case.once("counted", lambda: _counted_examples(case))
 
 
 def _counted_examples(case: Case) -> np.ndarray | None:
-    if is_online(case) or "own_share" in case.prediction.extra:
+    if is_online(case):
         return None
     prediction, context = case.prediction, case.context
+    if is_weighted(prediction):
+        return np.zeros(len(prediction), dtype=np.int64)
     extra = prediction.extra
     if {"n_greater", "n_equal"} <= set(extra):
         at = np.arange(len(prediction)), case.true_columns
@@ -43,6 +47,11 @@ def _counted_examples(case: Case) -> np.ndarray | None:
         sizes = [rows.get(label, 0) if by_class else context.train_rows for label in case.truth.tolist()]
         counted = np.array(sizes, dtype=np.int64) + 1
     return np.where(case.true_columns >= 0, counted, 0)
+
+
+def is_weighted(prediction: Prediction) -> bool:
+    """Return whether p-values count weights of examples (``shift``)."""
+    return "own_share" in prediction.extra
 
 
 def is_label_conditional(case: Case) -> bool:
@@ -98,7 +107,8 @@ def coverage_band(
     transductive and cross-conformal p-values: examples that are each other's neighbours have similar scores,
     so that TCM-NN leaves the band in 6 to 11 % of the splits with k = 1 and 60 to 200 training examples, and
     in 3 to 7 % with k = 10 (``make validity``). p-values with ties and without smoothing cover more. The mean
-    over several splits varies less. (NaN, NaN) where a part has no calibration examples at all, or no rows.
+    over several splits varies less. (NaN, NaN) where a part has no calibration examples at all, no rows, or
+    weighted p-values.
     """
     found = covered_by_parts(parts, level, smoothed)
     if found is None:
@@ -130,13 +140,18 @@ def covered_by_parts(
 
 
 def expected_deviation(
-    parts: Iterable[tuple[int, int | None]], level: float, smoothed: bool = False
+    parts: Iterable[tuple[int, int | None]], level: float, smoothed: bool = False, absent: int = 0
 ) -> float:
-    """Return the mean of |coverage - (1 - level)| of valid p-values. parts: as in `coverage_band`."""
+    """Return the mean of |coverage - (1 - level)| of valid p-values.
+
+    parts: as in `coverage_band`. absent: number of further rows of absent classes, which are never covered.
+    """
     found = covered_by_parts(parts, level, smoothed)
     if found is None:
         return math.nan
-    return float(found @ np.abs(np.linspace(0, 1, len(found)) - (1 - level)))
+    known = len(found) - 1
+    shares = np.linspace(0, 1, len(found)) * (known / (known + absent))
+    return float(found @ np.abs(shares - (1 - level)))
 
 
 def _ranks_at_most(level: float, counted: int) -> int:

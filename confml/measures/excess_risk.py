@@ -22,7 +22,8 @@ class ExcessRisk(NamedTuple):
 
     In expectation it is at most the mean distance (l1), or squared distance (brier), of the coverage given
     the features from 1 - level. An interval above 0 is evidence that the coverage given the features is
-    not 1 - level; any other interval is evidence of nothing.
+    not 1 - level; any other interval is evidence of nothing. If it is 1 - level everywhere, about 5 % of the
+    intervals of l1 are above 0, because h learns a coverage that is too large or too small by chance.
     """
 
     value: float

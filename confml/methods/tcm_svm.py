@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
+from sklearn import config_context
 from sklearn.svm import SVC
 
 from confml.errors import ConfmlError
@@ -80,7 +81,8 @@ class TCMSVM(Method):
         greater, equal = np.zeros((n, c), dtype=np.int64), np.ones((n, c), dtype=np.int64)
         alpha = np.zeros((n, c))
         for row in range(n):
-            margins = self._margins(X[row]) if c > 1 else np.zeros((1, m + 1))
+            with config_context(assume_finite=True, skip_parameter_validation=True):  # checked before
+                margins = self._margins(X[row]) if c > 1 else np.zeros((1, m + 1))
             for label in range(c):
                 counted = self.codes_ == label if self.mondrian else slice(None)
                 others, new = margins[label, :-1][counted], margins[label, -1]

@@ -10,7 +10,7 @@ import numpy as np
 
 from confml.errors import ConfigError
 from confml.measures import Case, Context
-from confml.measures.coverage_band import counted_examples
+from confml.measures.coverage_band import counted_examples, is_weighted
 from confml.measures.ranks import holm
 from confml.measures.validity import distance_from_uniform, has_counts, required_smoothed_p_values
 from confml.predictions.batch import Batch
@@ -83,9 +83,10 @@ class BatchMonitor:
         known = columns >= 0
         truth = classes[np.maximum(columns, 0)]
         case = Case(prediction, truth, context=self._context)
-        counted = counted_examples(case)
-        if counted is None:
+        if is_weighted(prediction):
             raise ConfigError("batches need p-values without weights", hint="remove shift")
+        counted = counted_examples(case)
+        assert counted is not None  # no online pass
         self._p += np.where(known, required_smoothed_p_values(case), 0.0).tolist()
         self._counted += (counted - 1).tolist()
         self._classes += columns.tolist()

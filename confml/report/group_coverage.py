@@ -22,6 +22,7 @@ from confml.measures.coverage_band import (
     coverage_band,
     expected_deviation,
     is_label_conditional,
+    is_weighted,
 )
 from confml.report.calibration_parts import case_of
 from confml.runner.origins import MISSING
@@ -96,7 +97,8 @@ class CoverageOfGroups:
         covered = np.concatenate([covered_rows(case, level) for case in cases])
         truth = np.concatenate([case.truth for case in cases])
         sizes = np.concatenate([case.prediction.region(level).sum(axis=1) for case in cases])
-        bands = _Bands(self._parts, truth) if cases[0].prediction.kind == "p-value" else None
+        first = cases[0].prediction
+        bands = _Bands(self._parts, truth) if first.kind == "p-value" and not is_weighted(first) else None
         yield from _groups(CLASS, truth, covered, level, bands)
         for line in _groups(SIZE, size_strata(sizes), covered, level, None):
             yield line._replace(group=stratum_name(line.group))
@@ -120,10 +122,14 @@ class _Bands:
     def of(self, mine: np.ndarray, level: float) -> tuple[float, float, float]:
         """Return the ends of the band and the expected gap of the rows of a mask (n,).
 
-        Rows of absent classes, which no region contains, are left out.
+        Rows of absent classes are never covered; a group of such rows only has no band.
         """
+        rows = int(np.count_nonzero(mine))
         if self._counted is not None:
             mine = mine & (self._counted > 0)
+        absent = rows - int(np.count_nonzero(mine))
+        if absent == rows:
+            return math.nan, math.nan, 1 - level
         classes = self._classes[mine]
         counted = None if self._counted is None else self._counted[mine]
         parts = []
@@ -131,7 +137,8 @@ class _Bands:
             own = classes == label
             parts.append((int(own.sum()), None if counted is None else int(counted[own].min())))
         low, high = coverage_band(parts, level, self._smoothed)
-        return low, high, expected_deviation(parts, level, self._smoothed)
+        share = 1 - absent / rows
+        return low * share, high * share, expected_deviation(parts, level, self._smoothed, absent)
 
 
 def _groups(

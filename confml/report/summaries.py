@@ -27,6 +27,7 @@ TIME_METRICS = {
     ),
 }
 """Declarations of what `training_times` returns."""
+CONFIGURATIONS = "configurations"
 DATA_METRICS = {
     "rows": Metric("number of rows of the data set", None, "n", OWN),
     "attributes": Metric("number of features of the data set", None, "d", OWN),
@@ -117,6 +118,8 @@ def training_times(fit: float, tuning: float, configurations: int, prepare: floa
 def timing_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
     """Return `training_times` from a ``timings.csv``, as means over the splits, for the cells of a summary.
 
+    The number of points of the grid is there too, as the metric `CONFIGURATIONS`.
+
     They are not in ``summary.csv``, because its bytes must repeat.
     """
     import csv
@@ -127,7 +130,8 @@ def timing_rows(path: Path, summary: Sequence[SummaryRow]) -> list[SummaryRow]:
             names = ("fit_seconds", "tuning_seconds", "configurations", "prepare_seconds")
             fit, tuning, configurations, prepare = (float(line.get(name) or 0) for name in names)
             times = found.setdefault((line["dataset"], line["method"], line["params"]), {})
-            for metric, value in training_times(fit, tuning, int(configurations), prepare).items():
+            found_times = training_times(fit, tuning, int(configurations), prepare)
+            for metric, value in {**found_times, CONFIGURATIONS: configurations}.items():
                 times.setdefault(metric, []).append(value)
     params = {(row.dataset, row.method, row.variant): row.params for row in summary}
     return [

@@ -1,4 +1,4 @@
-"""Compilation of the kernels of methods and steps before a run, so that its workers load them from disk."""
+"""Compilation of kernels before a run, so that its workers load them from disk."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from confml import _jit
 from confml._cache import cache_folder
@@ -14,19 +15,22 @@ from confml.methods.base import Method
 from confml.runner.engines import ProcessEngine
 from confml.steps.base import Step
 
-Kind = type[Method] | type[Step]
+if TYPE_CHECKING:  # its package imports all estimators
+    from confml.bayes_error.compilation import BayesErrorKernels
+
+Kind: TypeAlias = Union[type[Method], type[Step], "type[BayesErrorKernels]"]
 _SECONDS = "up to a minute on an idle machine"
-NAMED = 6  # methods and steps that a message names; with more, it counts them
+NAMED = 6  # classes that a message names; with more, it counts them
 
 
 def has_kernels(kind: Kind) -> bool:
-    """Return whether a method or step overrides `compile_kernels`, because it has kernels to compile."""
+    """Return whether a class overrides `compile_kernels`, because it has kernels to compile."""
     inherited = [vars(base)["compile_kernels"] for base in (Method, Step)]
     return inspect.getattr_static(kind, "compile_kernels") not in inherited
 
 
 def compile_all_kernels(kinds: Iterable[Kind], say: Callable[[str], None], jobs: int = 1) -> None:
-    """Compile the kernels of methods and steps that are not yet compiled, in up to ``jobs`` processes.
+    """Compile the kernels of classes that are not yet compiled, in up to ``jobs`` processes.
 
     Kernels of classes outside confml are compiled in this process, where their modules are known.
     """
@@ -37,24 +41,17 @@ def compile_all_kernels(kinds: Iterable[Kind], say: Callable[[str], None], jobs:
     for kind in left:
         if _jit.kernels_are_compiled(kind.name):
             continue
-        announce_compilation(kind.name, say)
+        say(f"compiling kernels of {kind.name}{_how_often()} ({_SECONDS})")
         seconds = _compile(kind)
         if seconds > 1:
             say(f"compiled in {seconds:.0f} s")
 
 
-def announce_compilation(name: str, say: Callable[[str], None]) -> None:
-    """Print that kernels are about to be compiled, unless `mark_kernels_compiled` was called for ``name``."""
-    if not _jit.kernels_are_compiled(name):
-        say(f"compiling kernels of {name}{_how_often()} ({_SECONDS})")
-
-
 def _compile_in_processes(kinds: list[Kind], say: Callable[[str], None], jobs: int) -> None:
     """Compile in processes and leave what fails to the caller, whose error is the one to show."""
     started = time.monotonic()
-    names = (
-        ", ".join(kind.name for kind in kinds) if len(kinds) <= NAMED else f"{len(kinds)} methods and steps"
-    )
+    few = ", ".join(kind.name for kind in kinds) if len(kinds) <= NAMED else None
+    names = few or f"{len(kinds)} methods, steps and estimates"
     say(f"compiling kernels of {names}{_how_often()}, in {jobs} processes")
     engine = ProcessEngine(jobs)
     waiting = sorted(kinds, key=_size_of_kernels)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from confml.bayes_error.compilation import BayesErrorKernels
 from confml.bayes_error.selection import CRITERIA, sample_by_class, select_attributes
 from confml.measures.metrics import Metric
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Parameter
@@ -79,8 +80,7 @@ class SelectByBayesError(Step):
 
     @classmethod
     def compile_kernels(cls) -> None:
-        """Compile the kernels of spanning trees."""
-        cls(attributes=1).fit(np.arange(60.0).reshape(20, 3) % 7, np.arange(20) % 2)
+        BayesErrorKernels.compile_kernels()
 
     @property
     def kept_columns_(self) -> np.ndarray:

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from reference import overall_bayes_error as naive
-from scipy.stats import binom
+from scipy.stats import binom, multinomial
 
 import confml
 from confml.bayes_error import (
@@ -93,6 +93,35 @@ def test_k_nn_bounds_use_all_neighbours():
     assert estimate == pytest.approx(0.1587, abs=0.02)
     few = neighbour_errors(X[1498:1502], y[1498:1502], 9)  # 4 rows have 3 neighbours
     assert few.k.tolist() == [1, 2, 3] and few.best == 2
+
+
+def test_k_nn_lower_bound_is_below_the_error_where_neighbours_are_far_away():
+    """In 20 dimensions the vote risk is above the error, so only the bound from the error is left."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 150)
+    X = rng.normal(size=(300, 20))
+    X[:, 0] += 2.0 * y
+    found = neighbour_errors(X, y)
+    first = int(np.argmin(found.error))
+    assert found.vote_risk[found.best] > found.error[first]
+    estimate, lower, upper = found.bounds
+    assert estimate == upper == found.error[first]
+    assert lower == lower_bound(upper, int(found.k[first]), 2) < 0.1587 < upper
+
+
+@pytest.mark.parametrize("classes", [3, 5])
+def test_asymptotic_error_of_many_classes_does_not_grow_with_k(classes):
+    """So the bound of Cover and Hart for 1-NN holds for each k; exact sums over all votes."""
+    for seed in range(10):
+        p = np.random.default_rng(seed).dirichlet(np.full(classes, (0.3, 1.0)[seed % 2]))
+        errors = []
+        for k in range(1, 7):
+            votes = [v for v in itertools.product(range(k + 1), repeat=classes) if sum(v) == k]
+            chances = multinomial.pmf(votes, k, p)
+            right = [p[np.equal(v, max(v))].mean() for v in votes]
+            errors.append(1 - float(np.dot(chances, right)))
+        assert np.diff(errors).max() <= 1e-12
+        assert all(lower_bound(one, k, classes) <= 1 - p.max() + 1e-12 for k, one in enumerate(errors, 1))
 
 
 @pytest.mark.parametrize("seed", range(12))

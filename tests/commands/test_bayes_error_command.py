@@ -267,6 +267,10 @@ def test_estimates_for_all_classes(tmp_path):
 def test_a_range_is_drawn_where_the_error_is_not_known(tmp_path):
     out, _ = run("iris", "--noise", "0,0.4", "--best-error", 0.02, "--out", tmp_path)
     assert "between 0 and 2.00 %, the error of the best classifier" in out
+    assert "k-nn-limit" not in out
+    out, _ = run("wine-sklearn", "--noise", "0,0.4", "--extrapolate")
+    assert "lower and upper of k-nn-limit are the ends of its 95 % interval" in out
+    assert "the smallest k-NN error of these rows, which favours k-nn (--best-error: another one)" in out
     assert "possible, if the best classifier has 2.0 % errors" in (
         tmp_path / "figures" / "noise.svg"
     ).read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, betabinom, binom
 
-from confml.measures import Context, evaluate
+from confml.measures import Case, Context, evaluate
 from confml.measures._kernels_slabs import worst_interval
 from confml.measures.conditional import (
     GroupCoverage,
@@ -19,7 +19,9 @@ from confml.measures.conditional import (
     stratum_name,
     worst_slab,
 )
+from confml.measures.coverage_band import coverage_band
 from confml.measures.prediction import Prediction
+from confml.report.calibration_parts import CalibrationParts
 
 
 def test_strata_double():
@@ -59,6 +61,35 @@ def test_metrics_by_hand():
     assert found["covgap"] == pytest.approx((0.05 + 0.1) / 2)
     assert found["undercoverage"] == 0.0
     assert found["covgap_expected"] == pytest.approx(mean_deviation(60, 100, 0.1))
+
+
+def test_weighted_p_values_have_no_band():
+    """The coverage of weighted p-values varies more than that of independent errors: see the simulation."""
+    p = np.tile([0.5, 0.01], (60, 1))
+    counts = {name: np.ones((60, 2), np.int64) for name in ("n_greater", "n_equal")}
+    y = np.zeros(60, dtype=int)
+    for extra, has_band in ((counts, True), ({**counts, "own_share": np.full((60, 2), 0.01)}, False)):
+        case = Case(Prediction(np.array([0, 1]), p, "p-value", extra=extra), y)
+        parts = CalibrationParts()
+        parts.add(case, np.arange(60))
+        for found in (parts.all_classes(), parts.classes().values()):
+            assert np.isfinite(coverage_band(found, 0.1)).all() == has_band
+        rows = evaluate(case.prediction, y, (0.1,))
+        (expected,) = [row.value for row in rows if row.metric == "covgap_expected"]
+        assert math.isfinite(expected) == has_band
+
+
+def test_coverage_of_weighted_p_values_varies_more_than_independent_errors():
+    rng = np.random.default_rng(0)
+    m, n, shift, outside = 500, 1000, 1.0, 0
+    low, high = coverage_band([(n, None)], 0.1)
+    for _ in range(200):
+        weights, scores = np.exp(shift * rng.normal(size=m)), np.sort(rng.random(m))
+        new, tried = np.exp(shift * (rng.normal(size=n) + shift)), rng.random(n)
+        sums = np.append(0, np.cumsum(weights))
+        p = (sums[-1] - sums[np.searchsorted(scores, tried)] + new) / (sums[-1] + new)
+        outside += not low <= (p > 0.1).mean() <= high
+    assert outside > 50  # 5 % of 200 are 10
 
 
 def test_empty_regions_and_small_strata_are_in_no_minimum():

@@ -95,6 +95,9 @@ def test_wrong_uses_are_errors():
     with pytest.raises(ConfmlError, match="not waiting for a label"):
         delayed.label(1, 0)
     delayed.predict(1, [0.0, 1.0])
+    with pytest.raises(ConfmlError, match="label 7 of example 1 is not one of the classes"):
+        delayed.label(1, 7)
+    assert delayed.waiting == 1  # so the right label can follow
     with pytest.raises(ConfmlError, match="predicted already"):
         delayed.predict(1, [0.0, 1.0])
 

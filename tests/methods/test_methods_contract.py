@@ -204,6 +204,12 @@ def expected_failures(estimator):
 def test_scikit_learns_own_checks(estimator, check, exhaustive):
     if not exhaustive and is_variant_with_files(check):
         pytest.skip("make test-all: the same check without read-only files runs")
+    if (
+        not exhaustive
+        and isinstance(estimator, CLASSES["tcm-svm"])
+        and "check_classifiers_train" in str(check)
+    ):
+        pytest.skip("make test-all: it trains 1,800 machines")
     check(estimator)
 
 

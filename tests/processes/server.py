@@ -41,6 +41,7 @@ def import_all() -> None:
 
 def serve(path: str) -> None:
     import_all()
+    os.fsync = lambda file: None  # as in the process of the tests
     gc.collect()
     gc.freeze()
     running: dict[int, socket.socket] = {}

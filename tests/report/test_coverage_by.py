@@ -16,6 +16,7 @@ from confml.measures.excess_risk import excess_risks
 from confml.report import open_run, write_report
 from confml.report.figures import pictures
 from confml.report.group_coverage import column_groups
+from confml.report.sections.conditional_tests import ert_row
 
 
 def read(path):
@@ -191,6 +192,14 @@ def test_excess_risk_finds_two_half_spaces_and_accepts_constant_coverage():
     assert excess_risks(X[:20], np.ones(20, dtype=bool), 0.1)[0].value == pytest.approx(-0.1 * -1)
 
 
+def test_few_rows_without_an_error_are_no_evidence():
+    """12 of 12 rows are covered with probability 0.28 at a coverage of 0.9 everywhere."""
+    X, covered = np.zeros((12, 1)), np.ones(12, dtype=bool)
+    for name, risk in zip(("ert-l1", "ert-brier"), excess_risks(X, covered, 0.1), strict=True):
+        row = ert_row(name, risk, covered, 0.1)
+        assert row.low > 0 and row.few == 1 and row.evidence == 0
+
+
 def test_tests_of_a_run_find_the_noisy_rows(tmp_path):
     """The labels of x > 1 are noise, and the regions of a linear classifier do not cover them."""
     rng = np.random.default_rng(2)
@@ -217,8 +226,8 @@ def test_tests_of_a_run_find_the_noisy_rows(tmp_path):
     assert "conditional-tests.csv has no rows" in (tmp_path / "out" / "notes.txt").read_text()
 
 
-def test_rows_of_an_absent_class_leave_the_band(tmp_path):
-    """One row has a class that training does not have: its group has the band of the other rows."""
+def test_rows_of_an_absent_class_are_never_covered_in_the_band(tmp_path):
+    """One row has a class that training does not have: it is not covered, whatever the p-values are."""
     source = write_people(tmp_path / "people.csv").read_text().splitlines()
     (tmp_path / "new.csv").write_text("\n".join([source[0], *source[301:], "other,0.1,30,a"]) + "\n")
     (tmp_path / "people.csv").write_text("\n".join(source[:301]) + "\n")
@@ -229,8 +238,15 @@ def test_rows_of_an_absent_class_leave_the_band(tmp_path):
     rows = {row["group"]: row for row in read(tmp_path / "out" / "conditional-coverage.csv")}
     n = int(rows["a"]["rows"]) - 1
     chances = betabinom.pmf(np.arange(n + 1), n, 82, 9)  # 90 calibration rows
-    assert float(rows["a"]["band_low"]) == np.searchsorted(chances.cumsum(), 0.025) / n
+    low = np.searchsorted(chances.cumsum(), 0.025) / (n + 1)
+    gap = chances @ np.abs(np.arange(n + 1) / (n + 1) - 0.9)
+    assert float(rows["a"]["band_low"]) == pytest.approx(low)
+    assert float(rows["a"]["expected_gap"]) == pytest.approx(gap)
     assert rows["other"]["band_low"] == "" and rows["other"]["covered"] == "0"
+    assert float(rows["other"]["expected_gap"]) == pytest.approx(0.9)
+    (metric,) = [row for row in read(tmp_path / "out" / "summary.csv") if row["metric"] == "covgap_expected"]
+    by_class = [float(row["expected_gap"]) for row in rows.values() if row["by"] == "class"]
+    assert float(metric["mean"]) == pytest.approx(np.mean(by_class)) and len(by_class) == 3
 
 
 def test_a_note_says_that_there_are_no_clusters(tmp_path):

@@ -9,6 +9,7 @@ from scipy.stats import rankdata
 
 import confml
 from confml.report.leaderboard import Column, Entry, Leaderboard, coverage_name
+from confml.report.sections.leaderboard import tuned_text
 
 CONFIG = {
     "name": "board",
@@ -90,6 +91,11 @@ def test_probability_columns_have_only_views_with_probabilities(run):
     assert not [row for row in board if row["column"] == "log_loss" and row["method"].startswith("tcm-nn")]
     text = (folder / "tables" / "leaderboard.md").read_text()
     assert "mean value" in text and "tcm-nn" in text
+    assert "does not show that both are equal" in text and "The parameters of all methods are fixed." in text
+    tuned = tuned_text(["k-NN", "RBF SVM"])
+    assert (
+        tuned == "Inner cross-validation chooses parameters of k-NN, RBF SVM; those of the others are fixed."
+    )
     assert (folder / "figures" / "leaderboard.svg").exists()
     assert 'id="leaderboard-table"' in (folder / "report.html").read_text()
 

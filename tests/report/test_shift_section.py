@@ -42,6 +42,10 @@ def test_weights_repair_the_coverage_of_both_kinds_of_shift(tmp_path):
     for kind in ("covariate", "label"):
         assert 0.87 < float(own[kind, kind]["coverage"]) < 0.95
         assert own[kind, kind]["advice"] == ""
+    with (tmp_path / "conditional-coverage.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            banded = row["by"] == "class" and "shift" not in row["params"]
+            assert (row["band_low"] != "") == (row["expected_gap"] != "") == banded
     tcm = next(row for row in rows if (row["dataset"], row["method"]) == ("covariate", "tcm-nn"))
     assert float(tcm["coverage"]) > 0.87 and float(tcm["auc"]) == pytest.approx(0.76, abs=0.03)
     assert "shift" not in notes

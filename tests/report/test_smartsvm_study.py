@@ -12,6 +12,7 @@ from confml.config import load_config
 from confml.methods.details import ClassTreeNode
 from confml.report import known_tables, open_run, write_report
 from confml.report.sections.class_trees import node_error
+from confml.report.sections.published_tables import Line, markdown
 from confml.report.sections.ranks import published_ranks, ranking
 from confml.runner.run import run
 
@@ -151,6 +152,44 @@ def test_a_wide_table_has_a_row_for_the_paper_and_one_for_ours(study):
     assert names == ["paper", "confml", "cold dual"] * 3
     assert cells[2][2:] == ["0.4274", "0.6480", "0.6687*", "0.6496", "0.4084", "0.6544"]
     assert [row[0] for row in cells[2::3]] == ["flare", "letter", "yeast"]
+
+
+def test_tables_of_times_have_the_number_of_grid_points(study):
+    _, folder = study
+    for name in ("smartsvm-table2-total-training-seconds", "smartsvm-table4-seconds-per-configuration"):
+        found = {line["quantity"]: line for line in lines_of(folder / "tables" / f"{name}.csv")
+                 if line["dataset"] == "flare" and line["confml"]}  # fmt: skip
+        assert {line["points"] for line in found.values()} == {"2"}
+        text = (folder / "tables" / f"{name}.md").read_text(encoding="utf-8")
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if "|" in line]
+        assert {cell.rpartition(" ")[2] for cell in rows[3][2:] if cell} == {"(2)"}
+        assert "(" not in "".join(rows[2])  # the paper's
+
+
+CUT = (8, 11)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "points", "best"),
+    [((1.0, 2.0), (19, 19), 0), ((1.0, 2.0), CUT, None), ((2.0, 1.0), CUT, 1), ((1.0, 1.0), CUT, 1)],
+)
+def test_a_cut_grid_decides_no_best_number(seconds, points, best):
+    """Crammer-Singer and OvO, of which one may have fewer of the paper's 19 values of C."""
+    table = known_tables()["smartsvm-table2-total-training-seconds"]
+    times = {"crammer_singer": 0, "ovo": 1}
+    lines = [
+        Line(entry, seconds[times[entry.quantity]], None, 5, "computed", points[times[entry.quantity]])
+        for entry in table.entries()
+        if entry.keys == ("flare", "") and entry.quantity in times
+    ]
+    headings, _, paper, ours = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in markdown(table, lines, ()).splitlines()
+        if line.startswith("|")
+    ]
+    cells = [ours[headings.index(name)] for name in ("C & S", "OvO")]
+    assert [cell for cell in cells if "*" in cell] == ([] if best is None else [cells[best]])
+    assert paper[headings.index("OvO")].endswith("*")
 
 
 def test_sizes_of_data_sets(study):

@@ -141,6 +141,7 @@ def test_dask(place, expected):
     assert not (place / "dask-scheduler.json").exists()
 
 
+@pytest.mark.exhaustive  # `test_dask` runs the same engine
 def test_dask_jobqueue(place, expected):
     """With a cluster of this machine instead of the classes of dask-jobqueue."""
     pytest.importorskip("distributed")

@@ -12,7 +12,7 @@ from confml.runner import kernels, workers
 from confml.runner.kernels import compile_all_kernels
 from confml.steps.registry import step_class
 
-KINDS = ("perceptron", "weighted-knn", "winnow")
+KINDS = ("perceptron", "winnow")
 
 
 @pytest.fixture
@@ -29,9 +29,7 @@ def test_several_processes_compile_what_one_does(empty_cache, monkeypatch, quick
     compile_all_kernels([step_class("standardise"), *kinds], said.append, jobs=2)
     assert all(_jit.kernels_are_compiled(name) for name in KINDS)
     assert len(list(empty_cache.rglob("*.nbc"))) > len(KINDS)
-    assert (
-        said[0] == "compiling kernels of perceptron, weighted-knn, winnow, once per machine, in 2 processes"
-    )
+    assert said[0] == "compiling kernels of perceptron, winnow, once per machine, in 2 processes"
     compile_all_kernels(kinds, said.append, jobs=2)
     assert len(said) == 2 and said[1].startswith("compiled in ")
 

@@ -131,7 +131,7 @@ class Conformal(CalibratedMethod):
     scores greater than and equal to the label's (the test example is among the equal), ``nonconformity``
     (n, c; of cross, the mean over folds), and ``tau`` if smoothed. With ``shift`` the numbers are sums of
     weights in a small unit, and ``own_share`` (n, c) is the weight of the test example as a fraction of all:
-    its p-values are never smaller. The prediction is the label with the
+    its p-values are never smaller, unless they are smoothed. The prediction is the label with the
     largest p-value; ties go to the smallest nonconformity.
 
     estimator: classifier, fitted to copies. random_state: seeds the draws, and every ``random_state`` of the

@@ -68,6 +68,9 @@ class DelayedLabels:
         """Take the label of a predicted example; return the keys of the examples that are learnt now."""
         if key not in self._waiting:
             raise ConfmlError(f"example {key!r} is not waiting for a label", hint="predict it first")
+        if y not in self.online.classes_.tolist():
+            hint = "list all possible labels in classes"
+            raise ConfmlError(f"label {y!r} of example {key!r} is not one of the classes", hint=hint)
         self._labels[key] = y
         learnt = []
         ready = [key] if self.order == ARRIVAL else list(self._waiting)

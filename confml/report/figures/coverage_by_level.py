@@ -49,8 +49,11 @@ def region_errors(subject: Subject, variant: Variant, levels: np.ndarray) -> tup
 
 
 def fewest_counted(subject: Subject, variants: list[Variant]) -> int | None:
-    """Return the smallest number of examples that p-values are counted among; None without p-values."""
-    found = []
+    """Return the smallest number of examples that p-values are counted among.
+
+    None without p-values and for an online pass; 0, for which there is no band, if all are weighted.
+    """
+    found, weighted = [], False
     for variant in variants:
         parts = CalibrationParts()
         for cell in variant.cells:
@@ -58,10 +61,11 @@ def fewest_counted(subject: Subject, variants: list[Variant]) -> int | None:
             if result.views[variant.view].kind == "p-value":
                 parts.add(case_of(result, result.views[variant.view]), result.rows)
         sizes = [counted for _, counted in parts.all_classes()]
+        weighted = weighted or bool(parts.classes() and not sizes)
         counts = [size for size in sizes if size is not None]
         if sizes and len(counts) == len(sizes):
             found.append(sum(counts))  # label-conditional classes add up to about one sample of all of them
-    return min(found, default=None)
+    return min(found, default=0 if weighted else None)
 
 
 def _some(numbers: np.ndarray, instances: int, subject: Subject) -> np.ndarray:
@@ -91,7 +95,9 @@ def draw(subject: Subject):
     x = turned(levels)
     band = axes.fill_between(x, turned(low), turned(high), color=GREY, alpha=0.3, linewidth=0)
     (diagonal,) = axes.plot(x[[0, -1]], x[[0, -1]], color=BLACK, linewidth=0.6)
-    handles, labels = [diagonal, band], ["exact validity", band_text(n, counted)]
+    handles, labels = [diagonal], ["exact validity"]
+    if counted != 0:
+        handles, labels = [diagonal, band], [*labels, band_text(n, counted)]
     drawn = {True: 0, False: 0}
     for label, (errors, _) in curves.items():
         variant = subject.variants[label]

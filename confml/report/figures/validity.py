@@ -108,10 +108,10 @@ def draw(subject: Subject):
                 (line,) = axes.plot(100 * levels, 100 * one[label][0], **options)
                 panels.handles.setdefault(f"class {label}", line)
         (line,) = axes.plot(100 * levels, 100 * errors, color=BLACK, linewidth=1.6)
-        panels.handles = {
-            "95 % band of one split, all classes (exact only for split conformal)": band,
-            "all classes": line,
-        } | panels.handles
+        own = {"all classes": line}
+        if np.isfinite(low).any():  # weighted p-values have no band
+            own = {"95 % band of one split, all classes (exact only for split conformal)": band, **own}
+        panels.handles = {**own, **panels.handles}
         distance = distance_text(subject.values(variant, "ks_statistic"))
         axes.set_title(f"{name}\n{distance}", loc="left", fontsize=7)
         axes.set_xlim(0, 100 * top)

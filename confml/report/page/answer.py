@@ -10,7 +10,9 @@ import numpy as np
 
 from confml.measures.comparison import corrected_t
 from confml.measures.ranks import holm
+from confml.report.joint_paths import ALL
 from confml.report.page.material import Material, ViewData
+from confml.report.sections.certified import group_columns
 
 LEVEL, RISK = 0.05, 0.01
 
@@ -39,14 +41,17 @@ class Decided:
     """Share of the predictions that are accepted at a risk of at most `RISK`.
 
     observed: largest coverage of the mean risk-coverage curve, with the label of its view. certified: mean
-    coverage on new examples of thresholds with a certified risk, of the view that decides most. needed, rows:
-    accepted examples without error that a certificate needs, and examples of a calibration half.
+    coverage on new examples of the thresholds that are certified together for all ``views`` of a run, and
+    the label of the view chosen most often; None for several runs, and for rows in groups, which have no
+    guarantee. needed, rows: accepted examples without error that a certificate needs, and examples of a
+    calibration half.
     """
 
     observed: float
     observed_label: str
     certified: float | None
     certified_label: str
+    views: int
     needed: int | None
     rows: int | None
 
@@ -197,7 +202,7 @@ def paired_test(first: np.ndarray, second: np.ndarray, z: float = 1.959964) -> t
 
 def _decided(material: Sequence[Material], dataset: str) -> Decided:
     observed, observed_label = 0.0, ""
-    certified, certified_label = None, ""
+    certified, certified_label, views = None, "", 0
     needed, rows = None, None
     for one in material:
         labels = {view.key: view.label for view in one.of_dataset(dataset)}
@@ -206,14 +211,17 @@ def _decided(material: Sequence[Material], dataset: str) -> Decided:
             coverage = 1 - row["rejection_rate"]
             if row["risk"] <= RISK + 1e-9 and coverage > observed + 1e-9 and key in labels:
                 observed, observed_label = float(coverage), labels[key]
-        for row in one.rows_of("certified.csv", dataset):
-            key = (row["dataset"], row["method"], row["params"], row["view"])
-            if abs(row["risk"] - RISK) > 1e-12 or key not in labels:
-                continue
-            needed, rows = int(row["needed"]), int(row["calibration_rows"])
-            if certified is None or row["coverage"] > certified:
-                certified, certified_label = float(row["coverage"]), labels[key]
-    return Decided(observed, observed_label, certified, certified_label, needed, rows)
+        # The best of thresholds that are certified each by itself, or of several runs, has no guarantee.
+        if len(material) > 1 or dataset in group_columns(one.results):
+            continue
+        for row in one.rows_of("certified-jointly.csv", dataset):
+            if row["scope"] == ALL and abs(row["limit"] - RISK) < 1e-12:
+                key = (row["dataset"], row["method"], row["params"], row["view"])
+                certified, certified_label = float(row["coverage"]), labels.get(key, "")
+                views, needed, rows = (
+                    int(row[name]) for name in ("candidates", "needed", "calibration_rows")
+                )
+    return Decided(observed, observed_label, certified, certified_label, views, needed, rows)
 
 
 # ---- as sentences
@@ -280,9 +288,10 @@ def decided_sentence(found: Answer) -> str:
     if one.certified is None:
         return text + "."
     if one.certified > 0:
+        together = f" together for all {one.views} views" if one.views > 1 else ""
         return (
-            f"{text}; with a certificate for new examples it is {percent(one.certified, 0)} "
-            f"({one.certified_label})."
+            f"{text}; with a threshold that is certified{together} it is {percent(one.certified, 0)} of new "
+            f"examples (most often {one.certified_label})."
         )
     if (one.rows or 0) < (one.needed or 0):
         return (

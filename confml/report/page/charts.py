@@ -141,8 +141,9 @@ def region_charts(
 
 
 def _validity_band(views: Sequence[ViewData], levels: np.ndarray):
-    """Return (low, high) errors in per cent of valid p-values for the first view with p-values."""
-    first = next((one for one in views if one.kind == "p-value"), None)
+    """Return (low, high) errors in per cent of valid p-values for the first view with a band."""
+    # Weighted p-values have no band.
+    first = next((one for one in views if one.kind == "p-value" and one.counted), None)
     if first is None:
         return None, ""
     ends = [coverage_band(first.counted, level, first.smoothed) for level in levels.tolist()]

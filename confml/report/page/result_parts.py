@@ -177,7 +177,9 @@ class DatasetTables:
             ["method", "risk (%)", "certified splits", "threshold", "coverage (%)", "observed risk (%)"],
             heads=2,
             note="Half of each test part certifies the threshold with probability 95 %; coverage and "
-            "observed risk are those of the other half. Coverage counts a split without a certificate as 0.",
+            "observed risk are those of the other half. Coverage counts a split without a certificate as 0. "
+            "Each method is certified by itself: the best of several has no guarantee "
+            "(certified-jointly.csv has one for all methods).",
         )
         for one, view in self.views:
             for row in one.rows_of("certified.csv", self.dataset):

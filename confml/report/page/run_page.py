@@ -234,7 +234,7 @@ def answer_table(found: Sequence[Answer]) -> PageTable:
          "decided at 1 % risk (%)", "certified (%)"],
         note="Indistinguishable: methods whose error does not differ from the best at the 5 % level. "
         "Decided: largest coverage with an observed risk of at most 1 %. Certified: mean coverage on new "
-        "examples of a threshold with certified risk.",
+        "examples of the best threshold of all methods, certified together.",
     )  # fmt: skip
     for one in found:
         first = one.compared[0] if one.compared else None

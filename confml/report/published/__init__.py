@@ -71,7 +71,8 @@ class PublishedTable:
     and a column, or None. beside: returns additional rows of confml for a data set. notes: remarks on the
     numbers. aliases: names of data sets that differ from `ALIASES`. wide: print one column for each of
     ``columns``, with rows of confml below those of the paper. best: metric whose direction decides the marked
-    best number of each row of a wide table.
+    best number of each row of a wide table. grid: number of grid points of the paper by column; numbers of
+    confml are then followed by theirs.
     """
 
     name: str
@@ -86,6 +87,7 @@ class PublishedTable:
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     wide: bool = False
     best: str | None = None
+    grid: Mapping[str, int] = field(default_factory=dict)
 
     def rows(self) -> list[dict[str, str]]:
         """Return the rows of the CSV file."""

@@ -31,6 +31,8 @@ SIZES = {
 }
 OWN_SOLVERS = {"crammer_singer": "dual", "gensvm": "lbfgs"}
 """Methods that are not made of two-class machines, and their solvers for single fits."""
+GRID = {**dict.fromkeys(METHODS, 19), "gensvm": 19 * 18}
+"""Grid points of the paper: values of C, and for GenSVM of lambda, kappa, p and the weights."""
 CLEAN = {"winered": "winequality-red-merged", "winewhite": "winequality-white-merged"}
 
 LEAK = (
@@ -136,6 +138,7 @@ def _time_table(name: str, title: str, number: int, metric: str) -> PublishedTab
         unit="seconds, means over the outer splits",
         wide=True,
         best=metric,
+        grid=GRID,
         ours=lambda row, column: Ours(METHODS[column], metric, {"solver": OWN_SOLVERS.get(column, "dual")}),
         beside=lambda dataset: _beside_times(metric),
         notes=(CLOCK, LIBLINEAR, DAG, GRIDS, WHOLE, SPLITS),

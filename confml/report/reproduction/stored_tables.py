@@ -42,6 +42,7 @@ def stored_lines(table: PublishedTable, path: Path) -> list[Line]:
                 float(row["sd"]) if row["sd"] else None,
                 int(row["splits"]) if row["splits"] else None,
                 row["status"],
+                int(row["points"]) if row.get("points") else None,
             )
             for row in csv.DictReader(file)
         ]

@@ -87,7 +87,9 @@ class Certified(Section):
     number of certified splits whose observed risk is above ``risk`` (half of a test part is a small sample,
     so this does not refute the certificate); needed: as in `CertifiedSplit`; calibration_rows: smallest
     number of a split. The bounds need independent rows: for a data set with ``groups`` a note says that they
-    do not hold. Not for ``protocol: online``, where each row is predicted by another classifier.
+    do not hold. Each view and risk is certified by itself: the best of several has no guarantee (``certified-
+    jointly.csv`` has one for all views). Not for ``protocol: online``, where each row is predicted by another
+    classifier.
     """
 
     name = "certified"

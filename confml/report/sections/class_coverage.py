@@ -23,10 +23,11 @@ class ClassRow(NamedTuple):
     """Coverage of one class at one level.
 
     rows: number of different test examples of the class. counted: number of examples that its p-values are
-    counted among; None for an online pass. coverage: share of its regions that contain the label. band_low,
-    band_high: quantiles of the beta-binomial distribution of one split with this test and calibration part
-    (`confml.measures.coverage_band`), approximate for methods other than split conformal prediction: TCM-NN
-    with k = 1 leaves it in 6 to 11 % of the splits with 60 to 200 training examples. NaN for an absent class.
+    counted among; None for an online pass, 0 for weighted p-values. coverage: share of its regions that
+    contain the label. band_low, band_high: quantiles of the beta-binomial distribution of one split with this
+    test and calibration part (`confml.measures.coverage_band`), approximate for methods other than split
+    conformal prediction: TCM-NN with k = 1 leaves it in 6 to 11 % of the splits with 60 to 200 training
+    examples. NaN for an absent class and for weighted p-values.
     """
 
     dataset: str
@@ -48,9 +49,9 @@ class ClassCoverage(Section):
     ``rows``: number of different test rows of the class. ``counted``: number of examples that its p-values
     are counted among, including the new one (smallest of the splits). ``coverage``: over all splits.
     ``band_low``, ``band_high``: 95 % band of the coverage on one split if the p-values are valid for the
-    class, exact for split conformal prediction without ties. A coverage far below the band is lower than
-    chance explains. A coverage above it means conservative p-values. Only label-conditional p-values are
-    valid for every class.
+    class, exact for split conformal prediction without ties; none for weighted p-values (``shift``). A
+    coverage far below the band is lower than chance explains. A coverage above it means conservative
+    p-values. Only label-conditional p-values are valid for every class.
     """
 
     name = "class-coverage"

@@ -28,9 +28,10 @@ class ConditionalCoverage(Section):
 
     ``band_low``, ``band_high``: 95 % band of the coverage of a group if p-values are valid for the group
     (`confml.measures.coverage_band`): beta-binomial, exact for split conformal prediction without ties.
-    ``expected_gap``: mean distance of its coverage from 1 - level in that case. Empty for sizes and for views
-    without p-values. Label-conditional p-values are valid for every class, and others only for all test rows
-    together. Coverage by size need not be 1 - level for valid p-values.
+    ``expected_gap``: mean distance of its coverage from 1 - level in that case. Empty for sizes, for views
+    without p-values, and for weighted p-values (``shift``), whose coverage varies more. Label-conditional
+    p-values are valid for every class, and others only for all test rows together. Coverage by size need not
+    be 1 - level for valid p-values. Rows of absent classes are never covered, in the band too.
 
     ``coverage-gaps.csv``: ``covgap``, the mean distance of the coverage of the classes, or of the groups of a
     column, from 1 - level; ``expected``, its mean by chance alone; ``undercoverage``, the mean shortfall;

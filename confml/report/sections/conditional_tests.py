@@ -56,12 +56,13 @@ class ConditionalTests(Section):
     bound, in expectation, of the mean distance (squared distance) of the coverage given the features from
     1 - level, with its normal interval.
 
-    ``evidence``: 1 if the interval is below 1 - level (worst-slab), or above 0 (ert): the coverage given the
-    features is not 1 - level. 0 does not show that it is. A predictor with valid p-values, whose coverage is
-    1 - level on average over calibration parts, may have evidence for two reasons. No method guarantees
-    coverage given the features. And with few calibration examples the coverage of one split differs from
-    1 - level everywhere: compare ``value`` with the coverage of all test rows, and this with its band
-    (``validity`` figure). The tests are not corrected for their number.
+    ``evidence``: 1 if the interval is below 1 - level (worst-slab), or above 0 (ert, not ``few``): the
+    coverage given the features is not 1 - level. If it is, ``evidence`` is 1 by chance in at most 2.5 % of
+    the test parts (worst-slab), or about 5 % (ert-l1). 0 does not show that it is. A predictor with valid
+    p-values, whose coverage is 1 - level on average over calibration parts, may have evidence for two
+    reasons. No method guarantees coverage given the features. And with few calibration examples the coverage
+    of one split differs from 1 - level everywhere: compare ``value`` with the coverage of all test rows, and
+    this with its band (``validity`` figure). The tests are not corrected for their number.
     """
 
     name = "conditional-tests"
@@ -195,7 +196,9 @@ def ert_row(name: str, risk: ExcessRisk, covered: np.ndarray, level: float) -> C
     """Return the row of an excess risk."""
     few = len(covered) < fewest_rows(level)
     held = int(np.count_nonzero(covered))
-    return ConditionalTest(name, len(covered), held, *risk, None, int(few), int(risk.low > 0), "")
+    # With few expected errors the normal interval is too short: without an error it has no length.
+    evidence = risk.low > 0 and not few
+    return ConditionalTest(name, len(covered), held, *risk, None, int(few), int(evidence), "")
 
 
 def slab_words(slab: Slab, names: tuple[str, ...]) -> str:

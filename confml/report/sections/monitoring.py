@@ -129,7 +129,7 @@ def monitoring_rows(learnt: LearntExamples, numbers: np.ndarray) -> Iterator[Mon
     ):
         for alarm in alarms:
             place = alarm.row, rows[alarm.row - 1], predicted[alarm.row - 1]
-            words = alarm_words(alarm, run, place[-1])
+            words = alarm_words(alarm, run, place[-1], simulated=name == "cusum")
             log10 = alarm.log_value / math.log(10)
             yield MonitoringRow(name, threshold, run, *place, alarm.change_after, log10, words)
         if not alarms:
@@ -153,15 +153,20 @@ def martingale_words(log_value: float, step: int) -> str:
     )
 
 
-def alarm_words(alarm: Alarm, run: int, predicted: int | None = None) -> str:
-    """Return the meaning of an alarm. predicted: number of rows predicted when it was raised."""
+def alarm_words(alarm: Alarm, run: int, predicted: int | None = None, simulated: bool = False) -> str:
+    """Return the meaning of an alarm.
+
+    run: number of rows to an alarm without a change, a lower bound of the mean unless it is ``simulated``.
+    predicted: number of rows predicted when the alarm was raised.
+    """
+    often = "about" if simulated else "at most"
     late = ""
     if predicted is not None and predicted > alarm.row:
         late = f" in the order of learning ({predicted:,} rows predicted by then)"
     return (
-        f"alarm after row {alarm.row:,}{late}, of which there is one in {run:,} rows on average without a"
-        f" change; the change is put after row {alarm.change_after:,}: check how these rows were collected,"
-        " and fit again on rows after the change"
+        f"alarm after row {alarm.row:,}{late}, of which there is {often} one in {run:,} rows on average"
+        f" without a change; the change is put after row {alarm.change_after:,}: check how these rows were"
+        " collected, and fit again on rows after the change"
     )
 
 

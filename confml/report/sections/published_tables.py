@@ -16,7 +16,14 @@ from confml.report.published import Entry, Ours, PublishedTable, known_tables
 from confml.report.sections.base import Document, Item, Note, Section, Table
 from confml.report.sections.matched import matched_rows
 from confml.report.sections.threshold_curves import FILE, read_threshold_curves
-from confml.report.summaries import SummaryRow, dataset_rows, read_datasets, read_summary, timing_rows
+from confml.report.summaries import (
+    CONFIGURATIONS,
+    SummaryRow,
+    dataset_rows,
+    read_datasets,
+    read_summary,
+    timing_rows,
+)
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -30,6 +37,7 @@ class Line:
     """A published number and ours, in the paper's unit; None if one of them does not exist.
 
     as_printed: whether ours, rounded to as many digits, is equal to the printed number. sd, splits: of ours.
+    points: of the grid behind ours, for a table with `PublishedTable.grid`.
     status: `COMPUTED`, `MISSING` (not in these results) or `QUOTED` (not computed by confml).
     """
 
@@ -38,6 +46,7 @@ class Line:
     sd: float | None
     splits: int | None
     status: str
+    points: int | None = None
 
     @property
     def difference(self) -> float | None:
@@ -162,6 +171,11 @@ def _absence(table: PublishedTable) -> str:
 def compare(table: PublishedTable, summary: Sequence[SummaryRow]) -> tuple[list[Line], list[str]]:
     """Return the lines of a table and its notes."""
     lines, ambiguous = [], []
+    points = {
+        (row.dataset, row.method, row.variant): round(row.mean)
+        for row in summary
+        if table.grid and row.metric == CONFIGURATIONS
+    }
     for entry in table.entries():
         if entry.ours is None:
             lines.append(Line(entry, None, None, None, QUOTED))
@@ -175,13 +189,21 @@ def compare(table: PublishedTable, summary: Sequence[SummaryRow]) -> tuple[list[
             continue
         scaled = (round(value * entry.ours.factor, 10) for value in (found[0].mean, found[0].sd))
         mean, sd = (None if math.isnan(value) else value for value in scaled)
-        lines.append(Line(entry, mean, sd, found[0].n, COMPUTED))
+        behind = points.get((found[0].dataset, found[0].method, found[0].variant))
+        lines.append(Line(entry, mean, sd, found[0].n, COMPUTED, behind))
     return lines, [*notes_of(table, lines), *_ambiguous_notes(ambiguous)]
 
 
 def notes_of(table: PublishedTable, lines: Sequence[Line]) -> list[str]:
     """Return the notes of a table, and those on numbers that are missing in its lines."""
     marks = ["*: best number of its row."] if table.best else []
+    if table.grid:
+        points = ", ".join(f"{table.columns[column]} {number}" for column, number in table.grid.items())
+        marks = [
+            "*: best number of its row. It is not marked if another number stands for a larger share of the "
+            "paper's grid.",
+            f"In parentheses: number of grid points. The paper's grids have {points}.",
+        ]
     return [*marks, *table.notes, *_missing_notes(lines)]
 
 
@@ -226,12 +248,14 @@ def _csv_table(table: PublishedTable, lines: Sequence[Line]) -> Table:
     header = (
         *table.keys,
         *("quantity", "paper", "confml", "difference", "as_printed", "sd", "splits", "status"),
+        *(("points",) if table.grid else ()),
     )
     rows = [
         (
             *line.entry.keys,
             *(line.entry.quantity, line.entry.printed, line.confml, line.difference),
             *(line.as_printed, line.sd, line.splits, line.status),
+            *((line.points,) if table.grid else ()),
         )
         for line in lines
     ]
@@ -333,20 +357,38 @@ def _wide_layout(table: PublishedTable, lines: Sequence[Line]) -> tuple[list[str
             for column in table.columns
         ]  # fmt: skip
         who = " ".join(filter(None, keys[1:]))
-        for source, cells in (("paper", printed), (who or "confml", ours)):
+        shares = [
+            (row[column].points or 0) / table.grid[column] if column in row and table.grid else 1.0
+            for column in table.columns
+        ]
+        marked = _marked(ours, table.best, shares)
+        if table.grid:
+            marked = [
+                f"{cell} ({row[column].points})" if cell and row[column].points is not None else cell
+                for cell, column in zip(marked, table.columns, strict=True)
+            ]
+        for source, cells in (("paper", _marked(printed, table.best)), (who or "confml", marked)):
             if any(cells):
-                rows.append([keys[0] if keys[0] != before else "", source, *_marked(cells, table.best)])
+                rows.append([keys[0] if keys[0] != before else "", source, *cells])
                 before = keys[0]
     return [next(iter(table.keys.values())), "", *table.columns.values()], rows, 2
 
 
-def _marked(cells: Sequence[str], metric: str | None) -> list[str]:
-    """Return numbers as text, with a star after the best printed one."""
-    if metric is None:
+def _marked(cells: Sequence[str], metric: str | None, shares: Sequence[float] = ()) -> list[str]:
+    """Return numbers as text, with a star after the best one.
+
+    shares: of the paper's grid. A number with a smaller share than another one gets no star, as its grid may
+    be the reason.
+    """
+    if metric is None or not any(cells):
         return list(cells)
     sign = ranking_metric(metric).sign
     first = max((float(cell) for cell in cells if cell), key=lambda number: sign * number)
-    return [f"{cell}*" if cell and float(cell) == first else cell for cell in cells]
+    largest = max((share for cell, share in zip(cells, shares, strict=False) if cell), default=0.0)
+    return [
+        f"{cell}*" if cell and float(cell) == first and (not shares or shares[place] >= largest) else cell
+        for place, cell in enumerate(cells)
+    ]
 
 
 def _plus(value: float, decimals: int) -> str:

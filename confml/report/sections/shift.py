@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from confml.measures import Case
+from confml.measures.coverage_band import is_weighted
 from confml.methods.conformal.conformal import CLASS_SHIFT
 from confml.report.sections.base import Item, Note, Section, Table
 from confml.report.summaries import mean_and_sd
@@ -59,8 +60,9 @@ class Shift(Section):
     largest_share: largest weight as a fraction of all. clipped: fraction of examples whose weight is clipped.
     singular_value: smallest singular value of the confusion matrix (label shift); below 1 / sqrt(n) the class
     weights are hardly determined. all_labels: fraction of test examples whose own weight exceeds the level,
-    so that their regions have every label. coverage, mean_size: of the regions. advice: what follows from
-    these numbers, empty if nothing does. Coverage is never used for it: new examples have no labels.
+    so that their regions have every label (unless p-values are smoothed). coverage, mean_size: of the
+    regions. advice: conclusions from these numbers, empty if there are none. Coverage is never used for it:
+    new examples have no labels.
 
     ``shift-classes.csv``, for label shift: frequency of each class in the training part, estimated frequency
     in the test part with the 95 % interval of 200 bootstraps (BBSE: of calibration and test examples; EM: of
@@ -87,7 +89,7 @@ class Shift(Section):
             key = cell.dataset, cell.method, cell.variant, cell.split
             self._classes.append((*key, label, *numbers, observed))
         for view, prediction in result.views.items():
-            if "own_share" not in prediction.extra:
+            if not is_weighted(prediction):
                 continue
             case = Case(prediction, result.truth)
             numbers = tuple(metrics.get(name, math.nan) for name in METRICS)

@@ -154,9 +154,15 @@ def _endings(study: Study) -> Sequence[str]:
     ]
     if study.noise is not None:
         series = study.noise
-        best = f"between 0 and {_percent(series.best_error)} %, the error of the best classifier"
-        known = best if series.true_error is None else f"{_percent(series.true_error)} %"
+        best = "the error of the best classifier"
+        if study.request.best_error is None:
+            best = "the smallest k-NN error of these rows, which favours k-nn (--best-error: another one)"
+        known = f"between 0 and {_percent(series.best_error)} %, {best}"
+        if series.true_error is not None:
+            known = f"{_percent(series.true_error)} %"
         lines.append(f"label noise: without noise the Bayes error is {known}; area: mean over the rates")
+        if "k-nn-limit" in series.estimate:
+            lines.append("lower and upper of k-nn-limit are the ends of its 95 % interval")
     if study.intervals is not None:
         lines.append(
             f"intervals: for the expected share, by leaving out each of {study.intervals.blocks} blocks; "

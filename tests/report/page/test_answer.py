@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,23 +18,25 @@ from confml.report.page.material import Material
 from confml.report.page.page_table import PageTable, number_of, unique
 from confml.report.page.run_page import answer_table, headline
 from confml.report.page.svg import ticks, top_of
+from confml.report.sections.certified import Certified
+from confml.report.sections.certified_jointly import CertifiedJointly
 from confml.report.sections.one_pass import items_of
 from confml.report.sections.rejection_curves import RejectionCurves
 
 
-def run_with_errors(wrong, splits=("r0", "r1", "r2")):
-    """A run whose methods make the given numbers of errors on 50 examples of each split."""
+def run_with_errors(wrong, splits=("r0", "r1", "r2"), rows=50, **config):
+    """A run whose methods make the given numbers of errors on the examples of each split."""
 
     def predict(cell):
         errors = wrong[cell.method][splits.index(cell.split)]
-        truth = np.zeros(50, dtype=int)
-        scores = np.where(np.arange(50)[:, None] < errors, [0.2, 0.8], [0.9, 0.1])
-        scores = scores + np.arange(50)[:, None] * [[1e-3, -1e-3]]
+        truth = np.zeros(rows, dtype=int)
+        scores = np.where(np.arange(rows)[:, None] < errors, [0.2, 0.8], [0.9, 0.1])
+        scores = scores + np.arange(rows)[:, None] * [[0.05 / rows, -0.05 / rows]]
         prediction = Prediction(np.array([0, 1]), scores / scores.sum(axis=1, keepdims=True), "probability")
         return result_of(cell, {"probability": prediction}, truth, train_rows=100)
 
-    config = make_config([entry(name) for name in wrong])
-    return make_run(config, predict, {"d": DatasetInfo("d", 150, 2, 2)}, list(splits))
+    config = make_config([entry(name) for name in wrong], **config)
+    return make_run(config, predict, {"d": DatasetInfo("d", rows + 100, 2, 2)}, list(splits))
 
 
 def material_of(run, tmp_path):
@@ -41,7 +44,8 @@ def material_of(run, tmp_path):
     for result in run.finished():
         found.add(result)
     found.finish_variant()
-    for item in items_of(run, [RejectionCurves(run, tmp_path)]):
+    sections = [one(run, tmp_path) for one in (RejectionCurves, Certified, CertifiedJointly)]
+    for item in items_of(run, sections):
         found.see(item)
     return found
 
@@ -102,6 +106,29 @@ def test_decided_predictions(tmp_path):
         run_with_errors({"a": [5, 5, 5]}), tmp_path).rows_of("rejection-curves.csv", "d")}  # fmt: skip
     assert one.decided.observed == pytest.approx(max(x for x, risk in curve.items() if risk <= 0.01))
     assert f"{100 * one.decided.observed:.0f} %" in decided_sentence(one)
+
+
+def test_the_certified_share_allows_for_the_choice_of_the_method(tmp_path):
+    """350 rows certify 1 % for one method (299 without an error), but not for the better of two (368)."""
+    one_method = material_of(run_with_errors({"a": [0]}, ["r0"], 700), tmp_path)
+    (alone,) = answers([one_method])
+    assert alone.decided.certified == 1.0 and alone.decided.needed == 299
+    assert "that is certified it is 100 % of new examples (most often a)" in decided_sentence(alone)
+    pair = material_of(run_with_errors({"a": [0], "b": [0]}, ["r0"], 800), tmp_path)
+    assert "certified together for all 2 views it is 100 %" in decided_sentence(answers([pair])[0])
+    run = run_with_errors({"a": [0], "b": [0]}, ["r0"], 700)
+    two_methods = material_of(run, tmp_path)
+    (best,) = answers([two_methods])
+    assert [row["coverage"] for row in two_methods.rows_of("certified.csv") if row["risk"] == 0.01] == [1, 1]
+    assert best.decided.certified == 0.0 and best.decided.needed == 368
+    assert "needs at least 368 accepted examples without an error" in decided_sentence(best)
+    # No certificate allows for the choice among several runs, and there is none for groups.
+    (of_runs,) = answers([one_method, two_methods])
+    assert of_runs.decided.certified is None and "certified" not in decided_sentence(of_runs)
+    datasets = (SimpleNamespace(name="d", groups="person"),)
+    grouped = run_with_errors({"a": [0]}, ["r0"], 700, datasets=datasets)
+    (found,) = answers([material_of(grouped, tmp_path)])
+    assert found.decided.certified is None
 
 
 def test_paired_test_is_the_exact_one():
