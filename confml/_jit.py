@@ -118,7 +118,7 @@ def kernel(
 
     counts_references: False saves the atomic additions with which numba counts the users of each array, up to
     half of the time of a small search. Only for functions that create no array and return none, and that call
-    only such functions; slices of arguments are allowed.
+    none which returns an array; slices of arguments are allowed.
     """
     if function is None:
         return functools.partial(kernel, nogil=nogil, inline=inline, counts_references=counts_references)
@@ -131,8 +131,7 @@ def kernel(
     config.CACHE_DIR = str(cache_dir())
     try:
         options: Any = {"nogil": nogil, "inline": inline, "error_model": "numpy", "no_cfunc_wrapper": True}
-        if not counts_references:
-            options["_nrt"] = False
+        options["_nrt"] = counts_references  # numba would give the setting of a caller to what it calls
         compiled: Any = numba.njit(cache=True, **options)(function)
     finally:
         config.CACHE_DIR = before

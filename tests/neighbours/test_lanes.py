@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from confml._jit import kernel
+from confml.bayes_error import spanning_trees
 from confml.neighbours import _lanes_llvm, _lanes_plain, lanes
 from confml.neighbours import wide_tree as wide
 
@@ -222,3 +227,32 @@ def test_arrays_begin_at_a_line_of_the_cache(kind):
         array = lanes.aligned(shape, -np.inf, kind)
         assert array.shape == shape and array.dtype == kind and np.all(array == -np.inf)
         assert array.ctypes.data % 64 == 0 and array.flags.c_contiguous and array.flags.writeable
+
+
+PLAIN = """
+import sys
+import numpy as np
+
+sys.modules["confml.neighbours._lanes_llvm"] = None
+from confml.bayes_error import spanning_trees
+from confml.methods.tcm_nn.neighbour_counter import NeighbourCounter
+from confml.neighbours import lanes
+
+assert lanes.rows_within.__module__.endswith("_plain")
+rng = np.random.default_rng(0)
+X, codes = rng.integers(0, 9, (300, 3)).astype(float), rng.integers(0, 3, 300)
+direct, tree = (NeighbourCounter(X, codes, engine) for engine in ("direct", "tree"))
+for one, other in zip(direct.lists(2), tree.lists(2), strict=True):
+    np.testing.assert_array_equal(one, other)
+for one, other in zip(*(way.counts(*direct.lists(2), X[:9], [1, 2]) for way in (direct, tree)), strict=True):
+    np.testing.assert_array_equal(one, other)
+print(spanning_trees(X).distance.sum().hex())
+"""
+
+
+@pytest.mark.exhaustive  # every search is compiled once more
+def test_searches_with_plain_loops(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    ended = subprocess.run([sys.executable, "-c", PLAIN], capture_output=True, text=True, env=environment)
+    X = np.random.default_rng(0).integers(0, 9, (300, 3)).astype(float)
+    assert ended.stdout.strip() == spanning_trees(X).distance.sum().hex(), ended.stderr
