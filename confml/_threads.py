@@ -51,6 +51,7 @@ def one_blas_thread() -> Iterator[None]:
 def _libraries(modules: int):
     """Return the controller of all libraries with threads. modules: number of imported ones; it is new when
     there are more, which may have loaded libraries. The search takes several milliseconds."""
+    import scipy.linalg  # noqa: F401  loads a library of its own, which must be known to be limited
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
@@ -58,9 +59,17 @@ def _libraries(modules: int):
 
 @contextlib.contextmanager
 def one_thread_per_library() -> Iterator[None]:
-    """Limit BLAS, OpenMP and other libraries with threads of their own to one inside the block."""
+    """Limit BLAS, OpenMP and other libraries with threads of their own to one inside the block.
+
+    Blocks of `one_blas_thread` in it cost nothing.
+    """
+    before = getattr(_active, "inside", False)
     with _libraries(len(sys.modules)).limit(limits=1):
-        yield
+        _active.inside = True
+        try:
+            yield
+        finally:
+            _active.inside = before
 
 
 def limits_blas(function: Callable[..., Any]) -> Callable[..., Any]:

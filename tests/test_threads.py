@@ -7,7 +7,15 @@ import time
 import pytest
 
 import confml
-from confml._threads import _libraries, cpu_seconds, for_each, one_thread_per_library, thread_count
+from confml import _threads
+from confml._threads import (
+    _libraries,
+    cpu_seconds,
+    for_each,
+    one_blas_thread,
+    one_thread_per_library,
+    thread_count,
+)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 16])
@@ -96,6 +104,22 @@ def test_processor_time_of_helpers_counts():
 def test_wrong_numbers(n):
     with pytest.raises(ValueError, match="integer of at least 1"), confml.threads(n):
         pass
+
+
+def test_blocks_for_blas_inside_a_task_cost_nothing(monkeypatch):
+    """A task limits all libraries, so a fit in it need not limit BLAS again."""
+    with one_thread_per_library():
+        monkeypatch.delattr(_threads, "_controller")
+        with one_blas_thread(), one_blas_thread():
+            pass
+        with one_thread_per_library(), one_blas_thread():
+            pass
+        with one_blas_thread():
+            pass
+    monkeypatch.undo()
+    with one_blas_thread():
+        found = [one for one in _threads._controller().info() if one["user_api"] == "blas"]
+        assert {one["num_threads"] for one in found} == {1}
 
 
 def test_libraries_are_searched_again_only_after_imports(monkeypatch):

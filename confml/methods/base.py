@@ -6,6 +6,7 @@ Other packages build on this module, `confml.methods.details`, `confml.plugins.p
 
 from __future__ import annotations
 
+import functools
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from confml._seeds import derived_generator
 from confml._threads import cpu_seconds, limits_blas
@@ -23,6 +24,7 @@ from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.details import FitDetails
 from confml.methods.label_schedule import LabelSchedule
+from confml.methods.validation import validated_test, validated_training
 from confml.plugins.parameters import Parameter, check_parameters
 
 # Squares of larger values overflow in linear solvers, which then return zero weights or do not end.
@@ -95,6 +97,12 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     learns_online: ClassVar[bool] = False
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     metrics: ClassVar[Mapping[str, Metric]] = {}
+
+    @classmethod
+    @functools.cache  # noqa: B019  (classes live as long as the process)
+    def _get_param_names(cls) -> list[str]:
+        """Return the names of the parameters, which scikit-learn reads from the signature at every call."""
+        return super()._get_param_names()
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Limit BLAS to one thread in the fits and predictions that the subclass defines."""
@@ -253,14 +261,14 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         Returns X (m, d) as C-ordered float64, and the class numbers (m,) from 0.
         """
         check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+        X, y = validated_training(self, X, y)
         self.classes_, codes = class_codes(y)
         return X, codes
 
     def check_predict_data(self, X) -> np.ndarray:
         """Check that the method is fitted; return the test data (n, d) as C-ordered float64."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        return validated_test(self, X)
 
 
 def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -269,8 +277,13 @@ def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Raises ConfmlError for labels of types that cannot be sorted together, such as text and numbers.
     """
     try:
-        check_classification_targets(y)
+        # scikit-learn accepts integers and texts, with a warning if there are many different ones.
+        plain = isinstance(y, np.ndarray) and y.dtype.kind in "biuU" and y.ndim == 1
+        if not plain:
+            check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
+        if plain and 4 * len(classes) > len(y):
+            check_classification_targets(y)
     except TypeError:
         kinds = ", ".join(sorted({type(label).__name__ for label in y}))
         raise ConfmlError(

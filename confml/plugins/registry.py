@@ -161,7 +161,7 @@ class PluginRegistry(Generic[Kind]):
         cls = self.find(name)
         owner = f"{self.noun} '{name}'"
         check_parameters(owner, cls.parameters, params)
-        for missing in sorted(required_parameters(cls) - set(params)):
+        for missing in sorted(_required(cls) - set(params)):
             raise MissingParameter(owner, missing, expected=cls.parameters[missing].expected())
         cls.check_combination(params)
 
@@ -223,6 +223,9 @@ def required_parameters(cls: type) -> set[str]:
         for one in signature
         if one.default is one.empty and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
     }
+
+
+_required = functools.cache(required_parameters)  # of plugins, which are checked at every task
 
 
 def default_parameters(cls: type) -> dict[str, Any]:

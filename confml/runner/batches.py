@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,9 +16,11 @@ MOST = 500  # tasks of a batch
 class Batches:
     """Batches of the tasks of a schedule that are ready.
 
-    A batch has as many tasks of one method and kind as take about `SECONDS`, by the mean time of those that
-    are done, and at most an equal share of the ready tasks for each worker. Tasks with limits are alone, and
-    so are those whose batch was lost with its worker. most: largest number of tasks of a batch.
+    A batch has as many tasks as take about `SECONDS`, by the mean time of the finished tasks of the same
+    method and kind, and at most an equal share of the ready tasks for each worker. The tasks are in the order
+    of the plan, so that those of one split are together. The first task of a method and kind is alone, and so
+    are tasks with limits and those whose batch was lost with its worker. most: largest number of tasks of a
+    batch.
 
     threaded: whether the workers are on one machine, so that tasks may use the processors of idle workers.
     With fewer tasks ready than workers idle, each task has an equal share of these as its number of threads.
@@ -35,10 +38,11 @@ class Batches:
         first = self._schedule.next_task()
         if first is None:
             return None
-        batch = [first]
-        size = self._size(first)
-        while len(batch) < size and (task := self._schedule.next_task()) is not None:
-            if _kind(task) != _kind(first) or self._is_alone(task):
+        batch, left = [first], SECONDS - self._mean(first)
+        share = -(-self._schedule.ready // (2 * self._workers))
+        while len(batch) < min(share, self._most) and (task := self._schedule.next_task()) is not None:
+            left -= self._mean(task)
+            if left < 0:
                 self._schedule.put_back(task)
                 break
             batch.append(task)
@@ -56,10 +60,11 @@ class Batches:
             return 1
         return max(1, (self._workers - self._used) // (self._schedule.ready + 1))
 
-    def took(self, batch: Sequence[Task], seconds: float) -> None:
-        """Learn the time of a finished batch."""
-        kind, mean = _kind(batch[0]), seconds / len(batch)
-        self._seconds[kind] = (self._seconds.get(kind, mean) + mean) / 2
+    def took(self, batch: Sequence[Task], seconds: Sequence[float]) -> None:
+        """Learn the time of each task of a finished batch."""
+        for task, own in zip(batch, seconds, strict=False):
+            kind = _kind(task)
+            self._seconds[kind] = (self._seconds.get(kind, own) + own) / 2
 
     def put_back(self, batch: Sequence[Task]) -> None:
         """Make the tasks of a lost batch ready again, each alone."""
@@ -67,15 +72,10 @@ class Batches:
             self._alone.add(task.identity)
             self._schedule.put_back(task)
 
-    def _size(self, first: Task) -> int:
-        mean = self._seconds.get(_kind(first))
-        if mean is None or self._is_alone(first):
-            return 1
-        share = -(-self._schedule.ready // (2 * self._workers))
-        return min(int(SECONDS / max(mean, 1e-6)), share, self._most)
-
-    def _is_alone(self, task: Task) -> bool:
-        return bool(task.context.limits) or task.identity in self._alone
+    def _mean(self, task: Task) -> float:
+        """Return the expected seconds of a task; more than a batch may take for a task that must be alone."""
+        alone = bool(task.context.limits) or task.identity in self._alone
+        return math.inf if alone else self._seconds.get(_kind(task), math.inf)
 
 
 def _kind(task: Task) -> tuple[str, str]:

@@ -67,6 +67,7 @@ def _begin(parent: int, kernels: str, modules: Sequence[str]) -> None:
     A module that cannot be imported is left to the items that need it: their errors say more.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(700, 10, 10)  # not that of the command: a method's garbage may hold large arrays
     _end_with(parent)
     _jit.use_cache_dir(kernels)
     for name in modules:

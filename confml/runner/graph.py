@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from confml._seeds import stable_hash
 from confml.config.limits import NO_LIMITS, Limits, limits_of
@@ -12,7 +13,7 @@ from confml.methods.base import Method
 from confml.methods.registry import build
 from confml.plugins.imports import import_permission
 from confml.runner.plan import Cell, Job, Plan, steps_for
-from confml.runner.splits import split_rows
+from confml.runner.splits import sizes_identity, split_rows
 from confml.runner.tasks import Failure, Outcome, Task, TaskContext
 
 
@@ -32,12 +33,14 @@ def make_tasks(
     whose method has none in the config. packed: whether small records are appended to packs.
     """
     tasks: list[Task] = []
-    sizes: dict[tuple[str, str], tuple[int, int]] = {}
+    config, instances = plan.config, Instances()
+    steps = {name: steps_for(config, data) for name, data in plan.datasets.items()}
+    sizes: dict[tuple[str, Hashable], tuple[int, int]] = {}
     for job in plan.jobs:
         cells = [cell for cell in job.cells if cell.key in missing]
         if not cells:
             continue
-        config, data = plan.config, plan.datasets[job.dataset]
+        data = plan.datasets[job.dataset]
         context = TaskContext(
             run_folder=run_folder,
             work_folder=work_folder,
@@ -45,7 +48,7 @@ def make_tasks(
             checksum=data.checksum,
             protocol=config.protocol,
             split=job.split,
-            steps=steps_for(config, data),
+            steps=steps[job.dataset],
             noise=config.noise_values,
             seed=config.seed,
             method=job.entry.name,
@@ -55,19 +58,18 @@ def make_tasks(
             files=job.files,
             packed=packed,
         )
-        place = job.dataset, job.split.name
+        place = job.dataset, sizes_identity(config.protocol, data, job.split)
         if place not in sizes:
             train, test = map(len, split_rows(data, config.protocol, job.split, config.seed))
             sizes[place] = train, test
         if job.entry.tune and not job.entry.wrappers:
             for cell in cells:
-                tasks += _tuned_tasks(
-                    job, context, cell, config.protocol.inner_folds, stored_inner, *sizes[place]
-                )
+                folds = config.protocol.inner_folds
+                tasks += _tuned_tasks(job, context, cell, folds, stored_inner, instances, *sizes[place])
         else:
-            for group in _cells_per_path(job, cells):
+            for group in _cells_per_path(job, cells, instances):
                 grid = tuple({**cell.params, **_wrapper_tuning(job, config.protocol)} for cell in group)
-                tasks += _fit_tasks(context, tuple(group), grid, *sizes[place])
+                tasks += _fit_tasks(context, tuple(group), grid, instances, *sizes[place])
     return tasks
 
 
@@ -80,12 +82,25 @@ def _wrapper_tuning(job: Job, protocol) -> dict:
     return {f"{key}__tune": job.entry.tune_grid(), f"{key}__inner": inner}
 
 
-def _cells_per_path(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:
+class Instances:
+    """Methods with the parameters of cells, each built once for all splits."""
+
+    def __init__(self) -> None:
+        self._built: dict[tuple[str, str], Method] = {}
+
+    def of(self, method: str, params: Mapping[str, Any]) -> Method:
+        key = method, repr(params)
+        if key not in self._built:
+            self._built[key] = build(method, params)
+        return self._built[key]
+
+
+def _cells_per_path(job: Job, cells: list[Cell], instances: Instances) -> Iterable[list[Cell]]:
     """Group cells that one path computes; without `evaluate_path` each cell is a group.
 
     Cells with different codings of nominal features are in different groups.
     """
-    instance = build(job.entry.name, cells[0].params)
+    instance = instances.of(job.entry.name, cells[0].params)
     if len(cells) > 1 and type(instance).evaluate_path is Method.evaluate_path:
         return [[cell] for cell in cells]
     groups: dict[str, list[Cell]] = {}
@@ -96,14 +111,21 @@ def _cells_per_path(job: Job, cells: list[Cell]) -> Iterable[list[Cell]]:
 
 
 def _tuned_tasks(
-    job: Job, context: TaskContext, cell: Cell, folds: int, stored: Container[str], train: int, test: int
+    job: Job,
+    context: TaskContext,
+    cell: Cell,
+    folds: int,
+    stored: Container[str],
+    instances: Instances,
+    train: int,
+    test: int,
 ) -> list[Task]:
     """Return the tasks of the inner folds of one cell and of its final fit."""
     grid = tuple({**cell.params, **point} for point in job.entry.tune_grid())
     keys = [stable_hash("inner", job.dataset, job.identity, cell.params, fold)[:32] for fold in range(folds)]
     tasks, state = [], None
     missing = [fold for fold in range(folds) if keys[fold] not in stored]
-    instance = build(context.method, grid[0])
+    instance = instances.of(context.method, grid[0])
     if missing and type(instance).subset_state is not Method.subset_state:
         state = stable_hash("inner-state", cell.key)[:32]
         tasks.append(Task(state, "prepare", context, (cell,), grid))
@@ -113,13 +135,14 @@ def _tuned_tasks(
         for fold in missing
     ]
     inner = tuple(keys[fold] for fold in missing)
-    return tasks + _fit_tasks(context, (cell,), grid, train, test, inner=tuple(keys), needs=inner)
+    return tasks + _fit_tasks(context, (cell,), grid, instances, train, test, tuple(keys), inner)
 
 
 def _fit_tasks(
     context: TaskContext,
     cells: tuple[Cell, ...],
     grid,
+    instances: Instances,
     train: int,
     test: int,
     inner: tuple[str, ...] = (),
@@ -127,9 +150,9 @@ def _fit_tasks(
 ) -> list[Task]:
     """Return the tasks of the final fits: one task, or a shared state, chunks and a join."""
     name = stable_hash([cell.key for cell in cells])[:32]
-    instance = build(context.method, grid[0])
+    instance = instances.of(context.method, grid[0])
     # Under protocol online each prediction depends on all examples before it.
-    sizes = {build(context.method, point).test_chunk_size(train, test) for point in grid}
+    sizes = {instances.of(context.method, point).test_chunk_size(train, test) for point in grid}
     size = None if context.split.kind == "online" or None in sizes else instance.test_chunk_size(train, test)
     if size is None or size >= test:
         return [Task(f"path-{name}", "path", context, cells, grid, inner=inner, needs=needs)]

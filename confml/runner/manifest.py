@@ -290,7 +290,7 @@ def _expect(fits: object, place: str, expected: str, got: object) -> None:
 
 
 # Files that a run may leave if it is killed before its manifest is written.
-_OWN_NAMES = re.compile(r"cells|inner|failures|rows|\.work-.*|\.probe-.*|\.age-.*|\.manifest\.json\..*")
+_OWN_NAMES = re.compile(r"cells|packs|inner|failures|rows|\.work-.*|\.probe-.*|\.age-.*|\.manifest\.json\..*")
 
 
 def check_folder(folder: Path, config: Config) -> None:
@@ -315,7 +315,7 @@ def check_folder(folder: Path, config: Config) -> None:
     try:
         manifest = read_manifest(folder)
     except ConfmlError as error:
-        if names & {"cells", "inner", "failures"}:
+        if names & {"cells", "packs", "inner", "failures"}:
             return  # a damaged manifest of confml is written again
         raise ConfmlError(error.message, where=error.where, hint=hint) from None
     if manifest["name"] != config.name:

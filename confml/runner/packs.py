@@ -24,9 +24,8 @@ import secrets
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -39,8 +38,7 @@ _ALIGNED = 16  # bytes
 _OPEN = 32  # packs that a reader keeps open
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """The place of one record: its pack, the offset of its document, and the sizes of its two parts."""
 
     pack: Path

@@ -74,8 +74,14 @@ class Job:
     entry: Any  # config.method_entry.MethodEntry
     split: Split
     cells: tuple[Cell, ...]
-    identity: Mapping[str, Any]  # values that all its cells share, hashed into the keys of inner folds
+    shared: Mapping[str, Any]  # values that the method has on all splits
+    split_identity: Mapping[str, Any]
     files: tuple[ExternalFile, ...] = ()
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Values that all its cells share, hashed into the keys of inner folds."""
+        return {**self.shared, "split": self.split_identity}
 
 
 @dataclass(frozen=True)
@@ -190,8 +196,9 @@ def _jobs_of(
     entries = [_EntryJobs(config, data, entry, splits, steps) for entry in config.methods]
     for split in splits:
         identity = split_identity(config.protocol, split)
+        text = stable_text(identity)
         for entry in entries:
-            yield entry.job(split, identity)
+            yield entry.job(split, identity, text)
 
 
 def _checked_training_rows(config: Config, data: DataSet, split: Split) -> np.ndarray:
@@ -240,16 +247,16 @@ class _EntryJobs:
         self._variants = [(params, stable_text(params)) for params in variants]
         self._texts = self._split_texts()
 
-    def job(self, split: Split, split_identity: Mapping[str, Any]) -> Job:
-        """Return the job of a split with its identity."""
+    def job(self, split: Split, split_identity: Mapping[str, Any], identity_text: str) -> Job:
+        """Return the job of a split with its identity and the `stable_text` of that."""
         name, method, own = self._data.name, self._entry.name, split.name
         before, after = self._texts
-        text = f"{before}{stable_text(split_identity)}{after}"
+        text = f"{before}{identity_text}{after}"
         cells = tuple(
             Cell(hash_of_texts(text, of_params)[:32], name, method, params, own)
             for params, of_params in self._variants
         )
-        return Job(name, self._entry, split, cells, {**self._identity, "split": split_identity}, self._files)
+        return Job(name, self._entry, split, cells, self._identity, split_identity, self._files)
 
     def _split_texts(self) -> tuple[str, str]:
         """Return the text that is hashed into the keys before the identity of the split, and after it."""

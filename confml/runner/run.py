@@ -68,15 +68,16 @@ def run_state(
     known: keys of cells that are done, whose records are not read again.
     """
     by_key = {cell.key: cell for cell in cells}
-    store.refresh()
-    stored = store.keys("cells")
-    done = frozenset(
-        key
-        for key, cell in by_key.items()
-        if key in known or (key in stored and CellResult.is_stored(store, cell))
+    unknown = by_key.keys() - known
+    if unknown:
+        store.refresh()
+        unknown &= store.keys("cells")
+    done = frozenset(by_key.keys() & known).union(
+        key for key in unknown if CellResult.is_stored(store, by_key[key])
     )
-    failed = frozenset() if retry_failed else (by_key.keys() & store.keys("failures")) - done
-    return State(done, frozenset(failed), frozenset(by_key) - done - failed)
+    left = by_key.keys() - done
+    failed = frozenset() if retry_failed or not left else frozenset(left & store.keys("failures"))
+    return State(done, failed, frozenset(left) - failed)
 
 
 def run(
@@ -153,7 +154,9 @@ def run(
         if is_new:
             manifest |= {"finished": now(), "seconds": round(time.monotonic() - started, 3)}
             write_manifest(store.folder, manifest)
-        return replace(run_state(store, plan.cells, known=done), tried=state.left)
+        if state.left:
+            return replace(run_state(store, plan.cells, known=done), tried=state.left)
+        return state
 
 
 def check_limits(config: Config, limits: Limits, engine: Engine) -> None:
@@ -183,7 +186,7 @@ def _compute(
 ) -> None:
     """Compute the cells that are left and add the keys of those that are stored to ``done``."""
     packed = len(state.left) > UNPACKED
-    steps = sorted({step["name"] for job in plan.jobs for step in job.identity["steps"]})
+    steps = sorted({step["name"] for job in plan.jobs for step in job.shared["steps"]})
     methods = sorted({job.entry.name for job in plan.jobs})
     classes: list[type[Method] | type[Step]] = [*map(step_class, steps), *map(method_class, methods)]
     engine.start(_modules(classes), len(state.left))  # they are imported while the kernels are compiled
@@ -208,7 +211,7 @@ def _compute(
             limits,
             packed,
         )
-        for key in state.left:  # failures to retry and damaged records
+        for key in state.left & store.keys("failures"):  # they are tried again
             store.remove("failures", key)
         schedule = Schedule(tasks)
         most = 1 if fail_fast else MOST

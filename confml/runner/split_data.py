@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +21,7 @@ from confml.methods.nominal import nominal_mask
 from confml.methods.registry import build, method_class
 from confml.methods.wrappers import wrapper_of
 from confml.runner.external_files import open_table
-from confml.runner.splits import inner_folds, label_schedule, split_identity, split_rows
+from confml.runner.splits import Split, inner_folds, label_schedule, split_identity, split_rows
 from confml.runner.workspace import open_dataset
 from confml.steps.pipeline import StepPipeline
 from confml.steps.registry import build_pipeline
@@ -60,14 +61,14 @@ class SplitData:
     @classmethod
     def outer(cls, context, grid: Sequence[Mapping[str, Any]] = ()) -> SplitData:
         data = open_dataset(context.data_folder)
-        train, test = split_rows(data, context.protocol, context.split, context.seed)
+        train, test = _outer_rows(data, context.protocol, context.split, context.seed)
         return cls(context, data, train, test, grid=grid)
 
     @classmethod
     def inner(cls, context, fold: int, grid: Sequence[Mapping[str, Any]] = ()) -> SplitData:
         """Return the examples of inner fold ``fold`` of the outer training set."""
         data = open_dataset(context.data_folder)
-        rows, _ = split_rows(data, context.protocol, context.split, context.seed)
+        rows, _ = _outer_rows(data, context.protocol, context.split, context.seed)
         train, test = inner_folds(data, rows, context.protocol, context.split, context.seed)[fold]
         return cls(context, data, train, test, rows, grid)
 
@@ -126,6 +127,16 @@ class SplitData:
     @property
     def y_test(self) -> np.ndarray:
         return self._raw["y_test"]
+
+    @cached_property
+    def learnt_classes(self) -> dict[Any, int]:
+        """Number of examples of each class that are learnt before the last prediction."""
+        learnt = self.y
+        if self.context.split.kind == "online":
+            new = slice(-1) if self.schedule is None else self.schedule.rows[: self.schedule.learnt[-1]]
+            learnt = np.concatenate([learnt, self.y_test[new]])
+        labels, counts = np.unique(learnt, return_counts=True)
+        return dict(zip(labels.tolist(), counts.tolist(), strict=True))
 
     @property
     def untransformed(self) -> tuple[np.ndarray, np.ndarray]:
@@ -244,7 +255,8 @@ class SplitData:
             return self._row_numbers
         chain = build_pipeline(() if self._steps_in_method else self.context.steps)
         mask = self._columns(raw["X"].shape[1])
-        X, y, kept = chain.fit_training(raw["X"], raw["y"], self._generator("steps"), mask)
+        rng = self._generator("steps") if chain.steps else None
+        X, y, kept = chain.fit_training(raw["X"], raw["y"], rng, mask)
         return {
             "X": np.ascontiguousarray(X),
             "y": np.asarray(y),
@@ -279,6 +291,14 @@ class SplitData:
         context = self.context
         identity = context.split.repeat if repeat_only else split_identity(context.protocol, context.split)
         return stable_generator(purpose, context.seed, context.checksum, identity)
+
+
+@functools.lru_cache(maxsize=2)
+def _outer_rows(data: DataSet, protocol: Any, split: Split, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return `split_rows`, read-only; the tasks of a batch that share a split follow each other."""
+    train, test = (rows.view() for rows in split_rows(data, protocol, split, seed))
+    train.flags.writeable = test.flags.writeable = False
+    return train, test
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,13 +66,19 @@ def splits_to_check(protocol, data: DataSet, splits: Sequence[Split]) -> Sequenc
     """Return the splits whose parts are divided before a run, to find errors and the smallest training part.
 
     The sizes of the parts do not depend on the repeat, unless groups stay together or classes are absent from
-    training, and every row that is left out leaves as many.
+    training. All training parts of leave-one-out have the same size.
     """
+    first: dict[Hashable, Split] = {}
+    for split in splits:
+        first.setdefault(sizes_identity(protocol, data, split), split)
+    return list(first.values())
+
+
+def sizes_identity(protocol, data: DataSet, split: Split) -> Hashable:
+    """Return a key that two splits of a data set share only if their parts have the same sizes."""
     if data.groups is not None or protocol.absent:
-        return splits
-    if protocol.kind == "leave-one-out":
-        return splits[:1]
-    return [split for split in splits if split.repeat == splits[0].repeat]
+        return split.name
+    return None if split.kind == "leave-one-out" else split.fold
 
 
 def _check_leave_one_out(data: DataSet) -> None:

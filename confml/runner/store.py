@@ -82,7 +82,7 @@ class Store:
 
     def keys(self, kind: str) -> set[str]:
         """Return the keys of the stored records."""
-        folder, packed = self.folder / kind, self.packs.keys(kind)
+        folder, packed = self.folder / kind, self.packs.keys(kind) if kind in KINDS else set()
         if not folder.is_dir():
             return packed
         return packed | {entry.name[:-5] for entry in os.scandir(folder) if entry.name.endswith(".json")}
@@ -135,7 +135,7 @@ class Store:
 
     def is_packed(self, kind: str, key: str) -> bool:
         """Return whether a pack contains a record, written by this version of the format and not damaged."""
-        return self.packs.has(kind, key)
+        return kind in KINDS and self.packs.has(kind, key)
 
     def _read_packed(self, kind: str, key: str) -> tuple[dict, dict[str, np.ndarray]] | None:
         """Return a record of a pack; packs are looked through again if it is not known."""

@@ -144,23 +144,25 @@ class Outcome:
     fault: EnvironmentFault | None = None
 
 
-def run_tasks(tasks: Sequence[Task]) -> tuple[list[Outcome], float]:
-    """Execute tasks one after another; return their outcomes and the seconds that they took.
+def run_tasks(tasks: Sequence[Task]) -> tuple[list[Outcome], list[float]]:
+    """Execute tasks one after another; return their outcomes and the seconds of each.
 
     Their records are on disk on return. Tasks after one that an error of the environment stops are not run.
     """
-    started = time.monotonic()
     outcomes: list[Outcome] = []
+    seconds: list[float] = []
     try:
         for task in tasks:
+            started = time.monotonic()
             outcomes.append(run_task(task))
+            seconds.append(time.monotonic() - started)
             if outcomes[-1].fault is not None:
                 break
         if any(task.context.packed for task in tasks):
             tasks[0].context.store.sync()
     except EnvironmentFault as fault:
         outcomes.append(Outcome(fault=fault))
-    return outcomes, time.monotonic() - started
+    return outcomes, seconds
 
 
 def run_task(task: Task) -> Outcome:
@@ -325,7 +327,7 @@ def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> 
     If a path of several points raises an error, the remaining points are evaluated one by one.
     """
     coded = split_data.with_nominal_columns(points)
-    classes = np.unique(split_data.data.y)
+    classes = split_data.data.classes
     outcomes: list[Views | BaseException] = []
     method = split_data.method(coded[0])
     try:
@@ -353,12 +355,6 @@ def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> 
 
 def _store_cell(task: Task, cell: Cell, split_data: SplitData, views: Views, tuning: dict | None) -> None:
     """Store a finished cell."""
-    learnt = split_data.y
-    if task.context.split.kind == "online":  # examples learnt before the last prediction
-        schedule = split_data.schedule
-        new = slice(-1) if schedule is None else schedule.rows[: schedule.learnt[-1]]
-        learnt = np.concatenate([split_data.y, split_data.y_test[new]])
-    labels, counts = np.unique(learnt, return_counts=True)
     details = views.fit_details
     views.fit_details = dataclasses.replace(details, tuning=None)
     result = CellResult(
@@ -367,8 +363,8 @@ def _store_cell(task: Task, cell: Cell, split_data: SplitData, views: Views, tun
         rows=split_data.reported_rows,
         views=views,
         tuning=tuning or details.tuning,  # a conformal method tunes by itself
-        train_rows=len(learnt),
-        train_class_counts=dict(zip(labels.tolist(), counts.tolist(), strict=True)),
+        train_rows=sum(split_data.learnt_classes.values()),
+        train_class_counts=split_data.learnt_classes,
         dropped_rows=split_data.dropped_rows,
         dropped_attributes=split_data.dropped_attributes,
     )

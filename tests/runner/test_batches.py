@@ -19,7 +19,7 @@ def drain(batches, schedule, seconds):
     while (batch := batches.next()) is not None:
         sizes.append(len(batch))
         names += [one.identity for one in batch]
-        batches.took(batch, seconds * len(batch))
+        batches.took(batch, [seconds] * len(batch))
         for one in batch:
             schedule.finish(one, Outcome())
     return sizes, names
@@ -28,9 +28,9 @@ def drain(batches, schedule, seconds):
 def test_short_tasks_come_together_and_the_last_ones_are_shared():
     tasks = [task(number) for number in range(1000)]
     schedule = Schedule(tasks)
-    sizes, names = drain(Batches(schedule, 2), schedule, 0.001)
+    sizes, names = drain(Batches(schedule, 2), schedule, 0.0011)
     assert names == [one.identity for one in tasks]  # in the order of the plan
-    assert sizes[0] == 1 and max(sizes) == 100 and sizes[-1] == 1
+    assert sizes[0] == 1 and max(sizes) == 90 and sizes[-1] == 1
 
 
 def test_long_tasks_are_alone():
@@ -45,20 +45,34 @@ def test_tasks_with_limits_and_a_run_that_stops_at_failures_have_batches_of_one(
     assert drain(Batches(schedule, 1, most=1), schedule, 0.0001)[0] == [1] * 20
 
 
-def test_methods_are_not_mixed():
-    schedule = Schedule([task(number, "ab"[number // 30]) for number in range(60)])
-    batches = Batches(schedule, 1)
+def test_methods_are_mixed_in_the_order_of_the_plan_once_their_times_are_known():
+    tasks = [task(number, "abc"[number % 3]) for number in range(300)]
+    schedule, seconds = Schedule(tasks), {"a": 0.001, "b": 0.004, "c": 0.0005}
+    batches, found = Batches(schedule, 1), []
     while (batch := batches.next()) is not None:
-        assert len({one.context.method for one in batch}) == 1
-        batches.took(batch, 0.0001 * len(batch))
+        found.append([one.context.method for one in batch])
+        batches.took(batch, [seconds[one.context.method] for one in batch])
         for one in batch:
             schedule.finish(one, Outcome())
+    assert [method for batch in found for method in batch] == list("abc") * 100
+    assert [len(batch) for batch in found[:4]] == [1, 1, 1, 54]
+    assert all(sum(seconds[method] for method in batch) <= 0.1 for batch in found)
+
+
+def test_a_method_whose_time_is_not_known_and_one_that_is_slow_end_a_batch():
+    schedule = Schedule([task(number, "aaab"[number % 4]) for number in range(40)])
+    batches = Batches(schedule, 1)
+    batches.took([task(0, "a")], [0.001])
+    assert [one.context.method for one in batches.next()] == ["a", "a", "a"]
+    assert [one.context.method for one in batches.next()] == ["b"]
+    batches.took([task(0, "b")], [3.0])
+    assert [len(batches.next()) for _ in range(4)] == [3, 1, 3, 1]
 
 
 def test_tasks_of_a_lost_batch_come_back_alone():
     schedule = Schedule([task(number) for number in range(100)])
     batches = Batches(schedule, 1)
-    batches.took([task(0)], 0.001)
+    batches.took([task(0)], [0.001])
     lost = batches.next()
     assert len(lost) == 50
     batches.put_back(lost)

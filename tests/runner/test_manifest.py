@@ -158,9 +158,13 @@ def test_a_folder_with_other_files_is_not_used(tmp_path):
     assert done.code == 2 and (tmp_path / "mine" / "manifest.json").read_text() == ""
 
 
-def test_a_damaged_manifest_of_ones_own_is_written_anew(whole, tmp_path):
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_damaged_manifest_of_ones_own_is_written_anew(whole, tmp_path, packed):
     shutil.copytree(whole, tmp_path / "run")
     (tmp_path / "run" / "manifest.json").write_text("{")
+    if packed:
+        shutil.rmtree(tmp_path / "run" / "cells")
+        (tmp_path / "run" / "packs").mkdir()
     done = invoke("run", config_file(tmp_path), "--out", tmp_path / "run", "--quiet", "--engine", "serial")
     assert done.code == 0, done.text
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["name"] == "small"

@@ -15,6 +15,9 @@ import pytest
 from processes import confml, start
 
 from confml.cli import main
+from confml.runner import split_data
+from confml.runner.packs import PackReader
+from confml.runner.splits import split_rows
 
 CONFIG = """\
 name: small
@@ -337,6 +340,30 @@ def unpacked(tmp_path_factory):
     quick(write_config(folder, text=MANY), folder / "out")
     assert not (folder / "out" / "packs").exists()
     return folder / "out"
+
+
+def test_a_run_with_nothing_to_do_reads_the_packs_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("confml.runner.run.UNPACKED", 2)
+    config, out = write_config(tmp_path, text=MANY), tmp_path / "out"
+    quick(config, out)
+    real, read = PackReader._index, []
+    monkeypatch.setattr(
+        PackReader, "_index", lambda self, pack, start: read.append(pack) or real(self, pack, start)
+    )
+    quick(config, out)
+    assert read == packs(out) != []
+
+
+def test_the_tasks_of_a_split_divide_its_rows_once(tmp_path, monkeypatch):
+    divided = []
+
+    def counted(data, protocol, split, seed):
+        divided.append(split.repeat)
+        return split_rows(data, protocol, split, seed)
+
+    monkeypatch.setattr(split_data, "split_rows", counted)
+    quick(write_config(tmp_path, text=MANY.replace("tune: {k: [1, 3]}", "k: 3")), tmp_path / "out")
+    assert divided == [0, 1, 2, 3, 4, 5]
 
 
 def packs(out):

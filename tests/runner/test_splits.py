@@ -6,7 +6,7 @@ import pytest
 from confml.config.protocol import Protocol
 from confml.data.dataset import DataSet
 from confml.errors import ConfigError
-from confml.runner.splits import Split, inner_folds, outer_splits, split_rows
+from confml.runner.splits import Split, inner_folds, outer_splits, sizes_identity, split_rows
 
 
 def data_of(y, groups=None, train_rows=None, test_rows=None, shift=0.0):
@@ -43,6 +43,27 @@ def test_folds_partition_the_data():
         assert sorted(np.concatenate(tests)) == list(range(len(Y)))
         assert all(np.bincount(Y[test]).tolist() == [10, 6, 4] for test in tests)
     assert [split.name for split in outer_splits(rules, data_of(Y))][4:6] == ["r0-f4", "r1-f0"]
+
+
+@pytest.mark.parametrize("stratify", [True, False])
+@pytest.mark.parametrize("groups", [None, np.arange(41) % 9])
+@pytest.mark.parametrize("kind", ["holdout", "k-fold", "leave-one-out", "online"])
+def test_splits_with_one_identity_of_sizes_have_parts_of_one_size(kind, groups, stratify):
+    given = {} if kind == "leave-one-out" else {"repeats": 6}
+    rules = Protocol(kind=kind, folds=4, stratify=stratify, **given)
+    rng = np.random.default_rng(0)
+    for counts in ([30, 8, 3], [37, 3, 1], [14, 14, 13]):
+        y = rng.permutation(np.repeat([0, 1, 2], counts))
+        data = data_of(y, None if kind == "leave-one-out" else groups)
+        splits = outer_splits(rules, data)
+        sizes = {}
+        for split in splits:
+            parts = tuple(map(len, split_rows(data, rules, split, 1)))
+            sizes.setdefault(sizes_identity(rules, data, split), set()).add(parts)
+        assert all(len(found) == 1 for found in sizes.values())
+        whole = groups is not None and kind != "leave-one-out"
+        expected = len(splits) if whole else 4 if kind == "k-fold" else 1
+        assert len(sizes) == expected
 
 
 def test_leave_one_out():

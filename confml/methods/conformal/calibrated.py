@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from confml._seeds import derived_generator
 from confml.data.folds import (
@@ -27,6 +27,7 @@ from confml.methods.conformal.selection import Prepared, choose, prepare
 from confml.methods.conformal.wrapper_settings import constructor_parameters, parameter_name
 from confml.methods.details import FitDetails
 from confml.methods.sklearn.sklearn_method import SklearnMethod
+from confml.methods.validation import validated_test, validated_training
 from confml.plugins.parameters import Parameter, check_parameters
 
 
@@ -39,7 +40,7 @@ class FittedPart(NamedTuple):
 
     @property
     def name(self) -> str:
-        return getattr(self.method, "name", repr(self.method))
+        return self.method.name if hasattr(self.method, "name") else repr(self.method)
 
     @property
     def chain_metrics(self) -> dict[str, float]:
@@ -162,7 +163,7 @@ class CalibratedMethod(Method):
                 f"estimator must be a classifier, got {self.estimator!r}",
                 hint=f"for example {type(self).__name__}(LogisticRegression())",
             )
-        X, y = validate_data(self, X, y, dtype=np.float64, order="C", ensure_all_finite=self._finite)
+        X, y = validated_training(self, X, y, ensure_all_finite=self._finite)
         self.classes_, codes = class_codes(y)
         self.tuning_: dict[str, Any] | None = None
         return X, y, codes, _group_numbers(self.groups if groups is None else groups, len(y))
@@ -170,9 +171,7 @@ class CalibratedMethod(Method):
     def _checked_test(self, X) -> np.ndarray:
         """Check that the method is fitted; return the test examples X (n, d)."""
         check_is_fitted(self)
-        return validate_data(
-            self, X, dtype=np.float64, order="C", ensure_all_finite=self._finite, reset=False
-        )
+        return validated_test(self, X, ensure_all_finite=self._finite)
 
     @property
     def _finite(self) -> bool | str:

@@ -300,14 +300,14 @@ class Conformal(CalibratedMethod):
         c = len(self.classes_)
         rest = np.arange(len(codes))
         self.places_ = np.arange(c) if self.stratified else np.zeros(c, dtype=np.int64)
-        rng = self._generator("classes")
         if self.classes == CLUSTERED:
-            found = class_clusters(own, codes, c, self.class_level, rng)
+            found = class_clusters(own, codes, c, self.class_level, self._generator("classes"))
             self.places_ = found.places
             self.class_metrics_ = {"class_clusters": float(found.clusters)}
             return found.members, own, found.members[-1]
         if self.classes == RANK_CUT:
             ranks = label_ranks(scores)[np.arange(len(codes)), codes]
+            rng = self._generator("classes")
             self.rank_cuts_, rest = rank_cuts(ranks, codes, c, self.class_level, rng)
             self.class_metrics_ = {"mean_rank_cut": float(self.rank_cuts_.mean())}
             cut = ranks[rest] > self.rank_cuts_[codes[rest]]

@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from confml._seeds import derived_generator
 from confml.methods.base import Method, Views, check_largest, class_codes
 from confml.methods.multiclass import decision_values
+from confml.methods.validation import validated_test, validated_training
 from confml.plugins.parameters import check_parameters
 
 
@@ -32,16 +33,14 @@ class SparseMethod(Method):
         Raises ConfmlError for values above 1e100.
         """
         check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, accept_sparse="csr"
-        )
+        X, y = validated_training(self, X, y, accept_sparse="csr")
         self.classes_, codes = class_codes(y)
         check_largest(X, self.name)
         return X, codes
 
     def check_predict_data(self, X):
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, order="C", reset=False, accept_sparse="csr")
+        return validated_test(self, X, accept_sparse="csr")
 
 
 class PenaltyPath(SparseMethod):

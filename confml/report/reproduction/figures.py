@@ -18,6 +18,8 @@ def draw_numbers(table: str, numbers: Sequence[Number], folder: Path) -> Path | 
 
     Returns None if fewer than three numbers are computed.
     """
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
     computed = [number for number in numbers if number.ours is not None]
     if len(computed) < 3:
         return None
@@ -39,8 +41,11 @@ def draw_numbers(table: str, numbers: Sequence[Number], folder: Path) -> Path | 
                 label=published.columns.get(column, column),
             )
         if logarithmic:
-            axes.set_xscale("log")
-            axes.set_yscale("log")
+            axes.set(xscale="log", yscale="log")
+            axes.minorticks_off()
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_major_locator(LogLocator(10, numticks=7))
+                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         low, high = _limits(computed, logarithmic)
         axes.plot([low, high], [low, high], color=GREY, linewidth=0.8, zorder=0)
         axes.set_xlabel(f"published ({published.unit})")

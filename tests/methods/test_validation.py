@@ -1,0 +1,136 @@
+"""Checks of examples and labels against scikit-learn's, which are not called for plain arrays."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from confml.methods import validation
+from confml.methods.base import class_codes
+from confml.methods.validation import validated_test, validated_training
+
+
+class Classifier(ClassifierMixin, BaseEstimator):
+    pass
+
+
+X = np.arange(12.0).reshape(6, 2)
+EXAMPLES = {
+    "plain": X,
+    "one row": X[:1],
+    "read-only": np.broadcast_to(X, X.shape),
+    "integers": X.astype(int),
+    "single precision": X.astype(np.float32),
+    "columns": np.asfortranarray(X),
+    "every second row": X[::2],
+    "list": X.tolist(),
+    "subclass": X.view(type("Other", (np.ndarray,), {})),
+    "table": pd.DataFrame(X, columns=["a", "b"]),
+    "nan": np.where(X == 3, np.nan, X),
+    "infinite": np.where(X == 3, np.inf, X),
+    "sum overflows": np.full((3, 2), 1e308),
+    "infinities of both signs": np.array([[np.inf, -np.inf]]),
+    "no rows": X[:0],
+    "no columns": X[:, :0],
+    "one dimension": X[0],
+    "three dimensions": X[None],
+    "three columns": np.arange(9.0).reshape(3, 3),
+    "text": X.astype(str),
+    "complex": X.astype(complex),
+}
+LABELS = {
+    "integers": lambda n: np.arange(n) % 2,
+    "text": lambda n: np.array(["a", "b"])[np.arange(n) % 2],
+    "truth values": lambda n: np.arange(n) % 2 == 1,
+    "fractions": lambda n: np.arange(n) + 0.5,
+    "whole numbers": lambda n: np.arange(n) % 2 * 1.0,
+    "objects": lambda n: np.array(["a", "b"], dtype=object)[np.arange(n) % 2],
+    "list": lambda n: list(range(n)),
+    "column": lambda n: np.arange(n)[:, None] % 2,
+    "bytes": lambda n: np.array([b"a", b"b"])[np.arange(n) % 2],
+    "backwards": lambda n: (np.arange(n) % 2)[::-1],
+    "too few": lambda n: np.arange(n - 1) % 2,
+    "nan": lambda n: np.full(n, np.nan),
+    "all different": lambda n: np.arange(n),
+    "none": lambda n: None,
+}
+
+
+def outcome(function, *args, **options):
+    """Return the result of a call, its arrays as bytes, or its error; and its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = function(*args, **options)
+            found = found if isinstance(found, tuple) else (found,)
+            result = [
+                (type(one), one.dtype, one.shape, one.flags.c_contiguous, one.tobytes()) for one in found
+            ]
+        except (ValueError, TypeError) as error:
+            result = [type(error), str(error)]
+    return result, [(one.category, str(one.message)) for one in caught]
+
+
+def of_sklearn(estimator, *examples, **options):
+    return validate_data(estimator, *examples, dtype=np.float64, order="C", **options)
+
+
+def attributes(estimator):
+    return {name: np.asarray(value).tolist() for name, value in vars(estimator).items()}
+
+
+@pytest.mark.parametrize("after", EXAMPLES)
+@pytest.mark.parametrize("before", ["plain", "table"])
+def test_every_kind_of_examples_as_scikit_learn(before, after):
+    for labels in LABELS if before == "plain" else ["integers"]:
+        ours, theirs = Classifier(), Classifier()
+        for kind in (before, after):
+            examples = EXAMPLES[kind]
+            y = LABELS[labels](len(examples))
+            assert outcome(validated_training, ours, examples, y) == outcome(of_sklearn, theirs, examples, y)
+            assert attributes(ours) == attributes(theirs)
+
+
+@pytest.mark.parametrize("tested", EXAMPLES)
+@pytest.mark.parametrize("fitted", ["plain", "table", "three columns"])
+def test_predictions_are_checked_as_scikit_learn_does(fitted, tested):
+    ours, theirs = Classifier(), Classifier()
+    y = LABELS["integers"](len(EXAMPLES[fitted]))
+    validated_training(ours, EXAMPLES[fitted], y)
+    of_sklearn(theirs, EXAMPLES[fitted], y)
+    given = EXAMPLES[tested]
+    assert outcome(validated_test, ours, given) == outcome(of_sklearn, theirs, given, reset=False)
+    assert attributes(ours) == attributes(theirs)
+
+
+def test_missing_values_where_they_are_allowed():
+    for kind in ("plain", "nan", "infinite"):
+        given, y, options = EXAMPLES[kind], np.arange(6) % 2, {"ensure_all_finite": "allow-nan"}
+        ours, theirs = Classifier(), Classifier()
+        assert outcome(validated_training, ours, given, y, **options) == outcome(
+            of_sklearn, theirs, given, y, **options
+        )
+
+
+def test_plain_arrays_are_returned_as_they_are(monkeypatch):
+    monkeypatch.delattr(validation, "validate_data")
+    estimator, y = Classifier(), np.arange(6) % 2
+    found = validated_training(estimator, X, y)
+    assert found[0] is X and found[1] is y
+    assert validated_test(estimator, X) is X
+
+
+@pytest.mark.parametrize("rows", [1, 3, 8, 21, 40])
+@pytest.mark.parametrize("kind", [kind for kind in LABELS if kind not in ("bytes", "none")])
+def test_class_codes_accept_and_warn_as_scikit_learn(kind, rows):
+    def literal(y):
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        return classes, codes.astype(np.int64)
+
+    y = LABELS[kind](rows)
+    assert outcome(class_codes, y) == outcome(literal, y)
