@@ -107,10 +107,21 @@ def _remove(folder: Path, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def kernel(function=None, *, nogil: bool = True, inline: Literal["never", "always"] = "never"):
-    """Compile a function of plain arrays with numba at its first call, and keep the result on disk."""
+def kernel(
+    function=None,
+    *,
+    nogil: bool = True,
+    inline: Literal["never", "always"] = "never",
+    counts_references: bool = True,
+):
+    """Compile a function of plain arrays with numba at its first call, and keep the result on disk.
+
+    counts_references: False saves the atomic additions with which numba counts the users of each array, up to
+    half of the time of a small search. Only for functions that create no array and return none, and that call
+    none which returns an array; slices of arguments are allowed.
+    """
     if function is None:
-        return functools.partial(kernel, nogil=nogil, inline=inline)
+        return functools.partial(kernel, nogil=nogil, inline=inline, counts_references=counts_references)
     import numba
     from numba.core import config as settings
 
@@ -120,6 +131,7 @@ def kernel(function=None, *, nogil: bool = True, inline: Literal["never", "alway
     config.CACHE_DIR = str(cache_dir())
     try:
         options: Any = {"nogil": nogil, "inline": inline, "error_model": "numpy", "no_cfunc_wrapper": True}
+        options["_nrt"] = counts_references  # numba would give the setting of a caller to what it calls
         compiled: Any = numba.njit(cache=True, **options)(function)
     finally:
         config.CACHE_DIR = before

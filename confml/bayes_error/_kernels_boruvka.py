@@ -39,10 +39,11 @@ def boruvka(tree, rank, first, layers, d2, ends):
     room = layers * (n - 1)
     u, v, layer = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int8)
     w, keys = np.empty(room), np.empty(room, np.int64)
+    chained = 2 * (layers - 1) * (n - 1)  # the last tree is not looked up
     chain_head, chain_next, chain_other = (
         np.full(n, -1),
-        np.empty(2 * room, np.int64),
-        np.empty(2 * room, np.int32),
+        np.empty(chained, np.int64),
+        np.empty(chained, np.int32),
     )
     degree = np.zeros(n, np.int64)
     used = (chain_head, chain_next, chain_other, degree)
@@ -50,8 +51,8 @@ def boruvka(tree, rank, first, layers, d2, ends):
     for t in range(layers):
         begun = found
         found = _one_tree(tree, rank, first, d2, ends, used, u, v, w, keys, found)
-        for e in range(begun, found):
-            layer[e] = t
+        layer[begun:found] = t
+        for e in range(begun, found if t < layers - 1 else begun):
             for a, b, step in ((u[e], v[e], 2 * e), (v[e], u[e], 2 * e + 1)):
                 chain_other[step], chain_next[step] = b, chain_head[a]
                 chain_head[a] = step
@@ -61,60 +62,43 @@ def boruvka(tree, rank, first, layers, d2, ends):
 
 @kernel
 def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found):
-    """The minimal spanning forest without used edges, written from place `found` on; the next free place."""
-    n, k = list_d2.shape
+    """Write the minimal spanning forest without used edges from place ``found`` on; return the next free
+    place.
+    """
+    n = len(list_d2)
     part = np.arange(n, dtype=np.int32)
-    parts = n
     part_of_node = np.full(len(first), -1, np.int32)
-    # At each position: its first edge out of its part (to -1: not known), and all others come after low.
-    place = np.zeros(n, np.int32)
-    to, to_d2, to_key = np.full(n, np.int32(-1), np.int32), np.empty(n), np.empty(n, np.int64)
-    low_d2, low_key = np.zeros(n), np.zeros(n, np.int64)
-    # Of each part: its first edge so far, what it costs to be sure of it, whether nothing leads out of it.
-    best_d2, best_key = np.empty(n), np.empty(n, np.int64)
-    best_u, best_v = np.empty(n, np.int32), np.empty(n, np.int32)
-    cost = np.empty(n, np.int64)
+    lists, edges = (list_d2, list_ends), (u, v, w, keys)
+    # Of each position: the place in its list, the other end of its first edge out of its part (-1: not known)
+    # with length and key, and an edge that comes before all others out of its part.
+    firsts = (
+        np.zeros(n, np.int32), np.full(n, np.int32(-1), np.int32), np.empty(n), np.empty(n, np.int64),
+        np.zeros(n), np.zeros(n, np.int64),
+    )  # fmt: skip
+    low_d2, low_key = firsts[4], firsts[5]
+    # Of each part: its first edge so far, and the number of searches that decide whether it is the first.
+    best_d2, best_key, cost = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
+    bests = best_d2, best_key, np.empty(n, np.int32), np.empty(n, np.int32), cost
     mixed = True
-    box = np.empty((2, tree.X.shape[1]))
-    nodes, gaps, out = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
+    space = (
+        np.empty((2, tree.X.shape[1])), np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
+    )  # fmt: skip
     # The positions whose first edge can still change: the others wait for a search.
     active, n_active = np.arange(n, dtype=np.int32), n
     # Of each leaf: every edge out of the part of one of its rows comes after this one, or is this one.
     leaf_d2, leaf_key = np.zeros(len(tree.members)), np.zeros(len(tree.members), np.int64)
     # The positions whose lists have ended, while they are few and no search has been made.
     ended, n_ended, few_ended = np.empty(n, np.int32), 0, True
-    # While each position is a part of its own, the first unused edge of its list is the first of all.
     root = np.arange(n)
-    for i in range(n):
-        _next_of_list(rank, list_d2, list_ends, used, part, i, place, to, to_d2, to_key, low_d2, low_key)
-        j = to[i]
-        if j >= 0 and unite(root, i, j):
-            u[found], v[found], w[found], keys[found] = min(i, j), max(i, j), to_d2[i], to_key[i]
-            found += 1
+    found = _join_first_neighbours(rank, lists, used, part, firsts, root, edges, found)
     parts = _relabel(root, part)
     _label_nodes(tree, part, part_of_node)
     while parts > 1:
         for c in range(parts):
             best_d2[c], best_key[c], cost[c] = FAR, LAST, 0
-        kept = 0
-        for at in range(n_active):
-            i = active[at]
-            own = part[i]
-            if to[i] < 0 or part[to[i]] == own:
-                _next_of_list(
-                    rank, list_d2, list_ends, used, part, i, place, to, to_d2, to_key, low_d2, low_key
-                )
-            j = to[i]
-            if j < 0 and few_ended:
-                ended[n_ended] = i
-                n_ended += 1
-            if j >= 0:
-                active[kept] = i
-                kept += 1
-                for c in (own, part[j]):
-                    if _before(to_d2[i], to_key[i], best_d2[c], best_key[c]):
-                        best_d2[c], best_key[c], best_u[c], best_v[c] = to_d2[i], to_key[i], i, j
-        n_active = kept
+        n_active, n_ended = _offer_lists(
+            rank, lists, used, part, firsts, bests, active, n_active, ended, n_ended, few_ended
+        )
         few_ended = few_ended and SEVERAL * n_ended <= n
         if few_ended:
             for at in range(n_ended):
@@ -141,59 +125,120 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
                 _label_nodes(tree, part, part_of_node)
                 leaf_d2, leaf_key = np.zeros(len(tree.members)), np.zeros(len(tree.members), np.int64)
                 mixed = False
-            for leaf in range(len(tree.members)):
-                c = part_of_node[leaf]
-                if c >= 0 and not (
-                    0 < cost[c] <= affordable
-                    and _before(leaf_d2[leaf], leaf_key[leaf], best_d2[c], best_key[c])
-                ):
-                    continue
-                for at in range(LEAF):
-                    i = tree.members[leaf, at]
-                    if i < 0:
-                        break
-                    c = part[i]
-                    if not (
-                        0 < cost[c] <= affordable and _before(low_d2[i], low_key[i], best_d2[c], best_key[c])
-                    ):
-                        continue
-                    bound, key, a, b = nearest_outside(
-                        tree, rank, first, part, part_of_node, used, leaf, c, best_d2[c], best_key[c],
-                        box, nodes, gaps, out,
-                    )  # fmt: skip
-                    # nothing before this bound leads out of the leaf's rows of this part
-                    for other in tree.members[leaf]:
-                        if (
-                            other >= 0
-                            and part[other] == c
-                            and _before(low_d2[other], low_key[other], bound, key)
-                        ):
-                            low_d2[other], low_key[other] = bound, key
-                    if b >= 0:
-                        if to[a] < 0:
-                            active[n_active] = a
-                            n_active += 1
-                        to[a], to_d2[a], to_key[a] = b, bound, key
-                        for p in (c, part[b]):
-                            if _before(bound, key, best_d2[p], best_key[p]):
-                                best_d2[p], best_key[p], best_u[p], best_v[p] = bound, key, a, b
+            n_active = _search(
+                tree, rank, first, part, part_of_node, used, affordable, firsts, bests, leaf_d2, leaf_key,
+                active, n_active, space,
+            )  # fmt: skip
             for c in range(parts):
                 if cost[c] <= affordable:
                     cost[c] = 0
-        # join: a part's label is that of the part it hangs from
         root = np.arange(parts)
-        for c in range(parts):
-            if cost[c] == 0 and best_d2[c] < FAR:
-                a, b = best_u[c], best_v[c]
-                if unite(root, part[a], part[b]):
-                    u[found], v[found], w[found], keys[found] = min(a, b), max(a, b), best_d2[c], best_key[c]
-                    found += 1
+        found = _join(part, parts, bests, root, edges, found)
         parts = _relabel(root, part)
         _label_nodes(tree, part, part_of_node)
     return found
 
 
-@kernel
+@kernel(counts_references=False)
+def _join_first_neighbours(rank, lists, used, part, firsts, root, edges, found):
+    """Join each position by the first unused edge of its list, which is the first of all while it is a part
+    of its own. Returns the next free place of the edges."""
+    to, to_d2, to_key = firsts[1], firsts[2], firsts[3]
+    u, v, w, keys = edges
+    for i in range(len(part)):
+        _next_of_list(rank, lists, used, part, i, firsts)
+        j = to[i]
+        if j >= 0 and unite(root, i, j):
+            u[found], v[found], w[found], keys[found] = min(i, j), max(i, j), to_d2[i], to_key[i]
+            found += 1
+    return found
+
+
+@kernel(counts_references=False)
+def _offer_lists(rank, lists, used, part, firsts, bests, active, n_active, ended, n_ended, few_ended):
+    """Offer the first edges of active positions to the parts of both ends; return the numbers of active
+    positions and of those whose lists have ended, which are noted while they are few."""
+    to, to_d2, to_key = firsts[1], firsts[2], firsts[3]
+    kept = 0
+    for at in range(n_active):
+        i = active[at]
+        if to[i] < 0 or part[to[i]] == part[i]:
+            _next_of_list(rank, lists, used, part, i, firsts)
+        if to[i] >= 0:
+            active[kept] = i
+            kept += 1
+            _offer(part, i, to[i], to_d2[i], to_key[i], bests)
+        elif few_ended:
+            ended[n_ended] = i
+            n_ended += 1
+    return kept, n_ended
+
+
+@kernel(counts_references=False)
+def _offer(part, i, j, d2, key, bests):
+    """Offer an edge to the parts of both its ends."""
+    best_d2, best_key, best_u, best_v, _ = bests
+    for c in (part[i], part[j]):
+        if _before(d2, key, best_d2[c], best_key[c]):
+            best_d2[c], best_key[c], best_u[c], best_v[c] = d2, key, i, j
+
+
+@kernel(counts_references=False)
+def _search(
+    tree, rank, first, part, part_of_node, used, affordable, firsts, bests, leaf_d2, leaf_key,
+    active, n_active, space,
+):  # fmt: skip
+    """Search the first edges of the parts that cost at most ``affordable``; return the number of active
+    positions."""
+    _, to, to_d2, to_key, low_d2, low_key = firsts
+    best_d2, best_key, _, _, cost = bests
+    box, nodes, gaps, out = space
+    for leaf in range(len(tree.members)):
+        c = part_of_node[leaf]
+        if c >= 0 and not (
+            0 < cost[c] <= affordable and _before(leaf_d2[leaf], leaf_key[leaf], best_d2[c], best_key[c])
+        ):
+            continue
+        for at in range(LEAF):
+            i = tree.members[leaf, at]
+            if i < 0:
+                break
+            c = part[i]
+            if not (0 < cost[c] <= affordable and _before(low_d2[i], low_key[i], best_d2[c], best_key[c])):
+                continue
+            bound, key, a, b = nearest_outside(
+                tree, rank, first, part, part_of_node, used, leaf, c, best_d2[c], best_key[c],
+                box, nodes, gaps, out,
+            )  # fmt: skip
+            # nothing before this bound leads out of the leaf's rows of this part
+            for e in range(LEAF):
+                other = tree.members[leaf, e]
+                if other >= 0 and part[other] == c and _before(low_d2[other], low_key[other], bound, key):
+                    low_d2[other], low_key[other] = bound, key
+            if b >= 0:
+                if to[a] < 0:
+                    active[n_active] = a
+                    n_active += 1
+                to[a], to_d2[a], to_key[a] = b, bound, key
+                _offer(part, a, b, bound, key, bests)
+    return n_active
+
+
+@kernel(counts_references=False)
+def _join(part, parts, bests, root, edges, found):
+    """Join parts by their first edges where these are certain; return the next free place of the edges."""
+    best_d2, best_key, best_u, best_v, cost = bests
+    u, v, w, keys = edges
+    for c in range(parts):
+        if cost[c] == 0 and best_d2[c] < FAR:
+            a, b = best_u[c], best_v[c]
+            if unite(root, part[a], part[b]):
+                u[found], v[found], w[found], keys[found] = min(a, b), max(a, b), best_d2[c], best_key[c]
+                found += 1
+    return found
+
+
+@kernel(counts_references=False)
 def _count_by_leaf(tree, part, part_of_node, low_d2, low_key, best_d2, best_key, leaf_d2, leaf_key, cost):
     """Add to cost (parts,) the positions that may have an edge before the best one of their part.
 
@@ -213,14 +258,16 @@ def _count_by_leaf(tree, part, part_of_node, low_d2, low_key, best_d2, best_key,
                 cost[part[i]] += 1
 
 
-@kernel
+@kernel(counts_references=False)
 def _before(d2, key, other_d2, other_key):
     return d2 < other_d2 or (d2 == other_d2 and key < other_key)
 
 
-@kernel
-def _next_of_list(rank, list_d2, list_ends, used, part, i, place, to, to_d2, to_key, low_d2, low_key):
+@kernel(counts_references=False)
+def _next_of_list(rank, lists, used, part, i, firsts):
     """Go on in i's neighbour list to the first edge that is unused and leads out of i's part."""
+    list_d2, list_ends = lists
+    place, to, to_d2, to_key, low_d2, low_key = firsts
     k = list_d2.shape[1]
     to[i] = -1
     at = place[i]
@@ -271,7 +318,7 @@ def _relabel(root, part):
     return parts
 
 
-@kernel
+@kernel(counts_references=False)
 def _label_nodes(tree, part, part_of_node):
     """part_of_node (nodes,): the one part that all rows of a node belong to, or -1; given: the same before
     parts were joined."""

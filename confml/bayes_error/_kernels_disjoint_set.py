@@ -7,7 +7,7 @@ import numpy as np
 from confml._jit import kernel
 
 
-@kernel
+@kernel(counts_references=False)
 def find(parent, x):
     """The representative of x's set; the path to it is halved on the way."""
     while parent[x] != x:
@@ -16,7 +16,7 @@ def find(parent, x):
     return x
 
 
-@kernel
+@kernel(counts_references=False)
 def unite(parent, x, y):
     """Unite the sets of x and y; False if they were one already."""
     x, y = find(parent, x), find(parent, y)

@@ -11,7 +11,7 @@ import numpy as np
 from confml._jit import kernel
 
 
-@kernel
+@kernel(counts_references=False)
 def edge_key(rank, i, j):
     """The number that orders edges of equal length; rank holds the row numbers of the positions i, j."""
     a, b = np.int64(rank[i]), np.int64(rank[j])
@@ -28,6 +28,21 @@ def sorted_order(d2, key):
         tied = order[places]
         order[places] = tied[np.lexsort([key[tied], d2[tied]])]
     return order
+
+
+@kernel
+def placed(positions, order, u, v, d2, key, layer):
+    """Return an edge list in another order, with the ends positions[u], positions[v], the smaller one first,
+    and the layers."""
+    n = order.size
+    u2, v2, layer2 = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int8)
+    w2, k2 = np.empty(n, np.float64), np.empty(n, np.int64)
+    for i in range(n):
+        e = order[i]
+        a, b = np.int32(positions[u[e]]), np.int32(positions[v[e]])
+        u2[i], v2[i] = min(a, b), max(a, b)
+        w2[i], k2[i], layer2[i] = d2[e], key[e], layer[e]
+    return u2, v2, w2, k2, layer2
 
 
 @kernel
@@ -59,7 +74,7 @@ def merge(ua, va, da, ka, ub, vb, db, kb):
     return u, v, d2, key
 
 
-@kernel
+@kernel(counts_references=False)
 def squared_distance(X, i, j):
     """Sum of squared differences of two rows, attribute after attribute, in float64."""
     total = 0.0

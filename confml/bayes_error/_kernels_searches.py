@@ -12,10 +12,31 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.bayes_error._kernels_edges import edge_key
-from confml.neighbours.lanes import FAN, LEAF, gaps_to_rows, lowest_bit, squares_to_rows
+from confml.neighbours.lanes import (
+    FAN,
+    LEAF,
+    gaps_to_rows,
+    insert_8,
+    insert_16,
+    lowest_bit,
+    squares_to_rows,
+    squares_within,
+)
 from confml.neighbours.wide_tree import DEPTH, FAR, push_children
 
 LAST = np.int64(0x7FFFFFFFFFFFFFFF)
+
+
+@kernel(counts_references=False)
+def has_equal_neighbours(X):
+    """Return whether a row of X (n, d) equals the row before it."""
+    for i in range(1, len(X)):
+        a = 0
+        while a < X.shape[1] and X[i, a] == X[i - 1, a]:
+            a += 1
+        if a == X.shape[1]:
+            return True
+    return False
 
 
 @kernel
@@ -37,10 +58,17 @@ def smallest_ranks(tree, rank):
 def fill_nearest_lists(tree, rank, first, begin, stop, d2, ends):
     """Fill in the k first edges at positions begin..stop-1: squared distances (n, k), ascending, and the
     other ends (n, k), -1 where there are no more."""
-    k, leaves = d2.shape[1], len(tree.members)
-    nodes, gaps, out = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
-    near, other, numbers = np.empty(k), np.empty(k, np.int32), np.empty(k, np.int64)
-    root = len(first) - 1
+    k = d2.shape[1]
+    space = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
+    lists = np.empty(k), np.empty(k, np.int32), np.empty(k, np.int64)
+    _fill_nearest_lists(tree, rank, first, begin, stop, d2, ends, space, lists)
+
+
+@kernel(counts_references=False)
+def _fill_nearest_lists(tree, rank, first, begin, stop, d2, ends, space, lists):
+    nodes, gaps, out = space
+    near, other, numbers = lists
+    k, leaves, root = d2.shape[1], len(tree.members), len(first) - 1
     for i in range(begin, stop):
         near[:], other[:], numbers[:] = FAR, -1, LAST
         bound, last = FAR, LAST
@@ -80,72 +108,113 @@ def fill_lists_by_leaf(tree, rank, first, begin, stop, d2, ends):
 
     Faster for few features, where the rows of a leaf need the same leaves around them.
     """
-    X, k, leaves = tree.X, d2.shape[1], len(tree.members)
-    nodes, gaps, out = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN))
-    squares = np.empty(LEAF)
-    near, other, numbers = np.empty((LEAF, k)), np.empty((LEAF, k), np.int32), np.empty((LEAF, k), np.int64)
-    box = np.empty((2, X.shape[1]))
-    low, high = box[:1], box[1:]
+    k = d2.shape[1]
+    space = np.empty(DEPTH, np.int64), np.empty(DEPTH), np.empty(max(LEAF, FAN)), np.empty(LEAF)
+    width = 8 if k <= 8 else max(k, 16)
+    lists = np.empty((LEAF, width)), np.empty((LEAF, width), np.int32), np.empty(LEAF)
+    box = np.empty((2, tree.X.shape[1]))
     for leaf in range(begin, stop):
-        near[:], other[:], numbers[:] = FAR, -1, LAST
-        low[:], high[:] = np.inf, -np.inf
-        rows = 0
-        for i in tree.members[leaf]:
-            if i < 0:
-                break
-            rows += 1
-            for a in range(X.shape[1]):
-                low[0, a], high[0, a] = min(low[0, a], X[i, a]), max(high[0, a], X[i, a])
-        # every list ends before (bound, last), or at it
-        bound, last = FAR, LAST
-        nodes[0], gaps[0], nodes[1], gaps[1] = len(first) - 1, 0.0, leaf, 0.0  # the leaf itself first
-        held, own = 2, True
-        while held > 0:
-            held -= 1
-            node, gap = nodes[held], gaps[held]
-            if gap > bound or (gap == bound and first[node] > last) or (node == leaf and not own):
-                continue
-            if node >= leaves:
-                held = push_children(tree, node - leaves, low, high, 0, bound, nodes, gaps, held, out)
-                continue
-            if node == leaf:
-                own = False
-            mask = gaps_to_rows(low, high, 0, tree.rows, tree.rows, node, bound, out)
-            while mask != 0:
-                j = tree.members[node, lowest_bit(mask)]
-                mask &= mask - 1
-                number = rank[j]
-                hits = squares_to_rows(X, j, tree.rows, leaf, bound, squares)
-                while hits != 0:
-                    r = lowest_bit(hits)
-                    hits &= hits - 1
-                    square = squares[r]
-                    if square > near[r, k - 1] or (square == near[r, k - 1] and number >= numbers[r, k - 1]):
-                        continue
-                    if tree.members[leaf, r] == j:
-                        continue
-                    at = k - 1
-                    while at > 0 and (
-                        near[r, at - 1] > square
-                        or (near[r, at - 1] == square and numbers[r, at - 1] > number)
-                    ):
-                        near[r, at], other[r, at] = near[r, at - 1], other[r, at - 1]
-                        numbers[r, at] = numbers[r, at - 1]
-                        at -= 1
-                    near[r, at], other[r, at], numbers[r, at] = square, j, number
-            bound, last = near[0, k - 1], numbers[0, k - 1]
-            for r in range(1, rows):
-                if near[r, k - 1] > bound or (near[r, k - 1] == bound and numbers[r, k - 1] > last):
-                    bound, last = near[r, k - 1], numbers[r, k - 1]
-        for r in range(rows):
-            i = tree.members[leaf, r]
-            for e in range(k):
-                d2[i, e], ends[i, e] = near[r, e], other[r, e]
+        _fill_lists_of_leaf(tree, rank, first, leaf, d2, ends, space, lists, box[:1], box[1:])
 
 
-@kernel
+@kernel(counts_references=False)
+def _fill_lists_of_leaf(tree, rank, first, leaf, d2, ends, space, lists, low, high):
+    """Fill the lists of the rows of one leaf. space, lists, low, high (1, d): work space."""
+    nodes, gaps, out, squares = space
+    near, other, bounds = lists  # lists of k rows or more, and the k-th distances
+    X, k, width, leaves = tree.X, d2.shape[1], near.shape[1], len(tree.members)
+    near[:], other[:], bounds[:] = FAR, -1, FAR
+    low[:], high[:] = np.inf, -np.inf
+    rows = 0
+    for i in tree.members[leaf]:
+        if i < 0:
+            break
+        rows += 1
+        for a in range(X.shape[1]):
+            low[0, a], high[0, a] = min(low[0, a], X[i, a]), max(high[0, a], X[i, a])
+    # every list ends before (bound, last), or at it
+    bound, last = FAR, LAST
+    nodes[0], gaps[0], nodes[1], gaps[1] = len(first) - 1, 0.0, leaf, 0.0  # the leaf itself first
+    held, own = 2, True
+    while held > 0:
+        held -= 1
+        node, gap = nodes[held], gaps[held]
+        if gap > bound or (gap == bound and first[node] > last) or (node == leaf and not own):
+            continue
+        if node >= leaves:
+            held = push_children(tree, node - leaves, low, high, 0, bound, nodes, gaps, held, out)
+            continue
+        if node == leaf:
+            own = False
+        mask = gaps_to_rows(low, high, 0, tree.rows, tree.rows, node, bound, out)
+        while mask != 0:
+            j = tree.members[node, lowest_bit(mask)]
+            mask &= mask - 1
+            hits = squares_within(X, j, tree.rows, leaf, bounds, squares)
+            while hits != 0:
+                r = lowest_bit(hits)
+                hits &= hits - 1
+                if tree.members[leaf, r] == j:
+                    continue
+                tied = np.int64(0)
+                if width > 16 or bounds[r] == squares[r]:
+                    _enter(near[r], other[r], squares[r], j, rank)
+                elif width == 8:
+                    tied = insert_8(near, other, r, squares[r], j)
+                else:
+                    tied = insert_16(near, other, r, squares[r], j)
+                if tied != 0:
+                    _order_tie(near[r], other[r], squares[r], rank)
+                bounds[r] = near[r, k - 1]
+        bound, last = bounds[0], _number(rank, other[0, k - 1])
+        for r in range(1, rows):
+            if bounds[r] >= bound:
+                number = _number(rank, other[r, k - 1])
+                if bounds[r] > bound or number > last:
+                    bound, last = bounds[r], number
+    for r in range(rows):
+        i = tree.members[leaf, r]
+        for e in range(k):
+            d2[i, e], ends[i, e] = near[r, e], other[r, e]
+
+
+@kernel(counts_references=False)
+def _enter(near, other, square, j, rank):
+    """Enter row j into a list in the order of (distance, row number), unless the list ends before it."""
+    at = len(near) - 1
+    number = rank[j]
+    if near[at] < square or (near[at] == square and _number(rank, other[at]) <= number):
+        return
+    while at > 0 and (
+        near[at - 1] > square or (near[at - 1] == square and _number(rank, other[at - 1]) > number)
+    ):
+        near[at], other[at] = near[at - 1], other[at - 1]
+        at -= 1
+    near[at], other[at] = square, j
+
+
+@kernel(counts_references=False)
+def _order_tie(near, other, square, rank):
+    """Move the row that was inserted after rows as near to its place in the order of row numbers."""
+    at = len(near) - 1
+    while near[at] != square:
+        at -= 1
+    while at > 0 and near[at - 1] == square and rank[other[at - 1]] > rank[other[at]]:
+        other[at - 1], other[at] = other[at], other[at - 1]
+        at -= 1
+
+
+@kernel(counts_references=False)
+def _number(rank, i):
+    """The row number at a position, and the largest number for -1."""
+    return rank[i] if i >= 0 else LAST
+
+
+@kernel(counts_references=False)
 def is_used(chain_head, chain_next, chain_other, degree, u, v):
     """Whether the edge u - v is in an earlier tree: the chains hold the edges at each position."""
+    if chain_head[u] < 0:
+        return False
     if degree[u] > degree[v]:
         u, v = v, u
     step = chain_head[u]
@@ -156,7 +225,7 @@ def is_used(chain_head, chain_next, chain_other, degree, u, v):
     return False
 
 
-@kernel
+@kernel(counts_references=False)
 def nearest_outside(
     tree, rank, first, part, part_of_node, used, leaf, own, bound, key, box, nodes, gaps, out
 ):
@@ -206,6 +275,6 @@ def nearest_outside(
     return bound, key, u, v
 
 
-@kernel
+@kernel(counts_references=False)
 def _key(a, b):
     return (a << 32) | b if a < b else (b << 32) | a

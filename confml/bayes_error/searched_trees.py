@@ -10,6 +10,7 @@ from confml.bayes_error._kernels_boruvka import boruvka
 from confml.bayes_error._kernels_searches import (
     fill_lists_by_leaf,
     fill_nearest_lists,
+    has_equal_neighbours,
     smallest_ranks,
 )
 from confml.neighbours.wide_tree import LEAF, WideTree, leaves_in_order, tree_order, wide_tree
@@ -56,7 +57,7 @@ def searched_trees(X: np.ndarray, rank: np.ndarray, layers: int):
     """
     order = tree_order(X)
     Y = np.ascontiguousarray(X[order])
-    if len(X) > 1 and not (Y[1:] == Y[:-1]).all(axis=1).any():  # otherwise some rows are equal
+    if len(X) > 1 and not has_equal_neighbours(Y):  # otherwise some rows are equal
         numbers = np.ascontiguousarray(rank[order])
         tree, first, lists = _neighbourhood(Y, numbers, layers)
         if not (lists[0][:, 0] == 0).any():  # no rows are equal
@@ -83,10 +84,8 @@ def _neighbourhood(X: np.ndarray, rank: np.ndarray, layers: int):
 
 def _in_order(positions: np.ndarray, u, v, d2, key, layer):
     """Return the edges sorted, with ends positions[u], positions[v], the smaller one first."""
-    order = edges.sorted_order(d2, key)
-    u, v = positions[u[order]].astype(np.int32), positions[v[order]].astype(np.int32)
-    ends = np.minimum(u, v), np.maximum(u, v)
-    return *ends, d2[order], key[order], layer[order].astype(np.int8)
+    ends = np.asarray(u, np.int32), np.asarray(v, np.int32)
+    return edges.placed(positions, edges.sorted_order(d2, key), *ends, d2, key, np.asarray(layer, np.int8))
 
 
 def nearest_lists(tree: WideTree, rank: np.ndarray, first: np.ndarray, k: int):

@@ -95,9 +95,10 @@ def vote_scores(values: np.ndarray, classes: int) -> tuple[np.ndarray, np.ndarra
     values (n, pairs): positive for the second class of a pair; 0 gives half a vote to each. Ties go to the
     larger sum of decision values, then to the first class.
     """
-    for_second = (np.sign(values) + 1.0) / 2.0
-    votes = _sum_by_class(for_second, 1.0 - for_second, classes)
-    sums = _sum_by_class(values, -values, classes)
+    from confml.methods._kernels_multiclass import count_votes
+
+    votes, sums = np.empty((2, len(values), classes))
+    count_votes(_plain(values), votes, sums)
     return votes / max(values.shape[1], 1), argmax_with_tie_break(votes, sums)
 
 
@@ -130,12 +131,22 @@ def class_errors(positive: np.ndarray, errors: np.ndarray, classes: int, way: st
     return np.sqrt(_sum_by_class(squares, squares, classes)) * (2.0 / (classes * (classes - 1)))
 
 
+def compile_kernels() -> None:
+    """Compile the kernels of one-vs-one by running them on one row."""
+    values = np.zeros((1, 3))
+    vote_scores(values, 3)
+    decision_scores(values, 3, "ovo")
+
+
 def _sum_by_class(second: np.ndarray, first: np.ndarray, classes: int) -> np.ndarray:
     """Return sums (n, c) over each class's pairs: ``second`` if it is second in a pair, else ``first``."""
-    # One row per problem: sums of columns would read a value from each line of the cache.
-    first, second = np.ascontiguousarray(first.T), np.ascontiguousarray(second.T)
-    out = np.zeros((classes, first.shape[1]))
-    for place, (a, b) in enumerate(zip(*pairs(classes), strict=True)):
-        out[a] += first[place]
-        out[b] += second[place]
-    return np.ascontiguousarray(out.T)
+    from confml.methods._kernels_multiclass import add_by_class
+
+    sums = np.empty((len(second), classes))
+    add_by_class(_plain(second), _plain(first), sums)
+    return sums
+
+
+def _plain(values: np.ndarray) -> np.ndarray:
+    """Return values in the form for which kernels are compiled: float64, contiguous, and writable."""
+    return np.require(values, np.float64, ("C", "W"))

@@ -43,10 +43,11 @@ def _equal(builder, lanes, row, attribute):
 def _summed_squares(builder, lanes, d, bound, out, difference, fused=False):
     """Code for the sums over d attributes of the squares of `difference`(attribute), for all lanes.
 
-    They are stored in out, if given; the value is the mask of the lanes whose sum is at most bound. fused:
-    products may be added without rounding.
+    They are stored in out, if given; the value is the mask of the lanes whose sum is at most bound, a number
+    or a vector. fused: products may be added without rounding.
     """
-    vector, flags = ir.VectorType(bound.type, lanes), ("contract",) if fused else ()
+    bounds = bound if isinstance(bound.type, ir.VectorType) else _filled(builder, lanes, bound)
+    vector, flags = bounds.type, ("contract",) if fused else ()
     total = cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * lanes))
     with cgutils.for_range(builder, d) as loop:
         apart = difference(loop.index)
@@ -54,8 +55,8 @@ def _summed_squares(builder, lanes, d, bound, out, difference, fused=False):
         builder.store(builder.fadd(builder.load(total), square, flags=flags), total)
     found = builder.load(total)
     if out is not None:
-        builder.store(found, builder.bitcast(out, vector.as_pointer()), align=_bytes(bound.type))
-    near = builder.fcmp_ordered("<=", found, _filled(builder, lanes, bound))
+        builder.store(found, builder.bitcast(out, vector.as_pointer()), align=_bytes(vector.element))
+    near = builder.fcmp_ordered("<=", found, bounds)
     return builder.zext(builder.bitcast(near, ir.IntType(lanes)), ir.IntType(64))
 
 
@@ -83,19 +84,37 @@ def squares_to_rows(typingctx, Q, r, rows, leaf, bound, out):
     """out (LEAF,) = sum over a of (Q[r, a] - rows[leaf, a, :])^2; the mask of those that are <= bound."""
 
     def code(context, builder, signature, arguments):
-        X, r, rows, leaf, bound, out = arguments
-        kinds = signature.args
-        q, d = _row(context, builder, kinds[0], X, r)
-        data = _data(context, builder, kinds[2], rows)
-
-        def difference(attribute):
-            x = _equal(builder, LEAF, q, attribute)
-            return builder.fsub(x, _lanes_at(builder, data, LEAF, d, leaf, attribute))
-
-        out = _data(context, builder, kinds[5], out)
-        return _summed_squares(builder, LEAF, d, bound, out, difference)
+        return _squares(context, builder, signature, arguments, arguments[4])
 
     return types.int64(Q, types.int64, rows, types.int64, types.float64, out), code
+
+
+@intrinsic
+def squares_within(typingctx, Q, r, rows, leaf, bounds, out):
+    """`squares_to_rows` with one bound for each row, bounds (LEAF,)."""
+
+    def code(context, builder, signature, arguments):
+        data = _data(context, builder, signature.args[4], arguments[4])
+        vector = ir.VectorType(ir.DoubleType(), LEAF)
+        bounds = builder.load(builder.bitcast(data, vector.as_pointer()), align=8)
+        return _squares(context, builder, signature, arguments, bounds)
+
+    return types.int64(Q, types.int64, rows, types.int64, bounds, out), code
+
+
+def _squares(context, builder, signature, arguments, bound):
+    """Code for the squared distances of one row from the rows of a leaf, and the mask of those <= bound."""
+    X, r, rows, leaf, _, out = arguments
+    kinds = signature.args
+    q, d = _row(context, builder, kinds[0], X, r)
+    data = _data(context, builder, kinds[2], rows)
+
+    def difference(attribute):
+        x = _equal(builder, LEAF, q, attribute)
+        return builder.fsub(x, _lanes_at(builder, data, LEAF, d, leaf, attribute))
+
+    out = _data(context, builder, kinds[5], out)
+    return _summed_squares(builder, LEAF, d, bound, out, difference)
 
 
 def _gaps(lanes):
@@ -134,6 +153,48 @@ def _gaps(lanes):
 
 gaps_to_children = _gaps(FAN)
 gaps_to_rows = _gaps(LEAF)
+
+
+def _insertion(lanes):
+    """An intrinsic that inserts into lists of this length."""
+
+    def insert(typingctx, near, other, r, square, j):
+        """Insert a square and the row j into the ascending lists near[r], other[r], after equal squares, and
+        drop the last entry; the mask of the entries that were equal."""
+
+        def code(context, builder, signature, arguments):
+            near, other, r, square, j = arguments
+            kinds = signature.args
+            places = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [lanes, *range(lanes - 1)])
+
+            def row(kind, array):
+                """The list as a vector, and its place in memory."""
+                start = _row(context, builder, kind, array, r)[0]
+                start = builder.bitcast(start, ir.VectorType(start.type.pointee, lanes).as_pointer())
+                return builder.load(start, align=kind.dtype.bitwidth // 8), start
+
+            values, value_place = row(kinds[0], near)
+            numbers, number_place = row(kinds[1], other)
+            x, new = _filled(builder, lanes, square), _filled(builder, lanes, j)
+            shifted = builder.shuffle_vector(values, x, places)
+            from_left = builder.fcmp_ordered(">", shifted, x)
+            larger = builder.fcmp_ordered(">", values, x)
+            for vector, left, value, place, bytes_ in (
+                (values, shifted, x, value_place, 8),
+                (numbers, builder.shuffle_vector(numbers, new, places), new, number_place, 4),
+            ):
+                kept = builder.select(larger, value, vector)
+                builder.store(builder.select(from_left, left, kept), place, align=bytes_)
+            equal = builder.fcmp_ordered("==", values, x)
+            return builder.zext(builder.bitcast(equal, ir.IntType(lanes)), ir.IntType(64))
+
+        return types.int64(near, other, types.int64, types.float64, types.int32), code
+
+    return intrinsic(insert)
+
+
+insert_8 = _insertion(8)
+insert_16 = _insertion(16)
 
 
 @intrinsic

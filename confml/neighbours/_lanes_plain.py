@@ -15,6 +15,24 @@ WIDE_FAN = 16
 
 @kernel
 def squares_to_rows(Q, r, rows, leaf, bound, out):
+    _squares(Q, r, rows, leaf, out)
+    mask = 0
+    for e in range(LEAF):
+        mask |= (out[e] <= bound) << e
+    return mask
+
+
+@kernel
+def squares_within(Q, r, rows, leaf, bounds, out):
+    _squares(Q, r, rows, leaf, out)
+    mask = 0
+    for e in range(LEAF):
+        mask |= (out[e] <= bounds[e]) << e
+    return mask
+
+
+@kernel
+def _squares(Q, r, rows, leaf, out):
     block = rows[leaf]
     for e in range(LEAF):
         out[e] = 0.0
@@ -23,10 +41,6 @@ def squares_to_rows(Q, r, rows, leaf, bound, out):
         for e in range(LEAF):
             apart = x - lane[e]
             out[e] += apart * apart
-    mask = 0
-    for e in range(LEAF):
-        mask |= (out[e] <= bound) << e
-    return mask
 
 
 @kernel
@@ -55,6 +69,29 @@ def gaps_to_children(low, high, r, lows, highs, block, bound, out):
 @kernel
 def gaps_to_rows(low, high, r, lows, highs, block, bound, out):
     return _gaps(low, high, r, lows, highs, block, bound, out, LEAF)
+
+
+@kernel
+def _insert(near, other, r, square, j, lanes):
+    mask = np.int64(0)
+    for e in range(lanes):
+        mask |= np.int64(near[r, e] == square) << np.int64(e)
+    for e in range(lanes - 1, -1, -1):
+        if e > 0 and near[r, e - 1] > square:
+            near[r, e], other[r, e] = near[r, e - 1], other[r, e - 1]
+        elif near[r, e] > square:
+            near[r, e], other[r, e] = square, j
+    return mask
+
+
+@kernel
+def insert_8(near, other, r, square, j):
+    return _insert(near, other, r, square, j, 8)
+
+
+@kernel
+def insert_16(near, other, r, square, j):
+    return _insert(near, other, r, square, j, 16)
 
 
 @kernel

@@ -27,7 +27,7 @@ def squared_distance(a, b, limit):
     return total
 
 
-@kernel
+@kernel(counts_references=False)
 def squared_distance_of_rows(Q, r, X, t):
     """Squared distance of Q[r] and X[t] (d,)."""
     total = 0.0

@@ -2,11 +2,16 @@
 
 squares_to_rows(Q, r, rows, leaf, bound, out): fill out (LEAF,) with the squared distances of Q[r] to the rows
 of a leaf, sums over a of (Q[r, a] - rows[leaf, a, :])^2; return the bit mask of those <= bound.
+squares_within: the same with an own bound for each row of the leaf, bounds (LEAF,).
 
 gaps_to_children(low, high, r, lows, highs, block, bound, out): fill out (FAN,) with the squared gaps between
 the box from low[r] to high[r] and the boxes of a block, sums over a of
 max(lows[block, a, :] - high[r, a], low[r, a] - highs[block, a, :], 0)^2; return the bit mask of those
 <= bound. A row is a box whose low and high are the same. gaps_to_rows: the same for LEAF rows.
+
+insert_8(near, other, r, square, j): insert a square and the row j, int32, into the lists near[r], other[r]
+(8,) by ascending squares, after equal ones, and drop the last entry; return the bit mask of the entries that
+were equal. insert_16: the same for lists of 16.
 
 rows_within(Q, r, rows, leaf, bound): the bit mask of the rows of a leaf, WIDE_LEAF of them, whose squared
 distance from Q[r] is <= bound. boxes_within(Q, r, lows, highs, block, bound, out): fill out (WIDE_FAN,) with
@@ -36,10 +41,13 @@ try:
         boxes_within,
         gaps_to_children,
         gaps_to_rows,
+        insert_8,
+        insert_16,
         lowest_bit,
         rows_within,
         run_above,
         squares_to_rows,
+        squares_within,
     )
 except (ImportError, AttributeError):  # numba's internals have changed
     from confml.neighbours._lanes_plain import (
@@ -51,10 +59,13 @@ except (ImportError, AttributeError):  # numba's internals have changed
         boxes_within,
         gaps_to_children,
         gaps_to_rows,
+        insert_8,
+        insert_16,
         lowest_bit,
         rows_within,
         run_above,
         squares_to_rows,
+        squares_within,
     )
 
 __all__ = [
@@ -64,14 +75,20 @@ __all__ = [
     "WIDE_FAN",
     "WIDE_LEAF",
     "above",
+    "aligned",
     "boxes_within",
     "gaps_to_children",
     "gaps_to_rows",
+    "insert_8",
+    "insert_16",
     "lowest_bit",
     "rows_within",
     "run_above",
     "squares_to_rows",
+    "squares_within",
 ]
+
+_LINE = 64  # bytes
 
 
 @kernel
@@ -87,3 +104,13 @@ def above(values, at, less, less_at, limit, n):
     for e in range(n):
         mask |= np.int64(values[at + e] - less[less_at + e] > limit) << np.int64(e)
     return mask
+
+
+def aligned(shape: tuple[int, ...], value: float, dtype) -> np.ndarray:
+    """Return a new array of equal numbers that begins at a line of the cache, so that no vector is in two."""
+    numbers = int(np.prod(shape))
+    memory = np.empty(numbers * np.dtype(dtype).itemsize + _LINE, np.uint8)
+    start = -memory.ctypes.data % _LINE
+    array = memory[start : start + len(memory) - _LINE].view(dtype).reshape(shape)
+    array.fill(value)
+    return array

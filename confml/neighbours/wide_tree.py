@@ -23,6 +23,10 @@ from confml.neighbours.lanes import FAN, LEAF, gaps_to_children, lowest_bit
 
 DEPTH = 128
 """Size of the stack of a search: FAN per level, for at most 16 levels."""
+SAMPLE = 32
+"""Number of rows whose values choose where a range is divided."""
+MARGIN = 2
+"""Places of the sample between the wanted value and the one that divides."""
 FAR = 1.7e308
 """Above any squared distance and below the infinity of missing rows."""
 
@@ -125,12 +129,12 @@ def wide_tree(X, members):
     return WideTree(X, members, rows, lows, highs, child)
 
 
-@kernel
-def _split(rows, order, begin, stop, at, attribute):
+@kernel(counts_references=False)
+def _split(rows, order, begin, stop, at, attribute, sample):
     """Reorder rows[begin:stop] and order so that no value of a feature before ``at`` exceeds one after it."""
     lo, hi = begin, stop - 1
     while lo < hi:
-        pivot = rows[(lo + hi) // 2, attribute]
+        pivot = _pivot(rows, lo, hi, at, attribute, sample)
         i, j = lo, hi
         while i <= j:
             while rows[i, attribute] < pivot:
@@ -151,6 +155,26 @@ def _split(rows, order, begin, stop, at, attribute):
             break
 
 
+@kernel(counts_references=False)
+def _pivot(rows, lo, hi, at, attribute, sample):
+    """Return a value of rows[lo:hi + 1] near the one that belongs at place ``at``, a little to the side with
+    more rows, so that the next range is short."""
+    size = len(sample)
+    if hi - lo < 4 * size:
+        return rows[(lo + hi) // 2, attribute]
+    step = (hi - lo) // (size - 1)
+    for e in range(size):
+        value = rows[lo + e * step, attribute]
+        place = e
+        while place > 0 and sample[place - 1] > value:
+            sample[place] = sample[place - 1]
+            place -= 1
+        sample[place] = value
+    place = (at - lo) * size // (hi - lo + 1)
+    place += MARGIN if 2 * (at - lo) < hi - lo else -MARGIN
+    return sample[min(max(place, 0), size - 1)]
+
+
 @kernel
 def sort_into_leaves(X, order, size):
     """Permute order (n,): split at the widest feature, recursively, at powers of two of leaves of this size.
@@ -162,7 +186,7 @@ def sort_into_leaves(X, order, size):
     for e in range(order.size):
         for a in range(d):
             rows[e, a] = X[order[e], a]
-    waiting = np.empty((DEPTH, 2), np.int64)
+    waiting, sample = np.empty((DEPTH, 2), np.int64), np.empty(SAMPLE, X.dtype)
     waiting[0, 0], waiting[0, 1] = 0, order.size
     held = 1
     while held > 0:
@@ -185,13 +209,13 @@ def sort_into_leaves(X, order, size):
         run = size
         while 2 * run < stop - begin:
             run *= 2
-        _split(rows, order, begin, stop, begin + run, widest)
+        _split(rows, order, begin, stop, begin + run, widest, sample)
         waiting[held, 0], waiting[held, 1] = begin, begin + run
         waiting[held + 1, 0], waiting[held + 1, 1] = begin + run, stop
         held += 2
 
 
-@kernel
+@kernel(counts_references=False)
 def push_children(tree, group, low, high, r, bound, nodes, gaps, held, out):
     """Push a group's children within ``bound`` of the box from low[r] to high[r], the nearest last.
 

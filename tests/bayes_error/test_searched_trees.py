@@ -168,7 +168,7 @@ def test_different_rows_with_one_sum_are_told_apart():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("k", [1, 5, 12])
+@pytest.mark.parametrize("k", [1, 7, 8, 12, 20])
 @pytest.mark.parametrize("by_leaf", [True, False])
 def test_neighbour_lists_in_the_total_order(kind, k, by_leaf, monkeypatch):
     monkeypatch.setattr(module, "VERY_FEW_ATTRIBUTES", 4 if by_leaf else 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.multiclass import OneVsOneClassifier
@@ -49,6 +51,50 @@ def test_votes_by_hand():
     # Row 0: 0 beats 1, 2 beats both. Rows 1 and 3: a circle of one vote each, settled by summed values.
     np.testing.assert_allclose(shares, np.array([[1, 0, 2], [1, 1, 1], [1, 1, 1], [1, 1, 1]]) / 3)
     assert winners.tolist() == [2, 0, 0, 1]
+
+
+def literal_sums(second, first, classes):
+    """The sums over each class's pairs, added pair by pair."""
+    sums = np.zeros((len(second), classes))
+    for place, (a, b) in enumerate(itertools.combinations(range(classes), 2)):
+        sums[:, a] += first[:, place]
+        sums[:, b] += second[:, place]
+    return sums
+
+
+def some_values(rng, rows, pairs):
+    """Decision values of very different sizes, with zeros of both signs and equal numbers."""
+    values = rng.normal(size=(rows, pairs)) * 10.0 ** rng.integers(-12, 12, (rows, pairs))
+    values[rng.random(values.shape) < 0.3] = 0.0
+    values[rng.random(values.shape) < 0.1] = -0.0
+    values[::5] = rng.integers(-1, 2, values[::5].shape)
+    return values
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4, 7, 26])
+@pytest.mark.parametrize("rows", [0, 1, 60])
+def test_votes_and_sums_have_the_bytes_of_literal_ones(classes, rows):
+    rng = np.random.default_rng(classes)
+    values = some_values(rng, rows, classes * (classes - 1) // 2)
+    for_second = (np.sign(values) + 1) / 2
+    votes = literal_sums(for_second, 1 - for_second, classes)
+    sums = literal_sums(values, -values, classes)
+    winners = [max(range(classes), key=lambda j, i=i: (votes[i, j], sums[i, j], -j)) for i in range(rows)]
+    for given in (values, np.asfortranarray(values), np.repeat(values, 2, axis=1)[:, ::2]):
+        given.flags.writeable = False
+        shares, found = vote_scores(given, classes)
+        assert shares.tobytes() == (votes / values.shape[1]).tobytes()
+        assert found.tolist() == winners
+        if classes > 2:
+            scores = decision_scores(given, classes, "ovo")
+            assert scores.tobytes() == (sums / (classes - 1)).tobytes()
+    if classes > 2:
+        positive, errors = rng.random(values.shape), rng.random(values.shape)
+        factor = 2.0 / (classes * (classes - 1))
+        expected = literal_sums(positive, 1.0 - positive, classes) * factor
+        assert class_probabilities(positive, classes, "ovo").tobytes() == expected.tobytes()
+        expected = np.sqrt(literal_sums(errors**2, errors**2, classes)) * factor
+        assert class_errors(positive, errors, classes, "ovo").tobytes() == expected.tobytes()
 
 
 def test_votes_are_scikit_learns():

@@ -51,6 +51,20 @@ def test_counts_for_both_number_types(made, largest_error, monkeypatch):
         np.testing.assert_array_equal(counts.equal[:, :, q], equal)
 
 
+@pytest.mark.parametrize("made", KINDS)
+@pytest.mark.parametrize("k", [1, 31, 32, 33, 120])
+def test_lists_as_long_as_a_leaf_a_class_and_more(made, k):
+    """The first limit of a search comes from one leaf of 32 rows, which may hold fewer than k; one class has
+    fewer than k rows."""
+    rng = np.random.default_rng(2)
+    X, codes = made(rng), rng.choice(3, 300, p=[0.6, 0.3, 0.1])
+    found = NeighbourCounter(X, codes, "tree").lists(k)
+    D = naive.distances(X, X)
+    for rows, alike in zip(found, (codes[:, None] == codes, codes[:, None] != codes), strict=True):
+        expected = np.sort(np.where(alike & ~np.eye(300, dtype=bool), D, np.inf), axis=1)[:, :k]
+        np.testing.assert_array_equal(rows, expected)
+
+
 @pytest.mark.parametrize(("made", "kind"), KINDS.items())
 def test_number_type_that_tells_rows_apart(made, kind):
     X = made(np.random.default_rng(1))

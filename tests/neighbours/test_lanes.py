@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from confml._jit import kernel
+from confml.bayes_error import spanning_trees
 from confml.neighbours import _lanes_llvm, _lanes_plain, lanes
 from confml.neighbours import wide_tree as wide
 
 
 def compiled(module):
     """The functions of a module, called from a kernel as in the searches."""
+    squares_within = module.squares_within
     squares_to_rows, gaps_to_children = module.squares_to_rows, module.gaps_to_children
     gaps_to_rows, lowest_bit = module.gaps_to_rows, module.lowest_bit
 
@@ -27,7 +33,10 @@ def compiled(module):
     def lowest(mask):
         return lowest_bit(mask)
 
-    return [kernel(function) for function in (squares, gaps, row_gaps, lowest)]
+    def within(X, r, tree, leaf, bounds, out):
+        return squares_within(X, r, tree.rows, leaf, bounds, out)
+
+    return [kernel(function) for function in (squares, gaps, row_gaps, lowest, within)]
 
 
 WAYS = {"llvm": compiled(_lanes_llvm), "plain": compiled(_lanes_plain)}
@@ -47,7 +56,7 @@ def bits(mask):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("d", [1, 3, 9, 17])
 def test_vectors_hold_what_plain_sums_give(way, d):
-    squares, gaps, row_gaps, _ = WAYS[way]
+    squares, gaps, row_gaps, _, within = WAYS[way]
     rng = np.random.default_rng(d)
     X = rng.normal(size=(300, d))
     X = np.ascontiguousarray(X[wide.tree_order(X)])
@@ -68,6 +77,12 @@ def test_vectors_hold_what_plain_sums_give(way, d):
         expected = [sum_of_squares(X[3] - X[i]) for i in node_rows[leaf]]
         bound = float(np.median(expected))
         check(squares(X, 3, tree, leaf, bound, out), expected, bound)
+        bounds = np.resize([bound, 0.0, np.inf, -1.0], lanes.LEAF)
+        found = bits(within(X, 3, tree, leaf, bounds, out))
+        assert out[: len(expected)].tolist() == expected
+        assert [e for e in found if e < len(expected)] == [
+            e for e, square in enumerate(expected) if square <= bounds[e]
+        ]
         expected = [
             sum_of_squares(np.maximum(0.0, np.maximum(X[i] - high[2], low[2] - X[i])))
             for i in node_rows[leaf]
@@ -94,16 +109,40 @@ def test_vectors_and_plain_loops_are_the_same_bit_for_bit(scale):
         low, high = X[:9] - 0.25 * scale, X[:9] + 0.25 * scale
         for node in range(3):
             found = []
-            for squares, gaps, row_gaps, _ in WAYS.values():
-                outs = np.full((3, lanes.LEAF), -1.0)
+            for squares, gaps, row_gaps, _, within in WAYS.values():
+                outs = np.full((4, lanes.LEAF), -1.0)
                 bound = float(np.sum((X[8] - X[node]) ** 2))
                 masks = (
                     squares(X, 8, tree, node, bound, outs[0]),
                     gaps(low, high, 8, tree, node % 2, bound, outs[1]),
                     row_gaps(low, high, 8, tree, node, bound, outs[2]),
+                    within(X, 8, tree, node, np.resize([bound, 0.0], lanes.LEAF), outs[3]),
                 )
                 found.append((masks, outs.tobytes()))
             assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("module", [_lanes_llvm, _lanes_plain])
+@pytest.mark.parametrize("length", [8, 16])
+def test_insertion_into_lists(module, length):
+    insert = {8: module.insert_8, 16: module.insert_16}[length]
+
+    @kernel
+    def enter(near, other, r, square, j):
+        return insert(near, other, r, square, j)
+
+    rng = np.random.default_rng(length)
+    near, other = np.full((3, length), np.inf), np.full((3, length), -1, np.int32)
+    before, values = near.copy(), []
+    for j in range(60):
+        square = float(rng.integers(0, 20))
+        mask = enter(near, other, 1, square, np.int32(j))
+        assert bits(mask) == [e for e, value in enumerate(before[1]) if value == square]
+        values.append((square, j))  # the order of insertion decides ties
+        expected = sorted(values)[:length]
+        assert list(zip(near[1].tolist(), other[1].tolist(), strict=True))[: len(expected)] == expected
+        before = near.copy()
+    assert np.all(near[[0, 2]] == np.inf) and np.all(other[[0, 2]] == -1)
 
 
 @pytest.mark.parametrize("module", [_lanes_llvm, _lanes_plain])
@@ -180,3 +219,40 @@ def test_parts_of_runs_at_the_ends_of_arrays():
         longer = np.append(np.zeros(9, np.float32), less)
         mask = lanes.above(values, 0, longer, 9, np.float32(0), min(size, 64))
         assert bits(mask) == np.flatnonzero((values > less)[:64]).tolist()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_arrays_begin_at_a_line_of_the_cache(kind):
+    for shape in ((1, 2, 32), (3, 1, 1), (7, 9, 16)):
+        array = lanes.aligned(shape, -np.inf, kind)
+        assert array.shape == shape and array.dtype == kind and np.all(array == -np.inf)
+        assert array.ctypes.data % 64 == 0 and array.flags.c_contiguous and array.flags.writeable
+
+
+PLAIN = """
+import sys
+import numpy as np
+
+sys.modules["confml.neighbours._lanes_llvm"] = None
+from confml.bayes_error import spanning_trees
+from confml.methods.tcm_nn.neighbour_counter import NeighbourCounter
+from confml.neighbours import lanes
+
+assert lanes.rows_within.__module__.endswith("_plain")
+rng = np.random.default_rng(0)
+X, codes = rng.integers(0, 9, (300, 3)).astype(float), rng.integers(0, 3, 300)
+direct, tree = (NeighbourCounter(X, codes, engine) for engine in ("direct", "tree"))
+for one, other in zip(direct.lists(2), tree.lists(2), strict=True):
+    np.testing.assert_array_equal(one, other)
+for one, other in zip(*(way.counts(*direct.lists(2), X[:9], [1, 2]) for way in (direct, tree)), strict=True):
+    np.testing.assert_array_equal(one, other)
+print(spanning_trees(X).distance.sum().hex())
+"""
+
+
+@pytest.mark.exhaustive  # every search is compiled once more
+def test_searches_with_plain_loops(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    ended = subprocess.run([sys.executable, "-c", PLAIN], capture_output=True, text=True, env=environment)
+    X = np.random.default_rng(0).integers(0, 9, (300, 3)).astype(float)
+    assert ended.stdout.strip() == spanning_trees(X).distance.sum().hex(), ended.stderr

@@ -99,13 +99,14 @@ class Nodes:
         sides = np.concatenate([np.flatnonzero(targets > 0), np.flatnonzero(targets <= 0)])
         order, labels = rows[sides], np.ascontiguousarray(targets[sides], dtype=np.float64)
         task, keep = self._problem(order, labels)
+        options = _options(solver, tolerance, [1, -1], penalties)
         found: dict[float, tuple[np.ndarray, float]] = {}
         rungs = [rung for rung in RUNGS if rung < max(Cs)] if warm and solver == PRIMAL else []
         start = None
         for C in sorted({*map(float, Cs), *rungs}):
             started = time.thread_time()
             drawn = seed if solver == DUAL else None
-            solved = self._train(task, solver, C, tolerance, ([1, -1], penalties), start, seed=drawn)
+            solved = self._train(task, options, C, start, seed=drawn)
             found[C] = solved, time.thread_time() - started
             if C in rungs:
                 start = np.append(solved[1:], solved[0])
@@ -135,8 +136,8 @@ class Nodes:
         """
         order = np.argsort(codes, kind="stable")  # LIBLINEAR numbers classes by first occurrence
         task, keep = self._problem(order, codes[order].astype(np.float64))
-        costs = (range(classes), penalties)
-        solved = self._train(task, CRAMMER_SINGER, C, tolerance, costs, None, classes, seed)
+        options = _options(CRAMMER_SINGER, tolerance, range(classes), penalties)
+        solved = self._train(task, options, C, None, classes, seed)
         del keep
         return solved
 
@@ -151,18 +152,12 @@ class Nodes:
         task.x = ctypes.cast(pointers.ctypes.data, POINTER(POINTER(feature_node)))
         return task, (pointers, labels)
 
-    def _train(
-        self, task, solver, C, tolerance, penalties, start, classes: int = 1, seed: int | None = None
-    ) -> np.ndarray:
-        """Return weights (d + 1,), or (classes, d + 1), the bias first; seed: of a random solver."""
-        from liblinear.liblinear import parameter
+    def _train(self, task, options, C, start, classes: int = 1, seed: int | None = None) -> np.ndarray:
+        """Return weights (d + 1,), or (classes, d + 1), the bias first.
 
-        options = parameter(f"-s {solver} -q")
-        options.C, options.eps = C, tolerance
-        labels, factors = penalties
-        options.nr_weight = len(labels)
-        options.weight_label = (ctypes.c_int * len(labels))(*labels)
-        options.weight = (ctypes.c_double * len(labels))(*factors)
+        options: the result of `_options`, of which C and the start are set here. seed: of a random solver.
+        """
+        options.C = C
         if start is not None:
             start = np.ascontiguousarray(start)
             options.init_sol = start.ctypes.data_as(POINTER(ctypes.c_double))
@@ -173,9 +168,24 @@ class Nodes:
                 ctypes.CDLL(None).srand(ctypes.c_uint(seed % 2**31))
                 trained = self._library.train(byref(task), byref(options))
         try:
-            flat = np.ctypeslib.as_array(trained.contents.w, ((self.d + 1) * classes,))
-            found = flat.reshape(self.d + 1, classes)
-            found = np.concatenate([found[-1:], found[:-1]]).T
-            return np.ascontiguousarray(found if classes > 1 else found[0])
+            found = np.empty((self.d + 1, classes))
+            ctypes.memmove(found.ctypes.data, trained.contents.w, found.nbytes)
         finally:
             self._library.free_and_destroy_model(byref(trained))
+        found = np.concatenate([found[-1:], found[:-1]]).T
+        return np.ascontiguousarray(found if classes > 1 else found[0])
+
+
+def _options(solver: int, tolerance: float, labels: Sequence[int], factors: Sequence[float]):
+    """Return LIBLINEAR's parameters. labels, factors: the factors of C by class label.
+
+    They are made once per path: reading the text of options takes as long as a small fit, and threads wait
+    for each other in Python code.
+    """
+    from liblinear.liblinear import parameter
+
+    options = parameter(f"-s {solver} -q")
+    options.eps, options.nr_weight = tolerance, len(labels)
+    options.weight_label = (ctypes.c_int * len(labels))(*labels)
+    options.weight = (ctypes.c_double * len(labels))(*factors)
+    return options

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from confml.measures.prediction import Prediction
+from confml.methods import multiclass
 from confml.methods.multiclass import decision_scores, one_vs_one, vote_scores
 from confml.methods.svm.linear_machines import LinearMachines
 
@@ -34,6 +35,11 @@ class OvOSVM(LinearMachines):
     name: ClassVar[str] = "ovo-svm"
     version: ClassVar[int] = 2
     views: ClassVar[tuple[str, ...]] = ("vote", "margin")
+
+    @classmethod
+    def compile_kernels(cls) -> None:
+        super().compile_kernels()
+        multiclass.compile_kernels()
 
     def _problems(self, X, codes, state):
         return one_vs_one(codes, len(self.classes_))

@@ -30,7 +30,7 @@ _TIGHT = 1.0 - 1e-9  # below any rounding of a sum of k distances, a product or 
 _ABOVE_ONE = 1.0 + 1e-6
 
 
-@kernel
+@kernel(counts_references=False)
 def strangeness(same, other):
     """Equation (2) from its two sums: +inf where the own class is too small, x/0 = +inf, and 0/0 = 1."""
     if same == np.inf:
@@ -139,7 +139,7 @@ def base_counts(ranked, totals, starts, label_conditional, alphas, greater, equa
                 greater[r, j, q], equal[r, j, q] = total[last] - total[above], total[above] - total[below]
 
 
-@kernel
+@kernel(counts_references=False)
 def reach_of_node(nodes, node, ks, alphas, lowest, others):
     """Return a distance: a new example farther than this from all rows of a node changes no count through
     them.
@@ -162,7 +162,7 @@ def reach_of_node(nodes, node, ks, alphas, lowest, others):
     return reach
 
 
-@kernel
+@kernel(counts_references=False)
 def may_cross(bounds, t, gap, alphas, lowest, others):
     """Return whether a new example at a distance of ``gap`` or more can change a count through example t.
 
@@ -184,7 +184,7 @@ def may_cross(bounds, t, gap, alphas, lowest, others):
     return False
 
 
-@kernel
+@kernel(counts_references=False)
 def _recount(before, after, alpha, weight, greater, equal):
     """Counts after the strangeness of an example of this weight went from ``before`` to ``after``."""
     greater += weight * (np.int64(after > alpha) - np.int64(before > alpha))
@@ -192,7 +192,7 @@ def _recount(before, after, alpha, weight, greater, equal):
     return greater, equal
 
 
-@kernel
+@kernel(counts_references=False)
 def update_counts(distance, z, same, other, bounds, weight, ks, alphas, lowest, others, greater, equal):
     """Update the counts of one new example for one training example of class z at a known distance.
 
@@ -317,48 +317,59 @@ def update_counts_by_trees(
     values, errors: the rounded rows of Q; trees, see `_kernels_tree`; owner (roots,): the class of each tree;
     nodes: the bounds of the nodes. same, other, bounds, weights: in the order of the trees.
     """
-    kind, leaves = trees.rows.dtype, len(trees.first)
-    waiting, limits = np.empty(DEPTH, np.int64), np.empty(DEPTH, kind)
-    boxes = np.empty(WIDE_FAN, kind)
+    kind = trees.rows.dtype
+    space = np.empty(DEPTH, np.int64), np.empty(DEPTH, kind), np.empty(WIDE_FAN, kind)
     for r in range(len(Q)):
         for tree in range(len(trees.roots)):
-            z = owner[tree]
-            alphas_z, lowest_z = alphas[r, z], lowest[r, z]
-            if errors[r] == np.inf:
-                for t in range(trees.starts[tree], trees.starts[tree + 1]):
-                    distance = np.sqrt(squared_distance_of_rows(Q, r, trees.X, t))
-                    if may_cross(bounds, t, distance, alphas_z, lowest_z, others):
-                        update_counts(
-                            distance, z, same[t], other[t], bounds[t], weights[t], ks, alphas[r], lowest_z,
-                            others, greater[r], equal[r],
-                        )  # fmt: skip
-                continue
-            reach = reach_of_node(nodes, trees.roots[tree], ks, alphas_z, lowest_z, others)
-            waiting[0], limits[0] = trees.roots[tree], limit_of(reach, errors[r], trees)
-            held = 1
-            while held > 0:
-                held -= 1
-                node, limit = waiting[held], limits[held]
-                if node >= leaves:
-                    group = node - leaves
-                    mask = boxes_within(values, r, trees.lows, trees.highs, group, limit, boxes)
-                    while mask != 0:
-                        place = lowest_bit(mask)
-                        mask &= mask - 1
-                        under = trees.child[group, place]
-                        reach = reach_of_node(nodes, under, ks, alphas_z, lowest_z, others)
-                        limit = limit_of(reach, errors[r], trees)
-                        if boxes[place] <= limit:
-                            waiting[held], limits[held] = under, limit
-                            held += 1
-                    continue
-                near = rows_within(values, r, trees.rows, node, limit)
-                while near != 0:
-                    t = trees.first[node] + lowest_bit(near)
-                    near &= near - 1
-                    distance = np.sqrt(squared_distance_of_rows(Q, r, trees.X, t))
-                    if may_cross(bounds, t, distance, alphas_z, lowest_z, others):
-                        update_counts(
-                            distance, z, same[t], other[t], bounds[t], weights[t], ks, alphas[r], lowest_z,
-                            others, greater[r], equal[r],
-                        )  # fmt: skip
+            _update_counts_by_tree(
+                Q, values, errors, r, owner[tree], trees, tree, nodes, same, other, bounds, weights, ks,
+                alphas[r], lowest[r, owner[tree]], others, greater[r], equal[r], space,
+            )  # fmt: skip
+
+
+@kernel(counts_references=False)
+def _update_counts_by_tree(
+    Q, values, errors, r, z, trees, tree, nodes, same, other, bounds, weights, ks,
+    alphas, lowest, others, greater, equal, space,
+):  # fmt: skip
+    """Update the counts (c, q) of Q[r] with the examples of one tree, which are of class z."""
+    waiting, limits, boxes = space
+    leaves, alphas_z = len(trees.first), alphas[z]
+    if errors[r] == np.inf:
+        for t in range(trees.starts[tree], trees.starts[tree + 1]):
+            distance = np.sqrt(squared_distance_of_rows(Q, r, trees.X, t))
+            if may_cross(bounds, t, distance, alphas_z, lowest, others):
+                update_counts(
+                    distance, z, same[t], other[t], bounds[t], weights[t], ks, alphas, lowest, others,
+                    greater, equal,
+                )  # fmt: skip
+        return
+    reach = reach_of_node(nodes, trees.roots[tree], ks, alphas_z, lowest, others)
+    waiting[0], limits[0] = trees.roots[tree], limit_of(reach, errors[r], trees)
+    held = 1
+    while held > 0:
+        held -= 1
+        node, limit = waiting[held], limits[held]
+        if node >= leaves:
+            group = node - leaves
+            mask = boxes_within(values, r, trees.lows, trees.highs, group, limit, boxes)
+            while mask != 0:
+                place = lowest_bit(mask)
+                mask &= mask - 1
+                under = trees.child[group, place]
+                reach = reach_of_node(nodes, under, ks, alphas_z, lowest, others)
+                limit = limit_of(reach, errors[r], trees)
+                if boxes[place] <= limit:
+                    waiting[held], limits[held] = under, limit
+                    held += 1
+            continue
+        near = rows_within(values, r, trees.rows, node, limit)
+        while near != 0:
+            t = trees.first[node] + lowest_bit(near)
+            near &= near - 1
+            distance = np.sqrt(squared_distance_of_rows(Q, r, trees.X, t))
+            if may_cross(bounds, t, distance, alphas_z, lowest, others):
+                update_counts(
+                    distance, z, same[t], other[t], bounds[t], weights[t], ks, alphas, lowest, others,
+                    greater, equal,
+                )  # fmt: skip

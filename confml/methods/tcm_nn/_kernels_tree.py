@@ -26,7 +26,7 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.neighbours.distances import squared_distance_of_rows
-from confml.neighbours.lanes import WIDE_FAN, boxes_within, lowest_bit, rows_within
+from confml.neighbours.lanes import WIDE_FAN, WIDE_LEAF, boxes_within, lowest_bit, rows_within
 from confml.neighbours.wide_tree import DEPTH
 
 FARTHEST = 2.0**127
@@ -78,7 +78,7 @@ def fill(values, first, count, child, rows, lows, highs):
                 lows[group, a, place], highs[group, a, place] = low, high
 
 
-@kernel
+@kernel(counts_references=False)
 def limit_of(distance, error, trees):
     """Return the largest rounded square of a row at this distance, in the units of the data, or nearer."""
     reach = distance * trees.scale + error
@@ -86,13 +86,13 @@ def limit_of(distance, error, trees):
     return trees.rows.dtype.type(min(limit, FARTHEST))
 
 
-@kernel
+@kernel(counts_references=False)
 def limit_below(square, error, trees):
     """`limit_of` for rows nearer than the root of ``square``; below 0 if there can be none."""
     return limit_of(np.sqrt(square), error, trees) if square > 0.0 else trees.rows.dtype.type(-1.0)
 
 
-@kernel
+@kernel(counts_references=False)
 def push_groups(child, group, mask, boxes, nodes, gaps, held):
     """Push the children of a group that are in the mask, the nearest last; return the number of places
     filled."""
@@ -110,7 +110,7 @@ def push_groups(child, group, mask, boxes, nodes, gaps, held):
     return held
 
 
-@kernel
+@kernel(counts_references=False)
 def insert(values, value):
     """Insert a value into an ascending list (K,) and drop the last one, which is not smaller."""
     place = len(values) - 1
@@ -121,11 +121,61 @@ def insert(values, value):
 
 
 @kernel
-def _search(Q, values, errors, r, skip, trees, tree, best, nodes, gaps, boxes):
+def search_space(trees, k):
+    """Return work space of searches for the k nearest: nodes and gaps of the stack, gaps of boxes, squared
+    distances in a leaf, and the smallest of them."""
+    kind = trees.rows.dtype
+    stack = np.empty(DEPTH, np.int64), np.empty(DEPTH, kind)
+    return *stack, np.empty(WIDE_FAN, kind), np.empty(WIDE_LEAF, kind), np.empty(k, kind)
+
+
+@kernel(counts_references=False)
+def _leaf_near(values, r, trees, tree, boxes):
+    """Return a leaf near row r of the queries: the child with the nearest box in each group."""
+    node = trees.roots[tree]
+    while node >= len(trees.first):
+        group = node - len(trees.first)
+        boxes_within(values, r, trees.lows, trees.highs, group, trees.rows.dtype.type(0.0), boxes)
+        nearest = 0
+        for place in range(1, WIDE_FAN):
+            if boxes[place] < boxes[nearest]:
+                nearest = place
+        node = trees.child[group, nearest]
+    return node
+
+
+@kernel(counts_references=False)
+def _limit_in_leaf(values, errors, r, skip, trees, leaf, space):
+    """Return a limit that excludes none of the k nearest of row r of the queries: their k-th rounded distance
+    in one leaf, as a distance in the units of the data, is at least the k-th distance in the tree.
+
+    skip: a row of the trees that does not count, or -1.
+    """
+    sums, smallest = space[3], space[4]
+    sums[:] = 0.0
+    for a in range(values.shape[1]):
+        x = values[r, a]
+        for e in range(WIDE_LEAF):
+            apart = x - trees.rows[leaf, a, e]
+            sums[e] += apart * apart
+    smallest[:] = np.inf
+    last = len(smallest) - 1
+    for e in range(WIDE_LEAF):
+        if sums[e] < smallest[last] and trees.first[leaf] + e != skip:
+            insert(smallest, sums[e])
+    if not smallest[last] < FARTHEST:
+        return trees.rows.dtype.type(FARTHEST)
+    largest = np.sqrt(np.float64(smallest[last]) * trees.factor + trees.floor) + errors[r]
+    return limit_of(largest / trees.scale, errors[r], trees)
+
+
+@kernel(counts_references=False)
+def _search(Q, values, errors, r, skip, trees, tree, best, limit, space):
     """Update best (k,), ascending squared distances from Q[r], with the rows of a tree except ``skip``.
 
-    values, errors: the rounded rows of Q. nodes, gaps (DEPTH,), boxes (WIDE_FAN,): work space.
+    values, errors: the rounded rows of Q. limit: excludes none of the k nearest. space: `search_space`.
     """
+    nodes, gaps, boxes = space[0], space[1], space[2]
     k, leaves, error = len(best), len(trees.first), errors[r]
     if error == np.inf:
         for t in range(trees.starts[tree], trees.starts[tree + 1]):
@@ -133,7 +183,7 @@ def _search(Q, values, errors, r, skip, trees, tree, best, nodes, gaps, boxes):
             if square < best[k - 1] and t != skip:
                 insert(best, square)
         return
-    limit = limit_below(best[k - 1], error, trees)
+    limit = min(limit, limit_below(best[k - 1], error, trees))
     nodes[0], gaps[0] = trees.roots[tree], 0.0
     held = 1
     while held > 0:
@@ -158,39 +208,50 @@ def _search(Q, values, errors, r, skip, trees, tree, best, nodes, gaps, boxes):
                 square = squared_distance_of_rows(Q, r, trees.X, t)
                 if square < best[k - 1] and t != skip:
                     insert(best, square)
-                    limit = limit_below(best[k - 1], error, trees)
+                    limit = min(limit, limit_below(best[k - 1], error, trees))
 
 
 @kernel
 def nearest_of_training(start, values, errors, code, trees, nearest):
     """Fill nearest[i, 0], nearest[i, 1] (k,) for rows i of the trees from ``start`` on: distances to the k
     nearest of the own class and of other classes. values, errors: the rounded rows from ``start`` on."""
-    X, kind = trees.X, trees.rows.dtype
-    nodes, gaps, boxes = np.empty(DEPTH, np.int64), np.empty(DEPTH, kind), np.empty(WIDE_FAN, kind)
+    space = search_space(trees, nearest.shape[2])
+    boxes, farthest = space[2], trees.rows.dtype.type(FARTHEST)
     classes, leaves = len(trees.roots), len(trees.first)
-    Q = X[start : start + len(values)]
-    gap_of_class = np.empty(classes, kind)
+    Q = trees.X[start : start + len(values)]
+    gap_of_class = np.empty(classes, trees.rows.dtype)
+    leaf = np.searchsorted(trees.first, start, side="right") - 1
     for r in range(len(values)):
         i = start + r
         nearest[i] = np.inf
         own = code[i]
-        _search(Q, values, errors, r, i, trees, own, nearest[i, 0], nodes, gaps, boxes)
+        if leaf + 1 < leaves and i == trees.first[leaf + 1]:
+            leaf += 1
+        limit = _limit_in_leaf(values, errors, r, i, trees, leaf, space)
+        _search(Q, values, errors, r, i, trees, own, nearest[i, 0], limit, space)
         for z in range(classes):
-            boxes_within(values, r, trees.lows, trees.highs, trees.roots[z] - leaves, kind.type(0.0), boxes)
+            boxes_within(values, r, trees.lows, trees.highs, trees.roots[z] - leaves, farthest, boxes)
             gap_of_class[z] = min(boxes)
+        found = False
         for z in np.argsort(gap_of_class):  # near classes first: they exclude far ones
             if z != own and gap_of_class[z] <= limit_below(nearest[i, 1, -1], errors[r], trees):
-                _search(Q, values, errors, r, -1, trees, z, nearest[i, 1], nodes, gaps, boxes)
+                limit = farthest
+                if not found:
+                    near = _leaf_near(values, r, trees, z, boxes)
+                    limit = _limit_in_leaf(values, errors, r, -1, trees, near, space)
+                    found = True
+                _search(Q, values, errors, r, -1, trees, z, nearest[i, 1], limit, space)
         nearest[i] = np.sqrt(nearest[i])
 
 
 @kernel
 def nearest_of_classes(Q, values, errors, trees, nearest):
     """Fill nearest[r, z] (k,) with the distances of Q[r] to its k nearest of class z."""
-    kind = trees.rows.dtype
-    nodes, gaps, boxes = np.empty(DEPTH, np.int64), np.empty(DEPTH, kind), np.empty(WIDE_FAN, kind)
+    space = search_space(trees, nearest.shape[2])
     for r in range(len(Q)):
         nearest[r] = np.inf
         for z in range(len(trees.roots)):
-            _search(Q, values, errors, r, -1, trees, z, nearest[r, z], nodes, gaps, boxes)
+            leaf = _leaf_near(values, r, trees, z, space[2])
+            limit = _limit_in_leaf(values, errors, r, -1, trees, leaf, space)
+            _search(Q, values, errors, r, -1, trees, z, nearest[r, z], limit, space)
         nearest[r] = np.sqrt(nearest[r])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confml.methods.tcm_nn import _kernels_tree as kernels
-from confml.neighbours.lanes import WIDE_FAN, WIDE_LEAF
+from confml.neighbours.lanes import WIDE_FAN, WIDE_LEAF, aligned
 from confml.neighbours.wide_tree import sort_into_leaves
 
 _SIZE = 20  # exponent of the largest coordinate in the trees: as many smaller ones fit as larger ones
@@ -39,15 +39,22 @@ class TreeArrays(NamedTuple):
 
 
 class ClassTrees:
-    """One search tree per class over X (m, d), sorted by class; starts: (c + 1,) the first row of each class.
+    """One search tree per class over X (m, d), whose rows are sorted by class; starts: (c + 1,) the first row
+    of each class. With ``order`` (m,), the rows X[order] are sorted by class.
 
     order: (m,) the rows leaf by leaf; X: these rows. count: (leaves,) the number of rows in each leaf. nodes:
     number of leaves and groups. arrays: see `TreeArrays`. dtype: number type of the trees, by default float32
     if it tells the rows apart.
     """
 
-    def __init__(self, X: np.ndarray, starts: np.ndarray, dtype: type | None = None):
-        self.order = np.arange(len(X))
+    def __init__(
+        self,
+        X: np.ndarray,
+        starts: np.ndarray,
+        dtype: type | None = None,
+        order: np.ndarray | None = None,
+    ):
+        self.order = np.arange(len(X)) if order is None else order.copy()
         for begin, end in zip(starts[:-1], starts[1:], strict=True):
             sort_into_leaves(X, self.order[begin:end], WIDE_LEAF)
         self.X = X[self.order]
@@ -61,9 +68,9 @@ class ClassTrees:
         self._scale = _scale(X, self._centre)
         self.dtype = np.dtype(dtype or self._best_type())
         features = X.shape[1]
-        rows = np.full((len(first), features, WIDE_LEAF), np.inf, self.dtype)
-        lows = np.full((len(child), features, WIDE_FAN), np.inf, self.dtype)
-        highs = -lows
+        rows = aligned((len(first), features, WIDE_LEAF), np.inf, self.dtype)
+        lows = aligned((len(child), features, WIDE_FAN), np.inf, self.dtype)
+        highs = aligned(lows.shape, -np.inf, self.dtype)
         kernels.fill(self.rounded(self.X)[0], first, self.count, child, rows, lows, highs)
         factor = 1.0 + 2.0 * (features + 32) * _unit_roundoff(self.dtype)
         self.arrays = TreeArrays(

@@ -304,8 +304,8 @@ class NeighbourCounter:
         """Fill the counts. search: the trees in which the neighbours of new examples are searched."""
         k = int(base.ks[-1])
         order, starts, owner = _by_search_radius(base.same[:, k - 1], self.starts)
-        trees = ClassTrees(self.X[order], starts)
-        order = order[trees.order]
+        trees = ClassTrees(self.X, starts, order=order)
+        order = trees.order
         same, other, bounds = base.same[order], base.other[order], base.bounds[order]
         weights = base.weights[order]
         nodes = np.empty((trees.nodes, 5, len(base.ks)))

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from confml.errors import ConfmlError
 from confml.measures.bounds import gibbs_bound
 from confml.measures.metrics import Metric
+from confml.methods import multiclass
 from confml.methods.base import Method
 from confml.methods.multiclass import PROBLEMS, BinaryProblem
 from confml.methods.version_space.billiard import BilliardSettings, Trajectory, sample, trajectory_bytes
@@ -309,6 +310,7 @@ class VersionSpaceMethod(Method):
         for sampler, ridge in (("geodesic", 0.0), ("chord", 0.0), ("ep", 0.1)):
             method = cls(n_bounces=200, random_state=0, sampler=sampler, ridge=ridge)
             method.fit(X, y).confident_predict(X)
+        multiclass.compile_kernels()
 
 
 def _check_contradictions(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
