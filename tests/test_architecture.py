@@ -12,7 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "confml"
 # Each floor may import itself and what stands before it.
 FLOORS = [
-    {"errors", "_cache", "_jit", "_seeds", "_threads", "terminal", "__init__"},
+    {"errors", "_cache", "_jit", "_seeds", "_sklearn", "_threads", "terminal", "__init__"},
     {"plugins", "yaml"},
     {"measures", "data", "neighbours"},
     {"bayes_error"},
@@ -111,7 +111,7 @@ def test_no_modules_import_each_other_in_a_circle():
 
 
 # Private names that every package may import.
-SHARED = {"confml._cache", "confml._jit", "confml._seeds", "confml._threads"}
+SHARED = {"confml._cache", "confml._jit", "confml._seeds", "confml._sklearn", "confml._threads"}
 
 
 def private_imports():
@@ -203,6 +203,15 @@ def test_importing_confml_changes_nothing():
         "assert 'numpy' not in sys.modules, 'importing confml imports numpy'\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_scikit_learn_is_imported_without_pandas():
+    """Names of these modules are imported from `confml._sklearn`."""
+    modules = {"sklearn", "sklearn.base", "sklearn.exceptions", "sklearn.utils.validation"}
+    for path in MODULES:
+        found = [node for node in parsed(path).body if isinstance(node, ast.ImportFrom | ast.Import)]
+        names = {node.module if isinstance(node, ast.ImportFrom) else node.names[0].name for node in found}
+        assert path.name == "_sklearn.py" or not names & modules, path
 
 
 def test_help_loads_nothing_heavy():

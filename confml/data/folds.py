@@ -13,6 +13,7 @@ import warnings
 
 import numpy as np
 
+from confml.data.shuffled_parts import holdout, shuffled_folds, stratified_folds, stratified_holdout
 from confml.errors import ConfigError
 
 
@@ -31,42 +32,53 @@ def train_test_pairs(
     not stratified; a class with a single row is in the training part of a stratified holdout. Raises
     ConfigError, with ``name``, for data that cannot be divided.
     """
-    from sklearn import model_selection as ms
-
     n = len(y)
-    positions: np.ndarray = np.zeros((n, 1))
-    alone = np.empty(0, dtype=np.intp)
     if groups is not None and len(np.unique(groups)) < (size if isinstance(size, int) else 2):
         raise ConfigError(f"{name} has {len(np.unique(groups))} groups, too few for {_described(size)}")
-    if isinstance(size, int):
-        if n < size:
-            raise ConfigError(f"{name} has {n} rows, too few for {size} folds")
+    if isinstance(size, int) and n < size:
+        raise ConfigError(f"{name} has {n} rows, too few for {size} folds")
+    try:
         if groups is not None:
-            kind = ms.StratifiedGroupKFold if stratify else ms.GroupKFold
+            return _pairs_of_groups(y, groups, size, stratify, random_state)
+        rng = np.random.RandomState(random_state)
+        if not isinstance(size, int):
+            return [_holdout(y, size, stratify, rng)]
+        if stratify and np.unique(y, return_counts=True)[1].max() >= size:
+            numbers = stratified_folds(y, size, rng)
         else:
-            kind = ms.StratifiedKFold if stratify else ms.KFold
-        if stratify and groups is None and np.unique(y, return_counts=True)[1].max() < size:
-            kind = ms.KFold  # no class has a row for every fold
-        splitter = kind(n_splits=size, shuffle=True, random_state=random_state)
-    elif groups is not None:
+            numbers = shuffled_folds(n, size, rng)
+        return [(np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold)) for fold in range(size)]
+    except ValueError as error:
+        raise ConfigError(f"{name} cannot be split into {_described(size)}: {error}") from None
+
+
+def _holdout(
+    y: np.ndarray, share: float, stratify: bool, rng: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted parts of a holdout; a class with a single row is in the training part."""
+    if not stratify:
+        train, test = holdout(len(y), share, rng)
+        return np.sort(train), np.sort(test)
+    _, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    alone, several = np.flatnonzero(counts[codes] == 1), np.flatnonzero(counts[codes] > 1)
+    train, test = stratified_holdout(y[several], share, rng)
+    return np.sort(np.concatenate([several[train], alone])), np.sort(several[test])
+
+
+def _pairs_of_groups(
+    y: np.ndarray, groups: np.ndarray, size: int | float, stratify: bool, random_state: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return `train_test_pairs` of data with groups, by scikit-learn itself."""
+    from sklearn import model_selection as ms
+
+    if not isinstance(size, int):
         splitter = ms.GroupShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
-    elif stratify:
-        classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-        alone = np.flatnonzero(counts[codes] == 1)
-        positions = np.flatnonzero(counts[codes] > 1)[:, None]
-        splitter = ms.StratifiedShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
     else:
-        splitter = ms.ShuffleSplit(n_splits=1, test_size=size, random_state=random_state)
-    labels = y[positions[:, 0]] if len(alone) else y
+        kind = ms.StratifiedGroupKFold if stratify else ms.GroupKFold
+        splitter = kind(n_splits=size, shuffle=True, random_state=random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # classes with fewer rows than folds are allowed
-        try:
-            pairs = list(splitter.split(positions, labels, groups))
-        except ValueError as error:
-            raise ConfigError(f"{name} cannot be split into {_described(size)}: {error}") from None
-    if len(alone):
-        kept = positions[:, 0]
-        pairs = [(np.concatenate([kept[train], alone]), kept[test]) for train, test in pairs]
+        pairs = list(splitter.split(np.zeros((len(y), 1)), y, groups))
     return [(np.sort(train), np.sort(test)) for train, test in pairs]
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
+from confml._sklearn import check_is_fitted
 from confml.data.probability_table import ProbabilityTable
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction

@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import sklearn
-
+from confml._sklearn import sklearn
 from confml.errors import ConfigError, ConfmlError, nearest
 from confml.methods.base import Method
 from confml.methods.sklearn.names import describe_parameters, dotted_name, find_classifier, plain

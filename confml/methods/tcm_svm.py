@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from sklearn import config_context
 from sklearn.svm import SVC
 
+from confml._sklearn import config_context
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method

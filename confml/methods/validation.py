@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
+
+from confml._sklearn import validate_data
 
 
 def validated_training(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import sklearn
-
+from confml._sklearn import sklearn
 from confml.errors import ConfigError, nearest
 from confml.methods.registry import packages_of, source_of
 from confml.plugins.imports import import_permission, is_installed

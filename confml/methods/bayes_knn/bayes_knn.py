@@ -19,9 +19,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
+from confml._sklearn import ConvergenceWarning, check_random_state
 from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics
 from confml.measures.metrics import Metric

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
-from sklearn.utils.validation import check_is_fitted
 
 from confml._seeds import derived_generator
+from confml._sklearn import check_is_fitted, clone, is_classifier
 from confml.data.folds import (
     calibration_groups,
     calibration_rows,

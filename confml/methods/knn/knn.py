@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
+from confml._sklearn import clone
 from confml.errors import ConfmlError
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
-from sklearn.base import clone
-
+from confml._sklearn import clone
 from confml.errors import ConfigError, did_you_mean
 from confml.plugins.imports import OWN
 from confml.plugins.parameters import MissingParameter, UnknownParameter

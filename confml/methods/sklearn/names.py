@@ -9,9 +9,7 @@ import inspect
 import re
 from typing import Any
 
-import sklearn
-from sklearn.base import ClassifierMixin
-
+from confml._sklearn import ClassifierMixin, sklearn
 from confml.errors import ConfigError, nearest
 from confml.methods.sklearn.foreign import check_interface, known_parameters
 from confml.plugins.imports import find_object

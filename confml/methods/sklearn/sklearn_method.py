@@ -9,10 +9,8 @@ from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone, is_classifier
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
+from confml._sklearn import available_if, check_is_fitted, clone, is_classifier
 from confml.errors import ConfigError, ConfmlError, did_you_mean
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method

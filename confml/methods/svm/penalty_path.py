@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from confml._seeds import derived_generator
+from confml._sklearn import check_is_fitted, clone
 from confml.methods.base import Method, Views, check_largest, class_codes
 from confml.methods.multiclass import decision_values
 from confml.methods.validation import validated_test, validated_training

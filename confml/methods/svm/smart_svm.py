@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
+from confml._sklearn import clone
 from confml.bayes_error import pairwise_bayes_error
 from confml.bayes_error.compilation import BayesErrorKernels
 from confml.measures.metrics import Metric

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array
 
+from confml._sklearn import check_array
 from confml.errors import ConfmlError
 from confml.measures import Case
 from confml.measures.prediction import Prediction

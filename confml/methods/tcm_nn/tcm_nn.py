@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
 from confml._seeds import derived_generator
+from confml._sklearn import clone
 from confml._threads import cpu_seconds
 from confml.errors import ConfmlError
 from confml.measures.metrics import Metric

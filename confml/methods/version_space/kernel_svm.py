@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
+from confml._sklearn import ConvergenceWarning
 from confml.measures.metrics import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, finite_scores

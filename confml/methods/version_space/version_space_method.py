@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
+from confml._sklearn import ConvergenceWarning, check_random_state
 from confml.errors import ConfmlError
 from confml.measures.bounds import gibbs_bound
 from confml.measures.metrics import Metric

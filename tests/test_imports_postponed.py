@@ -1,0 +1,46 @@
+"""`confml._sklearn`: scikit-learn without the modules that it imports and rarely uses."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+def run(program):
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("module", ["confml.methods.registry", "confml.steps.registry", "confml.runner.run"])
+def test_neither_pandas_nor_scipy_stats_is_imported(module):
+    run(
+        f"import sys, {module}\n"
+        "heavy = {'pandas', 'scipy.stats', 'sklearn.model_selection', 'sklearn.metrics'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+
+
+def test_a_postponed_module_is_imported_when_it_is_used():
+    run(
+        "import sys\n"
+        "from confml._sklearn import postponed\n"
+        "with postponed('colorsys', 'wave'):\n"
+        "    import colorsys, wave\n"
+        "    from wave import Error\n"
+        "assert 'colorsys' not in sys.modules and Error is sys.modules['wave'].Error is wave.Error\n"
+        "assert colorsys.rgb_to_hsv is sys.modules['colorsys'].rgb_to_hsv\n"
+        "import colorsys as same\n"
+        "assert same is sys.modules['colorsys']\n"
+    )
+
+
+def test_scikit_learn_works_with_data_frames_afterwards():
+    run(
+        "import confml._sklearn\n"
+        "import pandas as pd\n"
+        "from sklearn.preprocessing import MinMaxScaler\n"
+        "from sklearn.utils import fixes\n"
+        "table = pd.DataFrame({'a': [1.0, 3.0], 'b': [5.0, 4.0]})\n"
+        "scaled = MinMaxScaler().set_output(transform='pandas').fit_transform(table)\n"
+        "assert scaled.to_dict('list') == {'a': [0, 1], 'b': [1, 0]}\n"
+        "assert fixes.pd.DataFrame is pd.DataFrame and fixes._mode([1, 2, 2]).mode == 2\n"
+    )
