@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from confml.errors import ConfigError
 
@@ -18,7 +18,7 @@ def gaussian_bayes_error(separation, prior=0.5):
     _check(distance, p)
     with np.errstate(divide="ignore", invalid="ignore"):
         shift = np.log(p / (1 - p)) / distance
-        error = p * norm.cdf(-distance / 2 - shift) + (1 - p) * norm.cdf(-distance / 2 + shift)
+        error = p * ndtr(-distance / 2 - shift) + (1 - p) * ndtr(-distance / 2 + shift)
     return np.where(distance == 0, np.minimum(p, 1 - p), error)
 
 

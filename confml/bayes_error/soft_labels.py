@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from confml.errors import ConfigError, DataError
 
@@ -64,7 +64,7 @@ def soft_label_error(soft_labels, *, level: float = 0.95) -> SoftLabelError:
         mean, held_out = float(values.mean()), float("nan")
     n = len(values)
     estimate = float(values.mean())
-    half = norm.ppf(0.5 + level / 2) * values.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
+    half = ndtri(0.5 + level / 2) * values.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
     low, high = max(estimate - half, 0.0), min(estimate + half, 1 - 1 / shares.shape[1])
     return SoftLabelError(estimate, float(low), float(high), mean, held_out, n, level, annotated)
 

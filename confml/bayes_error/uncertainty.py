@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from confml._seeds import derived_generator
 from confml.bayes_error._kernels_permutation import as_few_crossings
@@ -84,7 +84,7 @@ def leave_block_out_intervals(
         part = bayes_errors(X[kept], codes[kept], **options)
         pairs.append(part.pairwise.estimate)
         rest.append(part.one_vs_rest.estimate)
-    reach = student.ppf(0.5 + level / 2, blocks - 1)
+    reach = stdtrit(blocks - 1, 0.5 + level / 2)
     counts = np.bincount(codes)
 
     def interval(estimate, without, m, n):

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confml.measures.distributions import binomial_cdf
+
 
 @dataclass(frozen=True)
 class OperatingPoint:
@@ -146,16 +148,11 @@ def counts_at(
 
 
 def _binomial(errors: np.ndarray, accepted: np.ndarray, risk: float) -> np.ndarray:
-    """Return P(at most ``errors`` errors in ``accepted`` examples), as `scipy.stats.binom.cdf` does.
-
-    Its checks of the arguments take longer than short test parts.
-    """
-    from scipy.stats import binom
-
+    """Return P(at most ``errors`` errors in ``accepted`` examples)."""
     found = np.ones(len(errors))
     inside = errors < accepted
     if inside.any():
-        found[inside] = np.clip(binom._cdf(errors[inside], accepted[inside], risk), 0, 1)
+        found[inside] = binomial_cdf(errors[inside], accepted[inside], risk)
     return found
 
 

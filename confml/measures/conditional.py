@@ -13,6 +13,7 @@ from confml.measures._case import Case, Measure, Row
 from confml.measures.calibration import bin_starts
 from confml.measures.columns import Column
 from confml.measures.coverage_band import counted_examples, covered_probabilities
+from confml.measures.distributions import beta_quantile
 from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
 from confml.measures.validity import class_coverage
 
@@ -39,11 +40,9 @@ class GroupCoverage(NamedTuple):
     @classmethod
     def of(cls, rows: int, covered: int, groups: int = 1) -> GroupCoverage:
         """Return the group with an interval at 95 % for all ``groups`` of one table together (Bonferroni)."""
-        from scipy.stats import beta
-
         tail = (1 - CONFIDENCE) / 2 / groups
-        low = float(beta.ppf(tail, covered, rows - covered + 1)) if covered else 0.0
-        high = float(beta.ppf(1 - tail, covered + 1, rows - covered)) if covered < rows else 1.0
+        low = float(beta_quantile(tail, covered, rows - covered + 1)) if covered else 0.0
+        high = float(beta_quantile(1 - tail, covered + 1, rows - covered)) if covered < rows else 1.0
         return cls(rows, covered, low, high)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from confml.measures._case import Case
+from confml.measures.distributions import beta_binomial_pmf, binomial_pmf
 from confml.measures.martingales import is_online
 from confml.measures.prediction import Prediction
 
@@ -79,16 +80,14 @@ def covered_probabilities(rows: int, counted: int | None, level: float, smoothed
     level * counted, exact if that is a whole number. counted: None for an online pass, whose errors are
     independent and therefore binomial.
     """
-    from scipy.stats import betabinom, binom
-
     k = np.arange(rows + 1)
     errors = 0.0 if counted is None else level * counted if smoothed else _ranks_at_most(level, counted)
     if counted is None:
-        found = binom.pmf(k, rows, 1 - level)
+        found = binomial_pmf(k, rows, 1 - level)
     elif not 0 < errors < counted:
         found = (k == (0 if errors >= counted else rows)).astype(np.float64)
     else:
-        found = betabinom.pmf(k, rows, counted - errors, errors)
+        found = beta_binomial_pmf(k, rows, counted - errors, errors)
     found.flags.writeable = False  # it is kept
     return found
 
@@ -128,15 +127,24 @@ def covered_by_parts(
 
     None where a part has no calibration examples at all, or no rows.
     """
-    from scipy.signal import fftconvolve
-
     parts = list(parts)
     if not sum(rows for rows, _ in parts) or any(counted == 0 for _, counted in parts):
         return None
     found = np.ones(1)
     for rows, counted in parts:
-        found = fftconvolve(found, covered_probabilities(rows, counted, level, smoothed))
+        found = _convolved(found, covered_probabilities(rows, counted, level, smoothed))
     return found
+
+
+def _convolved(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the distribution of a sum of two numbers, as `scipy.signal.fftconvolve` computes it."""
+    from scipy.fft import irfft, next_fast_len, rfft
+
+    if len(first) == 1 or len(second) == 1:
+        return first * second
+    size = len(first) + len(second) - 1
+    padded = next_fast_len(size, real=True)
+    return irfft(rfft(first, padded) * rfft(second, padded), padded)[:size]
 
 
 def expected_deviation(

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from confml.config import Config
 
 MODULES = (
-    "scipy.stats",
-    "scipy.signal",
     "scipy.optimize",
     "jinja2",
     "confml.report.write",

@@ -131,8 +131,6 @@ class Leaderboard:
         return [one for one in found if one is not None]
 
     def _ranked(self, column: Column) -> RankedColumn | None:
-        from scipy.stats import rankdata  # it is slow to import, and the check of a config imports this file
-
         known = {
             entry: {name for name in self.datasets if not math.isnan(self.mean(column.name, entry, name))}
             for entry in self.entries
@@ -151,6 +149,8 @@ class Leaderboard:
             low = invalid.sum(axis=0) if column.direction is None else None
         ranks = None
         if column.direction is not None and len(entries) > 1 and len(datasets) > 1:
+            from scipy.stats import rankdata  # it is slow to import
+
             signed = values if column.direction == "lower" else -values
             if invalid is not None:
                 signed = np.where(invalid, np.inf, signed)

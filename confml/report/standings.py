@@ -17,6 +17,7 @@ import numpy as np
 
 from confml.measures import known_metrics
 from confml.measures.comparison import corrected_t
+from confml.measures.distributions import binomial_test
 from confml.measures.ranks import holm
 from confml.report.collectors import Collector
 from confml.report.summaries import mean_and_sd
@@ -218,10 +219,8 @@ def best_of(means: Mapping[Line, float], sign: int) -> list[Line]:
 
 def mcnemar(first: np.ndarray, second: np.ndarray) -> float:
     """Return the two-sided p-value of McNemar's exact test; first, second: (n,) whether each is wrong."""
-    from scipy.stats import binomtest
-
     one, other = int(np.sum(first & ~second)), int(np.sum(second & ~first))
-    return float(binomtest(one, one + other, 0.5).pvalue) if one + other else 1.0
+    return binomial_test(one, one + other)
 
 
 @functools.lru_cache(maxsize=1)  # several sections and the console use them

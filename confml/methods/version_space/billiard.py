@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtr
 
 from confml.measures.chains import initial_monotone_sequence
 from confml.methods.version_space import _kernels_billiard as kernels
@@ -179,7 +179,7 @@ class Trajectory:
         if outside is None:
             positive = np.where(level > 0, 1.0, np.where(level < 0, 0.0, 0.5))
         else:
-            positive = student(1).cdf(level / np.sqrt(outside))
+            positive = stdtr(1, level / np.sqrt(outside))
         return VolumeEstimate(
             positive, np.zeros_like(positive), np.ones_like(positive), np.ones_like(positive)
         )

@@ -9,6 +9,7 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.calibration import SHARES, bin_starts
 from confml.measures.decomposition import IsotonicFit, isotonic
+from confml.measures.distributions import beta_quantile
 from confml.measures.recalibration import Event, event_of
 from confml.plugins.parameters import Flag, Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant
@@ -59,15 +60,13 @@ def pooled_event(subject: Subject, variant: Variant) -> Event | None:
 
 def binned(event: Event) -> tuple[np.ndarray, ...]:
     """Return the mean probability, the frequency and its 90 % Clopper-Pearson interval of each bin."""
-    from scipy.stats import beta
-
     order = np.argsort(event.p)
     first = bin_starts(event.p[order])
     counts = np.diff(np.append(first, len(order)))
     happened = np.add.reduceat(event.happened[order].astype(np.int64), first)
-    low = np.where(happened > 0, beta.ppf(0.05, np.maximum(happened, 1), counts - happened + 1), 0.0)
+    low = np.where(happened > 0, beta_quantile(0.05, np.maximum(happened, 1), counts - happened + 1), 0.0)
     rest = np.maximum(counts - happened, 1)
-    high = np.where(happened < counts, beta.ppf(0.95, happened + 1, rest), 1.0)
+    high = np.where(happened < counts, beta_quantile(0.95, happened + 1, rest), 1.0)
     return np.add.reduceat(event.p[order], first) / counts, happened / counts, low, high
 
 

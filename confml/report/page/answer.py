@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confml.measures.comparison import corrected_t
+from confml.measures.distributions import binomial_test
 from confml.measures.ranks import holm
 from confml.report.joint_paths import ALL
 from confml.report.page.material import Material, ViewData
@@ -190,11 +191,9 @@ def paired_test(first: np.ndarray, second: np.ndarray, z: float = 1.959964) -> t
     Returns the 95 % interval of the difference of error rates (Bonett and Price 2012) and the p-value of the
     exact test of McNemar.
     """
-    from scipy.stats import binomtest
-
     n = len(first)
     more, fewer = int(np.sum(first & ~second)), int(np.sum(second & ~first))
-    p_value = float(binomtest(more, more + fewer, 0.5).pvalue) if more + fewer else 1.0
+    p_value = binomial_test(more, more + fewer)
     a, b = (more + 1) / (n + 2), (fewer + 1) / (n + 2)
     half = z * math.sqrt(max(a + b - (a - b) ** 2, 0.0) / (n + 2))
     return max(a - b - half, -1.0), min(a - b + half, 1.0), p_value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from confml.bayes_error.label_noise import ABOUT
 from confml.studies.bayes_error.study import Study
@@ -26,7 +26,7 @@ def overall_rows(study: Study) -> list[dict[str, Any]]:
         first = study.assessment.neighbours
         middle = min((first.error + first.lower) / 2, near.most)
         found.append(_row("1-nn", middle, NAN, NAN, first.lower, first.error, ABOUT["1-nn"]))
-        half = float(norm.ppf(0.5 + study.request.level / 2) * near.standard_error[near.best])
+        half = float(ndtri(0.5 + study.request.level / 2) * near.standard_error[near.best])
         value, lower, upper = near.bounds
         low, high = max(value - half, 0.0), min(value + half, near.most)
         found.append(_row("k-nn", value, low, high, lower, upper, ABOUT["k-nn"]))

@@ -1,0 +1,75 @@
+"""Distributions are those of scipy.stats, to the last bit."""
+
+import numpy as np
+import pytest
+from scipy import special, stats
+from scipy.signal import fftconvolve
+
+from confml.measures import coverage_band, distributions
+from confml.measures.distributions import (
+    beta_binomial_pmf,
+    beta_quantile,
+    binomial_cdf,
+    binomial_pmf,
+    binomial_test,
+    student_quantile,
+    student_sf,
+)
+
+
+def draws(size=20_000):
+    rng = np.random.default_rng(0)
+    n = rng.integers(1, 5000, size)
+    k = (rng.random(size) * n).astype(np.int64)
+    return k, n, rng.choice([1e-3, 0.01, 0.05, 0.1, 0.2, 0.5, 0.9], size), rng
+
+
+def same(found, expected):
+    np.testing.assert_array_equal(found, expected, strict=True)
+
+
+def test_binomial():
+    k, n, p, _ = draws()
+    same(binomial_pmf(k, n, p), stats.binom.pmf(k, n, p))
+    same(binomial_cdf(k, n, p), stats.binom.cdf(k, n, p))
+    same(binomial_pmf(np.arange(8), 7, 0.0), stats.binom.pmf(np.arange(8), 7, 0.0))
+    same(binomial_pmf(np.arange(8), 7, 1.0), stats.binom.pmf(np.arange(8), 7, 1.0))
+
+
+def test_binomial_with_a_scipy_that_keeps_its_functions_elsewhere(monkeypatch):
+    monkeypatch.delattr(special._ufuncs, "_binom_sf")
+    distributions._binomial.cache_clear()
+    try:
+        test_binomial()
+    finally:
+        distributions._binomial.cache_clear()
+
+
+def test_two_sided_binomial():
+    assert binomial_test(0, 0) == 1
+    for n in [*range(1, 41), 100, 457, 1000]:
+        for k in range(0, n + 1, 1 if n < 41 else 7):
+            assert binomial_test(k, n) == stats.binomtest(k, n, 0.5).pvalue, (k, n)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 17, 557])
+@pytest.mark.parametrize(("a", "b"), [(0.5, 60), (3, 200), (950.5, 50.5)])
+def test_beta_binomial(rows, a, b):
+    k = np.arange(rows + 1)
+    same(beta_binomial_pmf(k, rows, a, b), stats.betabinom.pmf(k, rows, a, b))
+
+
+def test_beta_and_student():
+    k, n, p, rng = draws()
+    same(beta_quantile(p, k + 1, n - k), stats.beta.ppf(p, k + 1, n - k))
+    x = np.append(rng.normal(scale=4, size=len(n)), [0, np.inf, -np.inf])
+    df = np.append(n, [1, 2, 3])
+    same(student_sf(x, df), stats.t.sf(x, df))
+    same(student_quantile(p, n), stats.t.ppf(p, n))
+
+
+def test_the_distribution_of_a_sum():
+    rng = np.random.default_rng(0)
+    for sizes in ((1, 1), (1, 9), (9, 1), (2, 3), (558, 570), (1000, 31)):
+        first, second = map(rng.random, sizes)
+        same(coverage_band._convolved(first, second), fftconvolve(first, second))
