@@ -30,11 +30,12 @@ _PR_SET_PDEATHSIG = 1
 
 
 def serve(number: int, parent: int, kernels: str, modules: Sequence[str]) -> NoReturn:
-    """Import ``modules``, then fork a worker for each socket that is received, until the parent ends.
+    """Import ``modules`` and load the compiler, then fork a worker for each socket that is received, until the parent ends.
 
     The server has a single thread, so that a fork never copies a lock that another thread holds.
     """
     _begin(parent, kernels, modules)
+    _load_compiler()
     gc.freeze()  # the collector of a worker does not write to the pages that all workers share
     requests = socket.socket(fileno=number)
     signal.signal(signal.SIGCHLD, _reap)
@@ -73,6 +74,19 @@ def _begin(parent: int, kernels: str, modules: Sequence[str]) -> None:
     for name in modules:
         with contextlib.suppress(Exception):
             importlib.import_module(name)
+
+
+def _load_compiler() -> None:
+    """Load the parts of numba that the first call of a kernel loads, if the modules have kernels.
+
+    Each worker would take a third of a second for it.
+    """
+    if "numba" in sys.modules:
+        with contextlib.suppress(ImportError, AttributeError):  # of another version
+            from numba.core.registry import cpu_target
+
+            cpu_target.typing_context.refresh()
+            cpu_target.target_context.refresh()
 
 
 def _reap(number: int, frame: FrameType | None) -> None:

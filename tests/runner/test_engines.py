@@ -228,3 +228,18 @@ def test_which_engine():
         make_engine("dask", 2)
     with pytest.raises(ConfmlError, match="unknown engine 'dusk'; there are serial, processes and dask"):
         make_engine("dusk", 2)
+
+
+def has_compiler(item):
+    """Return whether numba has loaded its functions, before this process calls a kernel."""
+    return "numba.np.arrayobj" in sys.modules
+
+
+@linux
+def test_forked_workers_have_the_compiler(new_interpreters):
+    import confml.methods.tcm_nn  # noqa: F401  the modules that the server imports
+
+    engine = ProcessEngine(1, ProcessStarter(forked=True))
+    engine.start(["confml.methods.tcm_nn"], 1)
+    feed = iter([0])
+    assert list(engine.run(lambda: next(feed, None), has_compiler)) == [(0, True)]
