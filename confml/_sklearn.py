@@ -1,7 +1,7 @@
-"""Base classes and checks of scikit-learn, imported without pandas and scipy.stats.
+"""Base classes and checks of scikit-learn, imported without pandas, scipy.stats and other modules.
 
-scikit-learn imports both when it is imported itself, which takes longer than the rest of it, and uses them
-only for data frames and for a few functions. Modules of confml import these names from here.
+scikit-learn and scipy import them when they are imported themselves, which takes longer than the rest, and
+use them for data frames and a few functions only. Modules of confml import these names from here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
+
+import numpy  # noqa: F401
 
 
 class _Postponed(ModuleType):
@@ -25,8 +27,18 @@ class _Postponed(ModuleType):
 
 @contextlib.contextmanager
 def postponed(*names: str) -> Iterator[None]:
-    """Import nothing for ``import name`` inside the block: the module is imported when it is first used."""
+    """Import nothing for ``import name`` inside the block: the module is imported when it is first used.
+
+    A submodule is also an attribute of its package, if the package is imported, because packages import
+    submodules when they are asked for such an attribute.
+    """
     stand_ins = {name: _Postponed(name) for name in names if name not in sys.modules}
+    places: list[tuple[Any, str, ModuleType]] = []  # package, attribute and its stand-in
+    for name, stand_in in stand_ins.items():
+        package, _, last = name.rpartition(".")
+        if package in sys.modules:
+            setattr(sys.modules[package], last, stand_in)
+            places.append((sys.modules[package], last, stand_in))
     sys.modules.update(stand_ins)
     try:
         yield
@@ -34,9 +46,13 @@ def postponed(*names: str) -> Iterator[None]:
         for name, stand_in in stand_ins.items():
             if sys.modules.get(name) is stand_in:
                 del sys.modules[name]
+        for place, last, stand_in in places:
+            if vars(place).get(last) is stand_in:
+                delattr(place, last)
 
 
-with postponed("pandas", "scipy.stats"):
+# numpy must be there before: its submodules become attributes of it.
+with postponed("asyncio", "numpy.f2py", "numpy.testing", "pandas", "scipy.stats"):
     import sklearn
     from sklearn import config_context
     from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier

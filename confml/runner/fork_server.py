@@ -30,9 +30,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 def serve(number: int, parent: int, kernels: str, modules: Sequence[str]) -> NoReturn:
-    """Import ``modules`` and load the compiler, then fork a worker for each socket that is received, until the parent ends.
+    """Import ``modules`` and load the compiler, then fork a worker for each socket that is received.
 
-    The server has a single thread, so that a fork never copies a lock that another thread holds.
+    It ends with the parent. The server has a single thread, so that a fork never copies a lock that another
+    thread holds.
     """
     _begin(parent, kernels, modules)
     _load_compiler()
