@@ -21,9 +21,11 @@ FIGURES = (
 
 
 def import_report(config: Config) -> None:
-    """Import the modules of the report; with the libraries they take a second."""
+    """Import the modules of the report and compile its templates; with the libraries this takes a second."""
+    from confml.report.page.render import compile_templates
     from confml.report.sections.registry import known_sections
 
     known_sections()
     for name in MODULES + (FIGURES if config.figures else ()):
         importlib.import_module(name)
+    compile_templates()

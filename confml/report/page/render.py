@@ -19,6 +19,12 @@ def render(template: str, **content: Any) -> str:
     return _environment().get_template(template).render(policy=CONTENT, **content)
 
 
+def compile_templates() -> None:
+    """Compile the templates of the page of a run, which takes longer than to fill them."""
+    for name in ("base.html", "parts.html", "run.html"):
+        _environment().get_template(name)
+
+
 @functools.cache
 def _environment():
     from jinja2 import Environment, FunctionLoader, StrictUndefined
