@@ -32,7 +32,7 @@ def postponed(*names: str) -> Iterator[None]:
     A submodule is also an attribute of its package, if the package is imported, because packages import
     submodules when they are asked for such an attribute.
     """
-    stand_ins = {name: _Postponed(name) for name in names if name not in sys.modules}
+    stand_ins: dict[str, ModuleType] = {name: _Postponed(name) for name in names if name not in sys.modules}
     places: list[tuple[Any, str, ModuleType]] = []  # package, attribute and its stand-in
     for name, stand_in in stand_ins.items():
         package, _, last = name.rpartition(".")

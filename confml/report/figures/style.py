@@ -4,6 +4,7 @@ figure."""
 from __future__ import annotations
 
 import functools
+import importlib
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -149,9 +150,7 @@ def _fonts_without_layout() -> Iterator[None]:
     A PDF file has the place of each glyph, so that no reader uses these tables. To reduce them to the glyphs
     of a figure takes a third of the time of the figure.
     """
-    from fontTools import subset
-
-    fonts: Any = subset
+    fonts: Any = importlib.import_module("fontTools.subset")
     options = fonts.Options
     tables = [*options().drop_tables, "GDEF", "GPOS", "GSUB", "kern"]
     fonts.Options = functools.partial(options, drop_tables=tables)
