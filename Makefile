@@ -145,17 +145,21 @@ table-bayes-knn-settings: $(VENV)/installed  ## other settings of Bayesian k-NN,
 
 # The same tables with tricube weights of the neighbours, on standardised and on raw features (three minutes).
 .PHONY: table-bayes-knn-tricube
-TRICUBE := results/bayes-knn-tricube
-RUN_TRICUBE = $(RUN) configs/bayes-knn-tricube.yaml --quiet --out $(TRICUBE)
+TRICUBE := bayes-knn-tricube
+RUN_TRICUBE = $(RUN) configs/bayes-knn-tricube.yaml --quiet --out results/$(TRICUBE)
+define keep_tricube
+	@$(if $(SHARD),: )$(REPRODUCTION) results/reference/$(1) --of results/$(1)/* --matching \
+	  --keep error,aurc,sure_correct,unsure,sure_incorrect,k_mean --command 'make $@' >&2
+endef
 table-bayes-knn-tricube: $(VENV)/installed  ## tricube weights of Bayesian k-NN, for tables 1 to 3 of Krzanowski et al. 2006
 	@$(RUN_TRICUBE)/thirds
 	@$(RUN_TRICUBE)/wine --set 'datasets=[wine]' --set protocol.test-size=0.5
 	@$(RUN_TRICUBE)/synthetic $(FIVE_GAUSSIANS)
 	@$(RUN_TRICUBE)/first-rows $(FIRST_ROWS)
-	@$(RUN_TRICUBE)/thirds-raw --set 'steps=[]'
-	@$(RUN_TRICUBE)/first-rows-raw $(FIRST_ROWS) --set 'steps=[]'
-	@$(if $(SHARD),: )$(REPRODUCTION) results/reference/bayes-knn-tricube --of $(TRICUBE)/* --matching \
-	  --keep error,aurc,sure_correct,unsure,sure_incorrect,k_mean --command 'make $@' >&2
+	@$(RUN_TRICUBE)-raw/thirds --set 'steps=[]'
+	@$(RUN_TRICUBE)-raw/first-rows $(FIRST_ROWS) --set 'steps=[]'
+	$(call keep_tricube,$(TRICUBE))
+	$(call keep_tricube,$(TRICUBE)-raw)
 
 # Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes), and a
 # comparison with the numbers in the paper.
