@@ -103,6 +103,10 @@ table-smartsvm-costs: $(VENV)/installed  ## adjusted Rand index for each C, with
 	@$(RUN) configs/smartsvm-costs.yaml --quiet --set 'datasets=[{name: krkopt, card: krkopt-smartsvm}]' \
 	  --set protocol.repeats=3 --out results/smartsvm-costs-krkopt
 	$(call keep,smartsvm/costs,results/smartsvm-costs results/smartsvm-costs-krkopt,ari,--by C)
+	@$(RUN) configs/smartsvm-scaling.yaml --quiet
+	@$(RUN) configs/smartsvm-scaling.yaml --quiet --set 'steps=[]' --out results/smartsvm-raw
+	$(call keep,smartsvm/costs-standardised,results/smartsvm-scaling,ari,--by C)
+	$(call keep,smartsvm/costs-raw,results/smartsvm-raw,ari,--by C)
 
 # The same, table 3: how far means over 5 splits vary, from 30 splits with a fixed C (some minutes).
 .PHONY: table-smartsvm-splits

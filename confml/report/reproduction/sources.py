@@ -87,6 +87,8 @@ SOURCES = (
             "smartsvm/cold",
             "smartsvm/variants",
             "smartsvm/costs",
+            "smartsvm/costs-standardised",
+            "smartsvm/costs-raw",
             "smartsvm/splits",
             "smartsvm/bayes-error",
         ),
