@@ -159,7 +159,7 @@ TRICUBE := bayes-knn-tricube
 RUN_TRICUBE = $(RUN) configs/bayes-knn-tricube.yaml --quiet --out results/$(TRICUBE)
 define keep_tricube
 	@$(if $(SHARD),: )$(REPRODUCTION) results/reference/$(1) --of results/$(1)/* --matching \
-	  --keep error,aurc,sure_correct,unsure,sure_incorrect,k_mean --command 'make $@' >&2
+	  --keep error,aurc,sure_correct,unsure,k_mean --command 'make $@' >&2
 endef
 table-bayes-knn-tricube: $(VENV)/installed  ## tricube weights of Bayesian k-NN, for tables 1 to 3 of Krzanowski et al. 2006
 	@$(RUN_TRICUBE)/thirds
