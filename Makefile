@@ -153,7 +153,7 @@ table-bayes-knn-settings: $(VENV)/installed  ## other settings of Bayesian k-NN,
 	@$(if $(SHARD),: )$(REPRODUCTION) results/reference/bayes-knn-settings --of $(SETTINGS)/* --matching \
 	  --keep error,log_loss,k_mean,rhat --command 'make $@' >&2
 
-# The same tables with tricube weights of the neighbours, on standardised and on raw features (some minutes).
+# The same tables with tricube weights of the neighbours, on standardised and on raw features (about ten minutes).
 .PHONY: table-bayes-knn-tricube
 TRICUBE := bayes-knn-tricube
 RUN_TRICUBE = $(RUN) configs/bayes-knn-tricube.yaml --quiet --out results/$(TRICUBE)

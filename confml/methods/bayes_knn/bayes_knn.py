@@ -42,9 +42,9 @@ class BayesKNN(Method):
     """Bayesian k-nearest neighbours with three kinds of confidence.
 
     View ``reject``: posterior mean of the class probabilities. View ``envelope``: posterior probability that
-    the class has the most neighbours. View ``posterior``: posterior mean and standard deviation ``sd``; a
-    prediction is certain if mean - c sd exceeds 1/2. With ``exceeding`` there is a fourth view,
-    ``exceedance``.
+    the class has the most neighbours, or the largest sum of weights. View ``posterior``: posterior mean and
+    standard deviation ``sd``; a prediction is certain if mean - c sd exceeds 1/2. With ``exceeding`` there is
+    a fourth view, ``exceedance``.
 
     The simple and the standard model are integrated exactly unless ``inference`` is ``mcmc``: k is summed
     over and beta is integrated by Gauss-Legendre quadrature, without random numbers. Compared with adaptive
