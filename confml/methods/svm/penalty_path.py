@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -13,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from confml._seeds import derived_generator
+from confml._threads import cpu_seconds
 from confml.methods.base import Method, Views, check_largest, class_codes
 from confml.methods.multiclass import decision_values
 from confml.methods.validation import validated_test, validated_training
@@ -103,9 +103,9 @@ class PenaltyPath(SparseMethod):
             first, count, shared, seconds = fitted[key]
             one = copy.copy(first).set_params(**method.get_params(deep=False))
             one._take(value)
-            started = time.thread_time()
+            started = cpu_seconds()
             views = one.confident_predict(X_test)
-            predicted = time.thread_time() - started
+            predicted = cpu_seconds() - started
             yield (
                 dict(point),
                 Views(
