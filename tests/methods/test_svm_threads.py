@@ -38,7 +38,7 @@ def test_many_test_rows_are_divided_among_threads(kind, monkeypatch):
     rng = np.random.default_rng(1)
     y = np.repeat(np.arange(5), 12)
     method = kind(solver="newton").fit(rng.normal(size=(60, 3)) + y[:, None], y)
-    # Small integers make the products exact, so that one product of all rows has the same bytes on any machine.
+    # Small integers make the products exact: one product of all rows then has the same bytes.
     method.weights_ = rng.integers(-3, 4, size=method.weights_.shape).astype(float)
     X = rng.integers(-2, 3, size=(140_001, 3)).astype(float)
     helpers = []
