@@ -76,6 +76,7 @@ class LinearMachines(PenaltyPath):
     """
 
     penalty: ClassVar[str] = "C"
+    divides_paths: ClassVar[bool] = True
     metrics: ClassVar[Mapping[str, Metric]] = {
         "machines": Metric("number of binary machines", None),
         "machine_rows": Metric("number of training examples of all binary machines together", None),
