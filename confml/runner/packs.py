@@ -22,6 +22,7 @@ import mmap
 import os
 import secrets
 import struct
+import weakref
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -85,6 +86,7 @@ class PackReader:
         self._read: dict[Path, int] = {}  # pack: bytes that are indexed
         self._frames: dict[str, dict[str, Frame]] = {kind: {} for kind in KINDS}
         self._files: dict[Path, BinaryIO] = {}
+        weakref.finalize(self, _close, self._files)
 
     def refresh(self) -> None:
         """Index the frames that were appended since the last call."""
@@ -135,6 +137,11 @@ class PackReader:
                 self._files.pop(next(iter(self._files))).close()
             self._files[pack] = open(pack, "rb", buffering=0)
         return self._files[pack]
+
+
+def _close(files: dict[Path, BinaryIO]) -> None:
+    for file in files.values():
+        file.close()
 
 
 def frame_bytes(kind: str, key: str, document: bytes, arrays: bytes) -> bytes:

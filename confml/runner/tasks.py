@@ -182,6 +182,7 @@ def run_task(task: Task) -> Outcome:
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("default")
+        warnings.simplefilter("ignore", ResourceWarning)  # of earlier work, collected during a task
         try:
             outcome = _KINDS[task.kind](task)
         except (Exception, *METHOD_EXITS) as error:

@@ -625,7 +625,6 @@ def only_config_errors(call, *arguments, **options):
         assert str(error).encode("utf-8")
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     text=st.lists(LINES, max_size=12).map("\n".join)
     | st.lists(WORDS, max_size=30).map("".join)
@@ -637,7 +636,7 @@ def test_garbage_never_crashes(tmp_path_factory, text):
     only_config_errors(load_config, path)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(content=st.binary(max_size=40))
 def test_bytes_never_crash(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "bytes.yaml"
@@ -645,13 +644,11 @@ def test_bytes_never_crash(tmp_path_factory, content):
     only_config_errors(load_config, path)
 
 
-@settings(max_examples=300, deadline=None)
 @given(changes=st.dictionaries(KEYS, VALUES, max_size=4))
 def test_wrong_values_never_crash(changes):
     only_config_errors(make_config, {**GOOD, **changes}, figures=FIGURES, tables=TABLES)
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     path=st.lists(
         KEYS | st.sampled_from(["0", "1", "knn", "wine", "k", "sweep", "x"]), min_size=1, max_size=4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from confml.data import load
@@ -134,7 +134,6 @@ def test_features_of_different_ranges(tmp_path):
     assert finding(data, "unscaled-features").columns == ("income",)
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(*[st.sampled_from([0.0, -0.0, 1.0, 1e-300, np.nan])] * 3), min_size=1, max_size=30))
 def test_equal_rows_are_those_of_a_literal_comparison(rows):
     table = np.array(rows)

@@ -704,7 +704,6 @@ _CELLS = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     rows=st.lists(st.lists(_CELLS, min_size=1, max_size=4), max_size=8),
     separator=st.sampled_from([",", ";", "\t", " ", "|"]),
@@ -732,7 +731,7 @@ def test_any_file_is_read_or_refused_in_one_line(tmp_path_factory, rows, separat
     assert np.isfinite(data.X).all() or (keys.get("missing") == "mean" and not np.isinf(data.X).any())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     values=st.lists(
         st.tuples(

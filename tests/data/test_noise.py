@@ -21,7 +21,7 @@ def some_data(n=200, d=3, classes=("a", "b", "c"), seed=5):
     return random.normal(size=(n, d)), np.array(classes)[random.integers(len(classes), size=n)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(n=st.integers(1, 60), share=st.floats(0, 1), classes=st.integers(2, 5), seed=st.integers(0, 99))
 def test_exactly_the_share_of_labels_changes(n, share, classes, seed):
     y = rng(seed).integers(classes, size=n)

@@ -90,7 +90,7 @@ BYTES = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(data=BYTES, widest=st.integers(9, 16), block_mode=st.booleans())
 @example(data=b"", widest=16, block_mode=True)
 @example(data=b"\0" * 5000, widest=9, block_mode=False)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import change_points
 
 from confml.methods.change_point_knn import ChangePointKNN
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 6)), min_size=1, max_size=7),
     st.sampled_from([0.05, 0.3, 0.9]),

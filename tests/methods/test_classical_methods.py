@@ -114,7 +114,7 @@ def test_exercises_3_9_1_and_2():
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_mixed_neighbours_equal_a_literal_search(data):
     rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
     d = data.draw(st.integers(1, 5))
@@ -324,7 +324,7 @@ def test_six_examples_that_no_line_separates():
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.01, 0.1, 0.5, 1.0]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_perceptron_converges_where_a_line_separates(seed, rate):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (20, 5)).astype(float)
@@ -336,7 +336,7 @@ def test_the_perceptron_converges_where_a_line_separates(seed, rate):
 
 
 @given(st.integers(0, 10**6), st.floats(1.01, 50), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_winnows_weights_stay_positive(seed, alpha, doubled):
     rng = np.random.default_rng(seed)
     X, y = rng.random((12, 3)), rng.integers(0, 3, 12)

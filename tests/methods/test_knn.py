@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import knn as naive_knn
 
@@ -114,7 +114,6 @@ def tied_data(draw):
     return X, rng.integers(0, classes, size=m), X_test, draw(st.integers(1, 12))
 
 
-@settings(max_examples=600, deadline=None)
 @given(tied_data(), st.sampled_from([0, 10, 10**9]))
 def test_it_equals_the_literal_version(data, tree_attributes):
     X, y, X_test, k = data

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import knn_distances as literal
 
@@ -36,7 +36,6 @@ def tied_rows(draw):
     return X, rng.integers(0, 3, size=m), X_test, draw(st.integers(1, 9))
 
 
-@settings(max_examples=300, deadline=None)
 @given(tied_rows(), st.sampled_from([1, 1.5, 2.5, 3, 7, 400, "max"]))
 def test_minkowski_equals_the_literal_version(data, power):
     X, y, X_test, k = data
@@ -45,7 +44,6 @@ def test_minkowski_equals_the_literal_version(data, power):
     assert_literal(method, X, y, X_test, lambda x, z: literal.minkowski(x, z, p))
 
 
-@settings(max_examples=150, deadline=None)
 @given(tied_rows(), st.sampled_from([1, 3, "max"]), st.integers(1, 3))
 def test_minkowski_with_nominal_columns_equals_the_literal_version(data, power, columns):
     X, y, X_test, k = data
@@ -56,7 +54,6 @@ def test_minkowski_with_nominal_columns_equals_the_literal_version(data, power, 
     assert_literal(method, X, y, X_test, lambda x, z: literal.minkowski(x, z, p, nominal))
 
 
-@settings(max_examples=300, deadline=None)
 @given(tied_rows())
 def test_polar_equals_the_literal_version(data):
     X, y, X_test, k = data
@@ -153,7 +150,6 @@ def test_weighted_votes_use_the_distance(distance, power):
 # ---- a teacher's examples
 
 
-@settings(max_examples=200, deadline=None)
 @given(tied_rows(), st.sampled_from([1.0, 2.0, 0.5, 10.0]), st.integers(0, 2**32 - 1))
 def test_votes_of_a_teacher_equal_the_literal_version(data, weight, seed):
     X, y, X_test, k = data
@@ -196,7 +192,6 @@ def test_a_grid_of_weights_and_distances_equals_single_fits():
 # ---- the textbook
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     tied_rows(), st.sampled_from(["minkowski 1", "minkowski 2.5", "minkowski max", "mahalanobis", "polar"])
 )

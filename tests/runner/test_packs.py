@@ -1,6 +1,8 @@
 """Packs of small records: each record is there and whole, or absent, whatever became of its writer."""
 
+import gc
 import os
+import warnings
 import zlib
 
 import numpy as np
@@ -157,3 +159,15 @@ def test_a_frame_of_nonsense_with_right_checks_is_absent(tmp_path):
     store = Store(tmp_path)
     assert len(store.keys("cells")) == len(nonsense)
     assert all(store.read("cells", key(number)) is None for number in range(len(nonsense)))
+
+
+def test_a_reader_that_is_no_longer_used_leaves_no_file_open(tmp_path):
+    write(tmp_path, [1, 2])
+    reader = PackReader(tmp_path)
+    reader.refresh()
+    assert reader.read("cells", key(1)) is not None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        del reader
+        gc.collect()
+    assert [str(one.message) for one in caught if str(tmp_path) in str(one.message)] == []

@@ -318,6 +318,16 @@ def test_warnings_of_libraries_are_told_once(tmp_path):
     assert again.stderr == ""
 
 
+def test_a_file_that_earlier_work_left_open_is_no_warning_of_a_task(tmp_path, monkeypatch):
+    def divided(*args):
+        open(__file__, "rb").read()  # noqa: SIM115
+        return split_rows(*args)
+
+    monkeypatch.setattr(split_data, "split_rows", divided)
+    done = quick(write_config(tmp_path, METHODS[:1]), tmp_path / "out")
+    assert "ResourceWarning" not in done.stderr and "warning in" not in done.stderr
+
+
 def test_inner_folds_that_the_data_cannot_give_are_said_before_anything_runs(tmp_path):
     done = run(write_config(tmp_path), tmp_path / "out", "--set", "protocol.inner-folds=1000", code=2)
     assert "too few for 1000 folds" in done.stderr and not (tmp_path / "out").exists()

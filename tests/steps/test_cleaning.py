@@ -84,7 +84,7 @@ def test_exercise_3_9_3_links_and_a_consistent_subset_of_table_3_7():
 
 
 @given(training_sets())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_links_equal_the_definition(training_set):
     X, y, nominal = training_set
     literal = literal_links(X, y, nominal)
@@ -94,7 +94,7 @@ def test_links_equal_the_definition(training_set):
 
 
 @given(training_sets())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_after_repeated_removal_no_link_is_left(training_set):
     """But for those with a class's last row."""
     X, y, nominal = training_set
@@ -119,7 +119,7 @@ def contradicted(X, y):
     ids=["all", "one", "drop"],
 )
 @given(training_sets())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_subset_classifies_the_training_set_like_the_whole(step, training_set):
     X, y, nominal = training_set
     columns = np.flatnonzero(nominal).tolist() or "auto"
