@@ -183,7 +183,8 @@ class LinearMachines(PenaltyPath):
         """Return the views of test examples X (n, d)."""
         X = self.check_predict_data(X)
         blocks = row_blocks(X.shape[0], len(self.weights_))
-        finite, found = np.ones(X.shape[0], dtype=bool), [{}] * len(blocks)
+        finite = np.ones(X.shape[0], dtype=bool)
+        found: list[dict[str, Prediction]] = [{}] * len(blocks)
 
         def compute(place: int, _: None) -> None:
             rows = blocks[place]

@@ -164,7 +164,7 @@ class NeighbourCounter:
     def _scan_integers(self, rows: IntegerRows, k: int, nearest: np.ndarray) -> np.ndarray:
         """Do what `_scan_pairs` does, with the bounds of `IntegerRows`."""
         m, kernel = len(self.X), integer_kernels.scan_integer_pairs
-        lists = _empty_lists(m, 2, self.sizes.capacity(k, m), np.float64)
+        upper, who, count = lists = _empty_lists(m, 2, self.sizes.capacity(k, m), np.float64)
         limit, error = np.full((2, m), -np.inf), np.full(m, 2.0 * rows.error)
         least = np.full((3, len(rows.norms)), integer_kernels.EVERY)
         least[:, m:] = integer_kernels.NONE
@@ -175,7 +175,7 @@ class NeighbourCounter:
             kernel(*ends, k, self.codes, rows.panels, rows.norms, error, error, *lists, limit, least, *space)
 
         self._for_each_pair(scan, len(blocks), IntegerRows.space)
-        return self._distances_of_lists(*lists, error, error, nearest)
+        return self._distances_of_lists(upper, who, count, error, error, nearest)
 
     def _scan_pairs(self, distance_filter, k: int, nearest: np.ndarray) -> np.ndarray:
         """Fill the lists of training examples; return the rows for which the filter could not be used."""
