@@ -18,7 +18,8 @@ def has_fast_products() -> bool:
     """Return whether numba compiles for a processor with instructions for products of 16-bit integers.
 
     AVX512-VNNI multiplies twice as many of them as of float32 numbers. On other processors the float32
-    products of BLAS are used; the results are the same.
+    products of BLAS are used: with AVX2 they take a third of the time for new rows with 256 features. The
+    results are the same.
     """
     try:
         from numba.core.registry import cpu_target
