@@ -103,6 +103,16 @@ table-smartsvm-costs: $(VENV)/installed  ## adjusted Rand index for each C, with
 	@$(RUN) configs/smartsvm-costs.yaml --quiet --set 'datasets=[{name: krkopt, card: krkopt-smartsvm}]' \
 	  --set protocol.repeats=3 --out results/smartsvm-costs-krkopt
 	$(call keep,smartsvm/costs,results/smartsvm-costs results/smartsvm-costs-krkopt,ari,--by C)
+	@$(RUN) configs/smartsvm-scaling.yaml --quiet
+	@$(RUN) configs/smartsvm-scaling.yaml --quiet --set 'steps=[]' --out results/smartsvm-raw
+	$(call keep,smartsvm/costs-standardised,results/smartsvm-scaling,ari,--by C)
+	$(call keep,smartsvm/costs-raw,results/smartsvm-raw,ari,--by C)
+
+# The same, table 3: how far means over 5 splits vary, from 30 splits with a fixed C (some minutes).
+.PHONY: table-smartsvm-splits
+table-smartsvm-splits: $(VENV)/installed  ## adjusted Rand index over 30 splits, with a fixed C
+	@$(RUN) configs/smartsvm-splits.yaml --quiet
+	$(call keep,smartsvm/splits,results/smartsvm-splits,ari)
 
 # Krzanowski et al. 2006, tables 1 to 3: the three models of Bayesian k-NN, about 10 minutes. SCALE=full runs the
 # adaptive model with the paper's 10,000 + 70,000 steps on 20 splits: hours (about two for vehicle on 2 cores).
@@ -142,6 +152,26 @@ table-bayes-knn-settings: $(VENV)/installed  ## other settings of Bayesian k-NN,
 	@$(RUN) configs/leave-one-out.yaml --quiet --out $(SETTINGS)/leave-one-out
 	@$(if $(SHARD),: )$(REPRODUCTION) results/reference/bayes-knn-settings --of $(SETTINGS)/* --matching \
 	  --keep error,log_loss,k_mean,rhat --command 'make $@' >&2
+
+# The same tables with tricube weights of the neighbours, on standardised and on raw features (about ten minutes).
+.PHONY: table-bayes-knn-tricube
+TRICUBE := bayes-knn-tricube
+RUN_TRICUBE = $(RUN) configs/bayes-knn-tricube.yaml --quiet --out results/$(TRICUBE)
+define keep_tricube
+	@$(if $(SHARD),: )$(REPRODUCTION) results/reference/$(1) --of results/$(1)/* --matching \
+	  --keep error,aurc,sure_correct,unsure,k_mean --command 'make $@' >&2
+endef
+table-bayes-knn-tricube: $(VENV)/installed  ## tricube weights of Bayesian k-NN, for tables 1 to 3 of Krzanowski et al. 2006
+	@$(RUN_TRICUBE)/thirds
+	@$(RUN_TRICUBE)/wine --set 'datasets=[wine]' --set protocol.test-size=0.5
+	@$(RUN_TRICUBE)/synthetic $(FIVE_GAUSSIANS)
+	@$(RUN_TRICUBE)/first-rows $(FIRST_ROWS)
+	@$(RUN_TRICUBE)-quarter/pima --set 'datasets=[pima]' --set protocol.test-size=0.25
+	@$(RUN_TRICUBE)-raw/vehicle --set 'datasets=[vehicle]' --set 'steps=[]'
+	@$(RUN_TRICUBE)-raw/first-rows $(FIRST_ROWS) --set 'steps=[]'
+	$(call keep_tricube,$(TRICUBE))
+	$(call keep_tricube,$(TRICUBE)-raw)
+	$(call keep_tricube,$(TRICUBE)-quarter)
 
 # Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes), and a
 # comparison with the numbers in the paper.

@@ -90,7 +90,8 @@ def threads(n: int) -> Iterator[None]:
 
     ``with confml.threads(4): TCMNN().fit(X, y)``. Results have the same bytes for any number of threads. Only
     work that is divided uses them: the distances of TCM-NN, the binary machines of one-vs-one, one-vs-rest
-    and SmartSVM (one after another with the solver dual), and the trees and neighbours of Bayes errors. Each
+    and SmartSVM (one after another with the solver dual) and their test rows, the paths of a grid of GenSVM,
+    and the trees and neighbours of Bayes errors. Each
     thread needs memory for its blocks, up to 130 MB for TCM-NN. Threads that are started inside the block
     have their own setting, which is 1. In a run, tasks use the workers that would be idle otherwise, so this
     setting is for calls from Python.

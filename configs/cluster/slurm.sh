@@ -12,7 +12,8 @@
 # 4. At the time limit SLURM sends SIGTERM: confml keeps the finished cells and stops.
 # 5. To continue, submit the whole array again with the same size. Finished cells are not computed again.
 # 6. `confml report` after the last part writes the tables and figures of all cells.
-# 7. Fetch the data once before, with `confml data fetch`, and activate the environment of confml.
+# 7. Fetch the data once before, with `confml data fetch`, and activate the environment of confml. With
+#    CONFML_STAGE=/local/folder, parts on one node share a copy of the data on its disk.
 # 8. For SGE: qsub -t 1-16 -cwd -V -b y confml run CONFIG --shard auto
 # 9. For PBS: qsub -J 1-16 -V -- $(which confml) run /path/CONFIG --out /path/results --shard auto/16
 # 10. For LSF: bsub -J "confml[1-16]" confml run CONFIG --shard auto

@@ -312,11 +312,15 @@ def finite_scores(scores: np.ndarray, name: str) -> np.ndarray:
 
     Finite test examples have scores that are not finite where products of large values overflow.
     """
-    bad = ~np.isfinite(scores).all(axis=1)
-    if bad.any():
+    check_all_finite(np.isfinite(scores).all(axis=1), name)
+    return scores
+
+
+def check_all_finite(finite: np.ndarray, name: str) -> None:
+    """Raise ConfmlError unless all examples have finite scores. finite: (n,) bool. name: of the method."""
+    if not finite.all():
         raise ConfmlError(
-            f"{name}: values are too large for double precision, so that {bad.sum()} of {len(bad)} examples "
-            "have scores that are not finite",
+            f"{name}: values are too large for double precision, so that {np.count_nonzero(~finite)} of "
+            f"{len(finite)} examples have scores that are not finite",
             hint="scale the features first, for example with the step 'min-max'",
         )
-    return scores

@@ -20,6 +20,9 @@ FAN = 8
 RUN = 64
 WIDE_LEAF = 32
 WIDE_FAN = 16
+PANEL = 64
+GROUP = 4
+_WIDTH = 16  # integers of 32 bits in a vector
 
 
 def _data(context, builder, kind, value):
@@ -271,3 +274,99 @@ def lowest_bit(typingctx, mask):
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.int64), code
+
+
+@intrinsic
+def products_above(typingctx, rows, row, norms, least, columns, panel, others, most, kind, masks, halves):
+    """Products of GROUP rows and a panel of PANEL columns of `IntegerRows`, and a test of each pair.
+
+    halves (GROUP, PANEL) = product - norms[row + r] // 2 - others[PANEL panel + e] // 2, filled if a pair
+    passes. masks (GROUP,): bit e is set if the value exceeds the smaller one of least[kind, row + r] and
+    most[kind, PANEL panel + e]. The result is 0 if no pair passes. rows, columns: (panels, pairs, PANEL);
+    row: a multiple of GROUP.
+    """
+
+    def code(context, builder, signature, arguments):
+        rows, row, norms, least, columns, panel, others, most, kind, masks, halves = arguments
+        kinds, whole = signature.args, ir.IntType(64)
+        vector = ir.VectorType(ir.IntType(32), _WIDTH)
+        vectors = range(PANEL // _WIDTH)
+
+        def number(value):
+            return ir.Constant(whole, value)
+
+        def loaded(start, place):
+            return builder.load(builder.bitcast(builder.gep(start, [place]), vector.as_pointer()), align=4)
+
+        def limits(position, array):
+            """The limits of this kind."""
+            made = context.make_array(kinds[position])(context, builder, array)
+            return builder.gep(made.data, [builder.mul(kind, builder.extract_value(made.shape, 1))])
+
+        array = context.make_array(kinds[0])(context, builder, rows)
+        pairs = builder.extract_value(array.shape, 1)
+        size = builder.mul(pairs, number(PANEL))
+        begin = builder.mul(builder.udiv(row, number(PANEL)), size)
+        own = builder.gep(array.data, [builder.add(begin, builder.urem(row, number(PANEL)))])
+        other = builder.gep(_data(context, builder, kinds[4], columns), [builder.mul(panel, size)])
+        norms, others = _data(context, builder, kinds[2], norms), _data(context, builder, kinds[6], others)
+        first = builder.mul(panel, number(PANEL))
+        one = ir.Constant(vector, [1] * _WIDTH)
+
+        def value(start, r):
+            """A vector filled with the number of row + r."""
+            return _filled(builder, _WIDTH, builder.load(builder.gep(start, [builder.add(row, number(r))])))
+
+        totals = {}
+        for v in vectors:
+            half = builder.ashr(loaded(others, builder.add(first, number(_WIDTH * v))), one)
+            for r in range(GROUP):
+                both = builder.add(half, builder.ashr(value(norms, r), one))
+                totals[r, v] = cgutils.alloca_once_value(builder, builder.neg(both))
+        with cgutils.for_range(builder, pairs) as loop:
+            place = builder.mul(loop.index, number(PANEL))
+            parts = [loaded(other, builder.add(place, number(_WIDTH * v))) for v in vectors]
+            for r in range(GROUP):
+                x = builder.load(builder.gep(own, [builder.add(place, number(r))]))
+                x = _filled(builder, _WIDTH, x)
+                for v in vectors:
+                    total = builder.add(builder.load(totals[r, v]), _paired_products(builder, parts[v], x))
+                    builder.store(total, totals[r, v])
+        least, most = limits(3, least), limits(7, most)
+        masks, halves = _data(context, builder, kinds[9], masks), _data(context, builder, kinds[10], halves)
+        every = number(0)
+        for r in range(GROUP):
+            found, of_row = number(0), value(least, r)
+            for v in vectors:
+                limit = loaded(most, builder.add(first, number(_WIDTH * v)))
+                limit = builder.select(builder.icmp_signed("<", of_row, limit), of_row, limit)
+                above = builder.icmp_signed(">", builder.load(totals[r, v]), limit)
+                bits = builder.zext(builder.bitcast(above, ir.IntType(_WIDTH)), whole)
+                found = builder.or_(found, builder.shl(bits, number(_WIDTH * v)))
+            builder.store(found, builder.gep(masks, [number(r)]))
+            every = builder.or_(every, found)
+        with builder.if_then(builder.icmp_signed("!=", every, number(0))):
+            for (r, v), total in totals.items():
+                place = builder.gep(halves, [number(PANEL * r + _WIDTH * v)])
+                builder.store(builder.load(total), builder.bitcast(place, vector.as_pointer()), align=4)
+        return every
+
+    types_ = rows, types.int64, norms, least, columns, types.int64, others, most, types.int64, masks, halves
+    return types.int64(*types_), code
+
+
+def _paired_products(builder, x, y):
+    """The sums of the products of both 16-bit halves of each 32-bit integer, which is one instruction."""
+    wide, short = ir.VectorType(ir.IntType(32), 2 * _WIDTH), ir.VectorType(ir.IntType(16), 2 * _WIDTH)
+    x, y = (builder.sext(builder.bitcast(vector, short), wide) for vector in (x, y))
+    products = builder.mul(x, y)
+    places = ir.VectorType(ir.IntType(32), _WIDTH)
+    halves = [
+        builder.shuffle_vector(
+            products,
+            ir.Constant(wide, ir.Undefined),
+            ir.Constant(places, [2 * e + half for e in range(_WIDTH)]),
+        )
+        for half in (0, 1)
+    ]
+    return builder.add(*halves)

@@ -11,6 +11,8 @@ FAN = 8
 RUN = 64
 WIDE_LEAF = 32
 WIDE_FAN = 16
+PANEL = 64
+GROUP = 4
 
 
 @kernel
@@ -142,3 +144,22 @@ def lowest_bit(mask):
         mask >>= 1
         place += 1
     return place
+
+
+@kernel
+def products_above(rows, row, norms, least, columns, panel, others, most, kind, masks, halves):
+    own, other, lane = rows[row // PANEL], columns[panel], row % PANEL
+    found = np.int64(0)
+    for r in range(GROUP):
+        masks[r] = 0
+        for e in range(PANEL):
+            place = PANEL * panel + e
+            total = -(norms[row + r] >> 1) - (others[place] >> 1)
+            for a in range(len(own)):
+                x, y = own[a, lane + r], other[a, e]
+                total += (x >> 16) * (y >> 16) + np.int16(x & 0xFFFF) * np.int16(y & 0xFFFF)
+            halves[r, e] = total
+            if total > min(least[kind, row + r], most[kind, place]):
+                masks[r] |= np.int64(1) << e
+        found |= masks[r]
+    return found

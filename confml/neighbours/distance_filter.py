@@ -13,6 +13,7 @@ import numpy as np
 from confml.errors import DataError
 from confml.neighbours import _kernels_filter as kernels
 from confml.neighbours.distances import minus_squared_distances
+from confml.neighbours.integer_rows import are_integers
 
 _UNIT_ROUNDOFF = 2.0**-24  # of float32
 _EXACT_NORM = 2.0**22  # integers and their halves up to here are exact in float32
@@ -79,7 +80,7 @@ class DistanceFilter:
             return None
         with np.errstate(over="ignore", invalid="ignore"):
             centre = X.mean(axis=0)
-        if np.all(np.abs(centre) < 2.0**40) and _are_integers(X):
+        if np.all(np.abs(centre) < 2.0**40) and are_integers(X):
             exact = cls(X, np.rint(centre), exact=True)
             if exact.rows.norms.max() <= _EXACT_NORM:
                 return exact
@@ -161,9 +162,3 @@ class DirectDistances:
     def similarity_limits(self, distances: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
             return -(distances * distances) * (1 + 1e-9)
-
-
-def _are_integers(values: np.ndarray) -> bool:
-    """Whether all values are integers; the first values show most that are not."""
-    first = values.reshape(-1)[:256]
-    return bool(np.array_equal(first, np.rint(first)) and np.array_equal(values, np.rint(values)))

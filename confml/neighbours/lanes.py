@@ -22,6 +22,12 @@ most (d + 1) u / (1 - (d + 1) u), with the unit roundoff u, and may depend on th
 run_above(values, at, less, less_at, limit): the bit mask of the places e < RUN with
 values[at + e] - less[less_at + e] > limit. above: the same for the first n of RUN places.
 
+products_above(rows, row, norms, least, columns, panel, others, most, kind, masks, halves): multiply GROUP
+rows by a panel of PANEL columns of `IntegerRows`. Fill halves (GROUP, PANEL) int32 with product -
+norms[row + r] // 2 - others[PANEL panel + e] // 2, and masks (GROUP,) int64 with the bits of the pairs whose
+value exceeds min(least[kind, row + r], most[kind, PANEL panel + e]). Return 0 if there are none; halves may
+then not be filled.
+
 lowest_bit(mask): the place of the lowest bit of a mask that is not 0.
 """
 
@@ -34,7 +40,9 @@ from confml._jit import kernel
 try:
     from confml.neighbours._lanes_llvm import (
         FAN,
+        GROUP,
         LEAF,
+        PANEL,
         RUN,
         WIDE_FAN,
         WIDE_LEAF,
@@ -44,6 +52,7 @@ try:
         insert_8,
         insert_16,
         lowest_bit,
+        products_above,
         rows_within,
         run_above,
         squares_to_rows,
@@ -52,7 +61,9 @@ try:
 except (ImportError, AttributeError):  # numba's internals have changed
     from confml.neighbours._lanes_plain import (
         FAN,
+        GROUP,
         LEAF,
+        PANEL,
         RUN,
         WIDE_FAN,
         WIDE_LEAF,
@@ -62,6 +73,7 @@ except (ImportError, AttributeError):  # numba's internals have changed
         insert_8,
         insert_16,
         lowest_bit,
+        products_above,
         rows_within,
         run_above,
         squares_to_rows,
@@ -70,7 +82,9 @@ except (ImportError, AttributeError):  # numba's internals have changed
 
 __all__ = [
     "FAN",
+    "GROUP",
     "LEAF",
+    "PANEL",
     "RUN",
     "WIDE_FAN",
     "WIDE_LEAF",
@@ -82,6 +96,7 @@ __all__ = [
     "insert_8",
     "insert_16",
     "lowest_bit",
+    "products_above",
     "rows_within",
     "run_above",
     "squares_to_rows",

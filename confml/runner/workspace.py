@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import os
 import secrets
@@ -14,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from confml.data.dataset import DataSet
+from confml.data.files import sha256_of
 from confml.runner.environment import guarded
 from confml.runner.lease import Lease, is_abandoned
+from confml.runner.staged import is_staging, staged
 from confml.runner.store import remove_temporary_files
 
 _ARRAYS = ("X", "y", "table", "nominal", "train_rows", "test_rows", "groups", "lines", "ids")
@@ -70,6 +73,7 @@ class Workspace:
                 if values is not None and not (name == "table" and data.table is data.X):
                     np.save(folder / f"{name}.npy", values, allow_pickle=False)
             about = {name: getattr(data, name) for name in _METADATA}
+            about["digest"] = _digest(folder, about) if is_staging() else ""
             (folder / "about.json").write_text(json.dumps(about))
         return folder
 
@@ -95,13 +99,25 @@ class Workspace:
             (self.folder / part / f"{name}.npz").unlink(missing_ok=True)
 
 
+def _digest(folder: Path, about: Mapping[str, Any]) -> str:
+    """Return the SHA-256 (hex) of the arrays of a folder and of the metadata."""
+    digest = hashlib.sha256(json.dumps(about).encode())
+    for path in sorted(folder.glob("*.npy")):
+        digest.update(f"{path.name} {sha256_of(path)}\n".encode())
+    return digest.hexdigest()
+
+
 @functools.lru_cache(maxsize=4)
 def open_dataset(folder: Path) -> DataSet:
-    """Return a data set that `Workspace.put_dataset` wrote, with read-only memory-mapped arrays."""
+    """Return a data set that `Workspace.put_dataset` wrote, with read-only memory-mapped arrays.
+
+    The arrays are those of a copy on the local disk if ``CONFML_STAGE`` is set, see `staged`.
+    """
     arrays: dict[str, Any] = {}
     with guarded(folder):
         about = json.loads((folder / "about.json").read_text())
         checksum = about.pop("checksum")
+        folder = staged(folder, about.pop("digest"))
         for name in _ARRAYS:
             path = folder / f"{name}.npy"
             arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False) if path.exists() else None

@@ -12,11 +12,13 @@ import sys
 import numpy as np
 from _pairs import seconds_of
 
+from confml.methods.tcm_nn.neighbour_counter import BlockSizes, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass
 
 Row = tuple
 FEATURES, CLASSES, TEST_ROWS = 9, 7, 10_000
 STEPS, STREAM_FEATURES, STREAM_CLASSES = (10_000, 20_000), 16, 10
+PRODUCT_ROWS = 20_000
 SIZES = (25_000, 50_000, 100_000)
 LARGE = (200_000, 400_000, 800_000)
 ONE = """
@@ -96,9 +98,24 @@ def bench_online() -> list[Row]:
     return lines
 
 
+def bench_products() -> list[Row]:
+    """Neighbours of training rows with 54 features: products of integers against those of float32."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, CLASSES, PRODUCT_ROWS)
+    X = rng.normal(size=(PRODUCT_ROWS, 54)) + 2.0 * rng.normal(size=(CLASSES, 54))[codes]
+
+    def run(integers: bool, rows: int = PRODUCT_ROWS) -> None:
+        NeighbourCounter(X[:rows], codes[:rows], "product", BlockSizes(integers=integers)).lists(1)
+
+    run(True, 1000)
+    run(False, 1000)
+    ours, other = (min(seconds_of(lambda way=way: run(way)) for _ in range(3)) for way in (True, False))
+    return [(f"TCM-NN, neighbours of {PRODUCT_ROWS} x 54 rows, float32 products", ours, other, other / ours)]
+
+
 def bench_tcm_nn_large() -> list[Row]:
     return growth("tcm_nn", "TCMNN", LARGE)
 
 
-BENCHMARKS = (bench_tcm_nn, bench_knn, bench_online)
+BENCHMARKS = (bench_tcm_nn, bench_knn, bench_online, bench_products)
 WHEN_ASKED = (bench_tcm_nn_large,)

@@ -165,6 +165,8 @@ def test_every_multiple_of_the_interval_gives_the_sure_correct_of_the_envelope(t
             accepted = result.views["posterior"].confidence > norm.cdf(multiple)
             assert sureness(accepted, right).correct == pytest.approx(wanted)
         assert float(row["contains_paper"]) == (low < float(row["paper"]) <= high)
+        assert float(row["contains_half"]) == (low < 0.5 * float(row["paper"]) <= high)
+        assert float(row["correct"]) == pytest.approx(wanted, rel=1e-3)
 
 
 def test_runs_are_kept_with_their_provenance(tmp_path):

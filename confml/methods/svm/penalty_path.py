@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
@@ -12,6 +11,7 @@ import numpy as np
 
 from confml._seeds import derived_generator
 from confml._sklearn import check_is_fitted, clone
+from confml._threads import cpu_seconds, for_each, thread_count
 from confml.methods.base import Method, Views, check_largest, class_codes
 from confml.methods.multiclass import decision_values
 from confml.methods.validation import validated_test, validated_training
@@ -46,9 +46,13 @@ class PenaltyPath(SparseMethod):
     """A method that fits several values of the parameter named ``penalty`` in one pass.
 
     It has the view ``margin``. The result for one value does not depend on the other values.
+
+    divides_paths: whether a path uses several threads itself. Otherwise, the paths of a grid whose points
+    differ in other parameters are fitted in threads.
     """
 
     penalty: ClassVar[str]
+    divides_paths: ClassVar[bool] = False
     _prepare_seconds = 0.0  # the part of the shared seconds that `Views.prepare_seconds` reports
 
     @abstractmethod
@@ -92,19 +96,35 @@ class PenaltyPath(SparseMethod):
                 method.seed_random_states(derived_generator(rng, point))
             methods.append(method)
         keys = [method._path_key() for method in methods]
-        fitted: dict[str, tuple] = {}
+        members: dict[str, list[PenaltyPath]] = {}
+        for key, method in zip(keys, methods, strict=True):
+            members.setdefault(key, []).append(method)
+        fitted: dict[str, tuple | Exception] = {}
+
+        def fit(key: str, _: None = None) -> None:
+            """Fit the path of all methods with a key; keep an error until a point of the path is reached."""
+            same = members[key]
+            values = [getattr(method, self.penalty) for method in same]
+            try:
+                fitted[key] = same[0], len(values), *same[0]._fit_path(X, y, values, state)
+            except Exception as error:
+                fitted[key] = error
+
+        if thread_count() > 1 and not self.divides_paths:
+            for_each(fit, members)
         for point, method, key in zip(grid, methods, keys, strict=True):
             value = getattr(method, self.penalty)
             if key not in fitted:
-                same = [other for other, its in zip(methods, keys, strict=True) if its == key]
-                values = [getattr(other, self.penalty) for other in same]
-                fitted[key] = method, len(values), *method._fit_path(X, y, values, state)
-            first, count, shared, seconds = fitted[key]
+                fit(key)
+            path = fitted[key]
+            if isinstance(path, Exception):
+                raise path
+            first, count, shared, seconds = path
             one = copy.copy(first).set_params(**method.get_params(deep=False))
             one._take(value)
-            started = time.thread_time()
+            started = cpu_seconds()
             views = one.confident_predict(X_test)
-            predicted = time.thread_time() - started
+            predicted = cpu_seconds() - started
             yield (
                 dict(point),
                 Views(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,17 +11,20 @@ import numpy as np
 
 from confml._threads import for_each
 from confml.methods.tcm_nn import _kernels as kernels
+from confml.methods.tcm_nn import _kernels_integers as integer_kernels
 from confml.methods.tcm_nn import _kernels_lists as lists_kernels
 from confml.methods.tcm_nn import _kernels_tree as tree_kernels
 from confml.methods.tcm_nn.class_trees import ClassTrees
 from confml.neighbours.distance_filter import DirectDistances, DistanceFilter
-from confml.neighbours.lanes import WIDE_LEAF
+from confml.neighbours.integer_rows import IntegerRows, has_fast_products
+from confml.neighbours.lanes import PANEL, WIDE_LEAF
 from confml.neighbours.scaling import SafeScale
 from confml.neighbours.wide_tree import tree_order
 
 ENGINES = ("direct", "product", "tree")
 _PAIR_BLOCKS = 64  # at most, of training examples whose pairs are parts of the work; more only cost time
 _ROWS = 2048  # of a part of the work that has rows of its own
+_INTEGER_ROWS = 4000  # examples from which on products of integers are faster, where the processor has them
 _DIRECT_WORK = 1e6  # m^2 d below which direct differences are faster than a matrix product
 
 
@@ -31,6 +35,7 @@ class BlockSizes:
     rows, columns: examples per tile of training pairs. block: new examples per block, fewer where a block
     would have more than ``cells`` values. spare: candidates beyond k in a list, by default 2 k + 14. With
     more, lists are pruned less often; a list that needs more is computed again without the filter.
+    integers: whether products are those of 16-bit integers; None: where they are faster.
     """
 
     rows: int = 512
@@ -38,6 +43,7 @@ class BlockSizes:
     block: int = 256
     cells: int = 2**24
     spare: int | None = None
+    integers: bool | None = None
 
     def block_for(self, values: int) -> int:
         """Number of new examples per block, with this many values each."""
@@ -91,8 +97,16 @@ class NeighbourCounter:
         if self.engine == "tree":
             self._tree = ClassTrees(self.X, self.starts)
             self.X, self.order = self._tree.X, self.order[self._tree.order]  # codes stay sorted by class
+        wanted = self.sizes.integers
+        if wanted is None:
+            wanted = len(self.X) >= _INTEGER_ROWS and has_fast_products()
+        self._integers = IntegerRows.of(self.X) if wanted and self.engine == "product" else None
+
+    @functools.cached_property
+    def _filter(self) -> DistanceFilter | DirectDistances:
+        """The search without a tree where integers are not used, or their bounds are too wide."""
         distance_filter = DistanceFilter.of(self.X) if self.engine == "product" else None
-        self._filter = distance_filter or (None if self._tree else DirectDistances(self.X))
+        return distance_filter or DirectDistances(self.X)
 
     @property
     def classes(self) -> int:
@@ -123,7 +137,7 @@ class NeighbourCounter:
         if self._tree:
             self._tree_lists(self._tree, nearest)
         else:
-            self._dense_lists(self._filter, k, nearest)
+            self._dense_lists(self._integers or self._filter, k, nearest)
         same, other = np.empty((2, len(self.X), k))
         same[self.order], other[self.order] = nearest[:, 0], nearest[:, 1]
         return same, other
@@ -135,13 +149,33 @@ class NeighbourCounter:
 
         for_each(search, _parts(len(self.X), _ROWS))
 
-    def _dense_lists(self, distance_filter, k: int, nearest: np.ndarray) -> None:
-        abandoned = self._scan_pairs(distance_filter, k, nearest)
+    def _dense_lists(self, rows, k: int, nearest: np.ndarray) -> None:
+        whole = isinstance(rows, IntegerRows)
+        abandoned = self._scan_integers(rows, k, nearest) if whole else self._scan_pairs(rows, k, nearest)
         if len(abandoned) > len(self.X) // 4:  # too many duplicates or close rows for the filter
-            self._filter = DirectDistances(self.X)
+            if whole:
+                self._integers = None
+            else:
+                self._filter = DirectDistances(self.X)
             self._dense_lists(self._filter, k, nearest)
         elif len(abandoned):
             self._compute_directly(abandoned, k, nearest)
+
+    def _scan_integers(self, rows: IntegerRows, k: int, nearest: np.ndarray) -> np.ndarray:
+        """Do what `_scan_pairs` does, with the bounds of `IntegerRows`."""
+        m, kernel = len(self.X), integer_kernels.scan_integer_pairs
+        upper, who, count = lists = _empty_lists(m, 2, self.sizes.capacity(k, m), np.float64)
+        limit, error = np.full((2, m), -np.inf), np.full(m, 2.0 * rows.error)
+        least = np.full((3, len(rows.norms)), integer_kernels.EVERY)
+        least[:, m:] = integer_kernels.NONE
+        blocks = _parts(m, -(-self.sizes.pair_block(m) // PANEL) * PANEL)
+
+        def scan(pair: tuple[int, int], space: tuple[np.ndarray, np.ndarray]) -> None:
+            ends = *blocks[pair[0]], *blocks[pair[1]]
+            kernel(*ends, k, self.codes, rows.panels, rows.norms, error, error, *lists, limit, least, *space)
+
+        self._for_each_pair(scan, len(blocks), IntegerRows.space)
+        return self._distances_of_lists(upper, who, count, error, error, nearest)
 
     def _scan_pairs(self, distance_filter, k: int, nearest: np.ndarray) -> np.ndarray:
         """Fill the lists of training examples; return the rows for which the filter could not be used."""
@@ -164,23 +198,31 @@ class NeighbourCounter:
                         distance_filter.high, distance_filter.error, slack, upper, who, count, limit,
                     )  # fmt: skip
 
-        # Two threads never change the lists of one block. The order of the pairs changes which candidates are
-        # kept, and not which distances are the k smallest.
-        for_each(
-            scan,
-            [(one, other) for one in range(len(blocks)) for other in range(one, len(blocks))],
-            space=lambda: np.empty(sizes.rows * sizes.columns, dtype=distance_filter.dtype),
-            owns=lambda pair: pair,
+        self._for_each_pair(
+            scan, len(blocks), lambda: np.empty(sizes.rows * sizes.columns, dtype=distance_filter.dtype)
         )
+        return self._distances_of_lists(upper, who, count, distance_filter.error, slack, nearest)
+
+    @staticmethod
+    def _for_each_pair(scan, blocks: int, space=lambda: None) -> None:
+        """Call `scan` for each pair of blocks of training examples.
+
+        Two threads never change the lists of one block. The order of the pairs changes which candidates are
+        kept, and not which distances are the k smallest.
+        """
+        pairs = [(one, other) for one in range(blocks) for other in range(one, blocks)]
+        for_each(scan, pairs, space, owns=lambda pair: pair)
+
+    def _distances_of_lists(self, upper, who, count, error, slack, nearest: np.ndarray) -> np.ndarray:
+        """Fill ``nearest`` from the candidates of training examples; return the rows with abandoned lists."""
 
         def compute(rows: tuple[int, int], _: None) -> None:
             part = slice(*rows)
             lists_kernels.compute_distances(
-                self.X[part], self.X, upper[part], who[part], count[part], distance_filter.error, slack[part],
-                nearest[part],
-            )  # fmt: skip
+                self.X[part], self.X, upper[part], who[part], count[part], error, slack[part], nearest[part]
+            )
 
-        for_each(compute, _parts(m, _ROWS))
+        for_each(compute, _parts(len(self.X), _ROWS))
         return np.flatnonzero((count < 0).any(axis=1))
 
     def _compute_directly(self, rows: np.ndarray, k: int, nearest: np.ndarray) -> None:
@@ -242,12 +284,16 @@ class NeighbourCounter:
         if self._tree:
             self._tree_counts(self._tree, base, T, counts)
         else:
-            abandoned = self._dense_counts(self._filter, base, T, counts)
-            if len(abandoned):
-                again = Counts(*(array[abandoned] for array in counts))
-                self._dense_counts(DirectDistances(self.X), base, T[abandoned], again)
-                for array, values in zip(counts, again, strict=True):
-                    array[abandoned] = values
+            left = np.arange(len(T))
+            if self._integers:
+                left = self._integer_counts(self._integers, base, T, counts)
+            for search in (lambda: self._filter, lambda: DirectDistances(self.X)):
+                if len(left):
+                    again = Counts(*(array[left] for array in counts))
+                    abandoned = self._dense_counts(search(), base, T[left], again)
+                    for array, values in zip(counts, again, strict=True):
+                        array[left] = values
+                    left = left[abandoned]
         own = 1 if new_weights is None else np.asarray(new_weights, dtype=np.int64)[:, None, None]
         np.add(counts.equal, own, out=counts.equal)
         return counts
@@ -299,6 +345,51 @@ class NeighbourCounter:
         if not abandoned:
             return np.empty(0, np.int64)
         return np.concatenate([abandoned[start] for start in sorted(abandoned)])
+
+    def _integer_counts(self, rows: IntegerRows, base: _Base, T: np.ndarray, counts: Counts) -> np.ndarray:
+        """Do what `_dense_counts` does, with the bounds of `IntegerRows`.
+
+        Products are computed twice, which takes less time than to write an array of them and read it again.
+        """
+        m, k = len(self.X), int(base.ks[-1])
+        capacity = self.sizes.capacity(k, m)
+        size = -(-self.sizes.block_for(2 * self.classes * capacity) // PANEL) * PANEL
+        queries = rows.query(T)
+        radius = np.empty((2, m))
+        kernels.influence_radius(base.bounds, base.others, radius)
+        most = np.full((3, len(rows.norms)), integer_kernels.NONE)
+        integer_kernels.limits_of(radius, rows.scale, rows.error + queries.error, most)
+        least = np.full((1, len(queries.norms)), integer_kernels.NONE)
+        nobody = np.full((2, size), integer_kernels.NONE)
+        error = np.full(m, 2.0 * rows.error)
+        usable = queries.usable
+
+        def count_block(ends: tuple[int, int], space: tuple[np.ndarray, np.ndarray]) -> None:
+            start, stop = ends
+            Q = np.array(T[start:stop])  # kernels are compiled for arrays that can be written
+            slack = np.full(len(Q), 2.0 * queries.error)
+            upper, who, count = _empty_lists(len(Q), self.classes, capacity, np.float64)
+            limit = np.full((self.classes, len(Q)), -np.inf)
+            count[~usable[start:stop]], limit[:, ~usable[start:stop]] = -1, np.inf
+            integer_kernels.scan_integer_rows(
+                start, stop, k, self.starts, rows.panels, rows.norms, queries.panels, queries.norms, error,
+                slack, upper, who, count, limit, least, most[2:], *space,
+            )  # fmt: skip
+            found = np.empty((len(Q), self.classes, k))
+            lists_kernels.compute_distances(Q, self.X, upper, who, count, error, slack, found)
+            usable[start:stop] = (count >= 0).all(axis=1)
+            found[~usable[start:stop]] = np.inf
+            greater, equal, alphas, lowest = base.begin(found, counts, start)
+            order = np.argsort(alphas[:, :, 0].argmin(axis=1), kind="stable")
+            block = rows.query(Q[order])
+            integer_kernels.update_counts_by_integers(
+                self.starts, rows.panels, rows.norms, order, block.panels, block.norms, usable[start:stop],
+                1.0 / rows.scale, rows.error + queries.error, nobody, most, self.X, Q, base.same, base.other,
+                base.bounds, base.weights, base.ks, alphas, lowest, base.others, greater, equal, *space,
+            )  # fmt: skip
+
+        for_each(count_block, _parts(len(T), size), IntegerRows.space)
+        return np.flatnonzero(~usable)
 
     def _tree_counts(self, search: ClassTrees, base: _Base, T: np.ndarray, counts: Counts) -> None:
         """Fill the counts. search: the trees in which the neighbours of new examples are searched."""

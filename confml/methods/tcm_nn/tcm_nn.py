@@ -27,6 +27,7 @@ from confml.methods.shift import (
 from confml.methods.tcm_nn.delayed_pass import DelayedCounts, delayed_pass
 from confml.methods.tcm_nn.neighbour_counter import ENGINES, BlockSizes, Counts, NeighbourCounter
 from confml.methods.tcm_nn.online_pass import OnlinePass, OnlineSizes
+from confml.neighbours.integer_rows import has_fast_products
 from confml.plugins.parameters import AnyOf, Flag, Integer, Nothing, check_parameters
 
 _BLOCK_PAIRS = 250_000_000  # of a training and a test example: some seconds of work
@@ -298,8 +299,11 @@ class TCMNN(Method):
         when they are needed."""
         rng = np.random.default_rng(0)
         X, codes = rng.random((60, 2)), np.repeat([0, 1], 30)
-        for engine in ENGINES:
-            counter = NeighbourCounter(X, codes, engine)
+        kinds = [(engine, BlockSizes(integers=False)) for engine in ENGINES]
+        if has_fast_products():
+            kinds.append(("product", BlockSizes(integers=True)))
+        for engine, sizes in kinds:
+            counter = NeighbourCounter(X, codes, engine, sizes)
             counter.counts(*counter.lists(2), X, [1, 2])
         for products in (0, len(X)):
             OnlinePass(2, 2, [1, 2], sizes=OnlineSizes(block=16, products=products)).step(X, codes, True)

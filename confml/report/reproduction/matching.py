@@ -18,8 +18,8 @@ from confml.runner.results import CellResult
 
 FILE = "matching.csv"
 _HEADER = (
-    "dataset", "params", "envelope", "view", "paper", "low", "high", "contains_paper", "paper_unsure",
-    "unsure", "accuracy", "splits",
+    "dataset", "params", "envelope", "view", "paper", "low", "high", "contains_paper", "contains_half",
+    "paper_correct", "correct", "paper_unsure", "unsure", "accuracy", "splits",
 )  # fmt: skip
 _PAPER = {"reject": "reject_threshold", "posterior": "sd_multiple"}
 _FAR = 1e9  # beyond every threshold
@@ -31,7 +31,9 @@ def write_matching(runs: Sequence[Path], folder: Path) -> Path:
 
     paper: the printed threshold of reject, or multiple of the posterior's sd. low, high: medians over the
     splits of the ends of the interval of thresholds that match the envelope. contains_paper: fraction of the
-    splits whose interval contains the printed one. unsure: mean proportion of the envelope.
+    splits whose interval contains the printed one. contains_half: the same for half of a printed multiple,
+    which compares the difference of the two class probabilities, 2 mean - 1, with a multiple of the sd.
+    correct, unsure: mean proportions of the envelope.
     """
     cells: dict[tuple[str, str], list[CellResult]] = {}
     for run in runs:
@@ -60,11 +62,14 @@ def _lines(row: Mapping[str, str], results: Sequence[CellResult]) -> Iterator[tu
             wanted = sureness(envelope.accepted(level), envelope.labels == result.truth)
             curve = curve_of(result.views[view], result.truth)
             lowest, highest = (match(curve, wanted, by=_BY[view], near=near) for near in (-_FAR, _FAR))
-            found.append((lowest.low, highest.high, lowest.low < paper <= highest.high, wanted.unsure))
-        lows, highs, inside, unsure = zip(*found, strict=True)
+            low, high = lowest.low, highest.high
+            inside = (low < paper <= high, low < 0.5 * paper <= high)
+            found.append((low, high, *inside, wanted.correct, wanted.unsure))
+        lows, highs, inside, half, correct, unsure = zip(*found, strict=True)
         yield (
             row["envelope_level"], view, row[column], _short(median(lows)), _short(median(highs)),
-            _short(mean(inside)), row["env_u"], _short(mean(unsure)), _short(accuracy), len(results),
+            _short(mean(inside)), _short(mean(half)) if view == "posterior" else "", row["env_sc"],
+            _short(mean(correct)), row["env_u"], _short(mean(unsure)), _short(accuracy), len(results),
         )  # fmt: skip
 
 

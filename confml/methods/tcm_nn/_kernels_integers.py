@@ -1,0 +1,210 @@
+"""Kernels that find neighbours, and update counts, with the bounds of `IntegerRows`.
+
+The lists are those of `_kernels_lists`, with ``upper`` = -sqrt(delta) in the units of the integers. Half of
+minus delta comes out of one product. ``least`` and ``most`` have the numbers that it must exceed, of which
+the smaller one of the two rows of a pair applies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from confml._jit import kernel
+from confml.methods.tcm_nn._kernels import may_cross, update_counts
+from confml.methods.tcm_nn._kernels_lists import pruned
+from confml.neighbours.distances import squared_distance_of_rows
+from confml.neighbours.lanes import GROUP, PANEL, lowest_bit, products_above
+
+NONE = np.int32(2**31 - 1)  # no pair has half of minus delta above it
+EVERY = np.int32(-(2**31))
+_TIGHT = 1.0 - 1e-9
+_ABOVE_ONE = 1.0 + 1e-6
+
+
+@kernel(counts_references=False)
+def _root(norm, other, half):
+    """Return sqrt(delta) from two squared lengths and `products_above`."""
+    odd = np.int64(norm & 1) + np.int64(other & 1)
+    return np.sqrt(np.float64(odd - 2 * np.int64(half)))
+
+
+@kernel(counts_references=False)
+def _least_half(root):
+    """Return a number that half of minus delta exceeds where sqrt(delta) is below ``root``."""
+    if root <= 0.0:
+        return NONE
+    half = 0.5 * root * root * (1.0 + 1e-9)
+    return EVERY if half >= 2.0**30 else np.int32(-np.int64(half) - 1)
+
+
+@kernel(counts_references=False)
+def _add(list_, i, j, value, k, error, slack, upper, who, count, limit):
+    """Add the candidate j to a list of i, and prune the list if it is full."""
+    n = count[i, list_]
+    upper[i, list_, n], who[i, list_, n] = value, j
+    n += 1
+    if k == 1:
+        limit[list_, i] = max(limit[list_, i], value - slack[i])
+    if n == upper.shape[2]:
+        n = pruned(upper[i, list_], who[i, list_], n, k, error, slack[i])
+        limit[list_, i] = upper[i, list_, k - 1] - slack[i]
+        if n == upper.shape[2]:  # it stays full and is abandoned
+            n, limit[list_, i] = -1, np.inf
+    count[i, list_] = n
+
+
+@kernel(counts_references=False)
+def scan_integer_pairs(
+    first, last, left, right, k, codes, panels, norms, error, slack, upper, who, count, limit, least,
+    masks, halves,
+):  # fmt: skip
+    """Offer each pair i < j of the examples first <= i < last and left <= j < right to the lists of both.
+
+    first and left are multiples of PANEL. codes (m,): classes, sorted. error, slack (m,): all numbers are
+    twice the error of `IntegerRows`. upper, who (m, 2, capacity), count (m, 2), limit (2, m): the lists as in
+    `scan_pairs`. least (3, rows of the panels) int32: for list 0, list 1, and any of the two; `NONE` beyond
+    m. masks (GROUP,) int64, halves (GROUP, PANEL) int32: work space.
+    """
+    for panel in range(left // PANEL, (right + PANEL - 1) // PANEL):
+        begin = panel * PANEL
+        end = min(begin + PANEL, right)
+        z = codes[begin] if codes[begin] == codes[end - 1] else -1
+        for row in range(first, min(last, end), GROUP):
+            stop = min(row + GROUP, last)
+            kind = 2
+            if z >= 0 and codes[row] == codes[stop - 1]:
+                kind = 0 if z == codes[row] else 1
+            if (
+                products_above(panels, row, norms, least, panels, panel, norms, least, kind, masks, halves)
+                == 0
+            ):
+                continue
+            for i in range(row, stop):
+                mask = masks[i - row]
+                while mask != 0:
+                    e = lowest_bit(mask)
+                    mask &= mask - 1
+                    j = begin + e
+                    if j <= i or j >= end:
+                        continue
+                    list_ = 0 if codes[i] == codes[j] else 1
+                    value = -_root(norms[i], norms[j], halves[i - row, e])
+                    for own, other in ((i, j), (j, i)):
+                        if value + error[other] > limit[list_, own]:
+                            _add(list_, own, other, value, k, error, slack, upper, who, count, limit)
+                            least[list_, own] = _least_half(error[own] - limit[list_, own])
+                            least[2, own] = min(least[0, own], least[1, own])
+
+
+@kernel(counts_references=False)
+def _least_of_classes(limit, r, z, last, error):
+    """Return the smallest `_least_half` of the lists z to ``last`` of row r."""
+    least = NONE
+    for label in range(z, last + 1):
+        least = min(least, _least_half(error - limit[label, r]))
+    return least
+
+
+@kernel(counts_references=False)
+def scan_integer_rows(
+    start, stop, k, starts, panels, norms, queries, query_norms, error, slack, upper, who, count, limit,
+    least, most, masks, halves,
+):  # fmt: skip
+    """Offer all training examples to the lists, one per class, of the new examples start <= r < stop.
+
+    start is a multiple of PANEL. starts (c + 1,): of the classes. error (m,), slack (stop - start,): twice
+    the errors of training and new examples. upper, who (stop - start, c, capacity), count (stop - start, c),
+    limit (c, stop - start): of the block, with limit inf for new examples that are skipped. least (1, rows
+    of the queries): work space, `NONE` beyond the last new example; most (1, rows of the panels): `NONE`.
+    """
+    z = 0
+    for panel in range(len(panels)):
+        begin, before = panel * PANEL, z
+        end = min(begin + PANEL, starts[-1])
+        while starts[z + 1] <= begin:
+            z += 1
+        last = z
+        while starts[last + 1] < end:
+            last += 1
+        if panel == 0 or z != before or last != z:
+            for r in range(stop - start):
+                least[0, start + r] = _least_of_classes(limit, r, z, last, error[0])
+        for row in range(start, stop, GROUP):
+            if products_above(
+                queries, row, query_norms, least, panels, panel, norms, most, 0, masks, halves
+            ) == 0:  # fmt: skip
+                continue
+            for i in range(row, min(row + GROUP, stop)):
+                mask, r, label = masks[i - row], i - start, z
+                while mask != 0:
+                    e = lowest_bit(mask)
+                    mask &= mask - 1
+                    j = begin + e
+                    if j >= end:
+                        break
+                    while starts[label + 1] <= j:
+                        label += 1
+                    value = -_root(query_norms[i], norms[j], halves[i - row, e])
+                    if value + error[j] > limit[label, r]:
+                        _add(label, r, j, value, k, error, slack, upper, who, count, limit)
+                least[0, i] = _least_of_classes(limit, r, z, last, error[0])
+
+
+@kernel(counts_references=False)
+def limits_of(radius, scale, error, most):
+    """Fill most (kinds, rows of the panels) for distances below radius (kinds, m); the rest is kept."""
+    for kind in range(len(radius)):
+        for t in range(radius.shape[1]):
+            most[kind, t] = _least_half(radius[kind, t] * scale + error)
+
+
+@kernel(counts_references=False)
+def update_counts_by_integers(
+    starts, panels, norms, order, queries, query_norms, usable, unit, error, least, most, X, Q, same, other,
+    bounds, weights, ks, alphas, lowest, others, greater, equal, masks, halves,
+):  # fmt: skip
+    """Update the base counts of a block of new examples Q (b, d), as `update_counts_by_scan`.
+
+    order (b,): the rows of Q in the order of ``queries``. Those that are similar should be side by side, for
+    one limit applies to a group. error: the sum of the errors of both kinds of rows. most (2, rows of the
+    panels): `limits_of` the distances of `influence_radius`; least (2, rows of the queries): `NONE`.
+    """
+    z = 0
+    for panel in range(len(panels)):
+        begin = panel * PANEL
+        end = min(begin + PANEL, starts[-1])
+        while starts[z + 1] <= begin:
+            z += 1
+        last = z
+        while starts[last + 1] < end:
+            last += 1
+        for row in range(0, len(order), GROUP):
+            stop, kind = min(row + GROUP, len(order)), 1
+            for i in range(row, stop):
+                for label in range(z, last + 1):
+                    for q in range(len(ks)):
+                        if not lowest[order[i], label, q] > _ABOVE_ONE:
+                            kind = 0
+            if products_above(
+                queries, row, query_norms, least, panels, panel, norms, most, kind, masks, halves
+            ) == 0:  # fmt: skip
+                continue
+            for i in range(row, stop):
+                mask, r, label = masks[i - row], order[i], z
+                while mask != 0 and usable[r]:
+                    e = lowest_bit(mask)
+                    mask &= mask - 1
+                    t = begin + e
+                    if t >= end:
+                        break
+                    while starts[label + 1] <= t:
+                        label += 1
+                    gap = (
+                        max(_root(query_norms[i], norms[t], halves[i - row, e]) - error, 0.0) * unit * _TIGHT
+                    )
+                    if may_cross(bounds, t, gap, alphas[r, label], lowest[r, label], others):
+                        distance = np.sqrt(squared_distance_of_rows(Q, r, X, t))
+                        update_counts(
+                            distance, label, same[t], other[t], bounds[t], weights[t], ks, alphas[r],
+                            lowest[r, label], others, greater[r], equal[r],
+                        )  # fmt: skip
