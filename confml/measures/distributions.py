@@ -1,6 +1,7 @@
 """Distributions of `scipy.stats` by functions of `scipy.special`: the same numbers, to the last bit.
 
-The import of `scipy.stats` takes longer than the report of a small run.
+The import of `scipy.stats` takes longer than the report of a small run. That of `scipy.special` takes longer
+than the predictions of a stored model, which need no distribution.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 
 @functools.cache
@@ -20,6 +20,8 @@ def _binomial() -> Any:
     They are private to scipy; the public ones of `scipy.special` differ in the last bits. Versions of scipy
     without them have them in `scipy.stats`.
     """
+    from scipy import special
+
     functions = getattr(special, "_ufuncs", None)
     if all(hasattr(functions, name) for name in ("_binom_pmf", "_binom_cdf", "_binom_sf")):
         return functions
@@ -52,20 +54,28 @@ def binomial_test(k: int, n: int) -> float:
 
 def beta_binomial_pmf(k, n, a, b):
     """Return the probabilities of k successes in n trials with a success rate from Beta(a, b)."""
+    from scipy import special
+
     combinations = -np.log(n + 1) - special.betaln(n - k + 1, k + 1)
     return np.exp(combinations + special.betaln(k + a, n - k + b) - special.betaln(a, b))
 
 
 def beta_quantile(q, a, b):
     """Return the quantiles at q of the distributions Beta(a, b)."""
+    from scipy import special
+
     return special.betaincinv(a, b, q)
 
 
 def student_quantile(q, df):
     """Return the quantiles at q of Student's t distributions with ``df`` degrees of freedom."""
+    from scipy import special
+
     return special.stdtrit(df, q)
 
 
 def student_sf(x, df):
     """Return the probabilities of more than x of Student's t distributions with ``df`` degrees of freedom."""
+    from scipy import special
+
     return special.stdtr(df, -np.asarray(x))

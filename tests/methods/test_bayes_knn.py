@@ -202,15 +202,22 @@ def test_tricube_weights_equal_literal_grid(classes, simple):
     np.testing.assert_allclose(chain.predict_proba(new), mean, atol=0.03)
 
 
-@pytest.mark.parametrize(("n", "gap", "beta_scale"), [(60, 1.5, 10.0), (40, 50.0, 100.0)])
-def test_tricube_weights_equal_adaptive_integration(n, gap, beta_scale):
-    """Sums of weights reach 15 here: beta is smaller than with uniform weights, and so are its intervals."""
+@pytest.mark.parametrize(
+    ("n", "gap", "beta_scale", "k_max"),
+    [
+        (40, 50.0, 100.0, 9),
+        pytest.param(40, 50.0, 100.0, 30, marks=pytest.mark.exhaustive),
+        pytest.param(60, 1.5, 10.0, 30, marks=pytest.mark.exhaustive),
+    ],
+)
+def test_tricube_weights_equal_adaptive_integration(n, gap, beta_scale, k_max):
+    """Sums of weights reach k_max / 2: beta is smaller than with uniform weights, and so are its intervals."""
     y = np.arange(n) % 2
     X = np.random.default_rng(n).standard_normal((n, 1)) + gap * y[:, None]
     new = np.array([[0.3], [0.5 * gap], [1.1 * gap]])
-    model = BayesKNN(k_max=30, beta_scale=beta_scale, weights="tricube").fit(X, y)
+    model = BayesKNN(k_max=k_max, beta_scale=beta_scale, weights="tricube").fit(X, y)
     mean, sd, exceedance, ks, evidence = integrated_summary(
-        X, y, 2, new, k_max=30, beta_scale=beta_scale, threshold=0.6, weights="tricube"
+        X, y, 2, new, k_max=k_max, beta_scale=beta_scale, threshold=0.6, weights="tricube"
     )
     views = model.confident_predict(new)
     np.testing.assert_allclose(views["reject"].scores, mean, rtol=0, atol=1e-10)
