@@ -112,15 +112,16 @@ def quick_workers():
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_figures():
-    """Figures that the process of the tests draws have no PDF, which takes a third of the time.
+    """Figures that the process of the tests draws are SVG alone; PNG and PDF take most of the time.
 
     Tests of the files of figures use `every_format`. Command lines write all formats.
     """
     from confml.report.figures import style
 
-    pdf = style.FORMATS.pop("pdf")
-    yield pdf
-    style.FORMATS["pdf"] = pdf
+    formats = {**style.FORMATS}
+    del style.FORMATS["pdf"], style.FORMATS["png"]
+    yield formats
+    style.FORMATS.update(formats)
 
 
 @pytest.fixture
@@ -128,7 +129,8 @@ def every_format(quick_figures, monkeypatch):
     """Figures are written in all formats."""
     from confml.report.figures import style
 
-    monkeypatch.setitem(style.FORMATS, "pdf", quick_figures)
+    for ending, options in quick_figures.items():
+        monkeypatch.setitem(style.FORMATS, ending, options)
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ def test_files_hold_what_the_library_says(table, tmp_path):
         row["estimate"] for row in told["pairs"]
     ]
     for name in ("heat-map", "one-vs-rest"):
-        assert (tmp_path / "out" / "figures" / f"{name}.png").stat().st_size > 5000
+        assert (tmp_path / "out" / "figures" / f"{name}.svg").stat().st_size > 5000
 
 
 def test_embeddings_are_ranked_on_a_sample_of_rows(tmp_path):
@@ -162,7 +162,7 @@ def test_everything_at_once_and_the_same_twice(table, tmp_path):
             assert row["interval_low"] <= row["estimate"] <= row["interval_high"]
         assert 1 / 20 <= row["p_value"] <= 1 and (row["p_value"] * 20) % 1 == pytest.approx(0, abs=1e-9)
     files = {path.name for path in (tmp_path / "one").rglob("*.*")}
-    assert {"selection.csv", "transforms-of-pairs.csv", "transforms.svg", "selection.png"} <= files
+    assert {"selection.csv", "transforms-of-pairs.csv", "transforms.svg", "selection.svg"} <= files
 
 
 def test_long_tables_are_cut_with_a_note(tmp_path):
@@ -189,11 +189,11 @@ def test_files_of_an_earlier_study_do_not_stay(table, tmp_path):
     run(*table, "--out", tmp_path, "--select", 1, "--transforms", "-q")
     (tmp_path / "figures" / "mine.png").write_text("not of the command")
     written = {path.name for path in tmp_path.rglob("*.*")}
-    assert {"selection.csv", "transforms.png", "transforms-of-pairs.csv"} <= written
+    assert {"selection.csv", "transforms.svg", "transforms-of-pairs.csv"} <= written
     run(*table, "--out", tmp_path, "-q")
     left = {path.name for path in tmp_path.rglob("*.*")}
     assert not [name for name in left if "selection" in name or "transforms" in name]
-    assert {"mine.png", "pairs.csv", "heat-map.svg", "one-vs-rest.png"} <= left
+    assert {"mine.png", "pairs.csv", "heat-map.svg", "one-vs-rest.svg"} <= left
 
 
 def test_what_is_selected_does_not_depend_on_what_else_is_asked_for(table):
@@ -259,7 +259,7 @@ def test_estimates_for_all_classes(tmp_path):
     names = {path.name for path in tmp_path.rglob("*.csv")}
     assert {"overall.csv", "global-tree.csv", "neighbours.csv", "subsamples.csv", "noise.csv"} <= names
     for name in ("neighbours", "noise"):
-        assert (tmp_path / "figures" / f"{name}.png").stat().st_size > 5000
+        assert (tmp_path / "figures" / f"{name}.svg").stat().st_size > 5000
     run("two-gaussians", "-q", "--out", tmp_path)
     assert not (tmp_path / "noise.csv").exists() and not (tmp_path / "figures" / "noise.png").exists()
 
@@ -323,7 +323,7 @@ def test_comparison_of_estimators(tmp_path):
         assert float(here["soft-labels"]["rmse"]) < 0.1
         for point in here.values():
             assert float(point["bias"]) == pytest.approx(float(point["mean"]) - float(point["truth"]))
-    assert (tmp_path / "figures" / "estimators.png").stat().st_size > 5000 and "near: two Gaussians" in out
+    assert (tmp_path / "figures" / "estimators.svg").stat().st_size > 5000 and "near: two Gaussians" in out
     again = json.loads(
         run(
             "--problems", "near", "--features", 3, "--rows", 60, "--trials", 2, "-j", 2, "--json", "-q",

@@ -11,7 +11,7 @@ name: killed
 datasets: [{generate: five-gaussians, n: 60, test-n: 20}]
 methods:
   - {name: knn, tune: {k: [1, 3]}}
-  - {name: sklearn.ensemble.RandomForestClassifier, n_estimators: 20, sweep: {max_depth: [1, 2]}}
+  - {name: tcm-nn, sweep: {k: [1, 2]}}
 protocol: {kind: holdout, test-size: 0.3, repeats: 2, inner-folds: 2}
 figures: []
 seed: 3

@@ -312,7 +312,7 @@ def test_figures_of_awkward_runs(tmp_path):
     names = ("validity", "efficiency")
     paths = write_report(golden_run(figures=tuple(map(figure, names))), tmp_path)
     for name in names:
-        assert sum(path.suffix == ".png" and path.name.startswith(name) for path in paths) == 2
+        assert sum(path.suffix == ".svg" and path.name.startswith(name) for path in paths) == 2
 
 
 @pytest.mark.parametrize("name", ["validity", "efficiency"])

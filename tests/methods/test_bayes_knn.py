@@ -211,7 +211,7 @@ def test_tricube_weights_equal_literal_grid(classes, simple):
     ],
 )
 def test_tricube_weights_equal_adaptive_integration(n, gap, beta_scale, k_max):
-    """Sums of weights reach k_max / 2: beta is smaller than with uniform weights, and so are its intervals."""
+    """Sums of weights reach k_max / 2: beta and its intervals are smaller than with uniform weights."""
     y = np.arange(n) % 2
     X = np.random.default_rng(n).standard_normal((n, 1)) + gap * y[:, None]
     new = np.array([[0.3], [0.5 * gap], [1.1 * gap]])

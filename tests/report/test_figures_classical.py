@@ -56,7 +56,7 @@ def out(tmp_path_factory):
 
 
 def test_every_figure_is_drawn_or_says_why_not(out):
-    drawn = {path.stem for path in (out / "figures").glob("*.png")}
+    drawn = {path.stem for path in (out / "figures").glob("*.svg")}
     assert drawn == {
         "decision-boundary-square",
         "metric-against-at-least",  # no line parts the square: no fit there has presentations to no mistakes
@@ -95,7 +95,7 @@ def test_a_report_without_the_data_says_so(tmp_path, monkeypatch):
     )
     run(load_config(str(tmp_path / "own.yaml")), tmp_path / "out", jobs=1, engine="serial")
     write_report(open_run(tmp_path / "out"), tmp_path / "out")
-    assert (tmp_path / "out" / "figures" / "decision-boundary-own.png").is_file()
+    assert (tmp_path / "out" / "figures" / "decision-boundary-own.svg").is_file()
     os.remove(tmp_path / "own.csv")
     write_report(open_run(tmp_path / "out"), tmp_path / "out")
     assert "it fits again and needs the data" in (tmp_path / "out" / "notes.txt").read_text()

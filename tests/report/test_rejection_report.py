@@ -149,7 +149,7 @@ def test_figures_are_drawn(tmp_path, splits):
         figure("chain-traces"),
     )
     write_report(run_by_hand(splits, figures=specs), tmp_path)
-    assert len(list((tmp_path / "figures").glob("*.png"))) == len(specs)
+    assert len(list((tmp_path / "figures").glob("*.svg"))) == len(specs)
     assert "not drawn" not in (tmp_path / "notes.txt").read_text()
 
 

@@ -117,12 +117,12 @@ def test_the_papers_numbers_stand_beside_ours(linked, tmp_path):
 
 
 def test_figures_are_drawn_or_say_why_not(linked, toy):
-    drawn = {path.stem for path in (linked / "figures").glob("*.png")}
+    drawn = {path.stem for path in (linked / "figures").glob("*.svg")}
     assert drawn == {"rejection-by-threshold-heart", "joint-labelling-heart"}
     assert (
         "version-space of heart is not drawn: it shows lines in a plane" in (linked / "notes.txt").read_text()
     )
-    assert {path.stem for path in (toy / "figures").glob("*.png")} == {
+    assert {path.stem for path in (toy / "figures").glob("*.svg")} == {
         "version-space-toy",
         "joint-labelling-toy",
     }

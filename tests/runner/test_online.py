@@ -141,7 +141,7 @@ def test_every_step_is_written(folder):
     assert [int(row["size@0.2"]) for row in rows] == sizes
     p = np.array([float(row["p_smoothed"]) for row in rows])
     assert np.array_equal(simple_mixture(p), [float(row["log10_mixture_martingale"]) for row in rows])
-    for name in ("online-errors-iris.png", "exchangeability.svg"):
+    for name in ("online-errors-iris.svg", "exchangeability.svg"):
         assert (folder / "a" / "figures" / name).is_file()
 
 
