@@ -10,15 +10,21 @@ from confml import DAGSVM, GenSVM, OvOSVM, OvRSVM, SmartSVM
 from confml.errors import ConfmlError
 
 
+@pytest.fixture
+def helpers(monkeypatch):
+    """The names of all threads that are started."""
+    names = []
+    start = threading.Thread.start
+    monkeypatch.setattr(threading.Thread, "start", lambda self: names.append(self.name) or start(self))
+    return names
+
+
 @pytest.mark.parametrize("solver", ["primal", "dual", "newton"])
 @pytest.mark.parametrize("kind", [OvOSVM, OvRSVM, SmartSVM])
-def test_same_bytes_for_any_number_of_threads(kind, solver, monkeypatch):
+def test_same_bytes_for_any_number_of_threads(kind, solver, helpers):
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(5), 30)
     X = rng.normal(size=(150, 4)) + y[:, None] * [1.0, -1.0, 0.5, 0.0]
-    helpers = []
-    start = threading.Thread.start
-    monkeypatch.setattr(threading.Thread, "start", lambda self: helpers.append(self.name) or start(self))
     found = []
     for n in (1, 2, 16):
         with confml.threads(n):
@@ -34,16 +40,13 @@ def test_same_bytes_for_any_number_of_threads(kind, solver, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [OvOSVM, OvRSVM, DAGSVM, SmartSVM])
-def test_many_test_rows_are_divided_among_threads(kind, monkeypatch):
+def test_many_test_rows_are_divided_among_threads(kind, helpers):
     rng = np.random.default_rng(1)
     y = np.repeat(np.arange(5), 12)
     method = kind(solver="newton").fit(rng.normal(size=(60, 3)) + y[:, None], y)
     # Small integers make the products exact: one product of all rows then has the same bytes.
     method.weights_ = rng.integers(-3, 4, size=method.weights_.shape).astype(float)
     X = rng.integers(-2, 3, size=(140_001, 3)).astype(float)
-    helpers = []
-    start = threading.Thread.start
-    monkeypatch.setattr(threading.Thread, "start", lambda self: helpers.append(self.name) or start(self))
     whole = method._views(method._values(X))
     for n in (1, 2, 16):
         with confml.threads(n):
@@ -64,7 +67,7 @@ def test_an_overflow_counts_the_rows_of_all_parts():
         method.confident_predict(X)
 
 
-def test_paths_of_a_grid_are_fitted_in_threads(monkeypatch):
+def test_paths_of_a_grid_are_fitted_in_threads(helpers):
     """The values of kappa and p of GenSVM: each has a path of its own over the ridge."""
     rng = np.random.default_rng(2)
     y = np.repeat(np.arange(3), 20)
@@ -75,9 +78,6 @@ def test_paths_of_a_grid_are_fitted_in_threads(monkeypatch):
         for kappa in (-0.9, 1.0)
         for p in (1.0, 1.5)
     ]
-    helpers = []
-    start = threading.Thread.start
-    monkeypatch.setattr(threading.Thread, "start", lambda self: helpers.append(self.name) or start(self))
     found = []
     for n in (1, 2, 16):
         with confml.threads(n):

@@ -23,7 +23,7 @@ def spread(rng):
 @pytest.mark.parametrize("label_conditional", [False, True])
 def test_same_bytes_for_any_number_of_threads(engine, integers, made, label_conditional, monkeypatch):
     """Many small parts, some of them short, and lists that are abandoned and computed again."""
-    monkeypatch.setattr("confml.methods.tcm_nn.neighbour_counter._ROWS", 37)
+    monkeypatch.setattr("confml.methods.tcm_nn.candidate_lists.ROWS", 37)
     rng = np.random.default_rng(0)
     X, T = made(rng)
     codes = np.r_[np.arange(4), rng.integers(0, 4, len(X) - 4)]

@@ -97,6 +97,17 @@ def scan_integer_pairs(
 
 
 @kernel(counts_references=False)
+def _classes_between(starts, z, begin, end):
+    """Return the classes of the first and the last of the rows begin <= j < end; z: a class before them."""
+    while starts[z + 1] <= begin:
+        z += 1
+    last = z
+    while starts[last + 1] < end:
+        last += 1
+    return z, last
+
+
+@kernel(counts_references=False)
 def _least_of_classes(limit, r, z, last, error):
     """Return the smallest `_least_half` of the lists z to ``last`` of row r."""
     least = NONE
@@ -121,11 +132,7 @@ def scan_integer_rows(
     for panel in range(len(panels)):
         begin, before = panel * PANEL, z
         end = min(begin + PANEL, starts[-1])
-        while starts[z + 1] <= begin:
-            z += 1
-        last = z
-        while starts[last + 1] < end:
-            last += 1
+        z, last = _classes_between(starts, z, begin, end)
         if panel == 0 or z != before or last != z:
             for r in range(stop - start):
                 least[0, start + r] = _least_of_classes(limit, r, z, last, error[0])
@@ -173,11 +180,7 @@ def update_counts_by_integers(
     for panel in range(len(panels)):
         begin = panel * PANEL
         end = min(begin + PANEL, starts[-1])
-        while starts[z + 1] <= begin:
-            z += 1
-        last = z
-        while starts[last + 1] < end:
-            last += 1
+        z, last = _classes_between(starts, z, begin, end)
         for row in range(0, len(order), GROUP):
             stop, kind = min(row + GROUP, len(order)), 1
             for i in range(row, stop):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confml.methods.label_schedule import LabelSchedule
-from confml.methods.tcm_nn.neighbour_counter import Counts
+from confml.methods.tcm_nn.base_counts import Counts
 from confml.methods.tcm_nn.online_pass import OnlinePass
 
 

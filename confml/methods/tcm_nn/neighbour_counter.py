@@ -5,25 +5,32 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from confml._threads import for_each
 from confml.methods.tcm_nn import _kernels as kernels
-from confml.methods.tcm_nn import _kernels_integers as integer_kernels
 from confml.methods.tcm_nn import _kernels_lists as lists_kernels
 from confml.methods.tcm_nn import _kernels_tree as tree_kernels
+from confml.methods.tcm_nn.base_counts import BaseCounts, Counts
+from confml.methods.tcm_nn.candidate_lists import (
+    distances_of_lists,
+    empty_lists,
+    for_each_pair,
+    parts,
+    row_parts,
+)
 from confml.methods.tcm_nn.class_trees import ClassTrees
+from confml.methods.tcm_nn.integer_search import IntegerSearch
 from confml.neighbours.distance_filter import DirectDistances, DistanceFilter
 from confml.neighbours.integer_rows import IntegerRows, has_fast_products
-from confml.neighbours.lanes import PANEL, WIDE_LEAF
+from confml.neighbours.lanes import WIDE_LEAF
 from confml.neighbours.scaling import SafeScale
 from confml.neighbours.wide_tree import tree_order
 
 ENGINES = ("direct", "product", "tree")
 _PAIR_BLOCKS = 64  # at most, of training examples whose pairs are parts of the work; more only cost time
-_ROWS = 2048  # of a part of the work that has rows of its own
 _INTEGER_ROWS = 4000  # examples from which on products of integers are faster, where the processor has them
 _DIRECT_WORK = 1e6  # m^2 d below which direct differences are faster than a matrix product
 
@@ -59,18 +66,6 @@ class BlockSizes:
         return max(k + 1, min(3 * k + 14, m)) if self.spare is None else k + self.spare
 
 
-class Counts(NamedTuple):
-    """For r new examples under each of c labels and for each of q values of k, arrays of shape (r, c, q).
-
-    greater, equal: number of examples whose alpha exceeds, and equals, the alpha of the new example, which is
-    itself among the equal ones. alpha: strangeness of the new example.
-    """
-
-    greater: np.ndarray
-    equal: np.ndarray
-    alpha: np.ndarray
-
-
 class NeighbourCounter:
     """A training set prepared for TCM-NN.
 
@@ -100,7 +95,8 @@ class NeighbourCounter:
         wanted = self.sizes.integers
         if wanted is None:
             wanted = len(self.X) >= _INTEGER_ROWS and has_fast_products()
-        self._integers = IntegerRows.of(self.X) if wanted and self.engine == "product" else None
+        rows = IntegerRows.of(self.X) if wanted and self.engine == "product" else None
+        self._integers = rows and IntegerSearch(rows, self.X, self.codes, self.starts, self.sizes)
 
     @functools.cached_property
     def _filter(self) -> DistanceFilter | DirectDistances:
@@ -137,7 +133,7 @@ class NeighbourCounter:
         if self._tree:
             self._tree_lists(self._tree, nearest)
         else:
-            self._dense_lists(self._integers or self._filter, k, nearest)
+            self._dense_lists(k, nearest)
         same, other = np.empty((2, len(self.X), k))
         same[self.order], other[self.order] = nearest[:, 0], nearest[:, 1]
         return same, other
@@ -147,43 +143,29 @@ class NeighbourCounter:
             rounded = trees.rounded(self.X[slice(*rows)])
             tree_kernels.nearest_of_training(rows[0], *rounded, self.codes, trees.arrays, nearest)
 
-        for_each(search, _parts(len(self.X), _ROWS))
+        for_each(search, row_parts(len(self.X)))
 
-    def _dense_lists(self, rows, k: int, nearest: np.ndarray) -> None:
-        whole = isinstance(rows, IntegerRows)
-        abandoned = self._scan_integers(rows, k, nearest) if whole else self._scan_pairs(rows, k, nearest)
-        if len(abandoned) > len(self.X) // 4:  # too many duplicates or close rows for the filter
-            if whole:
+    def _dense_lists(self, k: int, nearest: np.ndarray) -> None:
+        if self._integers:
+            abandoned = self._integers.lists(k, nearest)
+        else:
+            abandoned = self._scan_pairs(self._filter, k, nearest)
+        if len(abandoned) > len(self.X) // 4:  # too many duplicates or close rows for the bounds
+            if self._integers:
                 self._integers = None
             else:
                 self._filter = DirectDistances(self.X)
-            self._dense_lists(self._filter, k, nearest)
+            self._dense_lists(k, nearest)
         elif len(abandoned):
             self._compute_directly(abandoned, k, nearest)
-
-    def _scan_integers(self, rows: IntegerRows, k: int, nearest: np.ndarray) -> np.ndarray:
-        """Do what `_scan_pairs` does, with the bounds of `IntegerRows`."""
-        m, kernel = len(self.X), integer_kernels.scan_integer_pairs
-        upper, who, count = lists = _empty_lists(m, 2, self.sizes.capacity(k, m), np.float64)
-        limit, error = np.full((2, m), -np.inf), np.full(m, 2.0 * rows.error)
-        least = np.full((3, len(rows.norms)), integer_kernels.EVERY)
-        least[:, m:] = integer_kernels.NONE
-        blocks = _parts(m, -(-self.sizes.pair_block(m) // PANEL) * PANEL)
-
-        def scan(pair: tuple[int, int], space: tuple[np.ndarray, np.ndarray]) -> None:
-            ends = *blocks[pair[0]], *blocks[pair[1]]
-            kernel(*ends, k, self.codes, rows.panels, rows.norms, error, error, *lists, limit, least, *space)
-
-        self._for_each_pair(scan, len(blocks), IntegerRows.space)
-        return self._distances_of_lists(upper, who, count, error, error, nearest)
 
     def _scan_pairs(self, distance_filter, k: int, nearest: np.ndarray) -> np.ndarray:
         """Fill the lists of training examples; return the rows for which the filter could not be used."""
         m, sizes = len(self.X), self.sizes
-        upper, who, count = _empty_lists(m, 2, sizes.capacity(k, m), distance_filter.dtype)
+        lists = empty_lists(m, 2, sizes.capacity(k, m), distance_filter.dtype)
         limit = np.full((2, m), -np.inf, dtype=distance_filter.dtype)
         slack = _rounded_up(distance_filter.rows.slack, distance_filter.dtype)
-        blocks = _parts(m, sizes.pair_block(m))
+        blocks = parts(m, sizes.pair_block(m))
 
         def scan(pair: tuple[int, int], cells: np.ndarray) -> None:
             """Offer the pairs of two blocks to the lists of both."""
@@ -195,35 +177,13 @@ class NeighbourCounter:
                     tile = distance_filter.similarities(rows, column, stop, cells)
                     lists_kernels.scan_pairs(
                         tile, row, column, k, self.codes, self.starts, distance_filter.low,
-                        distance_filter.high, distance_filter.error, slack, upper, who, count, limit,
+                        distance_filter.high, distance_filter.error, slack, *lists, limit,
                     )  # fmt: skip
 
-        self._for_each_pair(
+        for_each_pair(
             scan, len(blocks), lambda: np.empty(sizes.rows * sizes.columns, dtype=distance_filter.dtype)
         )
-        return self._distances_of_lists(upper, who, count, distance_filter.error, slack, nearest)
-
-    @staticmethod
-    def _for_each_pair(scan, blocks: int, space=lambda: None) -> None:
-        """Call `scan` for each pair of blocks of training examples.
-
-        Two threads never change the lists of one block. The order of the pairs changes which candidates are
-        kept, and not which distances are the k smallest.
-        """
-        pairs = [(one, other) for one in range(blocks) for other in range(one, blocks)]
-        for_each(scan, pairs, space, owns=lambda pair: pair)
-
-    def _distances_of_lists(self, upper, who, count, error, slack, nearest: np.ndarray) -> np.ndarray:
-        """Fill ``nearest`` from the candidates of training examples; return the rows with abandoned lists."""
-
-        def compute(rows: tuple[int, int], _: None) -> None:
-            part = slice(*rows)
-            lists_kernels.compute_distances(
-                self.X[part], self.X, upper[part], who[part], count[part], error, slack[part], nearest[part]
-            )
-
-        for_each(compute, _parts(len(self.X), _ROWS))
-        return np.flatnonzero((count < 0).any(axis=1))
+        return distances_of_lists(self.X, lists, distance_filter.error, slack, nearest)
 
     def _compute_directly(self, rows: np.ndarray, k: int, nearest: np.ndarray) -> None:
         """Compute the lists of a few training examples by direct differences from all."""
@@ -234,7 +194,7 @@ class NeighbourCounter:
         def compute(ends: tuple[int, int], cells: np.ndarray) -> None:
             part = rows[slice(*ends)]
             block = direct.query(self.X[part])
-            upper, who, count = _empty_lists(len(part), 2, k + 1, direct.dtype)
+            upper, who, count = empty_lists(len(part), 2, k + 1, direct.dtype)
             found = np.empty((len(part), 2, k))
             lists_kernels.scan_rows(
                 direct.similarities(block, 0, m, cells), self.codes[part], part, k, self.starts, direct.low,
@@ -245,7 +205,7 @@ class NeighbourCounter:
             )
             nearest[part] = found
 
-        for_each(compute, _parts(len(rows), size), space=lambda: np.empty(min(size, len(rows)) * m))
+        for_each(compute, parts(len(rows), size), space=lambda: np.empty(min(size, len(rows)) * m))
 
     # ---- new examples
 
@@ -278,7 +238,8 @@ class NeighbourCounter:
             totals = np.arange(len(self.X) + 1)[None]
         else:
             weights, totals = np.asarray(weights, dtype=np.int64)[self.order], None
-        base = _Base(self, same, other, ks, label_conditional, weights, totals)
+        rows = np.asarray(same)[self.order], np.asarray(other)[self.order]
+        base = BaseCounts(*rows, self.starts, ks, label_conditional, weights, totals)
         shape = len(T), self.classes, len(ks)
         counts = Counts(np.empty(shape, np.int64), np.empty(shape, np.int64), np.empty(shape))
         if self._tree:
@@ -286,7 +247,7 @@ class NeighbourCounter:
         else:
             left = np.arange(len(T))
             if self._integers:
-                left = self._integer_counts(self._integers, base, T, counts)
+                left = self._integers.counts(base, T, counts)
             for search in (lambda: self._filter, lambda: DirectDistances(self.X)):
                 if len(left):
                     again = Counts(*(array[left] for array in counts))
@@ -298,7 +259,7 @@ class NeighbourCounter:
         np.add(counts.equal, own, out=counts.equal)
         return counts
 
-    def _dense_counts(self, distance_filter, base: _Base, T: np.ndarray, counts: Counts) -> np.ndarray:
+    def _dense_counts(self, distance_filter, base: BaseCounts, T: np.ndarray, counts: Counts) -> np.ndarray:
         """Fill the counts; return the rows of T for which the filter could not be used."""
         m, k = len(self.X), int(base.ks[-1])
         low, high, error = distance_filter.low, distance_filter.high, distance_filter.error
@@ -316,7 +277,7 @@ class NeighbourCounter:
             rows = distance_filter.query(Q)
             slack = _rounded_up(rows.slack, distance_filter.dtype)
             block = distance_filter.similarities(rows, 0, m, cells)
-            upper, who, count = _empty_lists(len(Q), self.classes, capacity, distance_filter.dtype)
+            upper, who, count = empty_lists(len(Q), self.classes, capacity, distance_filter.dtype)
             count[~rows.usable] = -1
             nobody = np.full(len(Q), -1)
             lists_kernels.scan_rows(
@@ -336,7 +297,7 @@ class NeighbourCounter:
 
         for_each(
             count_block,
-            _parts(len(T), size),
+            parts(len(T), size),
             space=lambda: (
                 np.empty(size * m, dtype=distance_filter.dtype),
                 np.empty((size, self.classes, k)),
@@ -346,52 +307,7 @@ class NeighbourCounter:
             return np.empty(0, np.int64)
         return np.concatenate([abandoned[start] for start in sorted(abandoned)])
 
-    def _integer_counts(self, rows: IntegerRows, base: _Base, T: np.ndarray, counts: Counts) -> np.ndarray:
-        """Do what `_dense_counts` does, with the bounds of `IntegerRows`.
-
-        Products are computed twice, which takes less time than to write an array of them and read it again.
-        """
-        m, k = len(self.X), int(base.ks[-1])
-        capacity = self.sizes.capacity(k, m)
-        size = -(-self.sizes.block_for(2 * self.classes * capacity) // PANEL) * PANEL
-        queries = rows.query(T)
-        radius = np.empty((2, m))
-        kernels.influence_radius(base.bounds, base.others, radius)
-        most = np.full((3, len(rows.norms)), integer_kernels.NONE)
-        integer_kernels.limits_of(radius, rows.scale, rows.error + queries.error, most)
-        least = np.full((1, len(queries.norms)), integer_kernels.NONE)
-        nobody = np.full((2, size), integer_kernels.NONE)
-        error = np.full(m, 2.0 * rows.error)
-        usable = queries.usable
-
-        def count_block(ends: tuple[int, int], space: tuple[np.ndarray, np.ndarray]) -> None:
-            start, stop = ends
-            Q = np.array(T[start:stop])  # kernels are compiled for arrays that can be written
-            slack = np.full(len(Q), 2.0 * queries.error)
-            upper, who, count = _empty_lists(len(Q), self.classes, capacity, np.float64)
-            limit = np.full((self.classes, len(Q)), -np.inf)
-            count[~usable[start:stop]], limit[:, ~usable[start:stop]] = -1, np.inf
-            integer_kernels.scan_integer_rows(
-                start, stop, k, self.starts, rows.panels, rows.norms, queries.panels, queries.norms, error,
-                slack, upper, who, count, limit, least, most[2:], *space,
-            )  # fmt: skip
-            found = np.empty((len(Q), self.classes, k))
-            lists_kernels.compute_distances(Q, self.X, upper, who, count, error, slack, found)
-            usable[start:stop] = (count >= 0).all(axis=1)
-            found[~usable[start:stop]] = np.inf
-            greater, equal, alphas, lowest = base.begin(found, counts, start)
-            order = np.argsort(alphas[:, :, 0].argmin(axis=1), kind="stable")
-            block = rows.query(Q[order])
-            integer_kernels.update_counts_by_integers(
-                self.starts, rows.panels, rows.norms, order, block.panels, block.norms, usable[start:stop],
-                1.0 / rows.scale, rows.error + queries.error, nobody, most, self.X, Q, base.same, base.other,
-                base.bounds, base.weights, base.ks, alphas, lowest, base.others, greater, equal, *space,
-            )  # fmt: skip
-
-        for_each(count_block, _parts(len(T), size), IntegerRows.space)
-        return np.flatnonzero(~usable)
-
-    def _tree_counts(self, search: ClassTrees, base: _Base, T: np.ndarray, counts: Counts) -> None:
+    def _tree_counts(self, search: ClassTrees, base: BaseCounts, T: np.ndarray, counts: Counts) -> None:
         """Fill the counts. search: the trees in which the neighbours of new examples are searched."""
         k = int(base.ks[-1])
         order, starts, owner = _by_search_radius(base.same[:, k - 1], self.starts)
@@ -420,59 +336,7 @@ class NeighbourCounter:
             for array, values in zip(counts, found, strict=True):
                 array[own] = values
 
-        for_each(count_block, _parts(len(T), size))
-
-
-class _Base:
-    """Bounds and sorted alphas of the training set for some values of k; rows sorted by class.
-
-    weights: (m,) int64. totals: (q, m + 1) their sums in the order of the alphas; computed if None.
-    """
-
-    def __init__(
-        self,
-        counter: NeighbourCounter,
-        same,
-        other,
-        ks: np.ndarray,
-        label_conditional: bool,
-        weights: np.ndarray,
-        totals: np.ndarray | None,
-    ):
-        self.weights = weights
-        self.ks, self.label_conditional, self.starts = ks, label_conditional, counter.starts
-        self.others = not label_conditional and counter.classes > 1
-        self.same, self.other = np.asarray(same)[counter.order], np.asarray(other)[counter.order]
-        self.bounds = np.empty((len(same), 5, len(ks)))
-        kernels.base_bounds(self.same, self.other, ks, self.bounds)
-        alphas = np.ascontiguousarray(self.bounds[:, kernels.ALPHA].T)
-        ends = self.starts if label_conditional else self.starts[[0, -1]]
-        if totals is None:
-            totals = np.zeros((len(ks), len(weights) + 1), dtype=np.int64)
-            order = np.empty(alphas.shape, dtype=np.int64)
-            for first, last in zip(ends[:-1], ends[1:], strict=True):
-                order[:, first:last] = first + np.argsort(alphas[:, first:last], axis=1, kind="stable")
-            np.cumsum(weights[order], axis=1, out=totals[:, 1:])
-        self.ranked, self.totals = alphas, totals
-        for first, last in zip(ends[:-1], ends[1:], strict=True):
-            self.ranked[:, first:last].sort(axis=1)
-
-    def begin(self, nearest: np.ndarray, counts: Counts, start: int) -> tuple[np.ndarray, ...]:
-        """Alphas of a block of new examples and their counts among the base alphas: (greater, equal, alphas,
-        lowest)."""
-        rows = slice(start, start + len(nearest))
-        greater, equal, alphas = counts.greater[rows], counts.equal[rows], counts.alpha[rows]
-        lowest = np.empty(alphas.shape)
-        kernels.new_alphas(nearest, self.ks, alphas, lowest)
-        kernels.base_counts(
-            self.ranked, self.totals, self.starts, self.label_conditional, alphas, greater, equal
-        )
-        return greater, equal, alphas, lowest
-
-
-def _parts(number: int, size: int) -> list[tuple[int, int]]:
-    """Return the ends of consecutive parts of at most ``size`` of ``number`` rows."""
-    return [(start, min(start + size, number)) for start in range(0, number, size)]
+        for_each(count_block, parts(len(T), size))
 
 
 def _by_search_radius(radius: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -497,14 +361,6 @@ def _choose(m: int, d: int) -> str:
     if m >= 1000 * 1.5 ** min(d, 100):
         return "tree"
     return "direct" if float(m) * m * d < _DIRECT_WORK else "product"
-
-
-def _empty_lists(rows: int, lists: int, capacity: int, dtype) -> tuple[np.ndarray, ...]:
-    return (
-        np.empty((rows, lists, capacity), dtype=dtype),
-        np.empty((rows, lists, capacity), dtype=np.int32),
-        np.zeros((rows, lists), dtype=np.int64),
-    )
 
 
 def _rounded_up(values: np.ndarray, dtype) -> np.ndarray:

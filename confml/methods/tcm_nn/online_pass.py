@@ -10,7 +10,7 @@ import numpy as np
 from confml.methods.tcm_nn import _kernels as base_kernels
 from confml.methods.tcm_nn import _kernels_lists as lists_kernels
 from confml.methods.tcm_nn import _kernels_online as kernels
-from confml.methods.tcm_nn.neighbour_counter import Counts
+from confml.methods.tcm_nn.base_counts import Counts
 from confml.neighbours.distances import minus_squared_distances
 from confml.neighbours.growing_filter import GrowingFilter
 from confml.neighbours.scaling import SafeScale

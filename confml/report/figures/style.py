@@ -7,7 +7,7 @@ import functools
 import importlib
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +137,7 @@ def save(figure, stem: Path) -> list[Path]:
     paths = []
     for ending, options in FORMATS.items():
         buffer = io.BytesIO()
-        with _fonts_without_layout():
+        with _fonts_without_layout() if ending == "pdf" else nullcontext():
             figure.savefig(buffer, format=ending, **options)
         paths.append(write_file(stem.with_name(f"{stem.name}.{ending}"), buffer.getvalue()))
     return paths

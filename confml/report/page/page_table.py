@@ -104,7 +104,7 @@ class PageTable:
 
     @property
     def body(self) -> Markup:
-        """The rows as HTML. A page may have 100,000 cells; a template takes ten times as long."""
+        """The rows as HTML, without a template: it would take most of the time of a page with many cells."""
         numeric = self.numeric
         lines = []
         for row_id, row in self._cells():

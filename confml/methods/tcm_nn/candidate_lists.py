@@ -1,0 +1,59 @@
+"""Lists of candidates for the nearest neighbours, and the parts of the work on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from confml._threads import for_each
+from confml.methods.tcm_nn import _kernels_lists as kernels
+
+ROWS = 2048  # of a part of the work that has rows of its own
+
+
+def parts(number: int, size: int) -> list[tuple[int, int]]:
+    """Return the ends of consecutive parts of at most ``size`` of ``number`` rows."""
+    return [(start, min(start + size, number)) for start in range(0, number, size)]
+
+
+def row_parts(number: int) -> list[tuple[int, int]]:
+    """Return `parts` for work that depends on single rows."""
+    return parts(number, ROWS)
+
+
+def empty_lists(rows: int, lists: int, capacity: int, dtype) -> tuple[np.ndarray, ...]:
+    """Return bounds and rows of candidates (rows, lists, capacity), and their numbers (rows, lists)."""
+    return (
+        np.empty((rows, lists, capacity), dtype=dtype),
+        np.empty((rows, lists, capacity), dtype=np.int32),
+        np.zeros((rows, lists), dtype=np.int64),
+    )
+
+
+def for_each_pair(scan: Callable[..., None], blocks: int, space: Callable[[], Any]) -> None:
+    """Call ``scan(pair, space())`` for each pair of blocks of training examples.
+
+    Two threads never change the lists of one block. The order of the pairs changes which candidates are
+    kept, and not which distances are the k smallest.
+    """
+    pairs = [(one, other) for one in range(blocks) for other in range(one, blocks)]
+    for_each(scan, pairs, space, owns=lambda pair: pair)
+
+
+def distances_of_lists(X: np.ndarray, lists, error, slack, nearest: np.ndarray) -> np.ndarray:
+    """Fill ``nearest`` (m, 2, k) from the candidates of training examples X (m, d).
+
+    Returns the rows with abandoned lists.
+    """
+    upper, who, count = lists
+
+    def compute(rows: tuple[int, int], _: None) -> None:
+        part = slice(*rows)
+        kernels.compute_distances(
+            X[part], X, upper[part], who[part], count[part], error, slack[part], nearest[part]
+        )
+
+    for_each(compute, row_parts(len(X)))
+    return np.flatnonzero((count < 0).any(axis=1))

@@ -1,0 +1,93 @@
+"""`IntegerSearch`: lists and counts of TCM-NN by products of 16-bit integers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from confml._threads import for_each
+from confml.methods.tcm_nn import _kernels as count_kernels
+from confml.methods.tcm_nn import _kernels_integers as kernels
+from confml.methods.tcm_nn import _kernels_lists as list_kernels
+from confml.methods.tcm_nn.base_counts import BaseCounts, Counts
+from confml.methods.tcm_nn.candidate_lists import distances_of_lists, empty_lists, for_each_pair, parts
+from confml.neighbours.integer_rows import IntegerRows
+from confml.neighbours.lanes import PANEL
+
+if TYPE_CHECKING:
+    from confml.methods.tcm_nn.neighbour_counter import BlockSizes
+
+
+class IntegerSearch:
+    """Training examples X (m, d), sorted by class, as `IntegerRows`.
+
+    codes: (m,) classes. starts: (c + 1,) of the classes.
+    """
+
+    def __init__(
+        self, rows: IntegerRows, X: np.ndarray, codes: np.ndarray, starts: np.ndarray, sizes: BlockSizes
+    ):
+        self._rows, self._X, self._codes, self._starts, self._sizes = rows, X, codes, starts, sizes
+
+    def lists(self, k: int, nearest: np.ndarray) -> np.ndarray:
+        """Fill ``nearest`` (m, 2, k); return the rows with too many candidates."""
+        rows = self._rows
+        m, kernel = len(self._X), kernels.scan_integer_pairs
+        lists = empty_lists(m, 2, self._sizes.capacity(k, m), np.float64)
+        limit, error = np.full((2, m), -np.inf), np.full(m, 2.0 * rows.error)
+        least = np.full((3, len(rows.norms)), kernels.EVERY)
+        least[:, m:] = kernels.NONE
+        blocks = parts(m, -(-self._sizes.pair_block(m) // PANEL) * PANEL)
+
+        def scan(pair: tuple[int, int], space: tuple[np.ndarray, np.ndarray]) -> None:
+            ends = *blocks[pair[0]], *blocks[pair[1]]
+            kernel(*ends, k, self._codes, rows.panels, rows.norms, error, error, *lists, limit, least, *space)
+
+        for_each_pair(scan, len(blocks), IntegerRows.space)
+        return distances_of_lists(self._X, lists, error, error, nearest)
+
+    def counts(self, base: BaseCounts, T: np.ndarray, counts: Counts) -> np.ndarray:
+        """Fill the counts; return the rows of T that are too long or have too many candidates.
+
+        Products are computed twice, which takes less time than to write an array of them and read it again.
+        """
+        rows, m, k, classes = self._rows, len(self._X), int(base.ks[-1]), len(self._starts) - 1
+        capacity = self._sizes.capacity(k, m)
+        size = -(-self._sizes.block_for(2 * classes * capacity) // PANEL) * PANEL
+        queries = rows.query(T)
+        radius = np.empty((2, m))
+        count_kernels.influence_radius(base.bounds, base.others, radius)
+        most = np.full((3, len(rows.norms)), kernels.NONE)
+        kernels.limits_of(radius, rows.scale, rows.error + queries.error, most)
+        least = np.full((1, len(queries.norms)), kernels.NONE)
+        nobody = np.full((2, size), kernels.NONE)
+        error = np.full(m, 2.0 * rows.error)
+        usable = queries.usable
+
+        def count_block(ends: tuple[int, int], space: tuple[np.ndarray, np.ndarray]) -> None:
+            start, stop = ends
+            Q = np.array(T[start:stop])  # kernels are compiled for arrays that can be written
+            slack = np.full(len(Q), 2.0 * queries.error)
+            upper, who, count = empty_lists(len(Q), classes, capacity, np.float64)
+            limit = np.full((classes, len(Q)), -np.inf)
+            count[~usable[start:stop]], limit[:, ~usable[start:stop]] = -1, np.inf
+            kernels.scan_integer_rows(
+                start, stop, k, self._starts, rows.panels, rows.norms, queries.panels, queries.norms, error,
+                slack, upper, who, count, limit, least, most[2:], *space,
+            )  # fmt: skip
+            found = np.empty((len(Q), classes, k))
+            list_kernels.compute_distances(Q, self._X, upper, who, count, error, slack, found)
+            usable[start:stop] = (count >= 0).all(axis=1)
+            found[~usable[start:stop]] = np.inf
+            greater, equal, alphas, lowest = base.begin(found, counts, start)
+            order = np.argsort(alphas[:, :, 0].argmin(axis=1), kind="stable")
+            block = rows.query(Q[order])
+            kernels.update_counts_by_integers(
+                self._starts, rows.panels, rows.norms, order, block.panels, block.norms, usable[start:stop],
+                1.0 / rows.scale, rows.error + queries.error, nobody, most, self._X, Q, base.same, base.other,
+                base.bounds, base.weights, base.ks, alphas, lowest, base.others, greater, equal, *space,
+            )  # fmt: skip
+
+        for_each(count_block, parts(len(T), size), IntegerRows.space)
+        return np.flatnonzero(~usable)
