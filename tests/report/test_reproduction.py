@@ -3,13 +3,14 @@
 import csv
 import json
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from scipy.stats import norm
+from scipy.stats import norm, rankdata
 
 from confml.cli import cli
 from confml.measures.rejection import sureness
@@ -28,6 +29,7 @@ from confml.report.reproduction import (
 from confml.report.reproduction.__main__ import main
 from confml.report.reproduction.figures import draw_numbers
 from confml.report.reproduction.numbers import Number, Stored, is_as_printed, is_chance
+from confml.report.reproduction.ranks import stored_means, write_ranks
 from confml.report.reproduction.reasons import read_reasons
 from confml.report.reproduction.runs import provenance_text, read_provenance
 from confml.report.reproduction.stored_tables import stored_tables
@@ -71,6 +73,59 @@ def test_every_csv_file_belongs_to_a_source():
 
 def test_the_page_is_that_of_the_stored_tables():
     assert PAGE.read_text(encoding="utf-8") == page_text(REFERENCE), "make reproduction"
+
+
+RANKED = [(source, ranked) for source in SOURCES for ranked in source.ranked]
+
+
+def test_stored_ranks_are_those_of_the_stored_tables(tmp_path):
+    """Ranks and their means are computed again with SciPy."""
+    for source in SOURCES:
+        for part in source.folders if source.ranked else ():
+            if (REFERENCE / part / "tables").is_dir():
+                shutil.copytree(REFERENCE / part / "tables", tmp_path / part / "tables")
+        for path in list(write_ranks(source, tmp_path)):
+            kept = REFERENCE / path.relative_to(tmp_path)
+            assert kept.read_bytes() == path.read_bytes(), "make reproduction"
+            if path.suffix == ".csv":
+                rows = list(csv.DictReader(path.open(encoding="utf-8")))
+                scores = np.array([[float(row[name]) for name in row if name != "dataset"] for row in rows])
+                sign = -1 if "ari" in path.stem else 1
+                means = rankdata(sign * scores, axis=1).mean(axis=0)
+                text = path.with_suffix(".md").read_text(encoding="utf-8")
+                said = re.findall(r"^\| [^|]+ \| (\d\.\d\d) \| \d+ \|", text, re.MULTILINE)
+                assert said == [f"{mean:.2f}" for mean in sorted(means)]
+
+
+def test_ranked_tables_have_the_data_sets_of_the_paper():
+    for _, ranked in RANKED:
+        table = known_tables()[ranked.table]
+        means = stored_means(table, ranked, REFERENCE)
+        assert set(means) == {row["dataset"] for row in table.rows()}
+        assert all(set(row) == set(table.columns) for row in means.values())
+
+
+def test_the_first_folder_and_variant_with_a_mean_is_ranked(tmp_path):
+    _, ranked = RANKED[0]
+    table = known_tables()[ranked.table]
+    first, second = ranked.folders
+    for part, lines in (
+        (first, ["yeast,,ovo,.1,", "wine,,ovo,.2,", "wine,without the label,ovo,.3,", "flare,,ovo,,"]),
+        (second, ["yeast,,ovo,.4,", "flare,,ovo,.5,", "flare,cold dual,ovo,.6,"]),
+    ):
+        path = tmp_path / part / "tables" / f"{table.name}.csv"
+        path.parent.mkdir(parents=True)
+        path.write_text("\n".join(["dataset,variant,quantity,confml,status", *lines]) + "\n")
+    means = stored_means(table, ranked, tmp_path)
+    assert means == {"flare": {"ovo": 0.5}, "wine": {"ovo": 0.3}, "yeast": {"ovo": 0.1}}
+
+
+def test_no_ranks_of_a_single_data_set(tmp_path):
+    source, ranked = RANKED[0]
+    path = tmp_path / ranked.folders[0] / "tables" / f"{ranked.table}.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text("dataset,variant,quantity,confml\nyeast,,ovo,.1\nyeast,,ovr,.2\n")
+    assert not list(write_ranks(source, tmp_path))
 
 
 STORED = list(stored_tables(REFERENCE))

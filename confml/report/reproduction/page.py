@@ -12,6 +12,7 @@ from confml.report.published import known_tables
 from confml.report.reproduction.claims import Claim, Verdict, read_claims
 from confml.report.reproduction.figures import draw_numbers
 from confml.report.reproduction.numbers import Number, Outcome, published_numbers
+from confml.report.reproduction.ranks import write_ranks
 from confml.report.reproduction.reasons import Reasons, read_reasons
 from confml.report.reproduction.runs import provenance_text, read_provenance
 from confml.report.reproduction.sources import SOURCES, Source
@@ -51,6 +52,7 @@ def write_page(folder: Path) -> list[Path]:
             path = draw_numbers(table, own, folder / "figures")
             if path is not None:
                 paths.append(path)
+        paths += write_ranks(source, folder)
     return [*paths, write_file(folder / "README.md", page_text(folder))]
 
 

@@ -6,13 +6,29 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class RankedTable:
+    """A published table whose methods are ranked over its data sets.
+
+    metric: that of its numbers. variants: rows of confml that are ranked; the first one that a data set has
+    is used. folders: folders with stored tables; the first one that has the data set is used. notes: on the
+    rows that are ranked.
+    """
+
+    table: str
+    metric: str
+    variants: tuple[str, ...]
+    folders: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Source:
     """A paper or textbook.
 
     key: name of its file in ``claims/``. citation: authors, title, place and year. tables: names of its
     published tables. folders: folders with stored tables below ``results/reference``; the first one that
     holds a number is used. splits: number of splits behind a printed number. target: command that
-    computes the tables.
+    computes the tables. ranked: tables whose methods are ranked.
     """
 
     key: str
@@ -22,6 +38,7 @@ class Source:
     folders: tuple[str, ...]
     splits: int
     target: str
+    ranked: tuple[RankedTable, ...] = ()
 
 
 SOURCES = (
@@ -83,8 +100,10 @@ SOURCES = (
         folders=(
             "smartsvm/full",
             "smartsvm/laptop",
+            "smartsvm/laptop-fars",
             "smartsvm/small",
             "smartsvm/cold",
+            "smartsvm/cold-shuttle",
             "smartsvm/variants",
             "smartsvm/costs",
             "smartsvm/costs-standardised",
@@ -94,6 +113,22 @@ SOURCES = (
         ),
         splits=5,
         target="make table-smartsvm",
+        ranked=(
+            RankedTable(
+                table="smartsvm-table3-adjusted-rand-index",
+                metric="ari",
+                variants=("without the label", ""),
+                folders=("smartsvm/laptop", "smartsvm/laptop-fars"),
+                notes=("winered and winewhite are ranked without the label among their features.",),
+            ),
+            RankedTable(
+                table="smartsvm-table2-total-training-seconds",
+                metric="training_seconds",
+                variants=("warm primal", "exact path"),
+                folders=("smartsvm/laptop", "smartsvm/laptop-fars"),
+                notes=("Seconds of confml are of warm primal fits and exact paths over the paper's grids.",),
+            ),
+        ),
     ),
     Source(
         key="kubat",
