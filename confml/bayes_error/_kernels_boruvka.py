@@ -40,12 +40,13 @@ def boruvka(tree, rank, first, layers, d2, ends):
     u, v, layer = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int8)
     w, keys = np.empty(room), np.empty(room, np.int64)
     chained = 2 * (layers - 1) * (n - 1)  # the last tree is not looked up
+    linked = n if chained else 0
     chain_head, chain_next, chain_other = (
-        np.full(n, -1),
+        np.full(linked, -1),
         np.empty(chained, np.int64),
         np.empty(chained, np.int32),
     )
-    degree = np.zeros(n, np.int64)
+    degree = np.zeros(linked, np.int64)
     used = (chain_head, chain_next, chain_other, degree)
     found = 0
     for t in range(layers):
@@ -89,7 +90,7 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
     leaf_d2, leaf_key = np.zeros(len(tree.members)), np.zeros(len(tree.members), np.int64)
     # The positions whose lists have ended, while they are few and no search has been made.
     ended, n_ended, few_ended = np.empty(n, np.int32), 0, True
-    root = np.arange(n)
+    root = np.arange(n, dtype=np.int32)
     found = _join_first_neighbours(rank, lists, used, part, firsts, root, edges, found)
     parts = _relabel(root, part)
     _label_nodes(tree, part, part_of_node)
@@ -132,7 +133,7 @@ def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found)
             for c in range(parts):
                 if cost[c] <= affordable:
                     cost[c] = 0
-        root = np.arange(parts)
+        root = np.arange(parts, dtype=np.int32)
         found = _join(part, parts, bests, root, edges, found)
         parts = _relabel(root, part)
         _label_nodes(tree, part, part_of_node)

@@ -13,7 +13,7 @@ from confml.bayes_error._kernels_searches import (
     has_equal_neighbours,
     smallest_ranks,
 )
-from confml.neighbours.wide_tree import LEAF, WideTree, leaves_in_order, tree_order, wide_tree
+from confml.neighbours.wide_tree import LEAF, WideTree, leaves_in_order, ordered_rows, tree_order, wide_tree
 
 FEW_ATTRIBUTES = 40
 """Number of features up to which searches are fastest for any rows."""
@@ -55,8 +55,7 @@ def searched_trees(X: np.ndarray, rank: np.ndarray, layers: int):
 
     rank (n,): their row numbers. Returns u < v (positions in X), d2, key, layer, sorted. Memory: O(n d).
     """
-    order = tree_order(X)
-    Y = np.ascontiguousarray(X[order])
+    order, Y = ordered_rows(X)
     if len(X) > 1 and not has_equal_neighbours(Y):  # otherwise some rows are equal
         numbers = np.ascontiguousarray(rank[order])
         tree, first, lists = _neighbourhood(Y, numbers, layers)

@@ -48,11 +48,17 @@ class WideTree(NamedTuple):
 
 
 @kernel
+def ordered_rows(X):
+    """Return the order of `tree_order` and the rows X (n, d) in it."""
+    order = np.arange(len(X))
+    rows = sort_into_leaves(X, order, LEAF)
+    return order, rows
+
+
+@kernel
 def tree_order(X):
     """Return an order (n,) of rows X (n, d), finite, in which runs of LEAF rows are the leaves."""
-    order = np.arange(len(X))
-    sort_into_leaves(X, order, LEAF)
-    return order
+    return ordered_rows(X)[0]
 
 
 @kernel
@@ -179,7 +185,7 @@ def _pivot(rows, lo, hi, at, attribute, sample):
 def sort_into_leaves(X, order, size):
     """Permute order (n,): split at the widest feature, recursively, at powers of two of leaves of this size.
 
-    A copy of the rows is permuted along with the order, so that all passes read memory from start to end.
+    Returns the rows in this order: a copy is permuted along, so that all passes read memory in order.
     """
     d = X.shape[1]
     rows, low, high = np.empty((order.size, d), X.dtype), np.empty(d, X.dtype), np.empty(d, X.dtype)
@@ -213,6 +219,7 @@ def sort_into_leaves(X, order, size):
         waiting[held, 0], waiting[held, 1] = begin, begin + run
         waiting[held + 1, 0], waiting[held + 1, 1] = begin + run, stop
         held += 2
+    return rows
 
 
 @kernel(counts_references=False)
