@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from confml.runner.lease import is_abandoned, seconds_since_renewal
+from confml.runner.pace import Pace
 from confml.runner.store import write_atomically
 
 WRITE_SECONDS = 2.0  # between two writes
@@ -23,7 +24,7 @@ class PartProgress:
     """Progress of one process that computes a run or a part of it.
 
     part: as ``3/16``, None for the whole run. tasks, cells: to compute; tasks_done, cells_done: of these.
-    seconds: since the first task was handed out.
+    seconds: since the first task was handed out. seconds_per_task: of the last tasks (`Pace`).
     """
 
     host: str
@@ -36,6 +37,7 @@ class PartProgress:
     cells_done: int = 0
     failed: int = 0
     seconds: float = 0.0
+    seconds_per_task: float | None = None
 
     @property
     def rate(self) -> float | None:
@@ -45,8 +47,9 @@ class PartProgress:
     @property
     def seconds_left(self) -> float | None:
         """Estimated seconds until this part is done; None before the first task is done."""
-        left = self.tasks - self.tasks_done
-        return self.seconds / self.tasks_done * left if self.tasks_done else None
+        if self.seconds_per_task is None:
+            return None
+        return self.seconds_per_task * (self.tasks - self.tasks_done)
 
 
 class Heartbeat:
@@ -75,6 +78,7 @@ class Heartbeat:
             "cells": cells,
         }
         self._tasks, self._tasks_done, self._cells_done, self._failed = tasks, 0, 0, 0
+        self._pace = Pace()
         self.advance(0, 0, 0, workers)
 
     def advance(self, tasks: int, cells: int, failed: int, workers: int) -> None:
@@ -83,6 +87,8 @@ class Heartbeat:
         self._cells_done += cells
         self._failed += failed
         now = self._clock()
+        spent = now - self._started
+        self._pace.note(spent, self._tasks_done)
         if now - self._written < WRITE_SECONDS:
             return
         self._written = now
@@ -93,7 +99,8 @@ class Heartbeat:
             tasks_done=self._tasks_done,
             cells_done=self._cells_done,
             failed=self._failed,
-            seconds=now - self._started,
+            seconds=spent,
+            seconds_per_task=self._pace.seconds_per_task(spent, self._tasks_done),
         )
         with contextlib.suppress(OSError):
             write_atomically(self._path, json.dumps(asdict(progress)).encode(), durable=False)
@@ -129,7 +136,13 @@ def _read(path: Path) -> PartProgress | None:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
-    types: dict[str, Any] = {"host": str, "engine": str, "part": (str, type(None)), "seconds": (int, float)}
+    types: dict[str, Any] = {
+        "host": str,
+        "engine": str,
+        "part": (str, type(None)),
+        "seconds": (int, float),
+        "seconds_per_task": (int, float, type(None)),
+    }
     names = [field.name for field in fields(PartProgress)]
     if not isinstance(document, dict) or sorted(document) != sorted(names):
         return None

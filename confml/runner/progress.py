@@ -7,6 +7,7 @@ import sys
 import time
 
 from confml.errors import printable
+from confml.runner.pace import Pace
 
 
 class Progress:
@@ -34,7 +35,7 @@ class LogProgress(Progress):
     def of(self, tasks: int, cells: int):
         self._tasks, self._cells, self._done, self._stored = tasks, cells, 0, 0
         self._started = self._printed = time.monotonic()
-        self._tenth = 0
+        self._tenth, self._pace = 0, Pace()
         noun = "task" if tasks == 1 else "tasks"
         print(
             f"{cells} {'cell' if cells == 1 else 'cells'} to compute in {tasks} {noun}",
@@ -47,14 +48,15 @@ class LogProgress(Progress):
         self._done += tasks
         self._stored += cells
         now = time.monotonic()
+        spent = now - self._started
+        self._pace.note(spent, self._done)
         tenth = 10 * self._done // max(self._tasks, 1)
         wait = self._seconds if tenth == self._tenth else self._seconds / 10
         if now - self._printed < wait and self._done < self._tasks:
             return
         self._tenth, self._printed = tenth, now
-        spent = now - self._started
-        left = spent / max(self._done, 1) * (self._tasks - self._done)
-        remaining = f", about {duration(left)} left" if self._done < self._tasks else ""
+        each, left = self._pace.seconds_per_task(spent, self._done), self._tasks - self._done
+        remaining = f", about {duration(each * left)} left" if each is not None and left else ""
         done = f"{self._done}/{self._tasks} tasks, {self._stored}/{self._cells} cells"
         print(f"{done}, {duration(spent)}{remaining}", file=sys.stderr, flush=True)
 
