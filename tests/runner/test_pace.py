@@ -21,7 +21,7 @@ def test_equal_tasks_are_estimated_exactly():
 
 
 def test_slow_tasks_at_the_end_are_noticed_after_a_quarter_of_the_time():
-    """1,000 tasks of 0.1 s, then 100 of 10 s: after 300 s the mean of all tasks gives 24 s for the last 800."""
+    """1,000 tasks of 0.1 s, then 100 of 10 s: after 300 s the mean of all gives 24 s for the last 800."""
     durations = [0.1] * 1000 + [10.0] * 100
     found = list(estimates(durations))
     assert found[1019][0] == pytest.approx(found[1019][1], rel=0.2)
