@@ -40,7 +40,8 @@ test-all: $(VENV)/installed-dev  ## the same, with all cases and draws
 # Writes the versions, machine, seed and time of runs into a folder of results/reference, and keeps METRICS and with
 # --figures the figures of the runs: $(call keep,FOLDER,RUNS,METRICS,--figures).
 REPRODUCTION := $(VENV)/bin/python -m confml.report.reproduction
-STATED = $(foreach name,SCALE SET,$(if $(filter command,$(origin $(name))),$(name)=$($(name))))
+STATED = $(foreach name,SCALE $(if $(filter table-smartsvm,$@),SET),$(if $($(name)),$(if \
+  $(filter command environment,$(origin $(name))),$(name)=$($(name)))))
 define keep
 	@$(if $(SHARD),: )$(REPRODUCTION) results/reference/$(1) --of $(2) $(if $(3),--keep $(3)) $(4) --command '$(strip make $@ $(STATED))' >&2
 endef
@@ -70,22 +71,27 @@ table-tcm-nn-more: $(VENV)/installed  ## other conformal predictors, and k-NN by
 	$(call keep,tcm-nn/more,$(addprefix results/,$(TCM_MORE)),$(TCM_METRICS))
 
 # van den Burg & Hero 2017, tables 1 to 4 and figure 7. SCALE=small: sets under 6,000 rows, shorter grids: 19 minutes on
-# 2 cores; SCALE=laptop: all sets but fars with the paper's grids by exact paths, 90 minutes on 2 cores; SCALE=cold: cold
+# 2 cores; SCALE=laptop: all data sets but fars, the paper's grids, exact paths: 90 minutes on 2 cores; SCALE=cold: cold
 # fits on one split of the larger sets; SCALE=full: the paper's cold fits, for a cluster (configs/smartsvm.yaml states
-# the hours). SET=fars runs this data set alone and stores its tables apart: with SCALE=laptop some hours.
+# the hours). SET=fars: this data set alone, stored in a folder of its own (SCALE=laptop: about 6 hours on 2 cores).
+# `make reproduction` reads the folders that confml/report/reproduction/sources.py names.
 SCALE ?= small
-SET   ?=
+SET   :=
 STUDY := smartsvm$(if $(filter small laptop cold,$(SCALE)),-$(SCALE))
 PART  := $(if $(SET),-$(SET))
+COMMA := ,
 ifneq ($(SET),)
-ONLY_SET := --set 'datasets=[{name: $(SET), card: $(SET)-smartsvm}]' --out results/$(STUDY)$(PART)
+ONLY_SET := --set 'datasets=[$(if $(wildcard datasets/$(SET)-smartsvm.yaml),{name: $(SET)$(COMMA) card: $(SET)-smartsvm},$(SET))]' \
+  --out results/$(STUDY)$(PART)
 endif
 # Tables 2 and 4 are of cold fits; with SCALE=laptop they have the times of whole paths, in rows of their own.
 BOTH := --table smartsvm-table1 --table smartsvm-table3-adjusted-rand-index
 TIMES := --table smartsvm-table2-total-training-seconds --table smartsvm-table4-seconds-per-configuration
 .PHONY: table-smartsvm
-table-smartsvm: $(VENV)/installed  ## tables 1 to 4 of van den Burg and Hero 2017 (SCALE=small, laptop, cold or full)
+table-smartsvm: $(VENV)/installed  ## tables 1 to 4 of van den Burg and Hero 2017 (SCALE=small, laptop, cold or full; SET=fars)
 	@case "$(SCALE)" in small|laptop|cold|full) ;; *) echo "SCALE is small, laptop, cold or full, got '$(SCALE)'" >&2; exit 2;; esac
+	@[ -z "$(SET)" ] || [ -f "datasets/$(SET).yaml" ] || [ -f "datasets/$(SET)-smartsvm.yaml" ] || \
+	  { echo "SET is one data set, such as fars, got '$(SET)'" >&2; exit 2; }
 	@$(RUN) configs/$(STUDY).yaml $(ONLY_SET)
 	@$(REPORT) results/$(STUDY)$(PART) --out results/reference/smartsvm/$(SCALE)$(PART) \
 	  $(if $(filter cold,$(SCALE)),,$(BOTH)) $(TIMES)

@@ -40,13 +40,13 @@ def boruvka(tree, rank, first, layers, d2, ends):
     u, v, layer = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int8)
     w, keys = np.empty(room), np.empty(room, np.int64)
     chained = 2 * (layers - 1) * (n - 1)  # the last tree is not looked up
-    linked = n if chained else 0
+    chain_rows = n if chained else 0
     chain_head, chain_next, chain_other = (
-        np.full(linked, -1),
+        np.full(chain_rows, -1),
         np.empty(chained, np.int64),
         np.empty(chained, np.int32),
     )
-    degree = np.zeros(linked, np.int64)
+    degree = np.zeros(chain_rows, np.int64)
     used = (chain_head, chain_next, chain_other, degree)
     found = 0
     for t in range(layers):

@@ -213,7 +213,7 @@ def _number(rank, i):
 @kernel(counts_references=False)
 def is_used(chain_head, chain_next, chain_other, degree, u, v):
     """Whether the edge u - v is in an earlier tree: the chains hold the edges at each position."""
-    if len(chain_next) == 0 or chain_head[u] < 0:  # one tree has no chains
+    if len(chain_next) == 0 or chain_head[u] < 0:  # no chains with a single tree
         return False
     if degree[u] > degree[v]:
         u, v = v, u

@@ -38,7 +38,7 @@ def searches_pay(X: np.ndarray) -> bool:
         return True
     if n <= LEAF * PROBES:
         return False
-    ordered = X[tree_order(X)]
+    ordered = ordered_rows(X)[1]
     begins = np.arange(0, n, LEAF)
     lows, highs = np.minimum.reduceat(ordered, begins), np.maximum.reduceat(ordered, begins)
     shares = []

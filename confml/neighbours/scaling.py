@@ -18,7 +18,7 @@ LARGEST_RANGE = 2.0**400
 FARTHEST = 2.0**490
 """Scaled values are cut here: a billion squares of such numbers still have a finite sum."""
 JOINED = 256
-"""Values of the joined rows whose extremes are taken at a time."""
+"""Number of values per joined row in `half_range`."""
 
 
 @dataclass(frozen=True)
@@ -68,22 +68,23 @@ def half_range(X: np.ndarray) -> float:
 
     The whole range where the half underflows to 0.
     """
-    low, high = _folded(X, np.min), _folded(X, np.max)
+    low, high = _extremes(X, np.min), _extremes(X, np.max)
     return float((high / 2 - low / 2).max() or (high - low).max())
 
 
-def _folded(X: np.ndarray, extreme) -> np.ndarray:
-    """Return the smallest or largest value of each feature; extreme: np.min or np.max.
+def _extremes(X: np.ndarray, reduce) -> np.ndarray:
+    """Return the smallest or largest value of each feature; reduce: np.min or np.max.
 
-    NumPy needs ten times as long for rows of a few features as for long ones, so that rows are joined.
+    NumPy takes about ten times longer per value for short rows. Consecutive rows are joined into rows of
+    about JOINED values.
     """
     m, d = X.shape
-    joined = JOINED // d
+    joined = JOINED // max(d, 1)
     whole = m - m % joined if joined > 1 and X.flags.c_contiguous else 0
     if not whole:
-        return extreme(X, axis=0)
-    long = extreme(X[:whole].reshape(-1, joined * d), axis=0).reshape(joined, d)
-    return extreme(np.concatenate([long, X[whole:]]), axis=0)
+        return reduce(X, axis=0)
+    of_joined = reduce(X[:whole].reshape(-1, joined * d), axis=0).reshape(joined, d)
+    return reduce(np.concatenate([of_joined, X[whole:]]), axis=0)
 
 
 def unit_exponent(X: np.ndarray, size: float) -> int:

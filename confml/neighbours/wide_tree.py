@@ -49,7 +49,8 @@ class WideTree(NamedTuple):
 
 @kernel
 def ordered_rows(X):
-    """Return the order of `tree_order` and the rows X (n, d) in it."""
+    """Return an order (n,) of rows X (n, d), finite, in which runs of LEAF rows are the leaves, and the rows
+    in it."""
     order = np.arange(len(X))
     rows = sort_into_leaves(X, order, LEAF)
     return order, rows
@@ -57,7 +58,7 @@ def ordered_rows(X):
 
 @kernel
 def tree_order(X):
-    """Return an order (n,) of rows X (n, d), finite, in which runs of LEAF rows are the leaves."""
+    """Return the order of `ordered_rows`."""
     return ordered_rows(X)[0]
 
 
@@ -185,7 +186,7 @@ def _pivot(rows, lo, hi, at, attribute, sample):
 def sort_into_leaves(X, order, size):
     """Permute order (n,): split at the widest feature, recursively, at powers of two of leaves of this size.
 
-    Returns the rows in this order: a copy is permuted along, so that all passes read memory in order.
+    Returns the rows in this order. They are copied first, so that memory is read sequentially.
     """
     d = X.shape[1]
     rows, low, high = np.empty((order.size, d), X.dtype), np.empty(d, X.dtype), np.empty(d, X.dtype)

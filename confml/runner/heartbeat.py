@@ -24,7 +24,8 @@ class PartProgress:
     """Progress of one process that computes a run or a part of it.
 
     part: as ``3/16``, None for the whole run. tasks, cells: to compute; tasks_done, cells_done: of these.
-    seconds: since the first task was handed out. seconds_per_task: of the last tasks (`Pace`).
+    seconds: since the first task was handed out. seconds_per_task: in the last quarter of the
+    time (`Pace`), None before the first task is done.
     """
 
     host: str
@@ -144,6 +145,8 @@ def _read(path: Path) -> PartProgress | None:
         "seconds_per_task": (int, float, type(None)),
     }
     names = [field.name for field in fields(PartProgress)]
+    if isinstance(document, dict):
+        document.setdefault("seconds_per_task", None)  # the process of an earlier version has none
     if not isinstance(document, dict) or sorted(document) != sorted(names):
         return None
     for name, value in document.items():

@@ -55,8 +55,8 @@ class LogProgress(Progress):
         if now - self._printed < wait and self._done < self._tasks:
             return
         self._tenth, self._printed = tenth, now
-        each, left = self._pace.seconds_per_task(spent, self._done), self._tasks - self._done
-        remaining = f", about {duration(each * left)} left" if each is not None and left else ""
+        each, tasks_left = self._pace.seconds_per_task(spent, self._done), self._tasks - self._done
+        remaining = f", about {duration(each * tasks_left)} left" if each is not None and tasks_left else ""
         done = f"{self._done}/{self._tasks} tasks, {self._stored}/{self._cells} cells"
         print(f"{done}, {duration(spent)}{remaining}", file=sys.stderr, flush=True)
 

@@ -48,7 +48,7 @@ class RunStatus:
         """Estimated seconds until no cell is left; None if unknown.
 
         The time of the running process that ends last, or, with cells that no process computes, the time
-        of all cells at the present rate.
+        of all cells at the mean rate since the start.
         """
         if not self.state.left:
             return 0.0

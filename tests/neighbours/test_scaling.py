@@ -134,12 +134,12 @@ def test_numeric_features_that_cannot_be_compared_with_nominal_ones(scale):
 @pytest.mark.parametrize("d", [1, 2, 3, 7, 100, 128, 129, 300])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_ranges_of_joined_rows_are_those_of_the_features(d, order):
-    """The extremes stand in the joined rows and in the last, incomplete ones."""
+    """Extremes are in joined rows and in the remaining rows."""
     rng = np.random.default_rng(d)
     for m in (1, 2, 255, 256, 257, 1000):
-        for place in {0, m // 2, m - 1}:
+        for row in {0, m // 2, m - 1}:
             X = np.asarray(rng.normal(size=(m, d)), order=order)
-            X[place, d - 1] = 1e3 * rng.choice([-1, 1])
+            X[row, d - 1] = 1e3 * rng.choice([-1, 1])
             low, high = np.sort(X, axis=0)[[0, -1]]
             assert half_range(X) == (high / 2 - low / 2).max()
 

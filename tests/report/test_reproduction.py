@@ -84,7 +84,10 @@ def test_stored_ranks_are_those_of_the_stored_tables(tmp_path):
         for part in source.folders if source.ranked else ():
             if (REFERENCE / part / "tables").is_dir():
                 shutil.copytree(REFERENCE / part / "tables", tmp_path / part / "tables")
-        for path in list(write_ranks(source, tmp_path)):
+        paths = list(write_ranks(source, tmp_path))
+        wanted = {f"ranks-{one.metric}.{ending}" for one in source.ranked for ending in ("csv", "md")}
+        assert {path.name for path in paths} == wanted
+        for path in paths:
             kept = REFERENCE / path.relative_to(tmp_path)
             assert kept.read_bytes() == path.read_bytes(), "make reproduction"
             if path.suffix == ".csv":
@@ -105,19 +108,49 @@ def test_ranked_tables_have_the_data_sets_of_the_paper():
         assert all(set(row) == set(table.columns) for row in means.values())
 
 
-def test_the_first_folder_and_variant_with_a_mean_is_ranked(tmp_path):
+def test_the_first_folder_and_group_of_variants_of_a_data_set_are_ranked(tmp_path):
     _, ranked = RANKED[0]
     table = known_tables()[ranked.table]
     first, second = ranked.folders
+    wine = ["wine,,ovo,.2,", "wine,,ovr,.7,", "wine,without the label,ovo,.3,"]  # ovr has the label
     for part, lines in (
-        (first, ["yeast,,ovo,.1,", "wine,,ovo,.2,", "wine,without the label,ovo,.3,", "flare,,ovo,,"]),
-        (second, ["yeast,,ovo,.4,", "flare,,ovo,.5,", "flare,cold dual,ovo,.6,"]),
+        (first, ["yeast,,ovo,.1,", *wine, "flare,,ovo,,"]),
+        (second, ["yeast,,ovo,.4,", "yeast,,ovr,.4,", "flare,,ovo,.5,", "flare,cold dual,ovo,.6,"]),
     ):
         path = tmp_path / part / "tables" / f"{table.name}.csv"
         path.parent.mkdir(parents=True)
         path.write_text("\n".join(["dataset,variant,quantity,confml,status", *lines]) + "\n")
     means = stored_means(table, ranked, tmp_path)
     assert means == {"flare": {"ovo": 0.5}, "wine": {"ovo": 0.3}, "yeast": {"ovo": 0.1}}
+
+
+def test_times_of_shorter_grids_are_not_ranked(tmp_path):
+    _, ranked = RANKED[1]
+    table = known_tables()[ranked.table]
+    path = tmp_path / ranked.folders[0] / "tables" / f"{table.name}.csv"
+    path.parent.mkdir(parents=True)
+    lines = [
+        "yeast,warm primal,ovo,2.0,19",
+        "yeast,warm primal,ovr,1.0,11",
+        "yeast,exact path,gensvm,3.0,342",
+    ]
+    path.write_text("\n".join(["dataset,variant,quantity,confml,points", *lines]) + "\n")
+    assert stored_means(table, ranked, tmp_path) == {"yeast": {"ovo": 2.0, "gensvm": 3.0}}
+
+
+def test_data_sets_without_all_methods_are_named(tmp_path):
+    source, ranked = RANKED[0]
+    columns = known_tables()[ranked.table].columns
+    path = tmp_path / ranked.folders[0] / "tables" / f"{ranked.table}.csv"
+    path.parent.mkdir(parents=True)
+    lines = [
+        f"{name},,{column},.{place + 1}"
+        for name in ("flare", "yeast")
+        for place, column in enumerate(columns)
+    ]
+    path.write_text("\n".join(["dataset,variant,quantity,confml", *lines, "letter,,ovo,.1"]) + "\n")
+    text = next(path for path in write_ranks(source, tmp_path) if path.name == "ranks-ari.md").read_text()
+    assert "Left out, because some results are missing: letter." in text
 
 
 def test_no_ranks_of_a_single_data_set(tmp_path):

@@ -1,18 +1,23 @@
 """The time left of a run whose tasks become slower or faster."""
 
+import itertools
+
 import pytest
 
+from confml.runner.heartbeat import Heartbeat, running_parts
 from confml.runner.pace import Pace
+from confml.runner.progress import LogProgress
+from confml.runner.workspace import Workspace
+
+SLOWER = [0.125] * 1000 + [10.0] * 100  # exact sums
 
 
 def estimates(durations):
     """The estimated and the true seconds of the remaining tasks after each task."""
-    pace, now, total = Pace(), 0.0, sum(durations)
-    for done, duration in enumerate(durations, start=1):
-        now += duration
+    pace, total = Pace(), sum(durations)
+    for done, now in enumerate(itertools.accumulate(durations), start=1):
         pace.note(now, done)
-        each = pace.seconds_per_task(now, done)
-        yield each * (len(durations) - done), total - now
+        yield pace.seconds_per_task(now, done) * (len(durations) - done), total - now
 
 
 def test_equal_tasks_are_estimated_exactly():
@@ -20,21 +25,19 @@ def test_equal_tasks_are_estimated_exactly():
         assert estimated == pytest.approx(left)
 
 
-def test_slow_tasks_at_the_end_are_noticed_after_a_quarter_of_the_time():
-    """1,000 tasks of 0.1 s, then 100 of 10 s: after 300 s the mean of all gives 24 s for the last 800."""
-    durations = [0.1] * 1000 + [10.0] * 100
-    found = list(estimates(durations))
-    assert found[1019][0] == pytest.approx(found[1019][1], rel=0.2)
-    assert all(estimated == pytest.approx(left) for estimated, left in found[1040:])
+def test_slow_tasks_at_the_end_are_noticed():
+    """After 20 slow tasks the mean of all is 0.32 s, which would give 25 s instead of 800."""
+    found = list(estimates(SLOWER))
+    assert found[1019][1] == 800.0 and found[1019][0] == pytest.approx(800.0, rel=0.2)
+    assert all(estimated == pytest.approx(left, abs=1e-6) for estimated, left in found[1040:])
 
 
-def test_a_long_task_without_an_end_makes_the_estimate_longer():
-    pace = Pace()
-    for done in range(1, 11):
-        pace.note(float(done), done)
-    assert pace.seconds_per_task(10.0, 10) == pytest.approx(1.0)
-    pace.note(100.0, 10)
-    assert pace.seconds_per_task(100.0, 10) == pytest.approx(90.0)
+def test_the_last_quarter_of_the_time_counts():
+    pace, now = Pace(), 0.0
+    for done in range(1, 81):
+        now += 1.0 if done <= 75 else 5.0
+        pace.note(now, done)
+    assert now == 100.0 and pace.seconds_per_task(now, 80) == 5.0
 
 
 def test_there_is_no_estimate_before_the_first_task():
@@ -46,4 +49,20 @@ def test_few_points_are_kept():
     pace = Pace()
     for done in range(1, 100_001):
         pace.note(0.01 * done, done)
-    assert len(pace._points) < 200
+    assert len(pace._points) < 40
+
+
+def test_status_and_log_show_this_time(tmp_path, monkeypatch, capsys):
+    clock = [0.0]
+    monkeypatch.setattr("confml.runner.progress.time.monotonic", lambda: clock[0])
+    workspace = Workspace.make(tmp_path)
+    heartbeat = Heartbeat(workspace.folder, None, "processes", 1, 1100, 1100, lambda: clock[0])
+    log = LogProgress(seconds=0.0)
+    with log.of(1100, 1100):
+        for duration in SLOWER[:1050]:
+            clock[0] += duration
+            heartbeat.advance(1, 1, 0, 1)
+            log.advance(1, 1)
+    assert running_parts(tmp_path)[0].progress.seconds_left == pytest.approx(500.0)
+    assert capsys.readouterr().err.splitlines()[-1].endswith("about 8 min 20 s left")
+    workspace.remove()

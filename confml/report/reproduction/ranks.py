@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,56 +22,70 @@ Means = dict[str, dict[str, float]]  # means by data set and column
 def write_ranks(source: Source, folder: Path) -> Iterator[Path]:
     """Write ``ranks-<metric>.csv`` and ``.md`` for each ranked table of a source.
 
-    folder: ``results/reference``. The files stand above the folders of the table. A table is left out if it
-    has all numbers of fewer than two data sets.
+    folder: ``results/reference``. The files are written into the parent folder of the first folder of the
+    ranked table. A table is left out with fewer than two data sets that have numbers of all methods.
     """
     for ranked in source.ranked:
         table = known_tables()[ranked.table]
         stored = stored_means(table, ranked, folder)
-        columns = [name for name in table.columns if any(name in row for row in stored.values())]
+        columns = list(table.columns)
         whole = [name for name, row in stored.items() if all(column in row for column in columns)]
         if len(whole) < 2:
             continue
         stem = folder / Path(ranked.folders[0]).parent / f"ranks-{ranked.metric}"
         scores = np.array([[stored[name][column] for column in columns] for name in whole])
         lines = [(name, *row) for name, row in zip(whole, scores.tolist(), strict=True)]
+        left_out = [name for name in stored if name not in whole]
         yield write_csv(stem.with_suffix(".csv"), ("dataset", *columns), lines)
-        yield write_file(stem.with_suffix(".md"), _text(table, ranked, columns, whole, scores))
+        yield write_file(stem.with_suffix(".md"), _text(table, ranked, whole, scores, left_out))
 
 
 def stored_means(table: PublishedTable, ranked: RankedTable, folder: Path) -> Means:
-    """Return the stored means by data set and column: of the first folder and the first variant with them."""
-    found: dict[tuple[str, str], tuple[int, float]] = {}
+    """Return the stored means by data set, in alphabetical order, and column.
+
+    The first folder counts that has a data set, and there the first group of variants with numbers of it.
+    Times of shorter grids than the paper's are left out.
+    """
+    found: Means = {}
     for part in ranked.folders:
         path = folder / part / "tables" / f"{table.name}.csv"
-        if not path.is_file():
-            continue
-        before = set(found)
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                key = row["dataset"], row["quantity"]
-                if row["confml"] == "" or row["variant"] not in ranked.variants or key in before:
-                    continue
-                place = ranked.variants.index(row["variant"])
-                if key not in found or place < found[key][0]:
-                    found[key] = place, float(row["confml"])
-    return _by_data_set({key: value for key, (_, value) in found.items()})
+        if path.is_file():
+            with path.open(encoding="utf-8", newline="") as file:
+                rows = [row for row in csv.DictReader(file) if _counts(table, ranked, row)]
+            for name in dict.fromkeys(row["dataset"] for row in rows):
+                if name not in found:
+                    found[name] = _of_first_group([row for row in rows if row["dataset"] == name], ranked)
+    return {name: means for name, means in sorted(found.items()) if means}
 
 
-def _by_data_set(values: Mapping[tuple[str, str], float]) -> Means:
-    means: Means = {}
-    for (name, column), value in sorted(values.items()):
-        means.setdefault(name, {})[column] = value
-    return means
+def _counts(table: PublishedTable, ranked: RankedTable, row: Mapping[str, str]) -> bool:
+    if row["confml"] == "":
+        return False
+    return ranked.metric not in TIME_METRICS or int(row["points"]) == table.grid[row["quantity"]]
 
 
-def _text(table: PublishedTable, ranked: RankedTable, columns, datasets, scores: np.ndarray) -> str:
+def _of_first_group(rows: Sequence[Mapping[str, str]], ranked: RankedTable) -> dict[str, float]:
+    for variants in ranked.variants:
+        means = {row["quantity"]: float(row["confml"]) for row in rows if row["variant"] in variants}
+        if means:
+            return means
+    return {}
+
+
+def _text(
+    table: PublishedTable,
+    ranked: RankedTable,
+    datasets: Sequence[str],
+    scores: np.ndarray,
+    left_out: list[str],
+) -> str:
     higher = ranking_metric(ranked.metric).sign > 0
-    labels = [table.columns[column] for column in columns]
-    points = [table.grid[column] for column in columns] if ranked.metric in TIME_METRICS else None
-    found = Ranking(ranked.metric, labels, datasets, scores, compare_ranks(scores, higher), [], points)
+    labels = list(table.columns.values())
+    points = [table.grid[column] for column in table.columns] if ranked.metric in TIME_METRICS else None
+    outcome = compare_ranks(scores, higher)
+    found = Ranking(ranked.metric, labels, list(datasets), scores, outcome, left_out, points)
     printed = {row["dataset"]: row for row in table.rows()}
-    theirs = np.array([[float(printed[name][column]) for column in columns] for name in datasets])
+    theirs = np.array([[float(printed[name][column]) for column in table.columns] for name in datasets])
     means = compare_ranks(theirs, higher).mean_ranks.tolist()
     by_paper = PublishedRanks(table.source, len(datasets), dict(zip(labels, means, strict=True)))
     return ranks_text(found, by_paper) + "\n" + "\n".join(f"- {note}" for note in ranked.notes) + "\n"

@@ -154,7 +154,7 @@ def words_of(metric: str) -> str:
 
 @dataclass(frozen=True)
 class PublishedRanks:
-    """Mean ranks of the numbers that a paper prints, on all its data sets, by label of the run."""
+    """Mean ranks of the numbers that a paper prints, by label. datasets: number of data sets."""
 
     source: str
     datasets: int
