@@ -110,10 +110,21 @@ def test_a_killed_part_and_damaged_files_are_not_running(folder):
     assert len(running_parts(folder)) == 1
     path = workspace.folder / "progress.json"
     whole = path.read_text()
-    for damaged in (whole[:40], "[]", "{}", whole.replace("60.0", '"x"'), whole.replace(": 2,", ": true,")):
+    for damaged in (
+        whole[:40],
+        "[]",
+        "{}",
+        whole.replace("60.0", '"x"'),
+        whole.replace(": 2,", ": true,"),
+        whole.replace('"seconds_per_task": ', '"seconds_per_task": "x", "y": '),
+    ):
         assert damaged != whole
         path.write_text(damaged)
         assert running_parts(folder) == []
+    document = json.loads(whole)
+    del document["seconds_per_task"]  # as an earlier version wrote it
+    path.write_text(json.dumps(document))
+    assert running_parts(folder)[0].progress.seconds_left is None
     path.write_text(whole)
     workspace._lease.release()  # as the system does at the end of a process
     assert running_parts(folder) == []
