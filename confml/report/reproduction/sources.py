@@ -108,6 +108,7 @@ SOURCES = (
             "smartsvm/costs",
             "smartsvm/costs-standardised",
             "smartsvm/costs-raw",
+            "smartsvm/gensvm",
             "smartsvm/splits",
             "smartsvm/bayes-error",
         ),
