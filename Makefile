@@ -120,7 +120,8 @@ table-smartsvm-costs: $(VENV)/installed  ## adjusted Rand index for each C, with
 	$(call keep,smartsvm/costs-standardised,results/smartsvm-scaling,ari,--by C)
 	$(call keep,smartsvm/costs-raw,results/smartsvm-raw,ari,--by C)
 
-# The same, table 3: the adjusted Rand index of GenSVM at points of the paper's grid on two data sets (6 minutes).
+# The same, table 3: the adjusted Rand index of GenSVM at points of the paper's grid on two data sets (some
+# minutes).
 .PHONY: table-smartsvm-gensvm
 table-smartsvm-gensvm: $(VENV)/installed  ## adjusted Rand index of GenSVM at points of the paper's grid
 	@$(RUN) configs/smartsvm-gensvm.yaml --quiet
