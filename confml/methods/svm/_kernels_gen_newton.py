@@ -21,6 +21,7 @@ from confml.methods.svm._kernels_rows import (
     solve_factorised,
     sum_of_products,
     take_rows,
+    tiles_for,
 )
 
 MOST_PRODUCTS = 6  # conjugate gradient steps of one Newton step
@@ -165,20 +166,21 @@ def loss_hessian(rows, codes, A, B, U, G, H):
 
 
 @kernel
-def preconditioner(blocks, K, D, ridge, damping, least, H):
-    """Return the factors of the stored Hessian of the loss plus that of the penalty; H: work space."""
+def preconditioner(blocks, K, D, ridge, damping, least, H, tiles):
+    """Set ``tiles`` to the factor of the stored Hessian of the loss plus that of the penalty; H: work space.
+
+    Returns whether the factor exists.
+    """
     fill_blocks(blocks, K, D, 1.0, H)
     for a in range(K):
         H[a * D, a * D] += damping + least
         for b in range(1, D):
             H[a * D + b, a * D + b] += 2.0 * ridge + damping
-    return factorise(H)
+    return factorise(H, tiles)
 
 
 @kernel
-def newton_step(
-    rows, codes, A, B, U, UT, ridge, damping, least, gradient, by_columns, by_rows
-):  # fmt: skip
+def newton_step(rows, codes, A, B, U, UT, ridge, damping, least, gradient, tiles):
     """Return an approximate Newton step (D, K) by conjugate gradients, and the number of products.
 
     damping: added to the Hessian; ``least``: added to that of t, which has no penalty.
@@ -189,7 +191,7 @@ def newton_step(
     before, first, used = 1.0, 0.0, 0
     for turn in range(MOST_PRODUCTS + 1):
         flat = np.ascontiguousarray(residual.T).reshape(K * D)
-        solved = np.ascontiguousarray(solve_factorised(by_columns, by_rows, flat).reshape(K, D).T)
+        solved = np.ascontiguousarray(solve_factorised(tiles, flat).reshape(K, D).T)
         size = sum_of_products(residual, solved)
         if turn == 0:
             first = size
@@ -235,12 +237,11 @@ def minimise(rows, codes, rho, U, kappa, p, ridge, V, blocks, fresh, tolerance, 
     D, K = V.shape
     UT = np.ascontiguousarray(U.T)
     slopes, A, B = np.empty((n, c)), np.empty((n, c)), np.empty((n, c))
-    H = np.empty((K * D, K * D))
+    H, tiles = np.empty((K * D, K * D)), tiles_for(K * D)
     S = products(rows, np.dot(V, UT))
     loss = derivatives(S, codes, rho, kappa, p, slopes, A, B)
     value = loss + ridge * sum_of_products(V[1:], V[1:])
     damping, factored = 0.0, False
-    by_columns, by_rows = H, H
     scale = np.sum(rho) / (kappa + 1.0)  # curvature of the loss in t, within a small factor
     least = 1e-7 * scale  # keeps t in place where the loss has no curvature
     for steps in range(most):
@@ -256,13 +257,10 @@ def minimise(rows, codes, rho, U, kappa, p, ridge, V, blocks, fresh, tolerance, 
             loss_hessian(some, its_codes, its_A, its_B, U, G, blocks)
             factored = False
         if not factored:
-            columns, rows_of, found = preconditioner(blocks, K, D, ridge, damping, least, H)
-            by_columns, by_rows, factored = columns, rows_of, True
-            if not found:
+            factored = preconditioner(blocks, K, D, ridge, damping, least, H, tiles)
+            if not factored:
                 return value, steps, False
-        step, used = newton_step(
-            some, its_codes, its_A, its_B, U, UT, ridge, damping, least, gradient, by_columns, by_rows
-        )  # fmt: skip
+        step, used = newton_step(some, its_codes, its_A, its_B, U, UT, ridge, damping, least, gradient, tiles)
         slope = sum_of_products(gradient, step)
         if -0.5 * slope <= tolerance * value:
             if damping == 0.0:

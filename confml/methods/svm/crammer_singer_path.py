@@ -91,7 +91,7 @@ def _start(rows, codes, costs, c: int, D: int, C: float) -> _State:
     P[np.arange(m), codes] = 0.0
     W = weights_of(rows, codes, costs, C, P, D)
     tau = mean_range(margin_scores(rows, codes, W))
-    grams = np.zeros((c * (c + 1) // 2, D * (D + 1) // 2))
+    grams = np.zeros(((c - 1) * c // 2, D * (D + 1) // 2))
     return _State(W, P, np.zeros((m, c), dtype=np.bool_), grams, C, tau, 0)
 
 
