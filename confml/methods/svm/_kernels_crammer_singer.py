@@ -257,9 +257,9 @@ def minimise(rows, codes, costs, C, W, P, support, G, tau, relative, most):
     tau = min(tau, widest)
     centres, P_next = P.copy(), P.copy()
     H, tiles = np.empty((0, 0)), np.empty((0, 0, 0))
-    # With many unknowns a Newton step takes most of the time. Three changes save a third of the steps of fars:
-    # a closer line search, a first step after the centres moved with the supports at the old centres, and
-    # larger changes of tau.
+    # With many unknowns the factors take most of the time. Three changes save a third of them for fars: a
+    # closer line search, larger changes of tau, and supports at the old centres for the first step after the
+    # centres moved.
     large = (c - 1) * D > LARGE
     short, larger = (0.2, 10.0) if large else (0.1, 4.0)
     moved = False  # whether the centres have moved since the last Newton step

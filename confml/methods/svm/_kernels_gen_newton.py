@@ -12,6 +12,7 @@ from confml._jit import kernel
 from confml.methods.svm._kernels_rows import (
     add_grams,
     add_multiple,
+    add_sparse_grams,
     back_products,
     block_size,
     copy_into,
@@ -121,11 +122,13 @@ def curvature_products(S, codes, A, B):
 
 
 @kernel
-def loss_hessian(rows, codes, A, B, U, G, H):
-    """Set H (pairs of dimensions, P) to the packed blocks of the Hessian of the loss; G: work space."""
+def loss_hessian(rows, codes, A, B, U, H):
+    """Set H (pairs of dimensions, P) to the packed blocks of the Hessian of the loss."""
     n, c = A.shape
-    pairs, size = G.shape
-    G[:] = 0.0
+    K, size = c - 1, H.shape[1]
+    pairs = K * (K + 1) // 2
+    sparse = rows[0].shape[0] == 0
+    G = np.zeros((size, pairs)) if sparse else np.zeros((pairs, size))
     most = block_size(size)
     block, coefficients = np.empty(most, dtype=np.int64), np.zeros((most, pairs))
     m = 0
@@ -134,7 +137,7 @@ def loss_hessian(rows, codes, A, B, U, G, H):
         for j in range(c):
             a_sum += A[i, j]
             b_sum += B[i, j]
-        for k in range(c):
+        for k in range(K):
             for j in range(k + 1):
                 if k == y and j == y:
                     value = a_sum - b_sum * b_sum
@@ -146,23 +149,27 @@ def loss_hessian(rows, codes, A, B, U, G, H):
                 coefficients[m, k * (k + 1) // 2 + j] = value
         block[m] = i
         m += 1
-        if m == most:
-            add_grams(rows, block, m, coefficients, G)
+        if m == most or i == n - 1:
+            if sparse:
+                add_sparse_grams(rows, block, m, coefficients, G)
+            else:
+                add_grams(rows, block, m, coefficients, G)
             m = 0
-    if m > 0:
-        add_grams(rows, block, m, coefficients, G)
-    # From pairs of scores to pairs of dimensions of the simplex.
-    K = c - 1
-    change = np.empty((K * (K + 1) // 2, pairs))
+    # The rows of the Hessian in score space sum to 0, so the scores relative to that of the last class, with
+    # the corners relative to the last one, are enough. From their pairs to pairs of dimensions:
+    change = np.empty((pairs, pairs))
     for a in range(K):
         for b in range(a + 1):
-            for k in range(c):
+            for k in range(K):
                 for j in range(k + 1):
-                    value = U[k, a] * U[j, b]
+                    value = (U[k, a] - U[K, a]) * (U[j, b] - U[K, b])
                     if k != j:
-                        value += U[j, a] * U[k, b]
+                        value += (U[j, a] - U[K, a]) * (U[k, b] - U[K, b])
                     change[a * (a + 1) // 2 + b, k * (k + 1) // 2 + j] = value
-    copy_into(H, np.dot(change, G))
+    if sparse:
+        copy_into(H, np.dot(change, G.T))
+    else:
+        copy_into(H, np.dot(change, G))
 
 
 @kernel
@@ -253,8 +260,7 @@ def minimise(rows, codes, rho, U, kappa, p, ridge, V, blocks, fresh, tolerance, 
             some, its_codes = take_rows(rows, chosen), codes[chosen]
             its_A, its_B = A[chosen], B[chosen]
         if fresh:
-            G = np.zeros((c * (c + 1) // 2, blocks.shape[1]))
-            loss_hessian(some, its_codes, its_A, its_B, U, G, blocks)
+            loss_hessian(some, its_codes, its_A, its_B, U, blocks)
             factored = False
         if not factored:
             factored = preconditioner(blocks, K, D, ridge, damping, least, H, tiles)

@@ -47,13 +47,21 @@ def products(rows, W):
     if X.shape[0] > 0:
         return np.dot(X, W)
     n, c = len(starts) - 1, W.shape[1]
-    S = np.zeros((n, c))
+    # Four sums at a time: the compiler makes one vector of them.
+    padded = np.zeros((W.shape[0], (c + 3) // 4 * 4))
+    padded[:, :c] = W
+    S = np.empty((n, padded.shape[1]))
     for i in range(n):
-        for e in range(starts[i], starts[i + 1]):
-            j, value = columns[e], values[e]
-            for k in range(c):
-                S[i, k] += value * W[j, k]
-    return S
+        for k in range(0, padded.shape[1], 4):
+            s0 = s1 = s2 = s3 = 0.0
+            for e in range(starts[i], starts[i + 1]):
+                j, value = columns[e], values[e]
+                s0 += value * padded[j, k]
+                s1 += value * padded[j, k + 1]
+                s2 += value * padded[j, k + 2]
+                s3 += value * padded[j, k + 3]
+            S[i, k], S[i, k + 1], S[i, k + 2], S[i, k + 3] = s0, s1, s2, s3
+    return S if c == S.shape[1] else S[:, :c].copy()
 
 
 @kernel
@@ -63,13 +71,19 @@ def back_products(rows, S, D):
     if X.shape[0] > 0:
         return np.dot(X.T, S)
     n, c = S.shape
-    out = np.zeros((D, c))
+    out, row = np.zeros((D, (c + 3) // 4 * 4)), np.zeros((c + 3) // 4 * 4)
     for i in range(n):
-        for e in range(starts[i], starts[i + 1]):
-            j, value = columns[e], values[e]
-            for k in range(c):
-                out[j, k] += value * S[i, k]
-    return out
+        for k in range(c):
+            row[k] = S[i, k]
+        for k in range(0, len(row), 4):
+            s0, s1, s2, s3 = row[k], row[k + 1], row[k + 2], row[k + 3]
+            for e in range(starts[i], starts[i + 1]):
+                j, value = columns[e], values[e]
+                out[j, k] += value * s0
+                out[j, k + 1] += value * s1
+                out[j, k + 2] += value * s2
+                out[j, k + 3] += value * s3
+    return out if c == len(row) else out[:, :c].copy()
 
 
 @kernel
@@ -136,6 +150,24 @@ def add_grams(rows, block, m, coefficients, G):
             if factor != 0.0:
                 for e in range(count):
                     G[q, places[e]] += factor * parts[e]
+
+
+@kernel
+def add_sparse_grams(rows, block, m, coefficients, G):
+    """Add what `add_grams` adds to the transpose of G (P, pairs): faster where most coefficients are not 0.
+
+    The examples are sparse.
+    """
+    X, starts, columns, values = rows
+    pairs = G.shape[1]
+    for r in range(m):
+        i = block[r]
+        for e in range(starts[i], starts[i + 1]):
+            first = columns[e] * (columns[e] + 1) // 2
+            for f in range(starts[i], e + 1):
+                place, part = first + columns[f], values[e] * values[f]
+                for q in range(pairs):
+                    G[place, q] += part * coefficients[r, q]
 
 
 @kernel

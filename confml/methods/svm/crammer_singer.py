@@ -65,7 +65,7 @@ class CrammerSinger(PenaltyPath):
     """
 
     name: ClassVar[str] = "crammer-singer"
-    version: ClassVar[int] = 3
+    version: ClassVar[int] = 2
     views: ClassVar[tuple[str, ...]] = ("margin",)
     penalty: ClassVar[str] = "C"
     metrics: ClassVar[Mapping[str, Metric]] = {
