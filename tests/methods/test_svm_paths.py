@@ -137,6 +137,61 @@ def test_compiled_products_and_grams_are_numpys():
             assert_allclose(G[q], full[np.tril_indices(9)], atol=1e-12)
 
 
+@pytest.mark.parametrize("columns", [1, 3, 4, 5, 9])
+def test_sparse_products_with_any_number_of_columns(columns):
+    rng = np.random.default_rng(columns)
+    X, _ = sparse_clouds(rows=40, classes=4)
+    rows, whole = linear_rows(X), np.hstack([np.ones((40, 1)), X])
+    W, S = rng.normal(size=(9, columns)), rng.normal(size=(40, columns))
+    assert_allclose(_kernels_rows.products(rows, W), whole @ W, atol=1e-12)
+    assert_allclose(_kernels_rows.back_products(rows, S, 9), whole.T @ S, atol=1e-12)
+    G, factors, chosen = np.zeros((45, columns)), rng.normal(size=(16, columns)), np.array([7, 2, 39, 7])
+    for _ in range(2):  # sums are added to G
+        _kernels_rows.add_sparse_grams(rows, chosen, 4, factors, G)
+    for q in range(columns):
+        full = (whole[chosen].T * factors[:4, q]) @ whole[chosen]
+        assert_allclose(G[:, q], 2 * full[np.tril_indices(9)], atol=1e-12)
+
+
+@pytest.mark.parametrize("unknowns", [1, 2, 127, 128, 129, 256, 300, 385])
+def test_factors_in_tiles_solve_the_equations(unknowns):
+    rng = np.random.default_rng(unknowns)
+    A, b = rng.normal(size=(unknowns, unknowns + 3)), rng.normal(size=unknowns)
+    H, tiles = A @ A.T, _kernels_rows.tiles_for(unknowns)
+    for factor in (1.0, 3.0):  # the tiles are used again
+        lower = np.tril(factor * H)
+        lower[np.triu_indices(unknowns, 1)] = np.nan  # nothing above the diagonal counts
+        assert _kernels_rows.factorise(lower, tiles)
+        x = _kernels_rows.solve_factorised(tiles, b)
+        assert_allclose(factor * H @ x, b, atol=1e-8 * np.abs(x).max() * factor * np.abs(H).max())
+
+
+@pytest.mark.parametrize("unknowns", [3, 200])
+def test_factors_of_singular_and_of_indefinite_matrices(unknowns):
+    rng = np.random.default_rng(unknowns)
+    A = rng.normal(size=(unknowns, unknowns - 1))
+    tiles = _kernels_rows.tiles_for(unknowns)
+    assert _kernels_rows.factorise(A @ A.T, tiles)  # with a small multiple of the identity
+    x = _kernels_rows.solve_factorised(tiles, A[:, 0].copy())
+    assert_allclose(A @ (A.T @ x), A[:, 0], atol=1e-3)
+    assert not _kernels_rows.factorise(A @ A.T - 10 * unknowns * np.eye(unknowns), tiles)
+    assert not _kernels_rows.factorise(np.full((unknowns, unknowns), np.nan), tiles)
+
+
+def test_machines_with_many_unknowns_reach_the_same_minima():
+    """Above 1,000 unknowns the line search is closer, and supports at old centres are used."""
+    rng = np.random.default_rng(5)
+    X, y = clouds(rows=250, classes=6, d=5, seed=5)
+    wide = np.hstack([X, np.zeros((250, 196))])  # 5 x 202 unknowns; the features that are 0 have no weights
+    wide = wide[:, rng.permutation(wide.shape[1])]
+    narrow = path_of(X, y)
+    for C, solution in path_of(wide, y).items():
+        value, at_zero = solution.objective, C * 250
+        assert solution.gap <= 1e-6 * max(min(value, at_zero - value), 0.1 * value)
+        assert value == pytest.approx(narrow[C].objective, rel=2e-6)
+        assert literal.objective(solution.weights, wide, y, C, np.ones(250)) == pytest.approx(value, rel=1e-9)
+
+
 @pytest.mark.parametrize("method", [CrammerSinger, GenSVM])
 def test_hard_training_sets(method):
     X, y = clouds(rows=40, classes=4)
