@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
+from confml.methods.svm._kernels_line_search import FLAT, LARGE, next_point
 from confml.methods.svm._kernels_rows import (
     add_grams,
     add_multiple,
@@ -22,9 +23,6 @@ from confml.methods.svm._kernels_rows import (
     sum_of_products,
     tiles_for,
 )
-
-LARGE = 1000  # smallest number of unknowns of which a factor takes longer than some line searches
-FLAT = 0.1  # a line search with so many unknowns ends where the slope is at most this times the first one
 
 
 @kernel
@@ -304,7 +302,7 @@ def minimise(rows, codes, costs, C, W, P, support, G, tau, relative, most):
         slope = sum_of_products(gradient, step)
         across, along = sum_of_products(here, step), sum_of_products(step, step)
         value, far, smooth_far = C * smooth, 1.0, smooth
-        low, high, slope_low, slope_high, side = 0.0, 1.0, slope, 0.0, 0
+        ends = (0.0, 1.0, slope, 0.0, 0.0)
         for trial in range(40):
             smooth_far = project(Z + far * change, codes, costs, centres, tau, P_next)
             slope_far = across + far * along + C * mean_change(change, codes, costs, P_next)
@@ -312,19 +310,10 @@ def minimise(rows, codes, costs, C, W, P, support, G, tau, relative, most):
             if slope_far <= 0.0 or value_far <= value + 1e-4 * far * slope:
                 if not large or abs(slope_far) <= FLAT * -slope or (trial == 0 and slope_far <= 0.0):
                     break
-            if not large:
-                far *= min(max(slope / (slope - slope_far), 0.1), 0.7)
-                continue
-            # The zero of the slope is between low and high: the next point is that of the secant, with half
-            # the slope of an end that stays.
-            if slope_far > 0.0:
-                slope_low *= 0.5 if side > 0 else 1.0
-                high, slope_high, side = far, slope_far, 1
+            if large:
+                far, ends = next_point(ends, far, slope_far)
             else:
-                slope_high *= 0.5 if side < 0 else 1.0
-                low, slope_low, side = far, slope_far, -1
-            far = (low * slope_high - high * slope_low) / (slope_high - slope_low)
-            far = min(max(far, low + 0.02 * (high - low)), high - 0.02 * (high - low))
+                far *= min(max(slope / (slope - slope_far), 0.1), 0.7)
         smooth = smooth_far
         add_multiple(here, far, step)
         add_multiple(Z, far, change)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
+from confml.methods.svm._kernels_line_search import FLAT, LARGE, next_point
 from confml.methods.svm._kernels_rows import (
     add_grams,
     add_multiple,
@@ -251,6 +252,9 @@ def minimise(rows, codes, rho, U, kappa, p, ridge, V, blocks, fresh, tolerance, 
     damping, factored = 0.0, False
     scale = np.sum(rho) / (kappa + 1.0)  # curvature of the loss in t, within a small factor
     least = 1e-7 * scale  # keeps t in place where the loss has no curvature
+    # With many unknowns a damped step, which needs a new Hessian, takes longer than some undamped ones.
+    large = K * D > LARGE
+    short = 0.02 if large else 0.3
     for steps in range(most):
         gradient = np.dot(back_products(rows, slopes, D), U)
         add_multiple(gradient[1:], 2.0 * ridge, V[1:])
@@ -277,21 +281,26 @@ def minimise(rows, codes, rho, U, kappa, p, ridge, V, blocks, fresh, tolerance, 
         change = products(rows, np.dot(step, UT))
         across, along = sum_of_products(V[1:], step[1:]), sum_of_products(step[1:], step[1:])
         own, far = sum_of_products(V[1:], V[1:]), 1.0
-        value_far, accepted = value, False
-        for _ in range(60):
+        value_far, accepted, ends = value, False, (0.0, 1.0, slope, 0.0, 0.0)
+        for trial in range(60):
             loss = derivatives(S + far * change, codes, rho, kappa, p, slopes, A, B)
             value_far = loss + ridge * (own + 2.0 * far * across + far * far * along)
             slope_far = sum_of_products(slopes, change) + 2.0 * ridge * (across + far * along)
             accepted = slope_far <= 0.0 or value_far <= value + 1e-4 * far * slope
+            if large and not (trial == 0 and slope_far <= 0.0):
+                accepted = accepted and abs(slope_far) <= FLAT * -slope
             if accepted:
                 break
-            far *= min(max(slope / (slope - slope_far), 0.1), 0.7)
+            if large:
+                far, ends = next_point(ends, far, slope_far)
+            else:
+                far *= min(max(slope / (slope - slope_far), 0.1), 0.7)
         if not accepted:
             return value, steps, False
         value = value_far
         add_multiple(V, far, step)
         add_multiple(S, far, change)
-        if far < 0.3:
+        if far < short:
             damping, fresh = max(10.0 * damping, 1e-4 * scale), True
         elif damping > 0.0:
             damping = 0.1 * damping if damping > 1e-6 * scale else 0.0
