@@ -12,7 +12,7 @@ from reference import gen_svm as naive
 from scipy.sparse import csr_matrix
 
 from confml.errors import ConfmlError
-from confml.methods.svm import _kernels_rows
+from confml.methods.svm import _kernels_cholesky, _kernels_rows
 from confml.methods.svm.crammer_singer import CrammerSinger
 from confml.methods.svm.crammer_singer_path import RUNGS
 from confml.methods.svm.gen_svm import GenSVM
@@ -157,12 +157,12 @@ def test_sparse_products_with_any_number_of_columns(columns):
 def test_factors_in_tiles_solve_the_equations(unknowns):
     rng = np.random.default_rng(unknowns)
     A, b = rng.normal(size=(unknowns, unknowns + 3)), rng.normal(size=unknowns)
-    H, tiles = A @ A.T, _kernels_rows.tiles_for(unknowns)
+    H, tiles = A @ A.T, _kernels_cholesky.tiles_for(unknowns)
     for factor in (1.0, 3.0):  # the tiles are used again
         lower = np.tril(factor * H)
         lower[np.triu_indices(unknowns, 1)] = np.nan  # nothing above the diagonal counts
-        assert _kernels_rows.factorise(lower, tiles)
-        x = _kernels_rows.solve_factorised(tiles, b)
+        assert _kernels_cholesky.factorise(lower, tiles)
+        x = _kernels_cholesky.solve_factorised(tiles, b)
         assert_allclose(factor * H @ x, b, atol=1e-8 * np.abs(x).max() * factor * np.abs(H).max())
 
 
@@ -170,12 +170,12 @@ def test_factors_in_tiles_solve_the_equations(unknowns):
 def test_factors_of_singular_and_of_indefinite_matrices(unknowns):
     rng = np.random.default_rng(unknowns)
     A = rng.normal(size=(unknowns, unknowns - 1))
-    tiles = _kernels_rows.tiles_for(unknowns)
-    assert _kernels_rows.factorise(A @ A.T, tiles)  # with a small multiple of the identity
-    x = _kernels_rows.solve_factorised(tiles, A[:, 0].copy())
+    tiles = _kernels_cholesky.tiles_for(unknowns)
+    assert _kernels_cholesky.factorise(A @ A.T, tiles)  # with a small multiple of the identity
+    x = _kernels_cholesky.solve_factorised(tiles, A[:, 0].copy())
     assert_allclose(A @ (A.T @ x), A[:, 0], atol=1e-3)
-    assert not _kernels_rows.factorise(A @ A.T - 10 * unknowns * np.eye(unknowns), tiles)
-    assert not _kernels_rows.factorise(np.full((unknowns, unknowns), np.nan), tiles)
+    assert not _kernels_cholesky.factorise(A @ A.T - 10 * unknowns * np.eye(unknowns), tiles)
+    assert not _kernels_cholesky.factorise(np.full((unknowns, unknowns), np.nan), tiles)
 
 
 def test_machines_with_many_unknowns_reach_the_same_minima():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from confml._jit import kernel
+from confml.methods.svm._kernels_cholesky import factorise, solve_factorised, tiles_for
 from confml.methods.svm._kernels_line_search import FLAT, LARGE, next_point
 from confml.methods.svm._kernels_rows import (
     add_grams,
@@ -16,12 +17,9 @@ from confml.methods.svm._kernels_rows import (
     back_products,
     block_size,
     copy_into,
-    factorise,
     fill_blocks,
     products,
-    solve_factorised,
     sum_of_products,
-    tiles_for,
 )
 
 
