@@ -12,7 +12,13 @@ from reference import gen_svm as naive
 from scipy.sparse import csr_matrix
 
 from confml.errors import ConfmlError
-from confml.methods.svm import _kernels_cholesky, _kernels_rows
+from confml.methods.svm import (
+    _kernels_cholesky,
+    _kernels_crammer_singer,
+    _kernels_gen_newton,
+    _kernels_rows,
+)
+from confml.methods.svm._kernels_line_search import LARGE, flat_enough, next_point
 from confml.methods.svm.crammer_singer import CrammerSinger
 from confml.methods.svm.crammer_singer_path import RUNGS
 from confml.methods.svm.gen_svm import GenSVM
@@ -142,6 +148,7 @@ def test_sparse_products_with_any_number_of_columns(columns):
     rng = np.random.default_rng(columns)
     X, _ = sparse_clouds(rows=40, classes=4)
     rows, whole = linear_rows(X), np.hstack([np.ones((40, 1)), X])
+    assert rows[0].size == 0
     W, S = rng.normal(size=(9, columns)), rng.normal(size=(40, columns))
     assert_allclose(_kernels_rows.products(rows, W), whole @ W, atol=1e-12)
     assert_allclose(_kernels_rows.back_products(rows, S, 9), whole.T @ S, atol=1e-12)
@@ -171,19 +178,115 @@ def test_factors_of_singular_and_of_indefinite_matrices(unknowns):
     rng = np.random.default_rng(unknowns)
     A = rng.normal(size=(unknowns, unknowns - 1))
     tiles = _kernels_cholesky.tiles_for(unknowns)
-    assert _kernels_cholesky.factorise(A @ A.T, tiles)  # with a small multiple of the identity
+    for row, column in ((0, 0), (unknowns - 1, 0), (unknowns - 1, unknowns - 1)):
+        spoilt = np.eye(unknowns)
+        spoilt[row, column] = np.nan
+        assert not _kernels_cholesky.factorise(spoilt, tiles)
+    for last, found in ((-5.0, False), (-1e-9, True)):  # a small multiple of the identity is added
+        spoilt = np.eye(unknowns)
+        spoilt[-1, -1] = last
+        assert _kernels_cholesky.factorise(spoilt, tiles) == found
+    assert _kernels_cholesky.factorise(A @ A.T, tiles)  # the tiles are used again after failures
     x = _kernels_cholesky.solve_factorised(tiles, A[:, 0].copy())
     assert_allclose(A @ (A.T @ x), A[:, 0], atol=1e-3)
-    assert not _kernels_cholesky.factorise(A @ A.T - 10 * unknowns * np.eye(unknowns), tiles)
-    assert not _kernels_cholesky.factorise(np.full((unknowns, unknowns), np.nan), tiles)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("make", [clouds, sparse_clouds])
+def test_newton_steps_of_crammer_singer_solve_the_equations_of_all_classes(make, classes):
+    rng = np.random.default_rng(classes)
+    X, _ = make(rows=40, classes=classes)
+    rows, whole, C, tau = linear_rows(X), np.hstack([np.ones((len(X), 1)), X]), 3.0, 0.2
+    n, D, K = len(X), X.shape[1] + 1, classes - 1
+    costs, support = rng.random(n) + 0.5, np.zeros((n, classes), dtype=bool)
+    G = np.zeros((K * (K + 1) // 2, D * (D + 1) // 2))
+    for _ in range(2):  # the second update changes the supports of the first
+        P = np.maximum(rng.dirichlet(np.ones(classes), n) - 0.25, 0.0)
+        P[np.arange(n), rng.integers(0, classes, n)] += 0.1
+        _kernels_crammer_singer.update_grams(rows, costs, P, support, G)
+    assert_array_equal(support, P > 0)
+    H, tiles = np.empty((K * D, K * D)), _kernels_cholesky.tiles_for(K * D)
+    _kernels_crammer_singer.fill_system(G, classes, D, C / tau, H)
+    assert _kernels_cholesky.factorise(H, tiles)
+    gradient = rng.normal(size=(D, classes))
+    gradient -= gradient.mean(axis=1, keepdims=True)
+    step = _kernels_crammer_singer.newton_step(tiles, gradient)
+    full = np.eye(classes * D)
+    for i in range(n):
+        inside = support[i].astype(float)
+        M = np.diag(inside) - np.outer(inside, inside) / inside.sum()
+        full += C / tau * costs[i] * np.kron(M, np.outer(whole[i], whole[i]))
+    assert_allclose(step.T.ravel(), -np.linalg.solve(full, gradient.T.ravel()), atol=1e-9)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("make", [clouds, sparse_clouds])
+def test_the_hessian_of_gen_svms_loss_is_that_of_its_products(make, classes):
+    rng = np.random.default_rng(classes)
+    X, y = make(rows=40, classes=classes)
+    rows, U, K, D = linear_rows(X), naive.corners(classes), classes - 1, X.shape[1] + 1
+    V = rng.normal(size=(D, K))
+    slopes, A, B = np.empty((40, classes)), np.empty((40, classes)), np.empty((40, classes))
+    whole = np.hstack([np.ones((40, 1)), X])
+    gen = _kernels_gen_newton
+    gen.derivatives(whole @ V @ U.T, y, np.full(40, 1 / 40), 0.5, 1.5, slopes, A, B)
+    blocks, H = np.empty((K * (K + 1) // 2, D * (D + 1) // 2)), np.zeros((K * D, K * D))
+    gen.loss_hessian(rows, y, A, B, U, blocks)
+    _kernels_rows.fill_blocks(blocks, K, D, 1.0, H)
+    H = np.tril(H) + np.tril(H, -1).T
+    for place in range(K * D):
+        unit = np.zeros(K * D)
+        unit[place] = 1.0
+        changes = whole @ unit.reshape(K, D).T @ U.T
+        gen.curvature_products(changes, y, A, B)
+        assert_allclose(H[place], (whole.T @ changes @ U).T.ravel(), atol=1e-12)
+
+
+@pytest.mark.parametrize("jump", [1.0, 1e4])
+def test_points_of_a_line_search_approach_the_zero_of_the_slope(jump):
+    def slope(far):
+        return -1.0 + 0.1 * far if far < 0.3 else jump
+
+    ends, far, seen = (0.0, 1.0, -1.0, 0.0, 0.0), 1.0, []
+    for _ in range(150):
+        far, ends = next_point(ends, far, slope(far))
+        low, high = ends[:2]
+        assert low < far < high and low <= 0.3 <= high
+        seen.append(high - low)
+        if high - low < 1e-9:
+            break
+    assert seen == sorted(seen, reverse=True) and seen[-1] < 1e-9
+    assert flat_enough(0, -0.5, -1.0) and not flat_enough(1, -0.5, -1.0)
+    assert flat_enough(1, 0.1, -1.0) and not flat_enough(1, 0.2, -1.0) and flat_enough(30, 0.2, -1.0)
+
+
+def with_many_unknowns(X, classes):
+    """Add enough features that are 0 for the line search of many unknowns; they have no weights."""
+    wide = np.hstack([X, np.zeros((len(X), LARGE // (classes - 1)))])
+    assert (classes - 1) * (wide.shape[1] + 1) > LARGE
+    return wide[:, np.random.default_rng(5).permutation(wide.shape[1])]
+
+
+@pytest.mark.parametrize(("kappa", "p"), [(-0.9, 1.0), (-0.9, 1.5), (0.5, 1.5), (5.0, 2.0)])
+def test_gen_svm_with_many_unknowns_reaches_the_same_minima(kappa, p, monkeypatch):
+    X, y = clouds(rows=150, classes=6, d=5, seed=5)
+
+    def none_needed(*_):
+        raise AssertionError("Newton's method did not converge")
+
+    monkeypatch.setattr("confml.methods.svm.gen_svm.Problem.minimise", none_needed)
+    found = []
+    for inputs in (X, with_many_unknowns(X, 6)):
+        model = GenSVM(solver="path", kappa=kappa, p=p)
+        model._fit_path(inputs, y, CS)
+        found.append(model.path_)
+    for ridge in CS:
+        assert found[1][ridge][1] == pytest.approx(found[0][ridge][1], rel=2e-7)
 
 
 def test_machines_with_many_unknowns_reach_the_same_minima():
-    """Above 1,000 unknowns the line search is closer, and supports at old centres are used."""
-    rng = np.random.default_rng(5)
     X, y = clouds(rows=250, classes=6, d=5, seed=5)
-    wide = np.hstack([X, np.zeros((250, 196))])  # 5 x 202 unknowns; the features that are 0 have no weights
-    wide = wide[:, rng.permutation(wide.shape[1])]
+    wide = with_many_unknowns(X, 6)
     narrow = path_of(X, y)
     for C, solution in path_of(wide, y).items():
         value, at_zero = solution.objective, C * 250

@@ -16,7 +16,10 @@ TILE = 128  # largest side of a tile
 
 @kernel
 def tiles_for(N):
-    """Return work space for `factorise` of a matrix (N, N): its lower triangle in square tiles, by rows."""
+    """Return work space for `factorise` of a matrix (N, N): the tiles of its lower triangle.
+
+    The last row of tiles is padded with the identity matrix.
+    """
     count = max(1, (N + TILE - 1) // TILE)
     side = (N + count - 1) // count
     return np.zeros((count * (count + 1) // 2, side, side))
@@ -26,12 +29,14 @@ def tiles_for(N):
 def factorise(H, tiles):
     """Set ``tiles`` to the Cholesky factor of H (N, N), and return whether it exists.
 
-    The tiles on the diagonal are inverted. Only the lower triangle of H is read. A small multiple of the
+    Only the lower triangle of H is read. A small multiple of the
     largest diagonal entry is added to the diagonal, larger ones until the factor exists.
     """
     N = len(H)
     largest = 0.0
     for a in range(N):
+        if not np.isfinite(H[a, a]):
+            return False
         largest = max(largest, H[a, a])
     shift = 1e-13 * largest
     for _ in range(10):

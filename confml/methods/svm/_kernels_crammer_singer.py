@@ -10,7 +10,7 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.methods.svm._kernels_cholesky import factorise, solve_factorised, tiles_for
-from confml.methods.svm._kernels_line_search import FLAT, LARGE, next_point
+from confml.methods.svm._kernels_line_search import LARGE, flat_enough, next_point
 from confml.methods.svm._kernels_rows import (
     add_grams,
     add_multiple,
@@ -21,6 +21,8 @@ from confml.methods.svm._kernels_rows import (
     products,
     sum_of_products,
 )
+
+TRIALS = 40  # largest number of points of a line search
 
 
 @kernel
@@ -190,7 +192,7 @@ def scale_start(rows, codes, costs, before, C, W, P):
 
 @kernel
 def fill_system(G, c, D, factor, H):
-    """Set H to the Hessian for changes of the weights of the first c - 1 classes relative to the last one.
+    """Set the lower triangle of H to the Hessian for the weights of c - 1 classes relative to the last class.
 
     The weights of all classes sum to 0, so weights v_k relative to those of the last class are the weights
     v_k - sum v / c, and |W|^2 = sum_k |v_k|^2 - |sum v|^2 / c.
@@ -253,9 +255,9 @@ def minimise(rows, codes, costs, C, W, P, support, G, tau, relative, most):
     tau = min(tau, widest)
     centres, P_next = P.copy(), P.copy()
     H, tiles = np.empty((0, 0)), np.empty((0, 0, 0))
-    # With many unknowns the factors take most of the time. Three changes save a third of them for fars: a
-    # closer line search, larger changes of tau, and supports at the old centres for the first step after the
-    # centres moved.
+    # With many unknowns the factors take most of the time. On fars, three changes save a third of the Newton
+    # steps: a closer line search, larger changes of tau, and the supports of the last Newton step, instead of
+    # new ones, for the first step after the centres moved.
     large = (c - 1) * D > LARGE
     short, larger = (0.2, 10.0) if large else (0.1, 4.0)
     moved = False  # whether the centres have moved since the last Newton step
@@ -301,13 +303,15 @@ def minimise(rows, codes, costs, C, W, P, support, G, tau, relative, most):
         across, along = sum_of_products(here, step), sum_of_products(step, step)
         value, far, smooth_far = C * smooth, 1.0, smooth
         ends = (0.0, 1.0, slope, 0.0, 0.0)
-        for trial in range(40):
+        for trial in range(TRIALS):
             smooth_far = project(Z + far * change, codes, costs, centres, tau, P_next)
             slope_far = across + far * along + C * mean_change(change, codes, costs, P_next)
             value_far = far * across + 0.5 * far * far * along + C * smooth_far
             if slope_far <= 0.0 or value_far <= value + 1e-4 * far * slope:
-                if not large or abs(slope_far) <= FLAT * -slope or (trial == 0 and slope_far <= 0.0):
+                if not large or flat_enough(trial, slope_far, slope):
                     break
+            if trial + 1 == TRIALS:
+                break
             if large:
                 far, ends = next_point(ends, far, slope_far)
             else:

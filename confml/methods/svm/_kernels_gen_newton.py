@@ -10,7 +10,7 @@ import numpy as np
 
 from confml._jit import kernel
 from confml.methods.svm._kernels_cholesky import factorise, solve_factorised, tiles_for
-from confml.methods.svm._kernels_line_search import FLAT, LARGE, next_point
+from confml.methods.svm._kernels_line_search import LARGE, flat_enough, next_point
 from confml.methods.svm._kernels_rows import (
     add_grams,
     add_multiple,
@@ -250,7 +250,7 @@ def minimise(rows, codes, rho, U, kappa, p, ridge, V, blocks, fresh, tolerance, 
     damping, factored = 0.0, False
     scale = np.sum(rho) / (kappa + 1.0)  # curvature of the loss in t, within a small factor
     least = 1e-7 * scale  # keeps t in place where the loss has no curvature
-    # With many unknowns a damped step, which needs a new Hessian, takes longer than some undamped ones.
+    # A damped step needs a new Hessian and its factor, which take longer than some steps with many unknowns.
     large = K * D > LARGE
     short = 0.02 if large else 0.3
     for steps in range(most):
@@ -285,10 +285,9 @@ def minimise(rows, codes, rho, U, kappa, p, ridge, V, blocks, fresh, tolerance, 
             value_far = loss + ridge * (own + 2.0 * far * across + far * far * along)
             slope_far = sum_of_products(slopes, change) + 2.0 * ridge * (across + far * along)
             accepted = slope_far <= 0.0 or value_far <= value + 1e-4 * far * slope
-            if large and not (trial == 0 and slope_far <= 0.0):
-                accepted = accepted and abs(slope_far) <= FLAT * -slope
-            if accepted:
+            if accepted and (not large or flat_enough(trial, slope_far, slope)):
                 break
+            accepted = False
             if large:
                 far, ends = next_point(ends, far, slope_far)
             else:

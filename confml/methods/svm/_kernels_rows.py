@@ -24,7 +24,7 @@ def sum_of_products(A, B):
 
 @kernel
 def copy_into(A, B):
-    """Set A to B (n, c). An assignment to ``A[:]`` takes numba seconds to compile."""
+    """Set A to B (n, c). For two dimensions, an assignment to ``A[:]`` takes numba seconds to compile."""
     for i in range(A.shape[0]):
         for k in range(A.shape[1]):
             A[i, k] = B[i, k]
@@ -47,7 +47,9 @@ def products(rows, W):
     n, c = len(starts) - 1, W.shape[1]
     # Four sums at a time: the compiler makes one vector of them.
     padded = np.zeros((W.shape[0], (c + 3) // 4 * 4))
-    padded[:, :c] = W
+    for j in range(W.shape[0]):
+        for k in range(c):
+            padded[j, k] = W[j, k]
     S = np.empty((n, padded.shape[1]))
     for i in range(n):
         for k in range(0, padded.shape[1], 4):
