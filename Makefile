@@ -73,7 +73,7 @@ table-tcm-nn-more: $(VENV)/installed  ## other conformal predictors, and k-NN by
 # van den Burg & Hero 2017, tables 1 to 4 and figure 7. SCALE=small: sets under 6,000 rows, shorter grids: 19 minutes on
 # 2 cores; SCALE=laptop: all data sets but fars, the paper's grids, exact paths: 90 minutes on 2 cores; SCALE=cold: cold
 # fits on one split of the larger sets; SCALE=full: the paper's cold fits, for a cluster (configs/smartsvm.yaml states
-# the hours). SET=fars: this data set alone, stored in a folder of its own (SCALE=laptop: about 6 hours on 2 cores).
+# the hours). SET=fars: this data set alone, stored in a folder of its own (SCALE=laptop: about 3 hours on 2 cores).
 # `make reproduction` reads the folders that confml/report/reproduction/sources.py names.
 SCALE ?= small
 SET   :=
