@@ -108,13 +108,14 @@ def provenance_text(content: Mapping[str, Any]) -> str:
     def said(texts) -> str:
         return ", ".join(dict.fromkeys(str(text) for text in texts))
 
-    seconds = [run["seconds"] for run in runs if run["seconds"] is not None]
+    seconds = [run["seconds"] for run in runs]
     packages = ", ".join(f"{name} {first['packages'][name]}" for name in ("numpy", "scipy", "scikit-learn"))
     commits = said(f"commit {run['git'][:12]}" if run["git"] else "no commit recorded" for run in runs)
     jobs = said(run["jobs"] for run in runs)
-    minutes = f"{sum(seconds) / 60:.1f} minutes with {jobs} job{'s' * (jobs != '1')}"
-    if not seconds:  # a run in parts, or one that is not finished
+    if None in seconds:  # a run in parts, or one that is not finished
         minutes = "time not recorded"
+    else:
+        minutes = f"{sum(seconds) / 60:.1f} minutes with {jobs} job{'s' * (jobs != '1')}"
     return (
         f"`{content['command']}`: {len(runs)} run{'s' * (len(runs) != 1)}, {minutes}; "
         f"seed {said(run['seed'] for run in runs)}; confml {said(run['confml'] for run in runs)}, {commits}, "
