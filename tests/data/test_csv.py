@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from confml.data import csv_text, load, memory
@@ -704,6 +704,7 @@ _CELLS = st.one_of(
 )
 
 
+@example(rows=[["0,"]], separator=";", encoding="utf-8", keys={"separator": ",", "nominal": ["x"]})
 @given(
     rows=st.lists(st.lists(_CELLS, min_size=1, max_size=4), max_size=8),
     separator=st.sampled_from([",", ";", "\t", " ", "|"]),
@@ -718,14 +719,17 @@ _CELLS = st.one_of(
         },
     ),
 )
-def test_any_file_is_read_or_refused_in_one_line(tmp_path_factory, rows, separator, encoding, keys):
+def test_any_file_is_read_or_refused_in_a_line_for_each_mistake(
+    tmp_path_factory, rows, separator, encoding, keys
+):
     path = tmp_path_factory.getbasetemp() / "any.csv"
     text = "\n".join(separator.join(row) for row in [["x", "z", "y"], *rows])
     path.write_bytes(text.encode(encoding, "replace"))
     try:
         data = load({"csv": str(path), "label": "y", **keys})
     except ConfmlError as refused:
-        assert str(refused) and "\n" not in str(refused)
+        for error in refused.errors if isinstance(refused, ConfigErrors) else (refused,):
+            assert str(error) and "\n" not in str(error)
         return
     assert len(data) >= 2 and len(data.classes) >= 2
     assert np.isfinite(data.X).all() or (keys.get("missing") == "mean" and not np.isinf(data.X).any())
