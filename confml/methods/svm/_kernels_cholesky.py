@@ -29,8 +29,8 @@ def tiles_for(N):
 def factorise(H, tiles):
     """Set ``tiles`` to the Cholesky factor of H (N, N), and return whether it exists.
 
-    Only the lower triangle of H is read. A small multiple of the
-    largest diagonal entry is added to the diagonal, larger ones until the factor exists.
+    Only the lower triangle of H is read. A small multiple of the largest diagonal entry is added to the
+    diagonal, larger ones until the factor exists.
     """
     N = len(H)
     largest = 0.0
