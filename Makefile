@@ -70,6 +70,17 @@ table-tcm-nn-more: $(VENV)/installed  ## other conformal predictors, and k-NN by
 	@for name in $(TCM_MORE); do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
 	$(call keep,tcm-nn/more,$(addprefix results/,$(TCM_MORE)),$(TCM_METRICS))
 
+# Segment, table 3: other folds, and other scales of the features (some seconds).
+SEGMENT_FORMS := raw standardised min-max random-folds
+SET_standardised := --set 'steps=[standardise]'
+SET_min-max := --set 'steps=[min-max]'
+SET_random-folds := --set protocol.stratify=false
+.PHONY: table-tcm-nn-segment
+table-tcm-nn-segment: $(VENV)/installed  ## segment, with other folds and scales of the features
+	@$(foreach form,$(SEGMENT_FORMS),$(RUN) configs/segment.yaml --quiet --set 'methods=[{name: tcm-nn, k: 1}]' \
+	  $(SET_$(form)) --out results/segment-$(form) &&) true
+	$(call keep,tcm-nn/segment,$(addprefix results/segment-,$(SEGMENT_FORMS)),error$(COMMA)one_class$(COMMA)no_class$(COMMA)correct_of_one_class)
+
 # van den Burg & Hero 2017, tables 1 to 4 and figure 7. SCALE=small: sets under 6,000 rows, shorter grids: 19 minutes on
 # 2 cores; SCALE=laptop: all data sets but fars, the paper's grids, exact paths: 90 minutes on 2 cores; SCALE=cold: cold
 # fits on one split of the larger sets; SCALE=full: the paper's cold fits, for a cluster (configs/smartsvm.yaml states
@@ -209,9 +220,16 @@ figure-transduction: $(VENV)/installed  ## figure 2 of Graepel et al., Bayesian 
 	$(call keep,transduction,$(addprefix results/transduction-,thyroid heart),error,--figures)
 	@$(LIST) results/transduction-*/figures/*.png
 
+# The same data: runs of several lengths, for theta_max (a minute).
+.PHONY: table-transduction-lengths
+table-transduction-lengths: $(VENV)/installed  ## theta_max against the length of the run
+	@for name in thyroid heart; do $(RUN) configs/transduction-$$name-lengths.yaml --quiet || exit $$?; done
+	$(call keep,transduction/lengths,$(addprefix results/transduction-,thyroid-lengths heart-lengths),$(LENGTH_METRICS))
+
 # The same data: training errors allowed, expectation propagation with a PAC-Bayesian bound, Bayes point machine
 # (minutes).
 .PHONY: table-transduction-variants
+LENGTH_METRICS := theta_max,rejection_at_one,error_at_one,fewer_rejections,ess
 VARIANT_METRICS := error,aurc,log_loss,error_at_one,log_volume,gibbs_bound
 table-transduction-variants: $(VENV)/installed  ## variants of Bayesian transduction, and a PAC-Bayesian bound
 	@for name in thyroid heart; do $(RUN) configs/transduction-$$name-variants.yaml --quiet || exit $$?; done

@@ -93,7 +93,7 @@ def _label(row: SummaryRow, parameter: str) -> str:
 
 def _published(dataset: str, method: str, metric: str) -> Published | None:
     """Return the first published number of a metric, None if there is none."""
-    splits = {name: source.splits for source in SOURCES for name in source.tables}
+    sources = {name: source for source in SOURCES for name in source.tables}
     for table in known_tables().values():
         for entry in table.entries():
             ours = entry.ours
@@ -101,7 +101,7 @@ def _published(dataset: str, method: str, metric: str) -> Published | None:
                 continue
             names = (ours.dataset,) if ours.dataset else table.names(entry.keys[0])
             if dataset in names and ours.level is None:
-                return Published(entry.printed, splits[table.name])
+                return Published(entry.printed, sources[table.name].splits_of(entry.keys[0]))
     return None
 
 

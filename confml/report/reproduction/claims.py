@@ -12,17 +12,18 @@ FOLDER = Path(__file__).parent / "claims"
 
 
 class Verdict(enum.StrEnum):
-    """Whether a statement holds in the runs of confml."""
+    """Whether a statement holds in the runs of confml, or that a question has an answer."""
 
     HOLDS = "holds"
     PART = "holds in part"
     FAILS = "does not hold"
     UNCHECKED = "cannot be checked"
+    ANSWERED = "answered"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a source.
+    """A statement or a question of a source.
 
     section: where it stands. sentence: the statement in short. ours: numbers of confml, or why it cannot be
     checked. shown: a file below ``results/reference``, a test, or a command that shows it.

@@ -25,6 +25,7 @@ class Outcome(enum.StrEnum):
     CHANCE = "within chance"
     EXPLAINED = "differs, with a reason"
     OPEN = "differs, not explained"
+    TIME = "time on another machine"
     MISSING = "not computed"
 
 
@@ -89,7 +90,8 @@ def published_numbers(source: Source, folder: Path, reasons: Reasons) -> Iterato
         others = other_numbers(table, source, folder)
         for keys, column, paper in printed_numbers(table):
             key = (*keys, column)
-            number = _number(table, keys, column, paper, stored.get(key), source.splits, reasons)
+            splits = source.splits_of(keys[0])
+            number = _number(table, keys, column, paper, stored.get(key), splits, reasons)
             yield replace(number, other=others.get(key))
 
 
@@ -164,9 +166,11 @@ def _number(
             table.name, keys, column, paper, None, None, None, "", paper_splits, code, Outcome.MISSING
         )
     outcome, code = Outcome.EXPLAINED, rule.reason if rule else "open"
-    if is_as_printed(stored.mean, paper):
+    if reasons.codes[code].of_times:
+        outcome = Outcome.TIME
+    elif is_as_printed(stored.mean, paper):
         outcome, code = Outcome.PRINTED, ""
-    elif (rule is None or not rule.always) and is_chance(stored, paper, paper_splits):
+    elif is_chance(stored, paper, paper_splits):
         outcome, code = Outcome.CHANCE, "chance"
     elif reasons.codes[code].is_open:
         outcome = Outcome.OPEN

@@ -25,15 +25,20 @@ Every number of the tables of five sources, with the number of confml, and every
 verdict. `make reproduction` writes this page in seconds from the tables stored in this folder; it computes no
 result. The targets named in each section compute the tables.
 
-- **as printed**: the number of confml, rounded to the digits of the source, is the printed one.
+- **as printed**: the number of confml, rounded to the digits of the source, equals the printed number.
 - **within chance**: the difference is at most two standard errors of a difference between two means over
   random splits. The standard error is sd · sqrt(1/n + 1/m), where sd and n are those of confml and m is
-  the number of splits of the source. It needs at least three splits of confml.
+  the number of splits of the source. It needs at least three splits of confml. With k-fold cross-validation
+  a fold counts as a split.
 - **differs, with a reason**: the reason is stated below the table.
 - **differs, not explained**: no reason is known. The text below the table says what was tried.
+- **time on another machine**: a run time. Its difference is not judged.
 - **Monte Carlo error**: the standard deviation by the random numbers of the method alone, estimated from two
   runs on the same splits.
 - **not computed**: the stored tables do not have the number.
+
+The verdicts on claims are **holds**, **holds in part**, **does not hold** and **cannot be checked**. Assignments
+and questions of the textbook are **answered**.
 """
 
 

@@ -12,11 +12,12 @@ import yaml
 @dataclass(frozen=True)
 class Code:
     """A reason. is_open: whether it states that the difference is not explained. for_missing: whether it
-    states why a number is not computed."""
+    states why a number is not computed. of_times: whether it is about run times, which depend on the machine."""
 
     text: str
     is_open: bool
     for_missing: bool
+    of_times: bool = False
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,11 @@ class Rule:
     """The reason for some numbers of a table.
 
     only: for names of key columns, and ``column``, the values to which the rule applies; all by default.
-    always: the reason is given for differences within chance, too.
     """
 
     table: str
     reason: str
     only: Mapping[str, tuple[str, ...]]
-    always: bool
 
     def applies(self, table: str, keys: Mapping[str, str], column: str) -> bool:
         named = {**keys, "column": column}
@@ -54,7 +53,12 @@ def read_reasons() -> Reasons:
     path = Path(__file__).parent / "reasons.yaml"
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
     codes = {
-        name: Code(" ".join(one["text"].split()), one.get("open", False), one.get("missing", False))
+        name: Code(
+            " ".join(one["text"].split()),
+            one.get("open", False),
+            one.get("missing", False),
+            one.get("times", False),
+        )
         for name, one in document["codes"].items()
     }
     rules = tuple(
@@ -62,7 +66,6 @@ def read_reasons() -> Reasons:
             table=one["table"],
             reason=one["reason"],
             only={name: tuple(map(str, values)) for name, values in one.get("only", {}).items()},
-            always=one.get("always", False),
         )
         for one in document["rules"]
     )

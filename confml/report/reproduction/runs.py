@@ -31,7 +31,8 @@ def keep_runs(
     for run in runs:
         name = run.name.removeprefix("classical-")
         if (run / "summary.csv").is_file():
-            rows = [row for row in _rows(run / "summary.csv") if row["metric"] in metrics]
+            tables = [run / table for table in ("summary.csv", "threshold-curves.csv")]
+            rows = [row for one in tables if one.is_file() for row in _rows(one) if row["metric"] in metrics]
             if not rows:
                 raise ConfmlError(f"the run has none of the metrics {', '.join(metrics)}", where=str(run))
             cells = [[_short(name, row[name]) for name in _HEADER] for row in rows]

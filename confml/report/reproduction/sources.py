@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class Source:
 
     key: name of its file in ``claims/``. citation: authors, title, place and year. tables: names of its
     published tables. folders: folders with stored tables below ``results/reference``; the first one that
-    holds a number is used. splits: number of splits behind a printed number. target: command that
-    computes the tables. ranked: tables whose methods are ranked.
+    holds a number is used. splits: number of splits behind a printed number; exceptions: the same of single
+    data sets. target: command that computes the tables. ranked: tables whose methods are ranked.
     """
 
     key: str
@@ -39,6 +40,11 @@ class Source:
     splits: int
     target: str
     ranked: tuple[RankedTable, ...] = ()
+    exceptions: Mapping[str, int] = field(default_factory=dict)
+
+    def splits_of(self, dataset: str) -> int:
+        """Return the number of splits behind the printed numbers of a data set."""
+        return self.exceptions.get(dataset, self.splits)
 
 
 SOURCES = (
@@ -55,8 +61,10 @@ SOURCES = (
             "tcm-nn/wrong-prior",
             "tcm-nn/absent-class",
             "tcm-nn/more",
+            "tcm-nn/segment",
         ),
         splits=1,
+        exceptions={"segment": 10},  # 10-fold cross-validation
         target="make table-tcm-nn",
     ),
     Source(
@@ -64,7 +72,7 @@ SOURCES = (
         title="Bayesian transduction",
         citation="Graepel, Herbrich & Obermayer, Bayesian Transduction, NIPS 12 (2000)",
         tables=("transduction-figure2",),
-        folders=("transduction", "transduction/variants"),
+        folders=("transduction", "transduction/lengths", "transduction/variants"),
         splits=100,
         target="make figure-transduction",
     ),
