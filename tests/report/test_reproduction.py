@@ -181,7 +181,23 @@ def test_every_difference_has_a_reason():
             if number.outcome is Outcome.OPEN:
                 assert reasons.codes[number.reason].is_open
             used.add(number.reason)
+    assert set(reasons.codes) - used <= {"open", "not-stored"}, "reasons that no number needs"
     assert {rule.table for rule in reasons.rules} <= set(known_tables())
+
+
+def test_a_fold_counts_as_a_split_of_the_source():
+    numbers = list(published_numbers(SOURCES[0], REFERENCE, read_reasons()))
+    assert {(number.keys[0] == "segment", number.paper_splits) for number in numbers} == {
+        (True, 10),
+        (False, 1),
+    }
+
+
+def test_run_times_are_not_judged():
+    source = next(source for source in SOURCES if source.key == "smartsvm")
+    for number in published_numbers(source, REFERENCE, read_reasons()):
+        is_time = "seconds" in number.table
+        assert (number.outcome is Outcome.TIME) == (is_time and number.ours is not None)
 
 
 @pytest.mark.parametrize(("key", "claim"), CLAIMS)

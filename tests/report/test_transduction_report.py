@@ -9,8 +9,9 @@ import pytest
 
 from confml.config import load_config
 from confml.report import combined_tables, open_run, write_items, write_report
-from confml.report.figures import Subject
+from confml.report.figures import Subject, rejection_by_threshold
 from confml.report.figures.version_space import Sphere, toy_of
+from confml.report.reproduction import keep_runs
 from confml.runner.run import run
 
 LINKED = """\
@@ -127,6 +128,35 @@ def test_figures_are_drawn_or_say_why_not(linked, toy):
         "joint-labelling-toy",
     }
     assert not (toy / "threshold-curves.csv").exists()
+
+
+def test_many_runs_are_listed_in_a_table(tmp_path):
+    lengths = (
+        "label: chords, sigma: 1, sampler: chord, chains: 1, burn-in: 0, sweep: {n-bounces: [20, 60, 100]}"
+    )
+    methods = (
+        LINKED.partition("  - {name: bayes-transduction")[0]
+        + f"  - {{name: bayes-transduction, {lengths}}}\n"
+    )
+    rest = LINKED[LINKED.index("protocol:") :].replace(", version-space, joint-labelling", "")
+    folder = computed(tmp_path, methods + rest)
+    words = rejection_by_threshold.draw(Subject(open_run(folder), "heart", {})).axes[1].texts[0].get_text()
+    table = words.partition("at theta = 1 (%)")[2].splitlines()
+    with (folder / "threshold-curves.csv").open() as file:
+        stored = {(row["params"], row["metric"]): row["mean"] for row in csv.DictReader(file)}
+    for length, line in zip((20, 60, 100), table[1:], strict=False):
+        assert line.startswith(f"chords n_bounces={length} ")
+        params = f"sigma=1;sampler=chord;chains=1;burn_in=0;n_bounces={length}"
+        error, rejected, top = (
+            float(stored[params, name]) for name in ("error_at_one", "rejection_at_one", "theta_max")
+        )
+        assert line.split()[2:5] == [f"{100 * error:.1f}", f"{100 * rejected:.1f}", f"{top:.2f}"]
+    assert table[4].split() == ["paper", "16.4", "1.54"]
+    (path,) = keep_runs([folder], ["theta_max"], tmp_path / "kept", figures=False)
+    with path.open() as file:
+        kept = {row["params"]: float(row["mean"]) for row in csv.DictReader(file)}
+    wanted = {params: float(mean) for (params, metric), mean in stored.items() if metric == "theta_max"}
+    assert kept == pytest.approx(wanted, rel=1e-5)
 
 
 def test_version_space_as_drawn_is_that_of_the_examples(toy):

@@ -8,7 +8,7 @@ splits, with bars of the standard errors of both means.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -31,7 +31,8 @@ def draw(subject: Subject):
     if not volumes or not machines:
         raise NotApplicable("it needs bayes-transduction and kernel-svm on the same splits")
     everything = {**machines, **volumes}
-    figure = new_figure(PAGE, 3.5)
+    words = _words(subject.dataset, volumes, machines, _has_chords(subject))
+    figure = new_figure(PAGE, max(3.5, 0.4 + 0.105 * len(words)))
     grid = figure.add_gridspec(1, 2, width_ratios=[1.0, 1.0])
     axes = figure.add_subplot(grid[0])
     handles = []
@@ -50,7 +51,6 @@ def draw(subject: Subject):
     )
     beside = figure.add_subplot(grid[1])
     beside.set_axis_off()
-    words = _words(subject.dataset, volumes, machines, _has_chords(subject))
     style = {"family": "DejaVu Sans Mono", "linespacing": 1.35, "fontsize": 5.6}
     beside.text(0, 1, "\n".join(words), va="top", **style)
     legend_below(figure, handles, list(everything))
@@ -72,7 +72,9 @@ def _words(
         mean = 100 * band(linked.curves, RATES, what="risk").mean
         lines.append(f"{label[:29]:<30}" + "".join(f"{value:>10.2f}" for value in mean))
     paper = _stated(dataset)
-    for label, linked in volumes.items():
+    if len(volumes) > 2:
+        lines += ["", *_table(volumes, machines, paper)]
+    for label, linked in volumes.items() if len(volumes) <= 2 else ():
         rejected, errors = linked.at(1.0)
         lines += ["", f"{label}:"]
         rows = [
@@ -96,6 +98,26 @@ def _words(
         return lines
     note = SHORT_RUN + (ITS_END if "error at theta = 1" in paper else "") + "."
     return [*lines, "", *note.split("\n")]
+
+
+def _table(
+    volumes: Mapping[str, ThresholdCurve], machines: Mapping[str, ThresholdCurve], paper: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield the numbers of many runs as a table of a line for each."""
+    (name, machine), *_ = machines.items()
+    fewer = "fewer rejections at 2.3 % error"
+    yield f"{'at theta = 1 (%)':<30}{'error':>10}{'rejected':>10}{'theta_max':>10}{'fewer':>10}"
+    for label, linked in volumes.items():
+        rejected, errors = linked.at(1.0)
+        error = np.nan if np.isnan(errors).all() else np.nanmean(errors)
+        less = machine.rejection_at_error(ERROR) - linked.rejection_at_error(ERROR)
+        less = "" if np.isnan(less) else _percent(less)
+        top = f"{theta_max(machine, float(rejected.mean())):.2f}"
+        yield f"{label[:29]:<30}{_percent(error):>10}{_percent(rejected.mean()):>10}{top:>10}{less:>10}"
+    stated = [paper.get(key, "") for key in ("error at theta = 1", "", "theta_max", fewer)]
+    if any(stated):
+        yield f"{'paper':<30}" + "".join(f"{text:>10}" for text in stated)
+    yield f"theta_max: of {name[:24]}; fewer: {fewer} (%)"
 
 
 def _has_chords(subject: Subject) -> bool:

@@ -37,8 +37,8 @@ result. The targets named in each section compute the tables.
   runs on the same splits.
 - **not computed**: the stored tables do not have the number.
 
-The verdicts on claims are **holds**, **holds in part**, **does not hold** and **cannot be checked**. Assignments
-and questions of the textbook are **answered**.
+The verdicts on claims are **holds**, **holds in part**, **does not hold** and **cannot be checked**.
+Assignments and questions of the textbook are **answered**.
 """
 
 

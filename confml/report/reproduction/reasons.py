@@ -12,7 +12,7 @@ import yaml
 @dataclass(frozen=True)
 class Code:
     """A reason. is_open: whether it states that the difference is not explained. for_missing: whether it
-    states why a number is not computed. of_times: whether it is about run times, which depend on the machine."""
+    states why a number is not computed. of_times: whether it is about run times."""
 
     text: str
     is_open: bool
