@@ -64,7 +64,7 @@ table-tcm-nn: $(VENV)/installed  ## tables 1 to 3 of Proedrou et al. 2002
 
 # Label-conditional, split and cross-conformal prediction on satellite, TCM-SVM, and k-NN by other distances (minutes).
 TCM_MORE := satellite-conformal tcm-svm tcm-nn-statlog-distances
-TCM_METRICS := error,coverage,mean_region_size,one_class
+TCM_METRICS := error,coverage,worst_class_coverage,mean_region_size,one_class
 .PHONY: table-tcm-nn-more
 table-tcm-nn-more: $(VENV)/installed  ## other conformal predictors, and k-NN by other distances
 	@for name in $(TCM_MORE); do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
@@ -230,7 +230,7 @@ table-transduction-lengths: $(VENV)/installed  ## theta_max against the length o
 # (minutes).
 .PHONY: table-transduction-variants
 LENGTH_METRICS := theta_max,rejection_at_one,error_at_one,fewer_rejections,ess
-VARIANT_METRICS := error,aurc,log_loss,error_at_one,log_volume,gibbs_bound
+VARIANT_METRICS := error,aurc,log_loss,log_volume,gibbs_bound
 table-transduction-variants: $(VENV)/installed  ## variants of Bayesian transduction, and a PAC-Bayesian bound
 	@for name in thyroid heart; do $(RUN) configs/transduction-$$name-variants.yaml --quiet || exit $$?; done
 	$(call keep,transduction/variants,$(addprefix results/transduction-,thyroid-variants heart-variants),$(VARIANT_METRICS))

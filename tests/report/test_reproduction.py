@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from scipy.stats import norm, rankdata
 
 from confml.cli import cli
+from confml.errors import ConfmlError
 from confml.measures.rejection import sureness
 from confml.report import published
 from confml.report.published import known_tables
@@ -287,6 +288,8 @@ def test_runs_are_kept_with_their_provenance(tmp_path):
     assert [(row["dataset"], row["method"], row["metric"], row["n"]) for row in rows] == [
         ("wine-sklearn", "naive-bayes", "error", "2")
     ]
+    with pytest.raises(ConfmlError, match="no run has theta_max"):
+        keep_runs([run], ["error", "theta_max"], out)
     write_provenance([run], out, "make small")
     text = provenance_text(read_provenance(out))
     manifest = json.loads((run / "manifest.json").read_text())

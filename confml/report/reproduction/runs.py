@@ -25,9 +25,10 @@ def keep_runs(
 
     runs: folders that ``confml run`` or ``confml report --out`` has written; the figures of a folder without
     a ``summary.csv`` are kept with the CSV files of their points. metrics: names of metrics. figures:
-    whether figures are kept. Raises ConfmlError if a run has none of the metrics.
+    whether figures are kept. Raises ConfmlError if a run has none of the metrics, or no run has one of them.
     """
     paths = []
+    found: set[str] = set()
     for run in runs:
         name = run.name.removeprefix("classical-")
         if (run / "summary.csv").is_file():
@@ -35,6 +36,7 @@ def keep_runs(
             rows = [row for one in tables if one.is_file() for row in _rows(one) if row["metric"] in metrics]
             if not rows:
                 raise ConfmlError(f"the run has none of the metrics {', '.join(metrics)}", where=str(run))
+            found |= {row["metric"] for row in rows}
             cells = [[_short(name, row[name]) for name in _HEADER] for row in rows]
             paths.append(write_csv(folder / f"{name}.csv", _HEADER, cells))
         for figure in sorted((run / "figures").glob("*.svg")) if figures else ():
@@ -43,6 +45,8 @@ def keep_runs(
             points = figure.with_suffix(".csv")
             if points.is_file():
                 paths.append(write_file(folder / "figures" / f"{stem}.csv", points.read_bytes()))
+    if lost := [name for name in metrics if name not in found]:
+        raise ConfmlError(f"no run has {', '.join(lost)}", where=", ".join(map(str, runs)))
     return paths
 
 
