@@ -119,6 +119,7 @@ SOURCES = (
             "smartsvm/costs-raw",
             "smartsvm/trees",
             "smartsvm/gensvm",
+            "smartsvm/gensvm-fars",
             "smartsvm/splits",
             "smartsvm/bayes-error",
         ),
