@@ -110,8 +110,8 @@ def _table(
     for label, linked in volumes.items():
         rejected, errors = linked.at(1.0)
         error = np.nan if np.isnan(errors).all() else np.nanmean(errors)
-        less = machine.rejection_at_error(ERROR) - linked.rejection_at_error(ERROR)
-        less = "" if np.isnan(less) else _percent(less)
+        difference = machine.rejection_at_error(ERROR) - linked.rejection_at_error(ERROR)
+        less = "" if np.isnan(difference) else _percent(difference)
         top = f"{theta_max(machine, float(rejected.mean())):.2f}"
         yield f"{label[:29]:<30}{_percent(error):>10}{_percent(rejected.mean()):>10}{top:>10}{less:>10}"
     stated = [paper.get(key, "") for key in ("error at theta = 1", "", "theta_max", fewer)]
