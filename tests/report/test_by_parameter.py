@@ -75,3 +75,8 @@ def test_a_run_without_the_parameter_is_refused(tmp_path):
     with pytest.raises(ConfmlError, match="no method has the metric ari at two or more values of C"):
         write_by_parameter([run], tmp_path / "out", "ari", "C")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_run_without_a_report_is_refused(tmp_path):
+    with pytest.raises(ConfmlError, match="the run has no report"):
+        write_by_parameter([tmp_path / "run"], tmp_path / "out", "ari", "C")

@@ -41,8 +41,12 @@ def write_by_parameter(runs: Sequence[Path], folder: Path, metric: str, paramete
 
     The CSV file has one row for each data set, method and value. The Markdown file has one table per data set
     with the values as rows, the methods as columns, and the published numbers in the first row. Raises
-    ConfmlError if no method of the runs has the metric at two or more values of the parameter.
+    ConfmlError if no method of the runs has the metric at two or more values of the parameter, or a run has no
+    report.
     """
+    for run in runs:
+        if not (run / "summary.json").is_file():
+            raise ConfmlError("the run has no report", where=str(run), hint=f"confml report {run}")
     rows = _swept([row for run in runs for row in read_summary(run / "summary.json")], metric, parameter)
     if not rows:
         raise ConfmlError(
