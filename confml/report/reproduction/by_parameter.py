@@ -41,8 +41,8 @@ def write_by_parameter(runs: Sequence[Path], folder: Path, metric: str, paramete
 
     The CSV file has one row for each data set, method and value. The Markdown file has one table per data set
     with the values as rows, the methods as columns, and the published numbers in the first row. Raises
-    ConfmlError if no method of the runs has the metric at two or more values of the parameter, or a run has no
-    report.
+    ConfmlError if no method of the runs has the metric at two or more values of the parameter, or if a run
+    has no report.
     """
     for run in runs:
         if not (run / "summary.json").is_file():
