@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from click.testing import CliRunner
 from scipy.stats import norm, rankdata
 
@@ -21,6 +22,7 @@ from confml.report.reproduction import (
     SOURCES,
     Outcome,
     Verdict,
+    claims,
     keep_runs,
     page_text,
     published_numbers,
@@ -184,6 +186,14 @@ def test_every_difference_has_a_reason():
             used.add(number.reason)
     assert set(reasons.codes) - used <= {"open", "not-stored"}, "reasons that no number needs"
     assert {rule.table for rule in reasons.rules} <= set(known_tables())
+
+
+def test_every_figure_of_the_page_has_a_caption_and_every_caption_a_figure():
+    text = PAGE.read_text(encoding="utf-8")
+    captions = yaml.safe_load((Path(claims.__file__).parent / "captions.yaml").read_text(encoding="utf-8"))
+    shown = re.findall(r"^!\[(.*)\]\((\S+)/figures/\S+\)\n\n\*(.+)\*$", text, re.MULTILINE)
+    assert shown and all(" " in caption and stem not in caption for stem, _, caption in shown)
+    assert set(captions) <= {f"{part}/figures/{stem}" for stem, part, _ in shown}
 
 
 def test_a_fold_counts_as_a_split_of_the_source():

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import yaml
+
 from confml.report.files import write_csv, write_file
 from confml.report.published import known_tables
 from confml.report.reproduction.claims import Claim, Verdict, read_claims
@@ -163,10 +165,14 @@ def _claims(claims: Sequence[Claim]) -> str:
 
 
 def _figures(source: Source, folder: Path) -> Iterator[str]:
+    captions = yaml.safe_load((Path(__file__).parent / "captions.yaml").read_text(encoding="utf-8"))
     for part in source.folders:
         for path in sorted((folder / part / "figures").glob("*.svg")):
             caption = path.with_suffix(".txt")
-            text = caption.read_text(encoding="utf-8").strip() if caption.is_file() else path.stem
+            if caption.is_file():
+                text = caption.read_text(encoding="utf-8").strip()
+            else:
+                text = captions.get(f"{part}/figures/{path.stem}", path.stem).strip()
             yield f"![{path.stem}]({part}/figures/{path.name})\n\n*{text}*"
 
 
