@@ -142,6 +142,7 @@ def run(
         # A run with nothing to compute leaves times and versions of the one that computed.
         is_new = bool(state.left) or not is_current(store.folder, manifest)
         if is_new:
+            manifest["resumed"] = (store.folder / "manifest.json").is_file()
             write_manifest(store.folder, manifest)
         if state.done or state.failed:
             kept = f"{len(state.done)} of {len(plan.cells)} cells are done already"

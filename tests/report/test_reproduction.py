@@ -312,6 +312,9 @@ def test_runs_are_kept_with_their_provenance(tmp_path):
     text = provenance_text(read_provenance(out))
     assert text.startswith("`make studies`: 1 run, time not recorded; seed 5; ")
     assert manifest["provenance"]["machine"]["processor"] in text
+    (run / "manifest.json").write_text(json.dumps(manifest | {"resumed": True}), encoding="utf-8")
+    write_provenance([run], out, "make small")
+    assert "1 run, time not recorded; " in provenance_text(read_provenance(out))
     assert main([str(out), "--of", str(tmp_path / "nothing"), "--command", "x"]) == 2
     assert main([str(tmp_path / "nothing")]) == 2
 

@@ -16,6 +16,7 @@ from processes import confml, start
 
 from confml.cli import main
 from confml.runner import split_data
+from confml.runner.manifest import read_manifest
 from confml.runner.packs import PackReader
 from confml.runner.splits import split_rows
 
@@ -151,6 +152,7 @@ def test_killed_half_way_and_taken_up_again(reference, tmp_path):
     assert before.items() <= after.items()  # nothing that was done is done again
     assert tables(tmp_path / "out") == tables(reference)
     assert not list((tmp_path / "out").glob(".work*"))
+    assert read_manifest(tmp_path / "out")["resumed"] and not read_manifest(reference)["resumed"]
 
 
 def test_interrupted_run_says_how_to_go_on(tmp_path):

@@ -88,7 +88,7 @@ def _entry(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": manifest["name"],
         "seed": manifest["seed"],
-        "seconds": manifest["seconds"],
+        "seconds": None if manifest.get("resumed") else manifest["seconds"],  # those of the last call
         "jobs": manifest["jobs"],
         "confml": origin["confml"],
         "git": origin["git"],
