@@ -25,6 +25,8 @@ SHORT_RUN = (
 )
 ITS_END = ", whose last error the paper\ntakes for the Bayes error: longer runs go on to smaller errors"
 
+FEWER = "fewer rejections at 2.3 % error"
+
 
 def draw(subject: Subject):
     volumes, machines = threshold_curves(subject)
@@ -74,30 +76,35 @@ def _words(
     paper = _stated(dataset)
     if len(volumes) > 2:
         lines += ["", *_table(volumes, machines, paper)]
-    for label, linked in volumes.items() if len(volumes) <= 2 else ():
-        rejected, errors = linked.at(1.0)
-        lines += ["", f"{label}:"]
-        rows = [
-            ("error (%) at theta = 1", _percent(np.nanmean(errors) if not np.isnan(errors).all() else np.nan),
-             "error at theta = 1"),
-            ("rejection rate (%) at theta = 1", _percent(rejected.mean()), ""),
-        ]  # fmt: skip
-        for label, machine in list(machines.items())[:1]:
-            top = theta_max(machine, float(rejected.mean()))
-            rows.append((f"theta_max of {label[:24]}", f"{top:.2f}", "theta_max"))
-            fewer = machine.rejection_at_error(ERROR) - linked.rejection_at_error(ERROR)
-            if (fewer_at := "fewer rejections at 2.3 % error") in paper:
-                rows.append((f"{fewer_at} (%)", _percent(fewer), fewer_at))
-        if "error at 20 % rejection" in paper:
-            at_20 = float(band(linked.curves, [0.2], what="risk").mean[0])
-            rows.append(("error (%) at 20 % rejection", _percent(at_20), "error at 20 % rejection"))
-        for what, ours, key in rows:
-            theirs = f"   paper {paper[key]}" if key in paper else ""
-            lines.append(f"  {what:<37}{ours:>7}{theirs}")
+    else:
+        for label, linked in volumes.items():
+            lines += ["", f"{label}:", *_block(linked, machines, paper)]
     if not short:
         return lines
     note = SHORT_RUN + (ITS_END if "error at theta = 1" in paper else "") + "."
     return [*lines, "", *note.split("\n")]
+
+
+def _block(
+    linked: ThresholdCurve, machines: Mapping[str, ThresholdCurve], paper: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield the numbers of one run, a line for each."""
+    rejected = linked.rejected(1.0)
+    rows = [
+        ("error (%) at theta = 1", _percent(_error_at_one(linked)), "error at theta = 1"),
+        ("rejection rate (%) at theta = 1", _percent(rejected), ""),
+    ]
+    for name, machine in list(machines.items())[:1]:
+        rows.append((f"theta_max of {name[:24]}", f"{theta_max(machine, rejected):.2f}", "theta_max"))
+        if FEWER in paper:
+            fewer = machine.rejection_at_error(ERROR) - linked.rejection_at_error(ERROR)
+            rows.append((f"{FEWER} (%)", _percent(fewer), FEWER))
+    if "error at 20 % rejection" in paper:
+        at_20 = float(band(linked.curves, [0.2], what="risk").mean[0])
+        rows.append(("error (%) at 20 % rejection", _percent(at_20), "error at 20 % rejection"))
+    for what, ours, key in rows:
+        theirs = f"   paper {paper[key]}" if key in paper else ""
+        yield f"  {what:<37}{ours:>7}{theirs}"
 
 
 def _table(
@@ -105,19 +112,27 @@ def _table(
 ) -> Iterator[str]:
     """Yield the numbers of many runs as a table of a line for each."""
     (name, machine), *_ = machines.items()
-    fewer = "fewer rejections at 2.3 % error"
     yield f"{'at theta = 1 (%)':<30}{'error':>10}{'rejected':>10}{'theta_max':>10}{'fewer':>10}"
     for label, linked in volumes.items():
-        rejected, errors = linked.at(1.0)
-        error = np.nan if np.isnan(errors).all() else np.nanmean(errors)
+        rejected = linked.rejected(1.0)
         difference = machine.rejection_at_error(ERROR) - linked.rejection_at_error(ERROR)
-        less = "" if np.isnan(difference) else _percent(difference)
-        top = f"{theta_max(machine, float(rejected.mean())):.2f}"
-        yield f"{label[:29]:<30}{_percent(error):>10}{_percent(rejected.mean()):>10}{top:>10}{less:>10}"
-    stated = [paper.get(key, "") for key in ("error at theta = 1", "", "theta_max", fewer)]
+        fewer = "" if np.isnan(difference) else _percent(difference)
+        numbers = (
+            _percent(_error_at_one(linked)),
+            _percent(rejected),
+            f"{theta_max(machine, rejected):.2f}",
+            fewer,
+        )
+        yield f"{label[:29]:<30}" + "".join(f"{text:>10}" for text in numbers)
+    stated = [paper.get(key, "") for key in ("error at theta = 1", "", "theta_max", FEWER)]
     if any(stated):
         yield f"{'paper':<30}" + "".join(f"{text:>10}" for text in stated)
-    yield f"theta_max: of {name[:24]}; fewer: {fewer} (%)"
+    yield f"theta_max: of {name[:24]}; fewer: {FEWER} (%)"
+
+
+def _error_at_one(linked: ThresholdCurve) -> float:
+    errors = linked.at(1.0)[1]
+    return float("nan") if np.isnan(errors).all() else float(np.nanmean(errors))
 
 
 def _has_chords(subject: Subject) -> bool:
