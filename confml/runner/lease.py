@@ -1,5 +1,7 @@
 """`Lease`: shows that the run which made a folder is alive, on local and network file systems.
 
+`temporary_name` and `is_left` do the same for a temporary file.
+
 The owner of a folder holds a lock on a file in it and updates the file's modification time. Process numbers
 and host names are not used, because containers share them. A free lock is trusted only if the owner ran under
 the same kernel; otherwise a lease is over if it was not renewed for `STALE_SECONDS`.
@@ -8,23 +10,30 @@ the same kernel; otherwise a lease is over if it was not renewed for `STALE_SECO
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import os
+import re
 import threading
 from pathlib import Path
 
 RENEW_SECONDS = 60.0
 STALE_SECONDS = 3600.0
 _NAME = "lease"
+_NO_KERNEL = "00000000"
+# Earlier versions have the number of the process before the hyphen.
+_TEMPORARY = re.compile(r"\..+\.([0-9a-f]+)-[0-9a-f]{8}")
 
 
 class Lease:
     """Hold the lease of ``folder`` until `release` is called or the process ends."""
 
     def __init__(self, folder: Path):
-        self._path = folder / _NAME
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        self.folder = folder  # is set again when the folder is renamed
+        path = folder / _NAME
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         # The kernel is written after the lock is taken, so the file never names a kernel without a lock.
-        if _lock(self._file) and _locks_exclude(self._path):
+        if lock(self._file) and _locks_exclude(path):
             os.write(self._file, _kernel().encode())
         self._released = threading.Event()
         threading.Thread(target=self._renew, name="renew-lease", daemon=True).start()
@@ -38,7 +47,7 @@ class Lease:
     def _renew(self) -> None:
         while not self._released.wait(RENEW_SECONDS):
             with contextlib.suppress(OSError):
-                os.utime(self._path)
+                os.utime(self.folder / _NAME)
 
 
 def is_abandoned(folder: Path) -> bool:
@@ -51,7 +60,7 @@ def is_abandoned(folder: Path) -> bool:
     except OSError:
         return False
     try:
-        if not _lock(file):
+        if not lock(file):
             return False
         kernel = os.read(file, 200).decode("ascii", "replace")
         return bool(kernel) and kernel == _kernel() or _age(path) > STALE_SECONDS
@@ -66,9 +75,33 @@ def seconds_since_renewal(folder: Path) -> float:
     return max(_age(folder / _NAME), 0.0)
 
 
+def temporary_name(path: Path) -> Path:
+    """Return a new name ``.<name>.<kernel>-<random>`` beside ``path``; the writer calls `lock`."""
+    return path.with_name(f".{path.name}.{_kernel_digest()}-{os.urandom(4).hex()}")
+
+
+def is_left(path: Path) -> bool:
+    """Return whether the process that wrote a file with a `temporary_name` has ended; False if not certain.
+
+    A file whose name is not of this form is not left.
+    """
+    named = _TEMPORARY.fullmatch(path.name)
+    if not named:
+        return False
+    try:
+        file = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        trusted = named[1] == _kernel_digest() != _NO_KERNEL and lock(file) and _locks_exclude(path)
+        return trusted or _age(path) > STALE_SECONDS
+    finally:
+        os.close(file)
+
+
 def _age(path: Path) -> float:
     """Return the seconds since a file was modified, by the clock of its file system; 0 if unknown."""
-    probe = path.with_name(f".age-{os.urandom(8).hex()}")
+    probe = temporary_name(path.with_name("age"))
     try:
         probe.touch()
         try:
@@ -87,7 +120,13 @@ def _kernel() -> str:
         return ""
 
 
-def _lock(file: int) -> bool:
+@functools.cache
+def _kernel_digest() -> str:
+    kernel = _kernel()
+    return hashlib.sha256(kernel.encode()).hexdigest()[:8] if kernel else _NO_KERNEL
+
+
+def lock(file: int) -> bool:
     """Lock an open file; return False if it is locked already or this system has no such locks."""
     try:
         import fcntl
@@ -105,6 +144,6 @@ def _locks_exclude(path: Path) -> bool:
     except OSError:
         return False
     try:
-        return not _lock(again)
+        return not lock(again)
     finally:
         os.close(again)

@@ -290,7 +290,9 @@ def _expect(fits: object, place: str, expected: str, got: object) -> None:
 
 
 # Files that a run may leave if it is killed before its manifest is written.
-_OWN_NAMES = re.compile(r"cells|packs|inner|failures|rows|\.work-.*|\.probe-.*|\.age-.*|\.manifest\.json\..*")
+_OWN_NAMES = re.compile(
+    r"cells|packs|inner|failures|rows|\.(new-|old-)?work-.*|\.(probe|age|manifest\.json)\W.*"
+)
 
 
 def check_folder(folder: Path, config: Config) -> None:

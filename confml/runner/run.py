@@ -40,7 +40,7 @@ from confml.runner.tasks import Failure, Outcome, Task, run_tasks
 from confml.runner.tuning import InnerRecords
 from confml.runner.warnings import audits, run_warnings
 from confml.runner.workers import limits_memory
-from confml.runner.workspace import Workspace
+from confml.runner.workspace import Workspace, remove_leftovers
 from confml.steps.base import Step
 from confml.steps.registry import step_class
 
@@ -152,6 +152,8 @@ def run(
             progress = progress or Progress()
             waiting = Meanwhile(meanwhile, worker_engine.workers if worker_engine.name != "serial" else 0)
             _compute(plan, state, done, store, worker_engine, limits, fail_fast, part, progress, say, waiting)
+        else:
+            remove_leftovers(store.folder)
         if is_new:
             manifest |= {"finished": now(), "seconds": round(time.monotonic() - started, 3)}
             write_manifest(store.folder, manifest)

@@ -15,8 +15,6 @@ import hashlib
 import io
 import json
 import os
-import re
-import secrets
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
@@ -27,10 +25,10 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.runner.environment import guarded
+from confml.runner.lease import is_left, lock, temporary_name
 from confml.runner.packs import KINDS, LARGEST, PackReader, PackWriter, pack_arrays, unpack_arrays
 
 PARTS = ("cells", "inner", "failures", "rows")  # folders of a run with one or two files per record
-_TEMPORARY = re.compile(r"\..+\.(json|npz)\.[0-9]+-[0-9a-f]{8}")  # the names of `open_atomically`
 
 
 class Store:
@@ -67,9 +65,9 @@ class Store:
         """Create the folder; raise ConfmlError if it cannot be created or written to."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            probe = self.folder / f".probe-{secrets.token_hex(4)}"
+            probe = temporary_name(self.folder / "probe")
             probe.touch()
-            probe.unlink()
+            probe.unlink(missing_ok=True)
         except OSError as error:
             reason = error.strerror or str(error)
             hint = "choose another folder with --out"
@@ -220,27 +218,24 @@ def write_atomically(path: Path, content: bytes, durable: bool = True) -> None:
 @contextlib.contextmanager
 def open_atomically(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
     """Open a file for writing under a temporary name; it is renamed at the end, as in `write_atomically`."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}")
+    temporary = temporary_name(path)
     try:
-        with open(temporary, "wb") as file:
+        with open(temporary, "xb") as file:
+            lock(file.fileno())  # a run that begins removes temporary files without a lock
             yield file
+            file.flush()
             if durable:
-                file.flush()
                 os.fsync(file.fileno())
-        os.replace(temporary, path)
+            os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
-def remove_temporary_files(folder: Path, before: int) -> None:
-    """Remove records that a killed run began to write in its folder and did not rename.
-
-    before: files that were changed at this time, in nanoseconds, or later are kept.
-    """
-    for part in PARTS:
-        for path in (folder / part).glob(".*"):
-            if _TEMPORARY.fullmatch(path.name):
-                with contextlib.suppress(FileNotFoundError):
-                    if path.stat().st_mtime_ns < before:
-                        path.unlink()
+def remove_temporary_files(folder: Path) -> None:
+    """Remove files of a run's folder that a killed process began to write and did not rename."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for name in names:
+            if name.startswith(".") and is_left(Path(place, name)):
+                Path(place, name).unlink(missing_ok=True)

@@ -21,6 +21,7 @@ from confml.runner.lease import Lease, is_abandoned
 from confml.runner.staged import is_staging, staged
 from confml.runner.store import remove_temporary_files
 
+_ATTEMPTS = 100
 _ARRAYS = ("X", "y", "table", "nominal", "train_rows", "test_rows", "groups", "lines", "ids")
 _METADATA = ("name", "checksum", "attributes", "table_attributes", "categories", "id_columns", "notes")
 
@@ -29,7 +30,8 @@ class Workspace:
     """Folder ``.work-<random>`` in the run's folder, removed when the run ends.
 
     The next run removes the workspace of a killed run. Several machines or containers may use one folder: a
-    workspace is in use as long as its `Lease` is held.
+    workspace is in use as long as its `Lease` is held. The folder has this name only while it is complete: it
+    is made as ``.new-work-<random>`` and renamed to ``.old-work-<random>`` before it is removed.
     """
 
     def __init__(self, folder: Path, lease: Lease | None = None):
@@ -39,29 +41,31 @@ class Workspace:
     @classmethod
     def make(cls, run_folder: Path) -> Workspace:
         """Remove the workspaces and temporary files of killed runs and return a new workspace."""
+        run_folder = Path(run_folder)
         with guarded(run_folder):
-            folder = Path(run_folder) / f".work-{secrets.token_hex(8)}"
-            folder.mkdir()
-            begun = folder.stat().st_mtime_ns
-            workspace, alone = cls(folder, Lease(folder)), True
-            for other in Path(run_folder).glob(".work-*"):
-                if other == folder:
-                    continue
-                if is_abandoned(other):
-                    shutil.rmtree(other, ignore_errors=True)
-                else:
-                    alone = False
-            # A run that begins from here on finds this workspace, and its files are newer.
-            if alone:
-                remove_temporary_files(Path(run_folder), begun)
-            for part in ("data", "state", "pieces"):
-                (folder / part).mkdir()
-            return workspace
+            remove_leftovers(run_folder)
+            for attempt in range(_ATTEMPTS):
+                name = f"work-{secrets.token_hex(8)}"
+                new, lease = run_folder / f".new-{name}", None
+                new.mkdir()
+                try:
+                    lease = Lease(new)
+                    for part in ("data", "state", "pieces"):
+                        (new / part).mkdir()
+                    lease.folder = new.rename(run_folder / f".{name}")
+                    return cls(lease.folder, lease)
+                except FileNotFoundError:  # a run that began at the same time removed it
+                    if lease is not None:
+                        lease.release()
+                    if attempt == _ATTEMPTS - 1:
+                        raise
+            raise AssertionError  # the last attempt returns or raises
 
     def remove(self) -> None:
+        old = _set_aside(self.folder)
         if self._lease is not None:
             self._lease.release()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
 
     def put_dataset(self, data: DataSet) -> Path:
         """Write a data set for the workers and return the folder, which `open_dataset` reads."""
@@ -97,6 +101,27 @@ class Workspace:
     def drop(self, part: str, name: str) -> None:
         with guarded(self.folder):
             (self.folder / part / f"{name}.npz").unlink(missing_ok=True)
+
+
+def remove_leftovers(run_folder: Path) -> None:
+    """Remove what killed runs and reports left in the folder of a run; what may be in use stays."""
+    for folder in run_folder.glob(".work-*"):
+        if is_abandoned(folder):
+            shutil.rmtree(_set_aside(folder), ignore_errors=True)
+    for folder in run_folder.glob(".new-work-*"):  # a run that is making it tries again
+        shutil.rmtree(_set_aside(folder), ignore_errors=True)
+    for folder in run_folder.glob(".old-work-*"):
+        shutil.rmtree(folder, ignore_errors=True)
+    remove_temporary_files(run_folder)
+
+
+def _set_aside(folder: Path) -> Path:
+    """Rename a folder that will be removed, so that nobody takes what is left of it for a workspace."""
+    old = folder.with_name(f".old-work-{secrets.token_hex(8)}")
+    try:
+        return folder.rename(old)
+    except OSError:  # another run did it, or removing it will not work either
+        return old
 
 
 def _digest(folder: Path, about: Mapping[str, Any]) -> str:

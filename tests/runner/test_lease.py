@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 from confml.runner import lease
+from confml.runner.store import open_atomically, remove_temporary_files
 from confml.runner.workspace import Workspace
 
 fcntl = pytest.importorskip("fcntl")
@@ -49,6 +51,94 @@ def test_the_workspace_of_a_killed_run_is_removed(tmp_path):
     assert folders(tmp_path) == [workspace.folder.name] != [dead]
     workspace.remove()
     assert not list(tmp_path.iterdir())
+
+
+KILLED_EVERYWHERE = """
+import os, sys
+from pathlib import Path
+from confml.runner.store import open_atomically
+from confml.runner.workspace import Workspace
+
+def life(run):
+    workspace = Workspace.make(run)
+    workspace.put_arrays("pieces", "one", {})
+    with open_atomically(run / "metrics.csv") as file:
+        file.write(b"1")
+    workspace.remove()
+    os.remove(run / "metrics.csv")
+
+def live(run, operations=None):
+    # Fork a process that ends before this file operation; return its exit code.
+    child = os.fork()
+    if not child:
+        left = [operations]
+        def count(event, arguments):
+            if operations is not None and event.partition(".")[0] in ("open", "os", "fcntl", "shutil"):
+                left[0] -= 1
+                if not left[0]:
+                    os._exit(9)
+        sys.addaudithook(count)
+        life(run)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+life(Path(sys.argv[1]))  # imports
+code, operations = 9, 0
+while code == 9:
+    operations += 1
+    run = Path(sys.argv[1]) / str(operations)
+    run.mkdir()
+    code = live(run, operations)
+    (run / "metrics.csv").unlink(missing_ok=True)
+    was = sorted(os.listdir(run))
+    assert live(run) == 0
+    assert not os.listdir(run), f"killed before operation {operations}: {was}, later {os.listdir(run)}"
+print(code, operations)
+"""
+
+
+def test_a_run_that_is_killed_at_any_moment_leaves_nothing_after_the_next(tmp_path):
+    command = [sys.executable, "-c", KILLED_EVERYWHERE, str(tmp_path)]
+    done = subprocess.run(command, timeout=100, capture_output=True, text=True)
+    code, operations = map(int, done.stdout.split() or (1, 0))
+    assert code == 0 and operations > 30, done.stderr
+
+
+def test_a_workspace_is_made_though_others_remove_what_is_not_complete(tmp_path, monkeypatch):
+    """As a run that begins at the same moment does."""
+    make, made = lease.Lease.__init__, []
+
+    def removed_at_first(self, folder):
+        make(self, folder)
+        made.append(folder)
+        if len(made) < 3:
+            shutil.rmtree(folder)
+
+    monkeypatch.setattr(lease.Lease, "__init__", removed_at_first)
+    workspace = Workspace.make(tmp_path)
+    assert len(made) == 3 and [path.name for path in tmp_path.iterdir()] == [workspace.folder.name]
+    assert {"data", "state", "pieces", "lease"} == {path.name for path in workspace.folder.iterdir()}
+    assert not lease.is_abandoned(workspace.folder)
+    workspace.remove()
+
+
+def test_temporary_files_that_are_being_written_stay(tmp_path, monkeypatch):
+    (tmp_path / "tables").mkdir()
+    with open_atomically(tmp_path / "tables" / "a.csv") as file:
+        (name,) = [path.name for path in (tmp_path / "tables").iterdir()]
+        remove_temporary_files(tmp_path)
+        file.write(b"1")
+    assert (tmp_path / "tables" / "a.csv").read_bytes() == b"1"
+    left, others = tmp_path / "tables" / name, tmp_path / ".a.csv.00000001-0a1b2c3d"
+    for path in (left, others):
+        path.touch()
+    remove_temporary_files(tmp_path)
+    assert not left.exists() and others.exists()  # another machine may be writing it
+    make_old(others)
+    monkeypatch.setattr(fcntl, "flock", lambda file, operation: None)  # the lock tells nothing
+    left.touch()
+    remove_temporary_files(tmp_path)
+    assert left.exists() and not others.exists()
 
 
 def test_a_lock_that_is_free_here_may_be_held_on_another_machine(tmp_path):

@@ -3,12 +3,14 @@
 import hashlib
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from confml.errors import ConfmlError
-from confml.runner.store import Store
+from confml.runner.lease import temporary_name
+from confml.runner.store import Store, open_atomically
 from confml.runner.workspace import Workspace
 
 
@@ -103,20 +105,15 @@ def test_arrays_that_cannot_be_read_count_as_not_done(tmp_path):
 
 
 def test_a_new_run_removes_temporary_files_of_killed_runs(tmp_path):
-    """Not those of a run that is alive, and nothing that only has a similar name."""
+    """Nothing that only has a similar name; ``123-0a1b2c3d`` is of an earlier version."""
     store = Store(tmp_path)
     store.write("inner", "a" * 32, {"value": 1})
-    names = [f".{'b' * 32}.json.123-0a1b2c3d", f".{'b' * 32}.npz.123-0a1b2c3d", ".mine", f".{'b' * 32}.json"]
+    names = [temporary_name(Path(f"{'b' * 32}.{kind}")).name for kind in ("json", "npz")]
+    names += [f".{'b' * 32}.npz.123-0a1b2c3d", ".mine", f".{'b' * 32}.json"]
     for name in names:
         (tmp_path / "inner" / name).touch()
-        os.utime(tmp_path / "inner" / name, (1e9, 1e9))
-    os.utime(tmp_path / "inner" / names[0], (4e9, 4e9))  # of a run that begins at this moment
-    alive = Workspace.make(tmp_path)
-    left = {path.name for path in (tmp_path / "inner").iterdir()}
-    assert left == {f"{'a' * 32}.json", names[0], names[2], names[3]}
-    os.utime(tmp_path / "inner" / names[0], (1e9, 1e9))
-    Workspace.make(tmp_path).remove()  # the first workspace is in use
-    assert (tmp_path / "inner" / names[0]).exists()
-    alive.remove()
-    Workspace.make(tmp_path).remove()
-    assert not (tmp_path / "inner" / names[0]).exists()
+    os.utime(tmp_path / "inner" / names[2], (1e9, 1e9))
+    with open_atomically(tmp_path / "inner" / "c.json"):  # of a run that is alive
+        Workspace.make(tmp_path).remove()
+        left = {path.name for path in (tmp_path / "inner").iterdir()}
+        assert {f"{'a' * 32}.json", *names[3:]} < left and len(left) == 4
