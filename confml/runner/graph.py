@@ -200,13 +200,17 @@ class Schedule:
             task.identity: {need for need in task.needs if need in self._tasks} for task in tasks
         }
         self._dependants: dict[str, list[str]] = {}
+        self._of_cell: dict[str, list[str]] = {}
         for task in tasks:
             for need in self._waiting[task.identity]:
                 self._dependants.setdefault(need, []).append(task.identity)
+            for cell in task.cells:
+                self._of_cell.setdefault(cell.key, []).append(task.identity)
         self._order = {task.identity: number for number, task in enumerate(tasks)}
-        # A heap of (number in the order of the plan, identity); a sorted list is one.
         free = [task.identity for task in tasks if not self._waiting[task.identity]]
-        self._ready = [(self._order[identity], identity) for identity in free]
+        self._ready = set(free)
+        # A heap of (number in the order of the plan, identity), also of finished tasks; a sorted list is one.
+        self._heap = [(self._order[identity], identity) for identity in free]
         self.failed: dict[str, Failure] = {}
 
     def __len__(self) -> int:
@@ -215,7 +219,12 @@ class Schedule:
 
     def next_task(self) -> Task | None:
         """Return the next task that can run, or None."""
-        return self._tasks[heapq.heappop(self._ready)[1]] if self._ready else None
+        while self._heap:
+            identity = heapq.heappop(self._heap)[1]
+            if identity in self._ready:
+                self._ready.remove(identity)
+                return self._tasks[identity]
+        return None
 
     @property
     def ready(self) -> int:
@@ -224,7 +233,8 @@ class Schedule:
 
     def put_back(self, task: Task) -> None:
         """Make a task ready again that was not finished."""
-        heapq.heappush(self._ready, (self._order[task.identity], task.identity))
+        self._ready.add(task.identity)
+        heapq.heappush(self._heap, (self._order[task.identity], task.identity))
 
     def finish(self, task: Task, outcome: Outcome) -> list[Failure]:
         """Record the outcome of a task and return the failures that are new.
@@ -239,11 +249,20 @@ class Schedule:
             if waiting is None or identity not in self._tasks:
                 continue
             waiting.discard(task.identity)
-            if waiting:
-                continue
-            dependant = self._tasks[identity]
-            if all(cell.key in self.failed for cell in dependant.cells):
-                new_failures += self.finish(dependant, Outcome())
-            else:
-                self.put_back(dependant)
+            if not waiting:
+                self.put_back(self._tasks[identity])
+                new_failures += self._finish_failed([identity])
+        for failure in outcome.failed:
+            new_failures += self._finish_failed(self._of_cell.get(failure.key, ()))
+        return new_failures
+
+    def _finish_failed(self, identities: Iterable[str]) -> list[Failure]:
+        """Finish those of the tasks that can run and whose cells have all failed."""
+        new_failures: list[Failure] = []
+        for identity in identities:
+            if identity in self._ready and all(
+                cell.key in self.failed for cell in self._tasks[identity].cells
+            ):
+                self._ready.remove(identity)
+                new_failures += self.finish(self._tasks[identity], Outcome())
         return new_failures

@@ -54,3 +54,23 @@ def test_a_join_goes_on_for_the_cells_that_did_not_fail():
     schedule = Schedule([task("block", cells="ab"), task("join", "block", cells="ab")])
     schedule.finish(schedule.next_task(), Outcome(failed=(Failure("a", "broke", ""),)))
     assert schedule.next_task().identity == "join"
+
+
+def test_the_other_inner_folds_of_a_failed_cell_are_not_run():
+    """Those of a cell that did not fail are, and a fold that runs already is finished as usual."""
+    schedule = Schedule(
+        [task("i1"), task("i2"), task("i3"), task("both", cells="ab"), task("final", "i1", "i2", "i3")]
+    )
+    first, running = schedule.next_task(), schedule.next_task()
+    assert (running.identity, schedule.ready) == ("i2", 2)
+    schedule.finish(first, Outcome(failed=(Failure("a", "took too long", ""),)))
+    assert schedule.ready == 1 and schedule.next_task().identity == "both" and schedule.next_task() is None
+    assert len(schedule) == 3
+    schedule.finish(running, Outcome(failed=(Failure("a", "broke", ""),)))
+    assert len(schedule) == 1 and schedule.failed["a"].error == "took too long"  # final waits for none
+
+
+def test_a_task_that_is_put_back_runs_once():
+    schedule = Schedule([task("1"), task("2")])
+    schedule.put_back(schedule.next_task())
+    assert schedule.ready == 2 and drain(schedule) == ["1", "2"]
