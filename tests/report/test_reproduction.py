@@ -88,7 +88,11 @@ def test_stored_ranks_are_those_of_the_stored_tables(tmp_path):
             if (REFERENCE / part / "tables").is_dir():
                 shutil.copytree(REFERENCE / part / "tables", tmp_path / part / "tables")
         paths = list(write_ranks(source, tmp_path))
-        wanted = {f"ranks-{one.metric}.{ending}" for one in source.ranked for ending in ("csv", "md")}
+        wanted = {
+            f"ranks-{one.kind}{one.metric}.{ending}" for one in source.ranked for ending in ("csv", "md")
+        }
+            f"ranks-{one.kind}{one.metric}.{ending}" for one in source.ranked for ending in ("csv", "md")
+        }
         assert {path.name for path in paths} == wanted
         for path in paths:
             kept = REFERENCE / path.relative_to(tmp_path)
@@ -108,7 +112,7 @@ def test_ranked_tables_have_the_data_sets_of_the_paper():
         table = known_tables()[ranked.table]
         means = stored_means(table, ranked, REFERENCE)
         assert set(means) == {row["dataset"] for row in table.rows()}
-        assert all(set(row) == set(table.columns) for row in means.values())
+        assert all(set(row) == set(ranked.columns or table.columns) for row in means.values())
 
 
 def test_the_first_folder_and_group_of_variants_of_a_data_set_are_ranked(tmp_path):
@@ -139,6 +143,36 @@ def test_times_of_shorter_grids_are_not_ranked(tmp_path):
     ]
     path.write_text("\n".join(["dataset,variant,quantity,confml,points", *lines]) + "\n")
     assert stored_means(table, ranked, tmp_path) == {"yeast": {"ovo": 2.0, "gensvm": 3.0}}
+
+
+def test_times_of_whole_grids_come_first_and_paths_stand_beside_them(tmp_path):
+    source = next(source for source in SOURCES if source.key == "smartsvm")
+    name = "smartsvm-table2-total-training-seconds"
+    few = ["yeast,,ovo,10,1.0,0.1,5,11", "yeast,,gensvm,9,2.0,,1,7", "yeast,warm primal,ovo,,3.0,0.1,5,11"]
+    whole = ["yeast,,ovo,10,4.0,,1,19", "yeast,warm primal,ovo,,5.0,,5,19", "yeast,exact path,gensvm,,,,,"]
+    for part, lines in (("smartsvm/small", few), ("smartsvm/cold", whole)):
+        path = tmp_path / part / "tables" / f"{name}.csv"
+        path.parent.mkdir(parents=True)
+        path.write_text("\n".join(["dataset,variant,quantity,paper,confml,sd,splits,points", *lines]) + "\n")
+    found = {
+        one.column: (one.ours, one.folder, one.points, one.grid, one.path)
+        for one in published_numbers(source, tmp_path, read_reasons())
+        if one.table == name and one.keys[0] == "yeast"
+    }
+    assert found["ovo"] == (4.0, "smartsvm/cold", 19, 19, 5.0)
+    assert found["gensvm"] == (2.0, "smartsvm/small", 7, 342, None)
+    assert found["dag"] == (None, "", None, 19, None)
+
+
+def test_times_of_the_page_name_their_grids():
+    headings, _, *rows = page_rows("smartsvm-table4-seconds-per-configuration")
+    cells = [dict(zip(headings, row, strict=True)) for row in rows]
+    assert all(row["paths"] for row in cells)
+    for row in cells:
+        points, _, grid = row["grid"].partition(" of ")
+        assert (points == "") == (row["confml"] == "")
+        assert not points or int(points) <= int(grid) == (342 if row["column"] == "GenSVM" else 19)
+    assert "grid" not in page_rows("smartsvm-table3-adjusted-rand-index")[0]
 
 
 def test_data_sets_without_all_methods_are_named(tmp_path):
@@ -315,6 +349,9 @@ def test_runs_are_kept_with_their_provenance(tmp_path):
     (run / "manifest.json").write_text(json.dumps(manifest | {"resumed": True}), encoding="utf-8")
     write_provenance([run], out, "make small")
     assert "1 run, time not recorded; " in provenance_text(read_provenance(out))
+    content = read_provenance(out)
+    content["runs"][0]["git"] = "0123456789abcdef+changes"
+    assert ", commit 0123456789ab with changes, " in provenance_text(content)
     assert main([str(out), "--of", str(tmp_path / "nothing"), "--command", "x"]) == 2
     assert main([str(tmp_path / "nothing")]) == 2
 

@@ -14,6 +14,7 @@ from confml.report.reproduction.reasons import Reasons
 from confml.report.reproduction.sources import Source
 
 _CHANCE = 2.0  # standard errors
+_PATHS = ("warm primal", "exact path")  # variants of tables of times
 FEWEST_SPLITS = 3
 """Number of splits from which a standard deviation over them is used."""
 
@@ -37,7 +38,9 @@ class Number:
     ours, sd, splits: mean, standard deviation and number of splits of the stored number, None without one.
     folder: where it is stored. paper_splits: number of splits behind the printed number. reason: code of
     the reason for a difference, or of the missing number. other: the same number with other random numbers
-    of the method on the same splits, None if there is no such run.
+    of the method on the same splits, None if there is no such run. points, grid: number of grid points behind
+    the stored and the printed number of a time, None where the number is not a time. path: the same time of
+    warm or exact paths over the whole grid.
     """
 
     table: str
@@ -52,6 +55,9 @@ class Number:
     reason: str
     outcome: Outcome
     other: float | None = None
+    points: int | None = None
+    grid: int | None = None
+    path: float | None = None
 
     @property
     def decimals(self) -> int:
@@ -77,6 +83,7 @@ class Stored:
     sd: float | None
     splits: int | None
     folder: str
+    points: int | None = None
 
 
 def published_numbers(source: Source, folder: Path, reasons: Reasons) -> Iterator[Number]:
@@ -88,11 +95,13 @@ def published_numbers(source: Source, folder: Path, reasons: Reasons) -> Iterato
         table = known_tables()[name]
         stored = stored_numbers(table, source, folder)
         others = other_numbers(table, source, folder)
+        paths = path_numbers(table, source, folder)
         for keys, column, paper in printed_numbers(table):
             key = (*keys, column)
             splits = source.splits_of(keys[0])
             number = _number(table, keys, column, paper, stored.get(key), splits, reasons)
-            yield replace(number, other=others.get(key))
+            grid = table.grid.get(column)
+            yield replace(number, other=others.get(key), path=paths.get(key), grid=grid)
 
 
 def printed_numbers(table: PublishedTable) -> Iterator[tuple[tuple[str, ...], str, str]]:
@@ -108,7 +117,7 @@ def stored_numbers(table: PublishedTable, source: Source, folder: Path) -> dict[
     """Return the stored numbers of a table by their keys and column.
 
     The first folder counts that has the number as a mean over at least `FEWEST_SPLITS` splits, or the first
-    one that has it.
+    one that has it. Times of the whole grid of the paper come first.
     """
     found: dict[tuple[str, ...], Stored] = {}
     named = [key for key in table.keys if key in table.rows()[0]]
@@ -121,8 +130,27 @@ def stored_numbers(table: PublishedTable, source: Source, folder: Path) -> dict[
                 if row["paper"] != "" and row["confml"] != "":
                     key = (*(row[name] for name in named), row["quantity"])
                     one, known = _stored(row, part), found.get(key)
-                    if known is None or (_is_of_few(known) and not _is_of_few(one)):
+                    grid = table.grid.get(row["quantity"])
+                    if known is None or _rank(one, grid) > _rank(known, grid):
                         found[key] = one
+    return found
+
+
+def _rank(stored: Stored, grid: int | None) -> tuple[bool, bool]:
+    return stored.points == grid, not _is_of_few(stored)
+
+
+def path_numbers(table: PublishedTable, source: Source, folder: Path) -> dict[tuple[str, ...], float]:
+    """Return the times of warm and exact paths over whole grids by data set and column."""
+    found: dict[tuple[str, ...], float] = {}
+    for part in source.folders if table.grid else ():
+        path = folder / part / "tables" / f"{table.name}.csv"
+        if path.is_file():
+            with path.open(encoding="utf-8", newline="") as file:
+                for row in csv.DictReader(file):
+                    grid = table.grid[row["quantity"]]
+                    if row["variant"] in _PATHS and row["confml"] != "" and int(row["points"]) == grid:
+                        found.setdefault((row["dataset"], row["quantity"]), float(row["confml"]))
     return found
 
 
@@ -145,8 +173,14 @@ def other_numbers(table: PublishedTable, source: Source, folder: Path) -> dict[t
 
 
 def _stored(row: Mapping[str, str], folder: str) -> Stored:
-    sd, splits = row["sd"], row["splits"]
-    return Stored(float(row["confml"]), float(sd) if sd else None, int(splits) if splits else None, folder)
+    sd, splits, points = row["sd"], row["splits"], row.get("points")
+    return Stored(
+        float(row["confml"]),
+        float(sd) if sd else None,
+        int(splits) if splits else None,
+        folder,
+        int(points) if points else None,
+    )
 
 
 def _number(
@@ -186,6 +220,7 @@ def _number(
         paper_splits,
         code,
         outcome,
+        points=stored.points if column in table.grid else None,
     )
 
 

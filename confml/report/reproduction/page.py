@@ -37,6 +37,9 @@ result. The targets named in each section compute the tables.
 - **time on another machine**: a run time. Its difference is not judged.
 - **Monte Carlo error**: the standard deviation by the random numbers of the method alone, estimated from two
   runs on the same splits.
+- **grid**: number of grid points behind a time of confml, and behind that of the source.
+- **paths**: the same time for the whole grid of the source, by one path of warm fits for each two-class
+  machine and by exact paths of Crammer-Singer and GenSVM.
 - **not computed**: the stored tables do not have the number.
 
 The verdicts on claims are **holds**, **holds in part**, **does not hold** and **cannot be checked**.
@@ -121,12 +124,14 @@ def _table(name: str, numbers: Sequence[Number], reasons: Reasons, folder: Path)
     headings = [text for key, text in published.keys.items() if key in first]
     headings += ["column", "paper", "confml", "± sd", "splits", "as printed", "difference", "outcome"]
     rows = [_row(number, published.columns.get(number.column, number.column)) for number in numbers]
-    if any(number.monte_carlo_error is not None for number in numbers):
-        place = headings.index("splits")
-        headings.insert(place, "Monte Carlo error")
-        for number, row in zip(numbers, rows, strict=True):
-            error = number.monte_carlo_error
-            row.insert(place, "" if error is None else f"{error:.2f}")
+    extra = [[_error(number) for number in numbers], [_grid(number) for number in numbers]]
+    extra.append([_path(number) for number in numbers])
+    for heading, column in zip(("Monte Carlo error", "grid", "paths"), extra, strict=True):
+        if any(column):
+            place = headings.index("splits") + (heading != "Monte Carlo error")
+            headings.insert(place, heading)
+            for text, row in zip(column, rows, strict=True):
+                row.insert(place, text)
     yield "\n".join(markdown_table(headings, rows, left=headings.index("paper")))
     used = dict.fromkeys(number.reason for number in numbers if number.reason not in ("", "chance"))
     if used:
@@ -154,6 +159,18 @@ def _row(number: Number, column: str) -> list[str]:
         f"{number.difference:+.{digits}f}",
         outcome,
     ]
+
+
+def _error(number: Number) -> str:
+    return "" if number.monte_carlo_error is None else f"{number.monte_carlo_error:.2f}"
+
+
+def _grid(number: Number) -> str:
+    return "" if number.points is None else f"{number.points} of {number.grid}"
+
+
+def _path(number: Number) -> str:
+    return "" if number.path is None else f"{number.path:.{max(number.decimals, 2)}f}"
 
 
 def _claims(claims: Sequence[Claim]) -> str:

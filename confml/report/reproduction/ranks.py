@@ -20,7 +20,7 @@ Means = dict[str, dict[str, float]]  # means by data set and column
 
 
 def write_ranks(source: Source, folder: Path) -> Iterator[Path]:
-    """Write ``ranks-<metric>.csv`` and ``.md`` for each ranked table of a source.
+    """Write ``ranks-<kind><metric>.csv`` and ``.md`` for each ranked table of a source.
 
     folder: ``results/reference``. The files are written into the parent folder of the first folder of the
     ranked table. A table is left out with fewer than two data sets that have numbers of all methods.
@@ -28,16 +28,20 @@ def write_ranks(source: Source, folder: Path) -> Iterator[Path]:
     for ranked in source.ranked:
         table = known_tables()[ranked.table]
         stored = stored_means(table, ranked, folder)
-        columns = list(table.columns)
+        columns = _columns(table, ranked)
         whole = [name for name, row in stored.items() if all(column in row for column in columns)]
         if len(whole) < 2:
             continue
-        stem = folder / Path(ranked.folders[0]).parent / f"ranks-{ranked.metric}"
+        stem = folder / Path(ranked.folders[0]).parent / f"ranks-{ranked.kind}{ranked.metric}"
         scores = np.array([[stored[name][column] for column in columns] for name in whole])
         lines = [(name, *row) for name, row in zip(whole, scores.tolist(), strict=True)]
         left_out = [name for name in stored if name not in whole]
         yield write_csv(stem.with_suffix(".csv"), ("dataset", *columns), lines)
         yield write_file(stem.with_suffix(".md"), _text(table, ranked, whole, scores, left_out))
+
+
+def _columns(table: PublishedTable, ranked: RankedTable) -> list[str]:
+    return [column for column in table.columns if ranked.columns is None or column in ranked.columns]
 
 
 def stored_means(table: PublishedTable, ranked: RankedTable, folder: Path) -> Means:
@@ -59,7 +63,7 @@ def stored_means(table: PublishedTable, ranked: RankedTable, folder: Path) -> Me
 
 
 def _counts(table: PublishedTable, ranked: RankedTable, row: Mapping[str, str]) -> bool:
-    if row["confml"] == "":
+    if row["confml"] == "" or row["quantity"] not in _columns(table, ranked):
         return False
     return ranked.metric not in TIME_METRICS or int(row["points"]) == table.grid[row["quantity"]]
 
@@ -80,12 +84,13 @@ def _text(
     left_out: list[str],
 ) -> str:
     higher = ranking_metric(ranked.metric).sign > 0
-    labels = list(table.columns.values())
-    points = [table.grid[column] for column in table.columns] if ranked.metric in TIME_METRICS else None
+    columns = _columns(table, ranked)
+    labels = [table.columns[column] for column in columns]
+    points = [table.grid[column] for column in columns] if ranked.metric in TIME_METRICS else None
     outcome = compare_ranks(scores, higher)
     found = Ranking(ranked.metric, labels, list(datasets), scores, outcome, left_out, points)
     printed = {row["dataset"]: row for row in table.rows()}
-    theirs = np.array([[float(printed[name][column]) for column in table.columns] for name in datasets])
+    theirs = np.array([[float(printed[name][column]) for column in columns] for name in datasets])
     means = compare_ranks(theirs, higher).mean_ranks.tolist()
     by_paper = PublishedRanks(table.source, len(datasets), dict(zip(labels, means, strict=True)))
     return ranks_text(found, by_paper) + "\n" + "\n".join(f"- {note}" for note in ranked.notes) + "\n"

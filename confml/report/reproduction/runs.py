@@ -115,7 +115,7 @@ def provenance_text(content: Mapping[str, Any]) -> str:
 
     seconds = [run["seconds"] for run in runs]
     packages = ", ".join(f"{name} {first['packages'][name]}" for name in ("numpy", "scipy", "scikit-learn"))
-    commits = said(f"commit {run['git'][:12]}" if run["git"] else "no commit recorded" for run in runs)
+    commits = said(_commit(run["git"]) for run in runs)
     jobs = said(run["jobs"] for run in runs)
     if None in seconds:  # a run in parts, or one that is not finished
         minutes = "time not recorded"
@@ -126,3 +126,11 @@ def provenance_text(content: Mapping[str, Any]) -> str:
         f"seed {said(run['seed'] for run in runs)}; confml {said(run['confml'] for run in runs)}, {commits}, "
         f"Python {first['python']}, {packages}; {said(run['machine']['processor'] for run in runs)}."
     )
+
+
+def _commit(git: str | None) -> str:
+    """Return a recorded commit in words; ``+changes`` marks files that were not committed."""
+    if not git:
+        return "no commit recorded"
+    commit, plus, _ = git.partition("+")
+    return f"commit {commit[:12]}{' with changes' * bool(plus)}"
