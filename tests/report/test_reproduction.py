@@ -91,8 +91,6 @@ def test_stored_ranks_are_those_of_the_stored_tables(tmp_path):
         wanted = {
             f"ranks-{one.kind}{one.metric}.{ending}" for one in source.ranked for ending in ("csv", "md")
         }
-            f"ranks-{one.kind}{one.metric}.{ending}" for one in source.ranked for ending in ("csv", "md")
-        }
         assert {path.name for path in paths} == wanted
         for path in paths:
             kept = REFERENCE / path.relative_to(tmp_path)
