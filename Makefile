@@ -62,13 +62,15 @@ table-tcm-nn: $(VENV)/installed  ## tables 1 to 3 of Proedrou et al. 2002
 	  --table tcm-nn-table1 --table tcm-nn-table2 --table tcm-nn-table3
 	$(call keep,tcm-nn,$(TCM_OUT))
 
-# Label-conditional, split and cross-conformal prediction on satellite, TCM-SVM, and k-NN by other distances (minutes).
-TCM_MORE := satellite-conformal tcm-svm tcm-nn-statlog-distances
+# Label-conditional, split and cross-conformal prediction on satellite, TCM-SVM, k-NN by other distances, and naive Bayes
+# with other densities (minutes).
+TCM_MORE := satellite-conformal tcm-svm tcm-nn-statlog-distances tcm-nn-statlog-naive-bayes
 TCM_METRICS := error,coverage,worst_class_coverage,mean_region_size,one_class
 .PHONY: table-tcm-nn-more
-table-tcm-nn-more: $(VENV)/installed  ## other conformal predictors, and k-NN by other distances
+table-tcm-nn-more: $(VENV)/installed  ## other conformal predictors, k-NN by other distances, and naive Bayes
 	@for name in $(TCM_MORE); do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
-	$(call keep,tcm-nn/more,$(addprefix results/,$(TCM_MORE)),$(TCM_METRICS))
+	@$(RUN) configs/tcm-nn-statlog-naive-bayes.yaml --quiet $(SEGMENT) --out results/tcm-nn-statlog-naive-bayes-segment
+	$(call keep,tcm-nn/more,$(addprefix results/,$(TCM_MORE) tcm-nn-statlog-naive-bayes-segment),$(TCM_METRICS))
 
 # Segment, table 3: other folds, and other scales of the features (some seconds).
 SEGMENT_FORMS := raw standardised min-max random-folds
