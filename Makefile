@@ -154,6 +154,17 @@ table-smartsvm-splits: $(VENV)/installed  ## adjusted Rand index over 30 splits,
 	@$(RUN) configs/smartsvm-splits.yaml --quiet
 	$(call keep,smartsvm/splits,results/smartsvm-splits,ari)
 
+# The same, section 3: errors and times of classifiers on the first principal components of Chess (a minute).
+COMPONENTS := 30 25 20 10
+.PHONY: table-chess-components
+table-chess-components: $(VENV)/installed  ## classifiers on principal components of Chess
+	@$(RUN) configs/chess-components.yaml --quiet --out results/chess-components/all
+	@$(foreach n,$(COMPONENTS),$(RUN) configs/chess-components.yaml --quiet --out results/chess-components/$(n) \
+	  --set 'steps=[min-max, {sklearn.decomposition.PCA: {n_components: $(n)}}]' &&) true
+	$(call keep,smartsvm/components,$(addprefix results/chess-components/,all $(COMPONENTS)),error$(COMMA)ari)
+	@$(if $(SHARD),exit 0; )for n in all $(COMPONENTS); do \
+	  cp results/chess-components/$$n/timings.csv results/reference/smartsvm/components/$$n-seconds.csv; done
+
 # Krzanowski et al. 2006, tables 1 to 3: the three models of Bayesian k-NN, about 10 minutes. SCALE=full runs the
 # adaptive model with the paper's 10,000 + 70,000 steps on 20 splits: hours (about two for vehicle on 2 cores).
 # SCALE=long: the adaptive model alone, with that number of steps, on 5 splits (about 100 minutes of one core).
