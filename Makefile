@@ -156,6 +156,17 @@ table-smartsvm-splits: $(VENV)/installed  ## adjusted Rand index over 30 splits,
 	@$(RUN) configs/smartsvm-splits.yaml --quiet
 	$(call keep,smartsvm/splits,results/smartsvm-splits,ari)
 
+# The same, section 3: errors and times of classifiers on the first principal components of Chess (a minute).
+COMPONENTS := 30 25 20 10
+.PHONY: table-chess-components
+table-chess-components: $(VENV)/installed  ## classifiers on principal components of Chess
+	@$(RUN) configs/chess-components.yaml --quiet --out results/chess-components/all
+	@$(foreach n,$(COMPONENTS),$(RUN) configs/chess-components.yaml --quiet --out results/chess-components/$(n) \
+	  --set 'steps=[min-max, {sklearn.decomposition.PCA: {n_components: $(n)}}]' &&) true
+	$(call keep,smartsvm/components,$(addprefix results/chess-components/,all $(COMPONENTS)),error$(COMMA)ari)
+	@$(if $(SHARD),exit 0; )for n in all $(COMPONENTS); do \
+	  cp results/chess-components/$$n/timings.csv results/reference/smartsvm/components/$$n-seconds.csv; done
+
 # Krzanowski et al. 2006, tables 1 to 3: the three models of Bayesian k-NN, about 10 minutes. SCALE=full runs the
 # adaptive model with the paper's 10,000 + 70,000 steps on 20 splits: hours (about two for vehicle on 2 cores).
 # SCALE=long: the adaptive model alone, with that number of steps, on 5 splits (about 100 minutes of one core).
@@ -371,7 +382,8 @@ define against
 	  --against $(2) --metric $(3) $(4) --out results/figure-classical/$(1)
 endef
 KUBAT_OUT = $(addprefix results/classical-,one-nn naive-bayes not-separable many-neighbours boundaries rates rules \
-  four-classes) $(addprefix results/classical/boundaries-,whole links subset examples) results/figure-classical/*
+  four-classes) $(addprefix results/classical/,$(addprefix boundaries-,whole links subset examples) one-nn-raw \
+  one-nn-cleaned) results/figure-classical/*
 KUBAT_METRICS := error,training_error,converged,presentations,tomek-links.removed_rows,consistent-subset.kept_rows
 CLEANED  := --set 'steps=[{tomek-links: {repeat: true}}]'
 SELECTED := --set 'steps=[min-max, select-attributes]'
@@ -380,7 +392,13 @@ SELECTED := --set 'steps=[min-max, select-attributes]'
 .PHONY: figure-classical figure-classical-noise figure-classical-linear figure-classical-more
 figure-classical: figure-classical-noise figure-classical-linear figure-classical-more  ## Kubat's chapters 2 to 4, about a hundred small runs
 	@for name in one-nn naive-bayes not-separable; do $(RUN) configs/classical/$$name.yaml --quiet || exit $$?; done
+	@$(RUN) configs/classical/one-nn.yaml --quiet --out results/classical/one-nn-raw --set 'steps=[]'
+	@$(RUN) configs/classical/one-nn.yaml --quiet --out results/classical/one-nn-cleaned \
+	  --set 'steps=[min-max, {tomek-links: {repeat: true}}]'
+	@$(REPORT) results/classical-one-nn --against k --metric error --line knn --out results/figure-classical/one-nn
 	$(call keep,kubat,$(KUBAT_OUT),$(KUBAT_METRICS),--figures)
+	@$(if $(SHARD),exit 0; )for name in four-classes not-separable; do \
+	  cp results/classical-$$name/class-metrics.csv results/reference/kubat/$$name-class-metrics.csv; done
 
 # Chapter 3: k-NN, label noise, Tomek links; irrelevant attributes; the Bayes error.
 figure-classical-noise: $(VENV)/installed  ## chapter 3: label noise, irrelevant features
@@ -415,13 +433,19 @@ figure-classical-linear: $(VENV)/installed  ## chapter 4: perceptron and WINNOW
 	$(call against,attribute-noise,noise.attributes,training_error)
 	$(call against,attribute-noise,noise.attributes,error)
 
-# Chapter 4: sizes of the training set, classes, capacity.
-figure-classical-more: $(VENV)/installed  ## chapter 4: sizes of the training set, classes, capacity
+# Chapter 4: sizes of the training set, classes, capacity. $(call sizes,NAME,SHARE OF NOISE).
+define sizes
 	@for seed in 1 2 3; do for n in 10 20 50 100 200; do $(RUN) configs/classical/training-size.yaml --quiet \
-	  --out results/classical/training-size-$$n-$$seed --set datasets.0.n=$$n --set seed=$$seed || exit $$?; \
-	  done; done
-	$(call against,training-size,train-rows,error,--log)
-	$(call against,training-size,train-rows,presentations,--log --log-metric)
+	  --out results/classical/training-size-$(1)-$$n-$$seed $(foreach part,0 1 2,--set datasets.$(part).n=$$n) \
+	  --set noise.attributes=$(2) --set seed=$$seed || exit $$?; done; done
+endef
+figure-classical-more: $(VENV)/installed  ## chapter 4: sizes of the training set, classes, capacity
+	$(call sizes,clean,0)
+	$(call sizes,noisy,0.1)
+	$(call against,training-size-clean,train-rows,error,--log)
+	$(call against,training-size-clean,train-rows,presentations,--log --log-metric)
+	$(call against,training-size-noisy,train-rows,error,--log)
+	$(call against,training-size-noisy,train-rows,training_error,--log)
 	$(call vary,four-classes,datasets.0.irrelevant,0 2 5 10 20)
 	$(call against,four-classes,datasets.0.irrelevant,error)
 	$(call against,four-classes,datasets.0.irrelevant,training_error)

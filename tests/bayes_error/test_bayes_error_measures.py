@@ -146,6 +146,40 @@ def test_henze_penrose_bound_is_tighter_than_jensen_shannon():
     assert (2 * p * (1 - p) <= -(p * np.log2(p) + (1 - p) * np.log2(1 - p)) / 2 + 1e-12).all()
 
 
+@pytest.mark.parametrize("separation", [0.0, 0.5, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("scale", [0.5, 1.0, 3.0])
+def test_henze_penrose_bound_against_bhattacharyya_and_chernoff(separation, scale):
+    """Two Gaussians: tighter than both for equal priors, but Chernoff's can be tighter for others."""
+    x = np.linspace(-15, 15, 6001)
+    bounds = {}
+    for prior in (0.5, 0.33, 0.15):
+        a = prior * norm.pdf(x) * (x[1] - x[0])
+        b = (1 - prior) * norm.pdf(x, separation, scale) * (x[1] - x[0])
+        henze_penrose = np.divide(2 * a * b, a + b, out=np.zeros_like(a), where=a + b > 0).sum()
+        bhattacharyya = np.sqrt(a * b).sum()
+        chernoff = min((a**s * b ** (1 - s)).sum() for s in np.linspace(0, 1, 101))
+        bounds[prior] = henze_penrose, chernoff
+        assert np.minimum(a, b).sum() - 1e-9 <= henze_penrose <= bhattacharyya + 1e-9
+        assert min(henze_penrose, prior) < chernoff + 0.01  # with the smaller prior as in (7)
+    assert bounds[0.5][0] <= bounds[0.5][1] + 1e-9
+    if separation <= 0.5 and scale == 1:
+        assert bounds[0.33][0] > bounds[0.33][1] + 0.08 and bounds[0.15][0] > bounds[0.15][1] + 0.09
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_theorem_2_holds_for_known_densities(seed):
+    """(15): the error against the mixture of the others is at most that of the Bayes classifier (12)."""
+    rng = np.random.default_rng(seed)
+    x = np.linspace(-12, 12, 4001)
+    prior = rng.dirichlet(np.ones(4))
+    joint = np.array([p * norm.pdf(x, rng.normal(scale=2), rng.uniform(0.3, 2)) for p in prior])
+    chosen = joint.argmax(axis=0)
+    for k in range(4):
+        rest = np.delete(joint, k, axis=0).sum(axis=0)
+        one_vs_rest = np.where(chosen == k, rest, joint[k]).sum()
+        assert np.minimum(joint[k], rest).sum() <= one_vs_rest + 1e-12
+
+
 def test_complexity_measures_of_a_line_by_hand():
     # a a b b b on a line; the tree is the line, one edge between the classes
     X, y = np.array([[0.0], [1.0], [3.0], [4.0], [5.5]]), np.array(["a", "a", "b", "b", "b"])

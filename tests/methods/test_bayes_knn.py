@@ -14,6 +14,7 @@ from reference.bayes_knn import (
     tricube_counts,
 )
 from scipy.stats import norm
+from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from trials import is_variant_with_files, more_of
@@ -737,6 +738,50 @@ def test_exceedance_view_accepts_what_the_papers_measure_accepts():
         np.testing.assert_array_equal(views["exceedance"].accepted(s), accepted_by_exceedance(above, s))
     none = above.max(axis=1) == 0  # nowhere above: the label is reject's
     np.testing.assert_array_equal(views["exceedance"].labels[none], views["reject"].labels[none])
+
+
+def standardised_halves(seed):
+    """Wine: standardised (X, y) of 89 random rows and of the others."""
+    X, y = load_wine(return_X_y=True)
+    order = np.random.default_rng(seed).permutation(len(y))
+    train, test = order[:89], order[89:]
+    X = (X - X[train].mean(axis=0)) / X[train].std(axis=0)
+    return X[train], y[train], X[test], y[test]
+
+
+def test_how_often_reject_estimates_are_close_to_1():
+    """Section 4.3; with beta = 1 the largest estimate is e / (e + classes - 1)."""
+    largest, shares = [], []
+    for seed in range(5):
+        X, y, new, _ = standardised_halves(seed)
+        for model in ("simple", "standard"):
+            scores = BayesKNN(model=model).fit(X, y).confident_predict(new)["reject"].scores.max(axis=1)
+            if model == "simple":
+                largest.append(scores.max())
+            else:
+                shares.append([np.mean(scores > level) for level in (0.9, 0.99, 0.999)])
+    assert max(largest) == pytest.approx(np.e / (np.e + 2), abs=1e-3)
+    assert [f"{100 * share:.0f}" for share in np.mean(shares, axis=0)] == ["92", "73", "32"]
+
+
+def test_the_exceedance_criterion_is_stringent_where_estimates_are_small():
+    """Section 3.2, t = 0.7 and s = 0.95: per cent of test examples that are UNSURE, and UNSURE but right."""
+    found: dict = {}
+    for seed in range(5):
+        X, y, new, truth = standardised_halves(seed)
+        for model in ("simple", "standard"):
+            views = BayesKNN(model=model, exceeding=0.7).fit(X, y).confident_predict(new)
+            for name in ("envelope", "exceedance"):
+                rejected = ~views[name].accepted(0.95)
+                right = views[name].labels == truth
+                found.setdefault((model, name), []).append([rejected.mean(), np.mean(rejected & right)])
+    means = {key: [f"{100 * value:.0f}" for value in np.mean(one, axis=0)] for key, one in found.items()}
+    assert means == {
+        ("simple", "envelope"): ["9", "4"],
+        ("simple", "exceedance"): ["100", "93"],
+        ("standard", "envelope"): ["5", "3"],
+        ("standard", "exceedance"): ["7", "5"],
+    }
 
 
 def test_points_of_figure_1():

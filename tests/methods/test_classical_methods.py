@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -41,6 +43,10 @@ def test_hamming_distance_by_hand():
 def test_mixed_distance_by_hand():
     # (summer, 2, 1.5) and (winter, 1, 0.5)
     assert distance([0, 2, 1.5], [1, 1, 0.5], 1) == np.sqrt(3)
+
+
+def test_largest_distance_in_the_unit_cube():
+    assert distance(np.zeros(10_000), np.ones(10_000), 0) == 100
 
 
 def distances_to(X, new, k=2, nominal=()):
@@ -174,6 +180,15 @@ def test_weights_of_equation_3_4_are_in_0_1(places, k):
         np.testing.assert_array_equal(weights, X[:, 0] == found[-1])
 
 
+def test_weights_of_section_3_5_are_summed_by_class():
+    """0.6 + 0.7 against 0.1 + 0.2 + 0.3; equation (3.4) also needs neighbours of weights 1 and 0."""
+    places = 10 - 10 * np.array([1, 0.7, 0.6, 0.3, 0.2, 0.1, 0])[:, None]
+    labels = ["other", "pos", "pos", "neg", "neg", "neg", "other"]
+    weighted = WeightedKNN(7).fit(places, labels)
+    np.testing.assert_allclose(weighted.predict_proba([[0]]) * 2.9, [[0.6, 1.0, 1.3]])
+    assert weighted.predict([[0]]) == "pos"
+
+
 def test_equal_weights_go_to_the_smaller_sum_of_distances():
     # d = 0, 2, 2, 4: a has the weight 4, b has 2 + 2; the sums of distances are 0 and 4.
     X, y = [[0.0], [2.0], [-2.0], [4.0]], ["b", "a", "a", "c"]
@@ -275,6 +290,24 @@ def test_far_away_a_posterior_is_still_a_distribution(numeric):
     assert bayes.predict([[-1e6], [1e6]]).tolist() == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("bayes_error", "found"), [(0.05, "10.0"), (0.1, "18.8"), (0.3, "49.7"), (0.5, "72.3"), (0.9, "89.9")]
+)
+def test_1_nn_against_the_bayes_error_of_ten_classes(bayes_error, found):
+    """Figure 3.4, many classes: labels of ten intervals, a share of them replaced by another class."""
+    rng = np.random.default_rng(1)
+    places, labels = [], []
+    for _ in range(2):
+        x = rng.random(20_000)
+        wrong = rng.random(20_000) < bayes_error
+        own = (10 * x).astype(int)
+        labels.append(np.where(wrong, (own + rng.integers(1, 10, 20_000)) % 10, own))
+        places.append(x[:, None])
+    error = np.mean(KNN(1).fit(places[0], labels[0]).predict(places[1]) != labels[1])
+    assert f"{100 * error:.1f}" == found
+    assert error == pytest.approx(2 * bayes_error - 10 / 9 * bayes_error**2, abs=0.01)
+
+
 # ---- learning from mistakes
 
 
@@ -321,6 +354,33 @@ def test_six_examples_that_no_line_separates():
     for method in (Perceptron(random_state=1, epochs=2000), Winnow(epochs=2000), LinearSVM(C=1e4)):
         assert method.fit(SIX, SIX_LABELS).training_error_ > 0
     assert Polynomial(2, C=1e6).fit(SIX, SIX_LABELS).fit_metrics_["training_error"] == 0
+
+
+def test_two_of_the_sixteen_labellings_of_figure_4_1_are_not_separable():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
+    fits = {
+        labels: Perceptron(random_state=1, epochs=10_000).fit(X, np.array(labels)).training_error_
+        for labels in itertools.product([0, 1], repeat=4)
+        if 0 < sum(labels) < 4  # two more labellings have a single class
+    }
+    assert [labels for labels, error in fits.items() if error > 0] == [(0, 1, 1, 0), (1, 0, 0, 1)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_equal_features_have_equal_weights(seed):
+    """The sixth feature repeats the first; the initial weights of the perceptron are random."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (100, 5)).astype(float)
+    y = (X.sum(axis=1) >= 3).astype(int)
+    X = np.c_[X, X[:, 0]]
+    winnow = Winnow(alpha=1.1, epochs=5000).fit(X, y)
+    weights = winnow.weights_[0, 1:]
+    assert winnow.training_error_ == 0 and weights[0] == weights[5] and weights[6] == weights[11]
+    perceptron = Perceptron(rate=0.1, epochs=5000, random_state=seed).fit(X, y)
+    start = Perceptron(rate=0.1, epochs=5000, random_state=seed, start=0).fit(X, y)
+    assert perceptron.training_error_ == start.training_error_ == 0
+    assert start.weights_[0, 1] == start.weights_[0, 6] != 0
+    assert 0 < abs(perceptron.weights_[0, 1] - perceptron.weights_[0, 6]) <= 2 * perceptron.start
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.01, 0.1, 0.5, 1.0]))

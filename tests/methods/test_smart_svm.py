@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_matrix
+from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -17,6 +18,7 @@ from confml.errors import ConfigError, ConfmlError
 from confml.methods import registry
 from confml.methods.svm.class_tree import ClassTree
 from confml.methods.svm.graph_cuts import CUTS, cut_value
+from confml.methods.svm.ovo_svm import OvOSVM
 from confml.methods.svm.ovr_svm import OvRSVM
 from confml.methods.svm.smart_svm import SmartSVM, node_values
 
@@ -143,6 +145,16 @@ def test_the_weights_are_estimated_bayes_errors(options):
     assert model.tree_.to_dict() == ClassTree.of_weights(np.arange(6), rates.estimate).to_dict()
     assert model.fit_details_.to_dict() == {"tree": model.tree_.to_dict()}
     assert model.fit_metrics_["machines"] == 5
+
+
+def test_numbers_and_sizes_of_the_binary_problems():
+    """Section 4 on table 2: machines, and their training rows, on the digits of scikit-learn."""
+    X, y = load_digits(return_X_y=True)
+    found = {}
+    for method in (SmartSVM, OvOSVM, OvRSVM):
+        metrics = method().fit(X / 16, y).fit_metrics_
+        found[method.__name__] = int(metrics["machines"]), int(metrics["machine_rows"])
+    assert found == {"SmartSVM": (9, 9709), "OvOSVM": (45, 16173), "OvRSVM": (10, 17970)}
 
 
 def machines_of(model, X, y):

@@ -38,6 +38,23 @@ def test_a_class_that_is_absent_from_training_has_low_credibility():
     assert np.median(prediction.confidence[~known]) > 0.95, "its confidence alone would not tell"
 
 
+@pytest.mark.parametrize(
+    ("distance", "found"), [(0.0, ["50.7", "25.8", "5.6", "50.2"]), (1.5, ["31.6", "13.3", "4.7", "20.8"])]
+)
+def test_the_second_largest_p_value_is_no_bound_for_a_single_example(distance, found):
+    """Two Gaussians: error; mean second p-value; true label with p <= 0.05; error where the second p is."""
+    values = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 400)
+        X = rng.normal(size=(400, 2)) + distance * y[:, None] * [1, 0]
+        view = build("tcm-nn").fit(X[:200], y[:200]).confident_predict(X[200:])["p-value"]
+        wrong, true_p = view.labels != y[200:], view.scores[np.arange(200), y[200:]]
+        second = np.sort(view.scores, axis=1)[:, -2]
+        values.append([wrong.mean(), second.mean(), np.mean(true_p <= 0.05), wrong[second <= 0.05].mean()])
+    assert [f"{100 * value:.1f}" for value in np.mean(values, axis=0)] == found
+
+
 def test_absent_classes_from_a_config(tmp_path):
     """The same as an experiment that a user runs: the metrics, the figure, and a class there is not."""
     from click.testing import CliRunner
