@@ -49,7 +49,13 @@ class Source:
         return self.exceptions.get(dataset, self.splits)
 
 
-_COLD = ("smartsvm/cold", "smartsvm/cold-small", "smartsvm/cold-shuttle", "smartsvm/cold-fars")
+_COLD = (
+    "smartsvm/cold",
+    "smartsvm/cold-small",
+    "smartsvm/cold-shuttle",
+    "smartsvm/cold-fars",
+    "smartsvm/cold-large",
+)
 
 SOURCES = (
     Source(
@@ -120,6 +126,7 @@ SOURCES = (
             "smartsvm/costs-standardised",
             "smartsvm/costs-raw",
             "smartsvm/trees",
+            "smartsvm/components",
             "smartsvm/gensvm",
             "smartsvm/gensvm-fars",
             "smartsvm/splits",
