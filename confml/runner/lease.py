@@ -1,6 +1,6 @@
 """`Lease`: shows that the run which made a folder is alive, on local and network file systems.
 
-`temporary_name` and `is_left` do the same for a temporary file.
+`create_temporary` and `remove_if_left` do the same for a temporary file.
 
 The owner of a folder holds a lock on a file in it and updates the file's modification time. Process numbers
 and host names are not used, because containers share them. A free lock is trusted only if the owner ran under
@@ -16,6 +16,7 @@ import os
 import re
 import threading
 from pathlib import Path
+from typing import BinaryIO
 
 RENEW_SECONDS = 60.0
 STALE_SECONDS = 3600.0
@@ -33,7 +34,7 @@ class Lease:
         path = folder / _NAME
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         # The kernel is written after the lock is taken, so the file never names a kernel without a lock.
-        if lock(self._file) and _locks_exclude(path):
+        if _lock(self._file) and _locks_exclude(path):
             os.write(self._file, _kernel().encode())
         self._released = threading.Event()
         threading.Thread(target=self._renew, name="renew-lease", daemon=True).start()
@@ -60,7 +61,7 @@ def is_abandoned(folder: Path) -> bool:
     except OSError:
         return False
     try:
-        if not lock(file):
+        if not _lock(file):
             return False
         kernel = os.read(file, 200).decode("ascii", "replace")
         return bool(kernel) and kernel == _kernel() or _age(path) > STALE_SECONDS
@@ -76,25 +77,37 @@ def seconds_since_renewal(folder: Path) -> float:
 
 
 def temporary_name(path: Path) -> Path:
-    """Return a new name ``.<name>.<kernel>-<random>`` beside ``path``; the writer calls `lock`."""
+    """Return a new name ``.<name>.<kernel>-<random>`` beside ``path``."""
     return path.with_name(f".{path.name}.{_kernel_digest()}-{os.urandom(4).hex()}")
 
 
-def is_left(path: Path) -> bool:
-    """Return whether the process that wrote a file with a `temporary_name` has ended; False if not certain.
+def create_temporary(path: Path) -> tuple[Path, BinaryIO]:
+    """Create a file with a `temporary_name` beside ``path``, locked until it is closed."""
+    while True:
+        temporary = temporary_name(path)
+        file = open(temporary, "xb")
+        # A run that began before the lock was taken may have removed the file.
+        if not _lock(file.fileno()) or os.fstat(file.fileno()).st_nlink:
+            return temporary, file
+        file.close()
 
-    A file whose name is not of this form is not left.
+
+def remove_if_left(path: Path) -> None:
+    """Remove a file with a `temporary_name` whose writer has ended; it stays if that is not certain.
+
+    A file whose name is not of this form stays.
     """
     named = _TEMPORARY.fullmatch(path.name)
     if not named:
-        return False
+        return
     try:
         file = os.open(path, os.O_RDWR)
     except OSError:
-        return False
+        return
     try:
-        trusted = named[1] == _kernel_digest() != _NO_KERNEL and lock(file) and _locks_exclude(path)
-        return trusted or _age(path) > STALE_SECONDS
+        trusted = named[1] == _kernel_digest() != _NO_KERNEL and _lock(file) and _locks_exclude(path)
+        if trusted or _age(path) > STALE_SECONDS:
+            path.unlink(missing_ok=True)  # while the lock is held
     finally:
         os.close(file)
 
@@ -126,7 +139,7 @@ def _kernel_digest() -> str:
     return hashlib.sha256(kernel.encode()).hexdigest()[:8] if kernel else _NO_KERNEL
 
 
-def lock(file: int) -> bool:
+def _lock(file: int) -> bool:
     """Lock an open file; return False if it is locked already or this system has no such locks."""
     try:
         import fcntl
@@ -144,6 +157,6 @@ def _locks_exclude(path: Path) -> bool:
     except OSError:
         return False
     try:
-        return not lock(again)
+        return not _lock(again)
     finally:
         os.close(again)

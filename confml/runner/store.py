@@ -25,7 +25,7 @@ import numpy as np
 
 from confml.errors import ConfmlError
 from confml.runner.environment import guarded
-from confml.runner.lease import is_left, lock, temporary_name
+from confml.runner.lease import create_temporary, remove_if_left, temporary_name
 from confml.runner.packs import KINDS, LARGEST, PackReader, PackWriter, pack_arrays, unpack_arrays
 
 PARTS = ("cells", "inner", "failures", "rows")  # folders of a run with one or two files per record
@@ -218,10 +218,9 @@ def write_atomically(path: Path, content: bytes, durable: bool = True) -> None:
 @contextlib.contextmanager
 def open_atomically(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
     """Open a file for writing under a temporary name; it is renamed at the end, as in `write_atomically`."""
-    temporary = temporary_name(path)
+    temporary, opened = create_temporary(path)
     try:
-        with open(temporary, "xb") as file:
-            lock(file.fileno())  # a run that begins removes temporary files without a lock
+        with opened as file:
             yield file
             file.flush()
             if durable:
@@ -237,5 +236,5 @@ def remove_temporary_files(folder: Path) -> None:
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
-            if name.startswith(".") and is_left(Path(place, name)):
-                Path(place, name).unlink(missing_ok=True)
+            if name.startswith("."):
+                remove_if_left(Path(place, name))

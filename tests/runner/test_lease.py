@@ -122,6 +122,22 @@ def test_a_workspace_is_made_though_others_remove_what_is_not_complete(tmp_path,
     workspace.remove()
 
 
+def test_a_temporary_file_that_is_removed_before_its_lock_is_made_again(tmp_path, monkeypatch):
+    take, taken = lease._lock, []
+
+    def removed_at_first(file):
+        if not taken:
+            (name,) = tmp_path.iterdir()
+            name.unlink()  # as a run does that begins at this moment
+        taken.append(file)
+        return take(file)
+
+    monkeypatch.setattr(lease, "_lock", removed_at_first)
+    with open_atomically(tmp_path / "a.csv") as file:
+        file.write(b"1")
+    assert len(taken) == 2 and [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
 def test_temporary_files_that_are_being_written_stay(tmp_path, monkeypatch):
     (tmp_path / "tables").mkdir()
     with open_atomically(tmp_path / "tables" / "a.csv") as file:

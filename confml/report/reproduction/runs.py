@@ -129,7 +129,7 @@ def provenance_text(content: Mapping[str, Any]) -> str:
 
 
 def _commit(git: str | None) -> str:
-    """Return a recorded commit in words; ``+changes`` marks files that were not committed."""
+    """Return the text for a recorded commit; ``+changes`` marks files that were not committed."""
     if not git:
         return "no commit recorded"
     commit, plus, _ = git.partition("+")
