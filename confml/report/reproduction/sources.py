@@ -55,6 +55,7 @@ _COLD = (
     "smartsvm/cold-shuttle",
     "smartsvm/cold-fars",
     "smartsvm/cold-large",
+    "smartsvm/cold-krkopt",
 )
 
 SOURCES = (
