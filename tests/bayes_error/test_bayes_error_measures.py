@@ -118,13 +118,18 @@ def test_one_vs_rest_is_at_most_the_sum_of_pairs():
         assert result.one_vs_rest.estimate[k] <= pairs + 0.01
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_theorem_3_holds_for_known_densities(seed):
-    """(27): integrals of four random mixtures on a grid, and equality where only one pair overlaps."""
+def four_random_densities(seed):
+    """Points x (4001,) and the densities of four Gaussian classes times their priors (4, 4001)."""
     rng = np.random.default_rng(seed)
     x = np.linspace(-12, 12, 4001)
     prior = rng.dirichlet(np.ones(4))
-    joint = np.array([p * norm.pdf(x, rng.normal(scale=2), rng.uniform(0.3, 2)) for p in prior])
+    return x, np.array([p * norm.pdf(x, rng.normal(scale=2), rng.uniform(0.3, 2)) for p in prior])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_theorem_3_holds_for_known_densities(seed):
+    """(27): integrals of four random mixtures on a grid, and equality where only one pair overlaps."""
+    x, joint = four_random_densities(seed)
     for k in range(4):
         rest = np.delete(joint, k, axis=0)
         one_vs_rest = np.minimum(joint[k], rest.sum(axis=0)).sum()
@@ -169,10 +174,7 @@ def test_henze_penrose_bound_against_bhattacharyya_and_chernoff(separation, scal
 @pytest.mark.parametrize("seed", range(5))
 def test_theorem_2_holds_for_known_densities(seed):
     """(15): the error against the mixture of the others is at most that of the Bayes classifier (12)."""
-    rng = np.random.default_rng(seed)
-    x = np.linspace(-12, 12, 4001)
-    prior = rng.dirichlet(np.ones(4))
-    joint = np.array([p * norm.pdf(x, rng.normal(scale=2), rng.uniform(0.3, 2)) for p in prior])
+    _, joint = four_random_densities(seed)
     chosen = joint.argmax(axis=0)
     for k in range(4):
         rest = np.delete(joint, k, axis=0).sum(axis=0)
