@@ -16,11 +16,11 @@ from confml.methods.knn import KNN, WeightedKNN
 from confml.neighbours.distance_kinds import prepare_rows
 
 
-def assert_literal(method, X, y, X_test, distance, weights=None):
+def assert_literal(method, X, y, X_test, distance):
     view = method.confident_predict(X_test)["vote"]
     for i, row in enumerate(X_test):
         own = [distance(row.tolist(), other.tolist()) for other in X]
-        shares, label = literal.vote(own, y.tolist(), method.k, method.classes_.tolist(), weights)
+        shares, label = literal.vote(own, y.tolist(), method.k, method.classes_.tolist())
         assert np.allclose(view.scores[i], shares, rtol=1e-13, atol=0), (i, own)
         assert view.labels[i] == label
 
@@ -156,10 +156,9 @@ def test_votes_of_a_teacher_equal_the_literal_version(data, weight, seed):
     taught = np.random.default_rng(seed).integers(0, 2, len(X))
     method = KNN(k, teacher=1, teacher_weight=weight).fit(np.insert(X, 1, taught, axis=1), y)
     view = method.confident_predict(np.insert(X_test, 1, 0.0, axis=1))["vote"]
-    votes = [weight if one else 1.0 for one in taught]
     for i, row in enumerate(X_test):
         own = [math.sqrt(sum((a - b) ** 2 for a, b in zip(row, other, strict=True))) for other in X]
-        shares, label = literal.vote(own, y.tolist(), k, method.classes_.tolist(), votes)
+        shares, label = literal.vote(own, y.tolist(), k, method.classes_.tolist(), taught, weight)
         np.testing.assert_allclose(view.scores[i], shares, rtol=1e-13)
         assert view.labels[i] == label
 

@@ -71,24 +71,34 @@ def polar(x, z):
     return 2.0 * math.asin(min(1.0, 0.5 * math.sqrt(total)))
 
 
-def vote(distances, y, k, classes, weights=None):
+def vote(distances, y, k, classes, taught=None, weight=1.0):
     """(shares by class, label) from the distances (m,) of one test row to the rows with labels y.
 
-    weights: number of votes of each training row. Rows at the k-th distance share the places left.
+    taught: whether each training row is one of a teacher, which has ``weight`` votes. Rows at the k-th
+    distance share the places left. Sums of distances that differ by their rounding only decide between equal
+    votes, so they are added as the kernel adds them: from the nearest row on, a teacher's rows apart.
     """
-    weights = weights or [1.0] * len(y)
+    taught = [False] * len(y) if taught is None else taught
     k = min(k, len(y))
     last = sorted(distances)[k - 1]
     nearer = [i for i, distance in enumerate(distances) if distance < last]
+    nearer.sort(key=lambda i: distances[i])
     at_last = [i for i, distance in enumerate(distances) if distance == last]
     left = k - len(nearer)
     ranked = []
     for place, label in enumerate(classes):
-        own = [i for i in nearer if y[i] == label]
-        tied = [i for i in at_last if y[i] == label]
-        votes = len(at_last) * sum(weights[i] for i in own) + left * sum(weights[i] for i in tied)
-        far = len(at_last) * sum(weights[i] * distances[i] for i in own)
-        far += left * last * sum(weights[i] for i in tied)
+        votes, far = 0.0, 0.0
+        for part, share in ((False, 1.0), (True, weight)):
+            own = [i for i in nearer if y[i] == label and bool(taught[i]) == part]
+            tied = [i for i in at_last if y[i] == label and bool(taught[i]) == part]
+            votes += share * (len(at_last) * len(own) + left * len(tied))
+            length = 0.0
+            for i in own:  # sum() rounds otherwise
+                length += distances[i]
+            length *= len(at_last)
+            if tied:
+                length += len(tied) * left * last
+            far += share * length if length > 0 else 0.0
         ranked.append((-votes, far, place))
     total = sum(votes for votes, _, _ in ranked)
     return [votes / total for votes, _, _ in ranked], classes[min(ranked)[2]]
