@@ -63,7 +63,10 @@ def blas() -> list[dict]:
 
 
 def git_commit(folder: Path) -> str | None:
-    """Return the commit of the repository of ``folder``, with ``+changes`` if files differ, or None."""
+    """Return the commit of the repository of ``folder``, with ``+changes`` if files differ, or None.
+
+    Files in ``results`` do not count: targets of the Makefile write tables there between their runs.
+    """
 
     def ask(*arguments: str) -> str:
         # Without optional locks: a killed git process would leave the repository locked.
@@ -74,7 +77,8 @@ def git_commit(folder: Path) -> str | None:
         # An installed package may be inside another repository, which does not track it.
         ask("ls-files", "--error-unmatch", "__init__.py")
         commit = ask("rev-parse", "HEAD")
-        return commit + ("+changes" if ask("status", "--porcelain", "--untracked-files=no") else "")
+        changed = ask("status", "--porcelain", "--untracked-files=no", "--", ":/", ":(top,exclude)results")
+        return commit + ("+changes" if changed else "")
     except (OSError, subprocess.SubprocessError):
         return None
 

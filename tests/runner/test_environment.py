@@ -189,3 +189,25 @@ def test_asking_for_the_commit_takes_no_lock_of_the_checkout(monkeypatch):
     monkeypatch.setattr(provenance.subprocess, "run", noted)
     provenance.git_commit(provenance.Path("."))
     assert asked and all(command[1] == "--no-optional-locks" for command in asked)
+
+
+def test_the_commit_is_marked_for_changed_code_and_not_for_changed_results(tmp_path):
+    from confml.runner.provenance import git_commit
+
+    def git(*arguments):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", "-C", tmp_path, *identity, *arguments], check=True, capture_output=True)
+
+    package, stored = tmp_path / "confml", tmp_path / "results" / "reference"
+    package.mkdir()
+    stored.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (stored / "table.csv").write_text("1\n")
+    git("init")
+    git("add", "-A")
+    git("commit", "-m", "first")
+    clean = git_commit(package)
+    (stored / "table.csv").write_text("2\n")
+    assert clean and git_commit(package) == clean and len(clean) == 40
+    (package / "__init__.py").write_text("x = 1\n")
+    assert git_commit(package) == f"{clean}+changes"
