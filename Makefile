@@ -248,15 +248,18 @@ table-bayes-knn-tricube: $(VENV)/installed  ## tricube weights of Bayesian k-NN,
 	$(call keep_tricube,$(TRICUBE)-raw)
 	$(call keep_tricube,$(TRICUBE)-quarter)
 
-# Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits (some minutes), and a
-# comparison with the numbers in the paper.
+# Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits, and a comparison with the
+# numbers in the paper, also of variants: training errors allowed, expectation propagation, Bayes point machine,
+# stopping rule (a quarter of an hour of one core).
 .PHONY: figure-transduction figure-version-space
-figure-transduction: $(VENV)/installed  ## figure 2 of Graepel et al., Bayesian transduction
+TRANSDUCTION := $(addprefix results/transduction-,thyroid heart)
+TRANSDUCTION_VARIANTS := $(addsuffix -variants,$(TRANSDUCTION))
+figure-transduction: table-transduction-variants  ## figure 2 of Graepel et al., Bayesian transduction
 	@for name in thyroid heart; do $(RUN) configs/transduction-$$name.yaml --quiet || exit $$?; done
-	@$(REPORT) $(addprefix results/transduction-,thyroid heart) --out results/reference/transduction \
+	@$(REPORT) $(TRANSDUCTION) $(TRANSDUCTION_VARIANTS) --out results/reference/transduction \
 	  --table transduction-figure2
-	$(call keep,transduction,$(addprefix results/transduction-,thyroid heart),error,--figures)
-	@$(LIST) results/transduction-*/figures/*.png
+	$(call keep,transduction,$(TRANSDUCTION),error,--figures)
+	@$(LIST) $(addsuffix /figures/*.png,$(TRANSDUCTION))
 
 # The same data: runs of several lengths, for theta_max (a minute).
 .PHONY: table-transduction-lengths
@@ -264,14 +267,14 @@ table-transduction-lengths: $(VENV)/installed  ## theta_max against the length o
 	@for name in thyroid heart; do $(RUN) configs/transduction-$$name-lengths.yaml --quiet || exit $$?; done
 	$(call keep,transduction/lengths,$(addprefix results/transduction-,thyroid-lengths heart-lengths),$(LENGTH_METRICS))
 
-# The same data: training errors allowed, expectation propagation with a PAC-Bayesian bound, Bayes point machine
-# (minutes).
+# The same data: training errors allowed, expectation propagation with a PAC-Bayesian bound, Bayes point machine, and
+# the stopping rule by bounces and by effective draws (some minutes).
 .PHONY: table-transduction-variants
 LENGTH_METRICS := theta_max,rejection_at_one,error_at_one,fewer_rejections,ess
-VARIANT_METRICS := error,aurc,log_loss,log_volume,gibbs_bound
+VARIANT_METRICS := error,aurc,log_loss,log_volume,gibbs_bound,bounces,ess
 table-transduction-variants: $(VENV)/installed  ## variants of Bayesian transduction, and a PAC-Bayesian bound
 	@for name in thyroid heart; do $(RUN) configs/transduction-$$name-variants.yaml --quiet || exit $$?; done
-	$(call keep,transduction/variants,$(addprefix results/transduction-,thyroid-variants heart-variants),$(VARIANT_METRICS))
+	$(call keep,transduction/variants,$(TRANSDUCTION_VARIANTS),$(VARIANT_METRICS))
 
 # The same, figure 1: data space and version space of a toy set, and the labellings of a working set (synthetic data).
 figure-version-space: $(VENV)/installed  ## figure 1 of Graepel et al.

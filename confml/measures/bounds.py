@@ -39,3 +39,15 @@ def gibbs_bound(log_volume: float, train_rows: int, delta: float = 0.05) -> floa
             f"got {log_volume}, m = {train_rows}, delta = {delta}"
         )
     return -math.expm1(-(math.log((train_rows + 1) / delta) - min(log_volume, 0.0)) / train_rows)
+
+
+def hoeffding_draws(epsilon: float, eta: float) -> int:
+    """Return the smallest number n of independent draws with ``exp(-2 n epsilon^2) <= eta``.
+
+    The mean of n independent values in [0, 1] then exceeds its expectation by ``epsilon`` or more with a
+    probability of at most ``eta``. Source: Hoeffding (1963), quoted by Graepel, Herbrich and Obermayer
+    (2000), equation 8. Raises ValueError unless both are between 0 and 1.
+    """
+    if not (0 < epsilon < 1 and 0 < eta < 1):
+        raise ValueError(f"expected 0 < epsilon < 1 and 0 < eta < 1, got {epsilon} and {eta}")
+    return max(math.ceil(math.log(1 / eta) / (2 * epsilon**2)), 1)

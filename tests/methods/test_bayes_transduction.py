@@ -13,6 +13,7 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.svm import SVC
 
 from confml.errors import ConfmlError
+from confml.measures.bounds import hoeffding_draws
 from confml.methods.version_space import expectation_propagation, version_space_method
 from confml.methods.version_space import version_space as version_space_module
 from confml.methods.version_space._kernels_follow import student_cdf
@@ -22,6 +23,7 @@ from confml.methods.version_space.billiard import BATCHES, BilliardSettings, sam
 from confml.methods.version_space.kernel_functions import KernelFunction, median_distance
 from confml.methods.version_space.kernel_svm import KernelSVM
 from confml.methods.version_space.version_space import RangeSpace, VersionSpace
+from confml.plugins.parameters import IncompatibleParameters
 
 
 def separable(d, n, seed, margin=0.0):
@@ -807,3 +809,78 @@ def test_an_example_that_the_kernel_does_not_relate_to_training_is_for_no_class(
     scores = method.predict_proba(np.array([[x, x], [1.0, 2.0]]))
     assert scores[0] == pytest.approx(1 / classes)
     assert scores[1].max() > 1 / classes + 0.01
+
+
+# ---- stopping rule
+
+
+def test_equation_8_counts_the_bounces_of_the_paper():
+    assert hoeffding_draws(0.05, 0.01) == 922  # ln(100) / 0.005 = 921.03
+    assert np.exp(-2 * 922 * 0.05**2) <= 0.01 < np.exp(-2 * 921 * 0.05**2)
+    X, y, X_test = overlapping()
+    by_rule = {"sampler": "chord", "chains": 1, "stopping": "hoeffding", "epsilon": 0.1, "eta": 0.05}
+    by_number = {"sampler": "chord", "chains": 1, "n_bounces": hoeffding_draws(0.1, 0.05)}
+    views = [
+        BayesTransduction(sigma=1, random_state=3, **params).fit(X, y).confident_predict(X_test)
+        for params in (by_rule, by_number)
+    ]
+    for name in ("probability", "bayes-point"):
+        assert (views[0][name].scores == views[1][name].scores).all()
+
+
+def test_a_run_goes_on_until_its_effective_sample_size_is_large_enough():
+    X, y, X_test = overlapping()
+    rule = {"stopping": "ess", "epsilon": 0.1, "eta": 0.05, "n_bounces": 1_000_000}
+    found = BayesTransduction(sigma=2, random_state=3, **rule).fit(X, y)
+    bounces = int(found.fit_metrics_["bounces"])
+    assert found.fit_metrics_["ess"] >= hoeffding_draws(0.1, 0.05) == 150 and bounces < 500_000
+    fixed = BayesTransduction(sigma=2, random_state=3, n_bounces=bounces).fit(X, y)
+    views = [one.confident_predict(X_test)["probability"].scores for one in (found, fixed)]
+    assert (views[0] == views[1]).all()
+
+
+@pytest.mark.parametrize("sampler", ["geodesic", "chord"])
+def test_a_run_that_ends_too_early_says_so(sampler):
+    X, y, _ = overlapping()
+    method = BayesTransduction(sigma=2, random_state=3, stopping="ess", n_bounces=2000, sampler=sampler)
+    with pytest.warns(ConvergenceWarning, match="stopped after n_bounces = 2000 .* need 922"):
+        method.fit(X, y)
+    assert method.fit_metrics_["bounces"] >= 2000
+
+
+def test_a_single_point_needs_no_run():
+    X, y = np.array([[1.0], [-2.0]]), np.array([1, 0])
+    assert linear(stopping="ess").fit(X, y).confident_predict(X)["probability"].labels.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "params, wrong",
+    [
+        ({"epsilon": 0.1}, "epsilon needs stopping: hoeffding or ess"),
+        ({"eta": 0.1}, "eta needs stopping: hoeffding or ess"),
+        ({"stopping": "ess", "sampler": "ep"}, "stopping needs sampler: geodesic or chord"),
+        ({"stopping": "hoeffding", "n_bounces": 5}, "n_bounces is not used with stopping: hoeffding"),
+    ],
+)
+@pytest.mark.parametrize("method", [BayesTransduction, BayesPointMachine])
+def test_parameters_that_a_stopping_rule_does_not_use(method, params, wrong):
+    X, y, _ = overlapping()
+    with pytest.raises(IncompatibleParameters, match=wrong):
+        method(**params).fit(X, y)
+
+
+def test_errors_of_both_stopping_rules_on_heart(needs_data):
+    """Equation 8 takes bounces for independent: errors above 0.05 are then more frequent than eta = 0.01."""
+    X, y, X_test, _ = heart(needs_data)
+    truth = BayesTransduction(sigma=10, n_bounces=3_000_000, random_state=0).fit(X, y)
+    expected = truth.confident_predict(X_test)["probability"].scores[:, 1]
+
+    def frequency(**params):
+        runs = [BayesTransduction(sigma=10, random_state=seed, **params).fit(X, y) for seed in (1, 2, 3)]
+        found = np.array([run.confident_predict(X_test)["probability"].scores[:, 1] for run in runs])
+        return (found - expected >= 0.05).mean(), (expected - found >= 0.05).mean()
+
+    by_bounces = frequency(sampler="chord", chains=1, burn_in=0.0, stopping="hoeffding")
+    by_effective_draws = frequency(stopping="ess", n_bounces=2_000_000)
+    assert min(by_bounces) > 0.1  # 0.18 and 0.23 with five seeds
+    assert max(by_effective_draws) <= 0.01  # 0 and 0

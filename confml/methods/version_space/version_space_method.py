@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from confml.measures.metrics import Metric
 from confml.methods import multiclass
 from confml.methods.base import Method
 from confml.methods.multiclass import PROBLEMS, BinaryProblem
-from confml.methods.version_space.billiard import BilliardSettings, Trajectory, sample, trajectory_bytes
+from confml.methods.version_space.billiard import BilliardSettings, Trajectory, trajectory_bytes
 from confml.methods.version_space.expectation_propagation import GaussianVersionSpace
 from confml.methods.version_space.kernel_functions import (
     KERNEL_PARAMETERS,
@@ -25,6 +25,16 @@ from confml.methods.version_space.kernel_functions import (
     SIGMA,
     KernelFunction,
     median_distance,
+)
+from confml.methods.version_space.stopping_rule import (
+    BOUNCES,
+    EPSILON,
+    ETA,
+    FIXED,
+    HOEFFDING,
+    STOPPING_PARAMETERS,
+    StoppingRule,
+    check_stopping,
 )
 from confml.methods.version_space.version_space import RangeSpace, VersionSpace, state_memory
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
@@ -93,7 +103,7 @@ class VersionSpaceMethod(Method):
             "average and 0.1 at most",
             ("geodesic", "chord", "ep"),
         ),
-        "n_bounces": Integer("number of bounces of all chains together", 1),
+        "n_bounces": Integer("number of bounces of all chains together; the largest with stopping: ess", 1),
         "burn_in": Number("number of bounces of the burn-in as a fraction of n_bounces", 0.0, 10.0),
         "refresh": AnyOf(
             "mean arc in radians between random directions of the geodesic sampler; null: never",
@@ -107,6 +117,7 @@ class VersionSpaceMethod(Method):
             "random seed of the billiard; null: a new seed for each fit",
             (Integer("", 0, 2**32 - 1), Nothing("")),
         ),
+        **STOPPING_PARAMETERS,
     }
 
     def __init__(
@@ -117,12 +128,15 @@ class VersionSpaceMethod(Method):
         coef0: float = 1.0,
         ridge: float = 0.0,
         sampler: str = "geodesic",
-        n_bounces: int = 100_000,
+        n_bounces: int = BOUNCES,
         burn_in: float = 0.1,
         refresh: float | None = FOUR_PI,
         chains: int = 4,
         multiclass: str = "ovr",
         random_state: int | None = None,
+        stopping: str = FIXED,
+        epsilon: float = EPSILON,
+        eta: float = ETA,
     ):
         self.kernel = kernel
         self.sigma = sigma
@@ -136,6 +150,14 @@ class VersionSpaceMethod(Method):
         self.chains = chains
         self.multiclass = multiclass
         self.random_state = random_state
+        self.stopping = stopping
+        self.epsilon = epsilon
+        self.eta = eta
+
+    @classmethod
+    def check_combination(cls, params: Mapping[str, Any]) -> None:
+        """Raise `IncompatibleParameters` for parameters that the stopping rule does not use."""
+        check_stopping(cls.name, params)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "machines_")
@@ -149,6 +171,7 @@ class VersionSpaceMethod(Method):
         space is empty, or if the memory is too small.
         """
         X, codes = self.check_fit_data(X, y)
+        self.check_combination(self.get_params(deep=False))
         classes = len(self.classes_)
         if classes < 2:
             raise ConfmlError(
@@ -157,38 +180,52 @@ class VersionSpaceMethod(Method):
                 hint="use a larger training part, or stratify: true",
             )
         problems = PROBLEMS[self.multiclass](codes, classes)
+        rule = StoppingRule(self.stopping, self.n_bounces, self.epsilon, self.eta)
         # Numbers of matrices as measured. With one-vs-one each problem has its own coordinates.
         state_memory(
             [len(problem.rows) for problem in problems],
             working=13 if self.sampler == "ep" else 8,
             kept=6 if self.multiclass == "ovo" else 3,
-            trajectory=0.0 if self.sampler == "ep" else trajectory_bytes(self.n_bounces, self.burn_in),
+            trajectory=0.0 if self.sampler == "ep" else trajectory_bytes(rule.most_bounces, self.burn_in),
         )
         self.X_ = X
         self.kernel_, spaces = self._version_spaces(X, codes, problems)
         seeds = check_random_state(self.random_state).randint(2**31, size=len(problems))
-        settings = BilliardSettings(self.sampler, self.n_bounces, self.burn_in, self.refresh, self.chains)
+        settings = BilliardSettings(self.sampler, rule.most_bounces, self.burn_in, self.refresh, self.chains)
         self.machines_ = tuple(
             Machine(
                 problem,
                 GaussianVersionSpace.of(space)
                 if self.sampler == "ep"
-                else sample(space, settings, int(seed)),
+                else rule.sample(space, settings, int(seed)),
             )
             for problem, space, seed in zip(problems, spaces, seeds, strict=True)
         )
-        if self.sampler == "geodesic":
-            self._warn_if_not_converged()
+        if self.sampler != "ep":
+            self._warn_if_not_converged(rule)
         return self
 
-    def _warn_if_not_converged(self) -> None:
+    def _warn_if_not_converged(self, rule: StoppingRule) -> None:
         metrics = self.fit_metrics_
-        if metrics["bounces"] and (metrics["rhat"] > _WORST_RHAT or metrics["ess"] < _LEAST_ESS):
+        if not metrics["bounces"]:
+            return
+        if not rule.reached(metrics["ess"]):
+            warnings.warn(
+                f"{self.name}: stopped after n_bounces = {self.n_bounces} with an effective sample size of "
+                f"{metrics['ess']:.0f}, and epsilon = {self.epsilon:g} and eta = {self.eta:g} need "
+                f"{rule.draws}: raise n_bounces, epsilon or eta",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        elif self.sampler == "geodesic" and (metrics["rhat"] > _WORST_RHAT or metrics["ess"] < _LEAST_ESS):
+            longer = (
+                "use stopping: ess" if rule.kind == HOEFFDING else f"raise n_bounces above {self.n_bounces}"
+            )
             warnings.warn(
                 f"{self.name}: the chains have not converged (largest split R-hat of the distances to "
                 "the walls "
-                f"{metrics['rhat']:.1f}, effective sample size {metrics['ess']:.0f}): raise n_bounces above "
-                f"{self.n_bounces}, or use sampler: ep",
+                f"{metrics['rhat']:.1f}, effective sample size {metrics['ess']:.0f}): {longer}, or use "
+                "sampler: ep",
                 ConvergenceWarning,
                 stacklevel=3,
             )

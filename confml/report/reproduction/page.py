@@ -35,8 +35,8 @@ result. The targets named in each section compute the tables.
 - **differs, with a reason**: the reason is stated below the table.
 - **differs, not explained**: no reason is known. The text below the table says what was tried.
 - **time on another machine**: a run time. Its difference is not judged.
-- **Monte Carlo error**: the standard deviation by the random numbers of the method alone, estimated from two
-  runs on the same splits.
+- **Monte Carlo error**: the standard deviation by the random numbers of the method alone. It is estimated
+  from two runs on the same splits. With this one degree of freedom it can be several times too small.
 - **grid**: number of grid points behind a time of confml, and behind that of the source.
 - **paths**: the same time for the whole grid of the source, by one path of warm fits for each two-class
   machine and by exact paths of Crammer-Singer and GenSVM.
@@ -79,6 +79,7 @@ def page_text(folder: Path) -> str:
         for table in source.tables:
             own = [number for number in numbers[source.key] if number.table == table]
             parts += _table(table, own, reasons, folder)
+            parts += _stored(source, table, folder)
         parts.append(_claims(claims[source.key]))
         parts += _figures(source, folder)
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
@@ -138,6 +139,13 @@ def _table(name: str, numbers: Sequence[Number], reasons: Reasons, folder: Path)
         yield "\n".join(f"- **{code}**: {reasons.codes[code].text}" for code in used)
     if (folder / "figures" / f"{name}.svg").is_file():
         yield f"![{published.title}](figures/{name}.svg)"
+
+
+def _stored(source: Source, table: str, folder: Path) -> Iterator[str]:
+    paths = [f"{part}/tables/{table}.md" for part in source.folders]
+    links = [f"[{path}]({path})" for path in paths if (folder / path).is_file()]
+    if links:
+        yield f"Stored tables, with all variants of confml: {', '.join(links)}."
 
 
 def _row(number: Number, column: str) -> list[str]:

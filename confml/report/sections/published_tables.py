@@ -185,7 +185,9 @@ def compare(table: PublishedTable, summary: Sequence[SummaryRow]) -> tuple[list[
         if len(found) > 1:
             ambiguous.append((entry, found))
         if len(found) != 1:
-            lines.append(Line(entry, None, None, None, MISSING))
+            # An additional row is of variants that most runs do not have; a wide table has cells for them.
+            if entry.printed or table.wide:
+                lines.append(Line(entry, None, None, None, MISSING))
             continue
         scaled = (round(value * entry.ours.factor, 10) for value in (found[0].mean, found[0].sd))
         mean, sd = (None if math.isnan(value) else value for value in scaled)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from confml.report.results import RunResults
 
 FILE = "threshold-curves.csv"
-VOLUMES, MACHINES = "bayes-transduction", "kernel-svm"
+VOLUMES, MACHINES, POINTS = "bayes-transduction", "kernel-svm", "bayes-point-machine"
 RATES = (0.0, 0.1, 0.2, 0.4)  # rejection rates of the errors in tables
 ERROR = 0.023  # error at which rejection rates are compared, as in the paper
 THRESHOLDS = np.unique(np.concatenate([np.linspace(0, 1, 17), 1 - np.logspace(-3.5, -1.5, 5)]))
@@ -158,18 +158,23 @@ def theta_max(machine: ThresholdCurve, rate: float) -> float:
 
 
 def threshold_rows(subject: Subject) -> Iterator[SummaryRow]:
-    """Return numbers of the curves of one data set; none without both kinds of methods.
+    """Return numbers of the curves of one data set; none without Bayesian transduction and an SVM.
 
-    For each variant: ``risk_at_rejection`` at the rates `RATES`. For Bayesian transduction:
-    ``rejection_at_one`` and ``error_at_one`` (theta = 1). In comparison with the config's first SVM:
-    ``theta_max``, its threshold that rejects as many, and ``fewer_rejections`` at error `ERROR`. Values are
-    fractions, with sd over splits where defined.
+    For each variant, also of Bayes point machines: ``risk_at_rejection`` at the rates `RATES`. For Bayesian
+    transduction: ``rejection_at_one`` and ``error_at_one`` (theta = 1). In comparison with the config's first
+    SVM: ``theta_max``, its threshold that rejects as many, and ``fewer_rejections`` at error `ERROR`. Values
+    are fractions, with sd over splits where defined.
     """
     volumes, machines = threshold_curves(subject)
     if not volumes or not machines:
         return
     machine = next(iter(machines.values()))
-    for curve in (*machines.values(), *volumes.values()):
+    points = [
+        _threshold_curve(subject, variant, math.inf)
+        for variant in subject.variants.values()
+        if variant.method == POINTS
+    ]
+    for curve in (*machines.values(), *points, *volumes.values()):
 
         def row(metric: str, values: Sequence[float], level: float | None = None, of=curve.variant):
             key = (subject.dataset, of.method, of.params, of.cells[0].variant, of.view, metric, level)
