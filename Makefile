@@ -62,15 +62,17 @@ table-tcm-nn: $(VENV)/installed  ## tables 1 to 3 of Proedrou et al. 2002
 	  --table tcm-nn-table1 --table tcm-nn-table2 --table tcm-nn-table3
 	$(call keep,tcm-nn,$(TCM_OUT))
 
-# Label-conditional, split and cross-conformal prediction on satellite, TCM-SVM, k-NN by other distances, and naive Bayes
-# with other densities (minutes).
-TCM_MORE := satellite-conformal tcm-svm tcm-nn-statlog-distances tcm-nn-statlog-naive-bayes
+# Label-conditional, split and cross-conformal prediction on satellite, TCM-SVM, k-NN by other distances, naive Bayes
+# with other densities, and trees and discriminants with other settings (minutes).
+TCM_MORE := satellite-conformal tcm-svm tcm-svm-satellite tcm-nn-statlog-distances tcm-nn-statlog-naive-bayes \
+  tcm-nn-statlog-others
 TCM_METRICS := error,coverage,worst_class_coverage,mean_region_size,one_class
 .PHONY: table-tcm-nn-more
 table-tcm-nn-more: $(VENV)/installed  ## other conformal predictors, k-NN by other distances, and naive Bayes
 	@for name in $(TCM_MORE); do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
-	@$(RUN) configs/tcm-nn-statlog-naive-bayes.yaml --quiet $(SEGMENT) --out results/tcm-nn-statlog-naive-bayes-segment
-	$(call keep,tcm-nn/more,$(addprefix results/,$(TCM_MORE) tcm-nn-statlog-naive-bayes-segment),$(TCM_METRICS))
+	@for name in naive-bayes others; do $(RUN) configs/tcm-nn-statlog-$$name.yaml --quiet $(SEGMENT) \
+	  --out results/tcm-nn-statlog-$$name-segment || exit $$?; done
+	$(call keep,tcm-nn/more,$(addprefix results/,$(TCM_MORE) $(addsuffix -segment,$(addprefix tcm-nn-statlog-,naive-bayes others))),$(TCM_METRICS))
 
 # Segment, table 3: other folds, and other scales of the features (some seconds).
 SEGMENT_FORMS := raw standardised min-max random-folds
@@ -205,6 +207,11 @@ endef
 FIVE_GAUSSIANS := --set 'datasets=[{generate: five-gaussians, n: 1250}]' --set protocol.test-size=0.8
 FIRST_ROWS := --set 'datasets=[ionosphere-first200, wisconsin-first455, ripley-synth]' \
   --set 'protocol={kind: fixed-split}'
+# k-NN with the exact posterior of k for each example, on the same splits: $(call change_points,FOLDER,OPTIONS).
+CHANGE_POINTS := results/bayes-knn-change-points
+define change_points
+	@$(if $(filter long full,$(SCALE)),:,$(RUN) configs/bayes-knn-change-points.yaml --quiet --out $(CHANGE_POINTS)/$(1) $(2))
+endef
 .PHONY: table-bayes-knn runs-bayes-knn
 runs-bayes-knn: $(VENV)/installed  ## the runs of table-bayes-knn
 	$(call bayes_knn,thirds)
@@ -212,9 +219,15 @@ runs-bayes-knn: $(VENV)/installed  ## the runs of table-bayes-knn
 	$(call bayes_knn,synthetic,$(FIVE_GAUSSIANS))
 	$(call bayes_knn,first-rows,$(FIRST_ROWS))
 table-bayes-knn: runs-bayes-knn  ## tables 1 to 3 of Krzanowski et al. 2006 (SCALE=long or full: hours)
-	@$(REPORT) $(BAYES_KNN)/* --out results/reference/$(notdir $(BAYES_KNN)) \
+	$(call change_points,thirds)
+	$(call change_points,wine,--set 'datasets=[wine]' --set protocol.test-size=0.5)
+	$(call change_points,synthetic,$(FIVE_GAUSSIANS))
+	$(call change_points,first-rows,$(FIRST_ROWS))
+	@$(REPORT) $(BAYES_KNN)/* $(if $(filter long full,$(SCALE)),,$(CHANGE_POINTS)/*) --out results/reference/$(notdir $(BAYES_KNN)) \
 	  $(foreach number,$(if $(filter long,$(SCALE)),3,1 2 3),--table bayesian-knn-table$(number))
 	$(call keep,$(notdir $(BAYES_KNN)),$(BAYES_KNN)/*,aurc$(if $(filter long,$(SCALE)),$(WITH_RHAT)))
+	@$(if $(SHARD)$(filter long full,$(SCALE)),: )$(REPRODUCTION) results/reference/$(notdir $(CHANGE_POINTS)) \
+	  --of $(CHANGE_POINTS)/* --keep error,aurc,log_loss --command 'make $@' >&2
 
 # Settings that might explain table 2 of Krzanowski et al. (some minutes), five chains on wine, leave-one-out.
 .PHONY: table-bayes-knn-settings
@@ -226,7 +239,7 @@ table-bayes-knn-settings: $(VENV)/installed  ## other settings of Bayesian k-NN,
 	@$(RUN) configs/bayes-knn-chains.yaml --quiet --out $(SETTINGS)/chains
 	@$(RUN) configs/leave-one-out.yaml --quiet --out $(SETTINGS)/leave-one-out
 	@$(if $(SHARD),: )$(REPRODUCTION) results/reference/bayes-knn-settings --of $(SETTINGS)/* --matching \
-	  --keep error,log_loss,k_mean,rhat --command 'make $@' >&2
+	  --keep error,log_loss,k_mean,rhat,training_seconds --command 'make $@' >&2
 
 # The same tables with tricube weights of the neighbours, on standardised and on raw features (about ten minutes).
 .PHONY: table-bayes-knn-tricube

@@ -205,7 +205,7 @@ def _number(
     elif is_as_printed(stored.mean, paper):
         outcome, code = Outcome.PRINTED, ""
     elif is_chance(stored, paper, paper_splits):
-        outcome, code = Outcome.CHANCE, "chance"
+        outcome, code = Outcome.CHANCE, rule.reason if rule and rule.within_chance else "chance"
     elif reasons.codes[code].is_open:
         outcome = Outcome.OPEN
     return Number(

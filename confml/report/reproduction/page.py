@@ -31,7 +31,7 @@ result. The targets named in each section compute the tables.
 - **within chance**: the difference is at most two standard errors of a difference between two means over
   random splits. The standard error is sd · sqrt(1/n + 1/m), where sd and n are those of confml and m is
   the number of splits of the source. It needs at least three splits of confml. With k-fold cross-validation
-  a fold counts as a split.
+  a fold counts as a split. If the difference is large and a reason is known, it is named.
 - **differs, with a reason**: the reason is stated below the table.
 - **differs, not explained**: no reason is known. The text below the table says what was tried.
 - **time on another machine**: a run time. Its difference is not judged.

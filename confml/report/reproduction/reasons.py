@@ -25,11 +25,13 @@ class Rule:
     """The reason for some numbers of a table.
 
     only: for names of key columns, and ``column``, the values to which the rule applies; all by default.
+    within_chance: whether the reason is also stated for a difference within two standard errors.
     """
 
     table: str
     reason: str
     only: Mapping[str, tuple[str, ...]]
+    within_chance: bool = False
 
     def applies(self, table: str, keys: Mapping[str, str], column: str) -> bool:
         named = {**keys, "column": column}
@@ -66,6 +68,7 @@ def read_reasons() -> Reasons:
             table=one["table"],
             reason=one["reason"],
             only={name: tuple(map(str, values)) for name, values in one.get("only", {}).items()},
+            within_chance=one.get("within-chance", False),
         )
         for one in document["rules"]
     )

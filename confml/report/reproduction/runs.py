@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from confml.errors import ConfmlError
 from confml.report.files import safe_name, write_csv, write_file
+from confml.report.summaries import read_summary, timing_rows
 from confml.runner.manifest import read_manifest
 from confml.runner.provenance import provenance
 
@@ -24,8 +25,9 @@ def keep_runs(
     """Keep some metrics and the SVG figures of runs: ``<run>.csv`` and ``figures/<run>-<figure>.svg``.
 
     runs: folders that ``confml run`` or ``confml report --out`` has written; the figures of a folder without
-    a ``summary.csv`` are kept with the CSV files of their points. metrics: names of metrics. figures:
-    whether figures are kept. Raises ConfmlError if a run has none of the metrics, or no run has one of them.
+    a ``summary.csv`` are kept with the CSV files of their points. metrics: names of metrics, and
+    ``training_seconds``. figures: whether figures are kept. Raises ConfmlError if a run has none of the
+    metrics, or no run has one of them.
     """
     paths = []
     found: set[str] = set()
@@ -34,6 +36,7 @@ def keep_runs(
         if (run / "summary.csv").is_file():
             tables = [run / table for table in ("summary.csv", "threshold-curves.csv")]
             rows = [row for one in tables if one.is_file() for row in _rows(one) if row["metric"] in metrics]
+            rows += [row for row in _times(run) if row["metric"] in metrics]
             if not rows:
                 raise ConfmlError(f"the run has none of the metrics {', '.join(metrics)}", where=str(run))
             found |= {row["metric"] for row in rows}
@@ -53,6 +56,14 @@ def keep_runs(
 def _rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def _times(run: Path) -> Iterator[dict[str, str]]:
+    """Return training times in seconds, as means over the splits, in the columns of a ``summary.csv``."""
+    timings = run / "timings.csv"
+    for row in timing_rows(timings, read_summary(run / "summary.json")) if timings.is_file() else ():
+        texts = (row.dataset, row.method, row.variant, "", row.metric, "")
+        yield dict(zip(_HEADER, (*texts, str(row.mean), str(row.sd), str(row.n)), strict=True))
 
 
 def _short(name: str, text: str) -> str | float | None:

@@ -97,6 +97,7 @@ SOURCES = (
             "bayes-knn-full",
             "bayes-knn-long",
             "bayes-knn",
+            "bayes-knn-change-points",
             "bayes-knn-settings",
             "bayes-knn-tricube",
             "bayes-knn-tricube-raw",
