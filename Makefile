@@ -136,6 +136,13 @@ table-smartsvm-cold: $(VENV)/installed  ## tables 2 and 4 by cold fits over the 
 	$(call keep,smartsvm/cold-small,results/smartsvm-cold-small)
 	$(call keep,smartsvm/cold-large,results/smartsvm-cold-large)
 
+# The same, table 2: how much the ratio of the times of SmartSVM and OvO varies between splits (a quarter of an hour).
+.PHONY: table-smartsvm-ratios
+table-smartsvm-ratios: $(VENV)/installed  ## ratio of the training times of SmartSVM and OvO on five splits
+	@$(RUN) configs/smartsvm-ratios.yaml --quiet
+	$(call keep,smartsvm/ratios,results/smartsvm-ratios,training_seconds$(COMMA)ari)
+	@$(if $(SHARD),:,cp) results/smartsvm-ratios/timings.csv results/reference/smartsvm/ratios/seconds.csv
+
 # The same, sections 3 and 4: other cuts, class weights and classifiers at the nodes of the class tree (some minutes);
 # features selected by the Bayes error.
 TREE_METRICS := ari,error
@@ -356,6 +363,7 @@ table-bayes-error: $(VENV)/installed  ## Bayes error estimators compared where t
 	@mkdir -p results/reference/bayes-error/figures
 	@cp $(ESTIMATORS)/*.csv results/reference/bayes-error
 	@cp $(ESTIMATORS)/figures/*.svg results/reference/bayes-error/figures
+	$(call keep,bayes-error,$(ESTIMATORS))
 
 # Proedrou et al., section 3: credibility of test images of absent classes (a minute).
 .PHONY: figure-absent-class
@@ -396,6 +404,7 @@ leaderboard: $(VENV)/installed  ## fourteen methods on 28 data sets by every mea
 	@$(if $(SHARD),:,mkdir -p) results/reference/leaderboard
 	@$(if $(SHARD),:,cp) results/leaderboard/leaderboard*.csv results/leaderboard/tables/leaderboard.md \
 	  results/leaderboard/figures/leaderboard.svg results/reference/leaderboard
+	$(call keep,leaderboard,results/leaderboard)
 
 # Every kind of figure on data that need no download, with captions, in results/gallery/README.md (some minutes).
 GALLERY := $(notdir $(basename $(wildcard configs/gallery/*.yaml)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -200,12 +201,16 @@ def bayes_error(dataset: str, **options: Any) -> None:
     tell = (lambda text: None) if options["quiet"] else say
     data = load(spec)
     compile_bayes_error_kernels(tell)
+    begun = time.perf_counter()
     found = study(data, request, tell, true_error)
 
     from confml.studies.bayes_error import print_study, study_document, write_study
+    from confml.studies.provenance import write_study_provenance
 
     if options["out"] is not None:
+        seconds = time.perf_counter() - begun
         paths = write_study(found, options["out"])
+        paths.append(write_study_provenance(options["out"], options["seed"], seconds))
         tell(f"{len(paths)} files in {options['out']}")
     if options["as_json"]:
         click.echo(json.dumps(study_document(found), indent=1, ensure_ascii=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import click
@@ -66,6 +67,7 @@ def bayes_error_estimators(problems, features, rows, trials, seed, jobs, out, as
         print_estimators,
         write_estimators,
     )
+    from confml.studies.provenance import write_study_provenance
 
     given = (("--features", features), ("--rows", rows))
     numbers = {option: sorted(set(whole_numbers(option, text))) for option, text in given}
@@ -75,18 +77,20 @@ def bayes_error_estimators(problems, features, rows, trials, seed, jobs, out, as
     tell(f"{len(names)} problems, {len(numbers['--features'])} numbers of features, "
          f"{len(numbers['--rows'])} numbers of rows, at most {most} data sets at each")  # fmt: skip
     compile_bayes_error_kernels(tell)
+    begun, jobs = time.perf_counter(), jobs or joblib.cpu_count()
     found = compare_estimators(
         names,
         numbers["--features"],
         numbers["--rows"],
         trials=trials,
         seed=seed,
-        jobs=jobs or joblib.cpu_count(),
+        jobs=jobs,
     )
     if not found:
         raise ConfigError("no problem has these numbers of features", hint="mixture has 2 features")
     if out is not None:
-        paths = write_estimators(found, out)
+        seconds = time.perf_counter() - begun
+        paths = [*write_estimators(found, out), write_study_provenance(out, seed, seconds, jobs)]
         tell(f"{len(paths)} files in {out}")
     if as_json:
         click.echo(json.dumps(estimator_document(found), indent=1))

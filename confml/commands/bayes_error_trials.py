@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import click
@@ -72,10 +73,12 @@ def bayes_error_trials(
 
     from confml.bayes_error.trials import gaussian_trials
     from confml.studies.bayes_error.trials import print_trials, trial_document, write_trials
+    from confml.studies.provenance import write_study_provenance
 
     tell = say_unless(quiet)
     tell(f"{len(points[0]) * len(points[1])} points, {trials} data sets of {rows} rows at each")
     compile_bayes_error_kernels(tell)
+    begun, jobs = time.perf_counter(), jobs or joblib.cpu_count()
     found = gaussian_trials(
         *points,
         counts,
@@ -83,10 +86,11 @@ def bayes_error_trials(
         attributes=attributes,
         trials=trials,
         seed=seed,
-        jobs=jobs or joblib.cpu_count(),
+        jobs=jobs,
     )
     if out is not None:
-        paths = write_trials(found, out)
+        seconds = time.perf_counter() - begun
+        paths = [*write_trials(found, out), write_study_provenance(out, seed, seconds, jobs)]
         tell(f"{len(paths)} files in {out}")
     if as_json:
         click.echo(json.dumps(trial_document(found), indent=1))

@@ -37,6 +37,7 @@ from confml.report.reproduction.reasons import read_reasons
 from confml.report.reproduction.runs import provenance_text, read_provenance
 from confml.report.reproduction.stored_tables import stored_tables
 from confml.report.stored import open_run
+from confml.studies.provenance import write_study_provenance
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = ROOT / "results" / "reference"
@@ -339,10 +340,10 @@ def test_runs_are_kept_with_their_provenance(tmp_path):
     assert manifest["provenance"]["machine"]["processor"] in text
     study = tmp_path / "study"
     study.mkdir()
-    (study / "bayes-error.json").write_text('{"seed": 5}', encoding="utf-8")
+    write_study_provenance(study, 5, 120.04, 2)
     write_provenance([study, tmp_path / "nothing"], out, "make studies")
     text = provenance_text(read_provenance(out))
-    assert text.startswith("`make studies`: 1 run, time not recorded; seed 5; ")
+    assert text.startswith("`make studies`: 1 run, 2.0 minutes with 2 jobs; seed 5; ")
     assert manifest["provenance"]["machine"]["processor"] in text
     (run / "manifest.json").write_text(json.dumps(manifest | {"resumed": True}), encoding="utf-8")
     write_provenance([run], out, "make small")

@@ -12,10 +12,9 @@ from confml.errors import ConfmlError
 from confml.report.files import safe_name, write_csv, write_file
 from confml.report.summaries import read_summary, timing_rows
 from confml.runner.manifest import read_manifest
-from confml.runner.provenance import provenance
 
 FILE = "provenance.json"
-_STUDIES = ("bayes-error.json", "trials.json", "estimators.json")
+_STUDY = "study.json"  # of studies, see `confml.studies.provenance`
 _HEADER = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
 
 
@@ -76,18 +75,15 @@ def _short(name: str, text: str) -> str | float | None:
 def write_provenance(runs: Sequence[Path], folder: Path, command: str) -> Path:
     """Write ``provenance.json`` of a stored table into ``folder``.
 
-    runs: folders of the runs, or of studies of the Bayes error, for which the software and the machine are
-    those of this call; other folders, such as those of combined figures, are left out. command: what computes
-    the table. Raises ConfmlError if no folder is that of a run.
+    runs: folders of the runs, or of studies of the Bayes error; other folders, such as those of combined
+    figures, are left out. command: what computes the table. Raises ConfmlError if no folder is that of a run.
     """
     entries = []
     for run in runs:
         if (run / "manifest.json").exists():
             entries.append(_entry(read_manifest(run)))
-        elif studies := [run / name for name in _STUDIES if (run / name).is_file()]:
-            seed = json.loads(studies[0].read_text(encoding="utf-8")).get("seed", 1)
-            unknown = {"name": run.name, "seed": seed, "seconds": None, "jobs": None}
-            entries.append(_entry({**unknown, "provenance": provenance()}))
+        elif (run / _STUDY).is_file():
+            entries.append(_entry(json.loads((run / _STUDY).read_text(encoding="utf-8"))))
     if not entries:
         raise ConfmlError("none of the folders is that of a run", where=str(folder / FILE))
     text = json.dumps({"command": command, "runs": entries}, indent=1) + "\n"

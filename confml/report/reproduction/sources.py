@@ -129,6 +129,7 @@ SOURCES = (
             "smartsvm/costs-raw",
             "smartsvm/trees",
             "smartsvm/components",
+            "smartsvm/ratios",
             "smartsvm/gensvm",
             "smartsvm/gensvm-fars",
             "smartsvm/splits",
