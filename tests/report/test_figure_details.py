@@ -99,6 +99,29 @@ def test_points_of_papers_are_drawn_with_a_key():
         assert not any("paper" in text for text in legend_of(drawn(name, wide_run(4))))
 
 
+@pytest.mark.parametrize("views", [("envelope",), ("envelope", "reject")])
+def test_points_of_papers_are_in_the_panels_of_their_views(views):
+    """One panel per data set with one view, one row per data set with several."""
+    rng = np.random.default_rng(0)
+
+    def predict(cell):
+        scores = rng.dirichlet(np.ones(2), 30)
+        kinds = {"envelope": "envelope", "reject": "probability"}
+        given = {view: Prediction(np.arange(2), scores, kind) for view, kind in kinds.items()}
+        return result_of(cell, given, rng.integers(0, 2, 30))
+
+    run = make_run(
+        make_config([entry("bayes-knn")]), predict, {"pima": DatasetInfo("pima", 60, 2, 2)}, ["r0"]
+    )
+    figure = drawn("accuracy-rejection-all", run, "pima", views=views)
+    assert legend_of(figure)[-1] == "paper (Krzanowski et al. 2006)"
+    panels = [axes for axes in figure.axes if axes.get_visible()]
+    for view, axes in zip(views, panels, strict=True):
+        (stars,) = (line for line in axes.lines if line.get_marker() == "*")
+        points = {(100 * point.x, 100 * point.y) for point in rejections_of("pima", view)}
+        assert set(map(tuple, stars.get_xydata().tolist())) == points
+
+
 @pytest.mark.parametrize("figure", known_figures().values(), ids=known_figures())
 def test_every_figure_has_a_caption_that_explains_its_bands(figure):
     text = figure.caption
