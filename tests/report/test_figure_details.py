@@ -52,6 +52,23 @@ def test_accuracy_rejection_shows_every_method_and_no_empty_panel():
     assert "of 13 lines (option lines)" in few.get_suptitle()
 
 
+def test_panels_of_a_row_show_the_highest_band_of_all():
+    """The second view has larger errors than the first."""
+    rng = np.random.default_rng(0)
+
+    def predict(cell):
+        truth = rng.integers(0, 2, 30)
+        right = np.eye(2)[truth]
+        views = {"vote": Prediction(np.arange(2), right, "vote")}
+        views["probability"] = Prediction(np.arange(2), rng.dirichlet(np.ones(2), 30), "probability")
+        return result_of(cell, views, truth)
+
+    run = make_run(make_config([entry("knn")]), predict, {"d": DatasetInfo("d", 60, 2, 2)}, ["r0", "r1"])
+    first, second = drawn("accuracy-rejection-all", run).axes
+    assert first.get_ylim() == second.get_ylim() and first.get_ylim()[0] == 0
+    assert first.get_ylim()[1] >= max(line.get_ydata().max() for line in second.lines) > 30
+
+
 @pytest.mark.parametrize(("panels", "columns"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (9, 3)])
 def test_panels(panels, columns):
     assert panel_columns(panels) == columns

@@ -163,11 +163,12 @@ def _draw_grid(
             _draw_paper(one, *places[place], handles)
         one.set_title(titles[place], loc="left", fontsize=7)
         one.set_xlim(0, 100 if whole else None)
-        one.set_ylim(bottom=0)
         if place % columns == 0:
             one.set_ylabel(y_label)
         if place + columns >= len(cells):
             one.set_xlabel(x_label)
+    for one in axes.flat:  # after all are drawn: it fixes the common scale of a row
+        one.set_ylim(bottom=0)
     order = [name for name in (*shown, *handles) if name in handles]
     order = list(dict.fromkeys(order))
     words = [f"{name}{_splits_of(name, cells)}" for name in order]
