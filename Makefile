@@ -299,6 +299,7 @@ table-transduction-variants: $(VENV)/installed  ## variants of Bayesian transduc
 # The same, figure 1: data space and version space of a toy set, and the labellings of a working set (synthetic data).
 figure-version-space: $(VENV)/installed  ## figure 1 of Graepel et al.
 	@$(RUN) configs/version-space.yaml
+	$(call keep,transduction/version-space,results/version-space,error,--figures)
 	@$(LIST) results/version-space/figures/*.png
 
 # ---- figures of the papers
@@ -317,10 +318,19 @@ figure-tcm-2: $(VENV)/installed  ## figure 2 of Proedrou et al. 2002
 .PHONY: figure-bayes-knn
 figure-bayes-knn: runs-bayes-knn  ## figures 1 to 4 of Krzanowski et al. 2006
 	@$(RUN) configs/bayes-knn-figure1.yaml --quiet
+	$(call keep,bayes-knn/figure1,results/bayes-knn-figure1,error,--figures)
 	@$(REPORT) $(BAYES_KNN)/* --figures --out results/figure-bayes-knn
 	@mkdir -p results/reference/bayes-knn/figures
 	@$(if $(SHARD),:,cp) results/figure-bayes-knn/figures/*.svg results/reference/bayes-knn/figures
 	@$(LIST) results/bayes-knn-figure1/figures/*.png
+
+# van den Burg & Hero 2017, figures 5 and 6: trees of classes of segment and optdigits (some seconds). `make reproduction`
+# draws figure 7 from the stored tables.
+.PHONY: figure-class-tree
+figure-class-tree: $(VENV)/installed  ## figures 5 and 6 of van den Burg and Hero 2017
+	@$(RUN) configs/smartsvm-tree.yaml
+	$(call keep,smartsvm/tree,results/smartsvm-tree,ari,--figures)
+	@$(LIST) results/smartsvm-tree/figures/*.png
 
 # van den Burg & Hero 2017, figures 1 to 4: bias and variance of the estimated Bayes error where it is known; heat maps
 # of MNIST (training part; takes most of the time) and optdigits with the errors of a classifier; classes of krkopt
@@ -463,6 +473,8 @@ figure-classical-noise: $(VENV)/installed  ## chapter 3: label noise, irrelevant
 	$(call against,knn-irrelevant,noise.irrelevant,error)
 	$(call vary,bayes-limit,datasets.0.distance,0.25 0.5 1 1.5 2 3 4)
 	$(call against,bayes-limit,bayes-error,error)
+	$(call vary,many-class-limit,noise.labels,0.02 0.05 0.1 0.2 0.3 0.4 0.5)
+	$(call against,many-class-limit,bayes-error,error)
 
 # Chapter 3: the pies, other distances, votes of a teacher (a minute; iris to digits, and files of ionosphere, pima,
 # sonar and vehicle).

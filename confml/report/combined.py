@@ -70,8 +70,9 @@ def plot_across_runs(
 
     key: a dotted key of the runs' configs (``noise.labels``, ``datasets.0.n``); a parameter of their methods;
     ``train-rows``, the number of training examples of a fit; or ``bayes-error``, the known Bayes error of
-    generated data. With ``bayes-error`` the figure also shows the Bayes error e and 2 e (1 - e), the largest
-    limit of the error of 1-NN for two classes (Cover and Hart 1967). Each line is one data set and method
+    generated data, with the label noise of the config. With ``bayes-error`` the figure also shows the Bayes
+    error e and e (2 - e c / (c - 1)), the largest limit of the error of 1-NN for c classes (Cover and Hart
+    1967), which is 2 e (1 - e) for two. Each line is one data set and method
     variant; runs that differ only in ``seed`` are joined, with the mean over all their splits. methods:
     labels of the method variants to show; all by default. Writes ``figures/<metric>-against-<key>`` as
     SVG, PNG, PDF and CSV.
@@ -151,9 +152,19 @@ def combined_curves(
         curves[line] = [Point(x, *mean_and_sd(values)) for x, values in sorted(points.items())]
     if key == BAYES_ERROR and metric == "error":
         places = sorted({x for points in found.values() for x in points})
-        limits = {"2 e (1 - e)": lambda e: 2 * e * (1 - e), "Bayes error e": lambda e: e}
-        curves |= {(line,): [Point(e, of(e), math.nan, 0) for e in places] for line, of in limits.items()}
+        for count in sorted({info.classes for run in runs for info in run.datasets.values()}):
+            curves[_limit_text(count),] = [Point(e, _limit(e, count), math.nan, 0) for e in places]
+        curves["Bayes error e",] = [Point(e, e, math.nan, 0) for e in places]
     return curves
+
+
+def _limit(bayes_error: float, classes: int) -> float:
+    """Return the largest limit of the error of 1-NN."""
+    return bayes_error * (2 - bayes_error * classes / (classes - 1))
+
+
+def _limit_text(classes: int) -> str:
+    return "2 e (1 - e)" if classes == 2 else f"e (2 - {classes}/{classes - 1} e)"
 
 
 def _plain_first(line: tuple[str, ...], lines: list[tuple[str, ...]]) -> tuple:
@@ -163,7 +174,12 @@ def _plain_first(line: tuple[str, ...], lines: list[tuple[str, ...]]) -> tuple:
 
 
 def _bayes_error(run: RunResults, dataset: str) -> float:
-    """Return the known Bayes error of a generated data set, without label noise."""
+    """Return the known Bayes error of a generated data set, with label noise of its test part.
+
+    With noise, the labels of a fraction q of the rows are drawn from the c - 1 other classes. The largest
+    probability p of a class becomes (1 - q) p + q (1 - p) / (c - 1), and stays the largest up to
+    q = (c - 1) / c.
+    """
     from confml.data.generators import COMMON, GENERATORS
 
     (spec,) = [one for one in run.config.datasets if one.name == dataset]
@@ -172,7 +188,17 @@ def _bayes_error(run: RunResults, dataset: str) -> float:
             f"the Bayes error of '{dataset}' is not known", hint="it is known for generated data only"
         )
     own = {name: value for name, value in spec.params.items() if name not in COMMON}
-    return float(GENERATORS[spec.generate].bayes_error(**own))
+    error = float(GENERATORS[spec.generate].bayes_error(**own))
+    noise = run.config.noise
+    if noise is None or noise.on == "train" or not noise.labels:
+        return error
+    share = 1 - 1 / run.datasets[dataset].classes  # of the other classes
+    if noise.labels > share:
+        raise ConfmlError(
+            f"the Bayes error of '{dataset}' with {100 * noise.labels:g} % label noise is not known",
+            hint=f"it is known up to {100 * share:.3g} %",
+        )
+    return error + noise.labels * (1 - error / share)
 
 
 def _rest(config: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -182,6 +208,7 @@ def _rest(config: Mapping[str, Any], key: str) -> dict[str, Any]:
         dataset.pop("seed", None)  # the config's
     if key == BAYES_ERROR:
         rest.pop("datasets", None)
+        rest["noise"] = (rest.get("noise") or {}) | {"labels": 0}
     if key == TRAIN_ROWS:
         for dataset in rest.get("datasets", ()):
             dataset.pop("n", None)

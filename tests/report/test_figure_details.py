@@ -52,6 +52,23 @@ def test_accuracy_rejection_shows_every_method_and_no_empty_panel():
     assert "of 13 lines (option lines)" in few.get_suptitle()
 
 
+def test_panels_of_a_row_show_the_highest_band_of_all():
+    """The second view has larger errors than the first."""
+    rng = np.random.default_rng(0)
+
+    def predict(cell):
+        truth = rng.integers(0, 2, 30)
+        right = np.eye(2)[truth]
+        views = {"vote": Prediction(np.arange(2), right, "vote")}
+        views["probability"] = Prediction(np.arange(2), rng.dirichlet(np.ones(2), 30), "probability")
+        return result_of(cell, views, truth)
+
+    run = make_run(make_config([entry("knn")]), predict, {"d": DatasetInfo("d", 60, 2, 2)}, ["r0", "r1"])
+    first, second = drawn("accuracy-rejection-all", run).axes
+    assert first.get_ylim() == second.get_ylim() and first.get_ylim()[0] == 0
+    assert first.get_ylim()[1] >= max(line.get_ydata().max() for line in second.lines) > 30
+
+
 @pytest.mark.parametrize(("panels", "columns"), [(1, 1), (2, 2), (3, 3), (4, 2), (5, 3), (9, 3)])
 def test_panels(panels, columns):
     assert panel_columns(panels) == columns
@@ -97,6 +114,29 @@ def test_points_of_papers_are_drawn_with_a_key():
     for name in ("error-against-k", "regions-by-level"):
         assert sum("in the paper (Proedrou" in text for text in legend_of(drawn(name, run, "usps"))) == 1
         assert not any("paper" in text for text in legend_of(drawn(name, wide_run(4))))
+
+
+@pytest.mark.parametrize("views", [("envelope",), ("envelope", "reject")])
+def test_points_of_papers_are_in_the_panels_of_their_views(views):
+    """One panel per data set with one view, one row per data set with several."""
+    rng = np.random.default_rng(0)
+
+    def predict(cell):
+        scores = rng.dirichlet(np.ones(2), 30)
+        kinds = {"envelope": "envelope", "reject": "probability"}
+        given = {view: Prediction(np.arange(2), scores, kind) for view, kind in kinds.items()}
+        return result_of(cell, given, rng.integers(0, 2, 30))
+
+    run = make_run(
+        make_config([entry("bayes-knn")]), predict, {"pima": DatasetInfo("pima", 60, 2, 2)}, ["r0"]
+    )
+    figure = drawn("accuracy-rejection-all", run, "pima", views=views)
+    assert legend_of(figure)[-1] == "paper (Krzanowski et al. 2006)"
+    panels = [axes for axes in figure.axes if axes.get_visible()]
+    for view, axes in zip(views, panels, strict=True):
+        (stars,) = (line for line in axes.lines if line.get_marker() == "*")
+        points = {(100 * point.x, 100 * point.y) for point in rejections_of("pima", view)}
+        assert set(map(tuple, stars.get_xydata().tolist())) == points
 
 
 @pytest.mark.parametrize("figure", known_figures().values(), ids=known_figures())

@@ -172,3 +172,39 @@ def test_the_bayes_error_goes_with_its_own_lines(tmp_path):
     expected = [0.5 * math.erfc(distance / 2 / math.sqrt(2)) for distance in (2.0, 1.0)]
     np.testing.assert_allclose([point.x for point in curves["knn",]], expected)
     np.testing.assert_allclose([point.mean for point in curves["Bayes error e",]], expected)
+
+
+def noised(folder, share, on="all"):
+    (folder / "arcs.yaml").write_text(
+        "name: arcs\ndatasets: [{name: arcs, generate: arcs, classes: 5, n: 200, test-n: 200}]\n"
+        "methods: [knn]\nprotocol: fixed-split\n"
+    )
+    config = load_config(str(folder / "arcs.yaml"), [f"noise.labels={share}", f"noise.on={on}"])
+    run(config, folder / f"{share}-{on}", jobs=1, engine="serial")
+    return open_run(folder / f"{share}-{on}")
+
+
+def test_the_bayes_error_has_the_label_noise_of_the_test_part(tmp_path):
+    """Classes without overlap: the Bayes error is the noise, and 1-NN has the limit of Cover and Hart."""
+    runs = [noised(tmp_path, share) for share in (0.0, 0.2, 0.5)]
+    curves = combined_curves(runs, "bayes-error", "error")
+    assert list(curves) == [("knn",), ("e (2 - 5/4 e)",), ("Bayes error e",)]
+    np.testing.assert_allclose([point.x for point in curves["knn",]], [0.0, 0.2, 0.5])
+    np.testing.assert_allclose([point.mean for point in curves["e (2 - 5/4 e)",]], [0.0, 0.35, 0.6875])
+    # Noise of the training part alone does not change the labels that are predicted.
+    (point,) = combined_curves([noised(tmp_path, 0.2, "train")], "bayes-error", "error")["knn",]
+    assert point.x == 0.0
+    with pytest.raises(ConfmlError, match="with 90 % label noise is not known; it is known up to 80 %"):
+        combined_curves([noised(tmp_path, 0.9)], "bayes-error", "error")
+
+
+def test_label_noise_and_overlap_together(tmp_path):
+    """Two classes with Bayes error e and noise q: e (1 - q) + q (1 - e)."""
+    (tmp_path / "two.yaml").write_text(
+        "name: two\ndatasets: [{name: two, generate: two-gaussians, n: 50, test-n: 50, distance: 2.0}]\n"
+        "noise: {labels: 0.1}\nmethods: [knn]\nprotocol: fixed-split\n"
+    )
+    run(load_config(str(tmp_path / "two.yaml")), tmp_path / "two", jobs=1, engine="serial")
+    (point,) = combined_curves([open_run(tmp_path / "two")], "bayes-error", "error")["knn",]
+    bayes_error = 0.5 * math.erfc(1 / math.sqrt(2))
+    assert point.x == pytest.approx(0.9 * bayes_error + 0.1 * (1 - bayes_error))

@@ -15,6 +15,7 @@ from scipy.stats import norm, rankdata
 
 from confml.cli import cli
 from confml.errors import ConfmlError
+from confml.measures.ranks import compare_ranks
 from confml.measures.rejection import sureness
 from confml.report import published
 from confml.report.published import known_tables
@@ -32,10 +33,12 @@ from confml.report.reproduction import (
 from confml.report.reproduction.__main__ import main
 from confml.report.reproduction.figures import draw_numbers
 from confml.report.reproduction.numbers import Number, Stored, is_as_printed, is_chance
+from confml.report.reproduction.rank_figures import draw_ranks
 from confml.report.reproduction.ranks import stored_means, write_ranks
 from confml.report.reproduction.reasons import read_reasons
 from confml.report.reproduction.runs import provenance_text, read_provenance
 from confml.report.reproduction.stored_tables import stored_tables
+from confml.report.sections.ranks import PublishedRanks, Ranking
 from confml.report.stored import open_run
 from confml.studies.provenance import write_study_provenance
 
@@ -90,11 +93,16 @@ def test_stored_ranks_are_those_of_the_stored_tables(tmp_path):
                 shutil.copytree(REFERENCE / part / "tables", tmp_path / part / "tables")
         paths = list(write_ranks(source, tmp_path))
         wanted = {
-            f"ranks-{one.kind}{one.metric}.{ending}" for one in source.ranked for ending in ("csv", "md")
+            f"ranks-{one.kind}{one.metric}.{ending}"
+            for one in source.ranked
+            for ending in ("csv", "md", "svg")
         }
         assert {path.name for path in paths} == wanted
         for path in paths:
             kept = REFERENCE / path.relative_to(tmp_path)
+            if path.suffix == ".svg":  # its bytes depend on the version of matplotlib
+                assert kept.is_file(), "make reproduction"
+                continue
             assert kept.read_bytes() == path.read_bytes(), "make reproduction"
             if path.suffix == ".csv":
                 rows = list(csv.DictReader(path.open(encoding="utf-8")))
@@ -104,6 +112,19 @@ def test_stored_ranks_are_those_of_the_stored_tables(tmp_path):
                 text = path.with_suffix(".md").read_text(encoding="utf-8")
                 said = re.findall(r"^\| [^|]+ \| (\d\.\d\d) \| \d+ \|", text, re.MULTILINE)
                 assert said == [f"{mean:.2f}" for mean in sorted(means)]
+
+
+def test_figures_of_ranks_show_confml_beside_the_paper(tmp_path):
+    labels, scores = ["A", "B", "C"], np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0], [9.0, 8.0, 7.0]])
+    found = Ranking("ari", labels, ["x", "y", "z"], scores, compare_ranks(scores), [])
+    printed = PublishedRanks("somebody 2017", 3, {"A": 2.5, "B": 1.0, "C": 2.5})
+    path = draw_ranks(found, printed, tmp_path / "one.svg")
+    text = path.read_text(encoding="utf-8")
+    words = re.findall(r">([^<>]+)</text>", text)
+    assert [one for one in words if one in labels] == labels, "the best above"
+    assert {"1.00 (2.50)", "2.33 (1.00)", "2.67 (2.50)", "adjusted Rand index, 3 data sets"} <= set(words)
+    assert "numbers of the paper, 3 data sets" in words and any("Nemenyi" in one for one in words)
+    assert draw_ranks(found, printed, tmp_path / "two.svg").read_bytes() == path.read_bytes()
 
 
 def test_ranked_tables_have_the_data_sets_of_the_paper():

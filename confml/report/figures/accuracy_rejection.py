@@ -15,12 +15,14 @@ import numpy as np
 from confml.measures.rejection import RejectionCurve, band, curve_of
 from confml.plugins.parameters import Choice, Integer, Parameter
 from confml.report.figures import Figure, NotApplicable, Subject
+from confml.report.figures.bands import rate_band
 from confml.report.figures.error_against import Word
 from confml.report.figures.style import BLACK, PAGE, legend_below, lines_of, new_figure, panel_columns
 from confml.report.published_points import rejections_of
 
 MOST = 28  # lines that differ in colour, dashes or marker
 RATES = np.linspace(0.0, 1.0, 201)
+FEW_PANELS = 4  # more panels are small, and show every second rate
 LABELS = {
     "sure-incorrect": ("sure_incorrect", "sure incorrect (%)", "unsure (%)"),
     "risk": ("risk", "error of the accepted (%)", "rejected (%)"),
@@ -76,10 +78,9 @@ def draw(subject: Subject):
     rows = -(-len(panels) // columns)
     grid = [(panels[name], name) for name in panels]
     figure, axes = _figure(rows, columns, share=True)
-    datasets = [subject.dataset] * len(grid)
-    chosen = _draw_grid(
-        figure, axes, [curves for curves, _ in grid], [name for _, name in grid], subject, datasets
-    )
+    titles = [name for _, name in grid]
+    places = [(subject.dataset, name) for name in titles]
+    chosen = _draw_grid(figure, axes, [curves for curves, _ in grid], titles, subject, places)
     figure.suptitle(_title(subject, subject.dataset, chosen), x=0.01, ha="left", fontsize=8)
     return figure
 
@@ -101,13 +102,14 @@ def draw_all(subject: Subject):
         columns = panel_columns(len(found))
         figure, axes = _figure(-(-len(found) // columns), columns)
         cells = [panels[views[0]] for panels in found.values()]
-        chosen = _draw_grid(figure, axes, cells, list(found), subject, list(found), whole=False)
+        places = [(name, views[0]) for name in found]
+        chosen = _draw_grid(figure, axes, cells, list(found), subject, places, whole=False)
         title = _title(subject, f"{views[0]}", chosen)
     else:
         figure, axes = _figure(len(found), len(views), share=True)
         cells = [panels.get(view, {}) for panels in found.values() for view in views]
-        titles = [f"{name}, {view}" for name in found for view in views]
-        chosen = _draw_grid(figure, axes, cells, titles, subject, [name for name in found for _ in views])
+        places = [(name, view) for name in found for view in views]
+        chosen = _draw_grid(figure, axes, cells, list(map(", ".join, places)), subject, places)
         title = _title(subject, "", chosen)
     figure.suptitle(title, x=0.01, ha="left", fontsize=8)
     return figure
@@ -133,19 +135,20 @@ def _draw_grid(
     cells: Sequence[Mapping[str, list[RejectionCurve]]],
     titles: Sequence[str],
     subject: Subject,
-    datasets: Sequence[str],
+    places: Sequence[tuple[str, str]],
     whole: bool = True,
 ) -> str:
     """Fill the axes (rows, columns) in order, hide the unused ones, and add one legend below.
 
-    datasets: of the panels, for the paper's points. whole: show rejection rates up to 100 % for all curves.
-    Returns the number of lines that are shown if some are not, as text.
+    places: data set and view of each panel, for the paper's points. whole: show rejection rates up to 100 %
+    for all curves. Returns the number of lines that are shown if some are not, as text.
     """
     limit = int(subject.option("lines", MOST))
     names = list(dict.fromkeys(name for cell in cells for name in cell))
     shown = _chosen(names, cells, limit)
     lines = dict(zip(shown, lines_of(len(shown)), strict=True))
     what, y_label, x_label = LABELS[subject.option("form", "sure-incorrect")]
+    rates = RATES if len(cells) <= FEW_PANELS else RATES[::2]
     handles: dict[str, Any] = {}
     rows, columns = axes.shape
     for place, one in enumerate(axes.flat):
@@ -154,17 +157,18 @@ def _draw_grid(
             continue
         for name, curves in cells[place].items():
             if name in lines:
-                handle = _draw_line(one, curves, what, lines[name], subject.option("band", "sd"))
+                handle = _draw_line(one, curves, what, lines[name], subject.option("band", "sd"), rates)
                 handles.setdefault(name, handle)
         if what == "sure_incorrect":
-            _draw_paper(one, datasets[place], titles[place].rpartition(", ")[2], handles)
+            _draw_paper(one, *places[place], handles)
         one.set_title(titles[place], loc="left", fontsize=7)
         one.set_xlim(0, 100 if whole else None)
-        one.set_ylim(bottom=0)
         if place % columns == 0:
             one.set_ylabel(y_label)
         if place + columns >= len(cells):
             one.set_xlabel(x_label)
+    for one in axes.flat:  # after all are drawn: it fixes the common scale of a row
+        one.set_ylim(bottom=0)
     order = [name for name in (*shown, *handles) if name in handles]
     order = list(dict.fromkeys(order))
     words = [f"{name}{_splits_of(name, cells)}" for name in order]
@@ -185,7 +189,7 @@ def _draw_paper(axes, dataset: str, view: str, handles: dict[str, Any]) -> None:
     """Draw the points of a paper over the curves of a view."""
     points = rejections_of(dataset, view)
     if points:
-        look = {"marker": "*", "linestyle": "", "markersize": 6, "zorder": 5}
+        look = {"marker": "*", "linestyle": "", "markersize": 6, "zorder": 5, "clip_on": False}
         x, y = ([100 * value for value in values] for values in list(zip(*points, strict=True))[:2])
         (handle,) = axes.plot(x, y, color=BLACK, markerfacecolor="none", markeredgewidth=0.7, **look)
         handles.setdefault(f"paper ({points[0].source})", handle)
@@ -199,8 +203,15 @@ def _splits_of(name: str, cells: Sequence[Mapping[str, list[RejectionCurve]]]) -
     return f" ({max(fewer)} splits)" if fewer else ""
 
 
-def _draw_line(axes, curves: Sequence[RejectionCurve], what: str, line: Mapping[str, str], kind: str):
-    """Draw a mean with its band over the rejection rates of all splits; return the handle of the line.
+def _draw_line(
+    axes,
+    curves: Sequence[RejectionCurve],
+    what: str,
+    line: Mapping[str, str],
+    kind: str,
+    rates: np.ndarray,
+):
+    """Draw a mean with its band over rejection rates, from all splits; return the handle of the line.
 
     A single split is drawn at its attainable points.
     """
@@ -209,13 +220,11 @@ def _draw_line(axes, curves: Sequence[RejectionCurve], what: str, line: Mapping[
         y = points[what] if what == "risk" else points["sure_incorrect"]
         x = points["unsure"]
     else:
-        found = band(curves, RATES, what=what)
+        found = band(curves, rates, what=what)
         x, y = found.grid, found.mean
         if kind != "none":
             low, high = (
-                (found.low, found.high)
-                if kind == "range"
-                else (np.maximum(found.mean - found.sd, 0.0), found.mean + found.sd)
+                (found.low, found.high) if kind == "range" else rate_band(found.mean, found.sd, scale=1.0)
             )
             axes.fill_between(100 * x, 100 * low, 100 * high, color=line["color"], alpha=0.13, linewidth=0)
     known = ~np.isnan(y)

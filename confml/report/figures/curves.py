@@ -6,6 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from confml.report.figures.bands import rate_band
 from confml.report.figures.style import (
     BLACK,
     COLUMN,
@@ -66,7 +69,7 @@ def draw_curves(
     figure = new_figure(COLUMN * 1.15, 2.6)
     axes = figure.add_subplot()
     x_label, x_scale = axis_words(key)
-    scale = 100.0 if metric.rpartition(".")[2] in SHARES else 1.0
+    scale = 100.0 if _is_share(metric) else 1.0
     handles = []
     banded = False
     for line, (label, points) in zip(_styles(curves), curves.items(), strict=True):
@@ -75,10 +78,9 @@ def draw_curves(
         handles += axes.plot(x, mean, label=", ".join(label), zorder=3, clip_on=log_y, **line)
         if len(points) > 1 and not all(math.isnan(point.sd) for point in points):
             banded = True
-            low, high = ([scale * (p.mean + sign * p.sd) for p in points] for sign in (-1, 1))
-            high = [min(one, 100.0) if scale == 100 else one for one in high]
+            low, high = _band([point.mean for point in points], [point.sd for point in points], metric)
             if log_y:
-                low = [max(one, min(mean) / 2) for one in low]
+                low = np.maximum(low, min(mean) / 2)
             axes.fill_between(x, low, high, color=line["color"], alpha=0.15, linewidth=0)
     places = sorted({x_scale * point.x for points in curves.values() for point in points})
     if log:
@@ -102,6 +104,18 @@ def draw_curves(
     words = [handle.get_label() for handle in handles]
     (legend_below if len(curves) <= 14 else legend_beside)(figure, handles, words)
     return figure
+
+
+def _is_share(metric: str) -> bool:
+    return metric.rpartition(".")[2] in SHARES
+
+
+def _band(mean: Sequence[float], sd: Sequence[float], metric: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean ± sd, in per cent and between 0 and 100 for a share."""
+    means, deviations = np.array(mean), np.array(sd)
+    if _is_share(metric):
+        return rate_band(100 * means, 100 * deviations)
+    return means - deviations, means + deviations
 
 
 def axis_words(key: str) -> tuple[str, float]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from confml.plugins.parameters import Flag, Parameter, value_text
 from confml.report.figures import Figure, NotApplicable, Subject
+from confml.report.figures.bands import rate_band
 from confml.report.figures.curves import axis_words
 from confml.report.figures.style import BLACK, COLUMN, legend_below, lines_of, new_figure, power
 from confml.report.published_points import errors_of
@@ -85,8 +86,7 @@ def draw(subject: Subject, parameter: str):
         x = [value for value, _, _ in curve]
         handles += axes.plot(x, mean, **line)
         if not all(map(math.isnan, sd)):
-            low, high = ([m + sign * s for m, s in zip(mean, sd, strict=True)] for sign in (-1, 1))
-            axes.fill_between(x, low, high, color=line["color"], alpha=0.15, linewidth=0)
+            axes.fill_between(x, *rate_band(mean, sd), color=line["color"], alpha=0.15, linewidth=0)
     labels = list(curves)
     for method in dict.fromkeys(variant.method for variant in subject.variants.values()):
         points = errors_of(subject.dataset, method, parameter)

@@ -306,7 +306,8 @@ def draw_labellings(subject: Subject):
         ]
         (bar,) = axes.barh(place, p, color=VERMILION if told else BLUE, height=0.7)
         handles.setdefault("joint or labelwise prediction" if told else "other labelling", bar)
-        axes.annotate(f" {p:.3f} {' and '.join(told)}", (p, place), va="center", fontsize=7)
+        words = f"{p:.3f} {' and '.join(told)}".rstrip()
+        axes.annotate(words, (p, place), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7)
     axes.set_yticks(range(len(bits)), [" ".join(str(toy.classes[int(bit)]) for bit in one) for one in bits])
     axes.invert_yaxis()
     axes.set_xlim(0, min(1.6 * max(probabilities), 1.3))

@@ -52,7 +52,7 @@ def draw_numbers(table: str, numbers: Sequence[Number], folder: Path) -> Path | 
         axes.set_ylabel("confml, mean ± sd over splits")
         axes.set_title(published.title)
         figure.legend(loc="outside right upper")
-        return _write_svg(figure, folder / f"{table}.svg")
+        return write_svg(figure, folder / f"{table}.svg")
 
 
 def _limits(numbers: Sequence[Number], logarithmic: bool) -> tuple[float, float]:
@@ -62,7 +62,8 @@ def _limits(numbers: Sequence[Number], logarithmic: bool) -> tuple[float, float]
     return min(values), max(values)
 
 
-def _write_svg(figure, path: Path) -> Path:
+def write_svg(figure, path: Path) -> Path:
+    """Write a figure as SVG, the same bytes for the same figure."""
     import io
 
     buffer = io.BytesIO()

@@ -14,7 +14,7 @@ from confml.report.published import known_tables
 from confml.report.reproduction.claims import Claim, Verdict, read_claims
 from confml.report.reproduction.figures import draw_numbers
 from confml.report.reproduction.numbers import Number, Outcome, published_numbers
-from confml.report.reproduction.ranks import write_ranks
+from confml.report.reproduction.ranks import ranks_folder, write_ranks
 from confml.report.reproduction.reasons import Reasons, read_reasons
 from confml.report.reproduction.runs import provenance_text, read_provenance
 from confml.report.reproduction.sources import SOURCES, Source
@@ -191,7 +191,8 @@ def _claims(claims: Sequence[Claim]) -> str:
 
 def _figures(source: Source, folder: Path) -> Iterator[str]:
     captions = yaml.safe_load((Path(__file__).parent / "captions.yaml").read_text(encoding="utf-8"))
-    for part in source.folders:
+    parts = (*source.folders, *map(ranks_folder, source.ranked))
+    for part in dict.fromkeys(parts):
         for path in sorted((folder / part / "figures").glob("*.svg")):
             caption = path.with_suffix(".txt")
             if caption.is_file():

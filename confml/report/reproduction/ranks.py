@@ -1,4 +1,4 @@
-"""`write_ranks`: mean ranks of methods over the data sets of a stored published table."""
+"""`write_ranks`: mean ranks of methods over the data sets of a stored published table, and their figures."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from confml.measures.ranks import compare_ranks
 from confml.report.declared import ranking_metric
 from confml.report.files import write_csv, write_file
 from confml.report.published import PublishedTable, known_tables
+from confml.report.reproduction.rank_figures import draw_ranks
 from confml.report.reproduction.sources import RankedTable, Source
 from confml.report.sections.ranks import PublishedRanks, Ranking, ranks_text
 from confml.report.summaries import TIME_METRICS
@@ -20,10 +21,11 @@ Means = dict[str, dict[str, float]]  # means by data set and column
 
 
 def write_ranks(source: Source, folder: Path) -> Iterator[Path]:
-    """Write ``ranks-<kind><metric>.csv`` and ``.md`` for each ranked table of a source.
+    """Write ``ranks-<kind><metric>.csv``, ``.md`` and a figure for each ranked table of a source.
 
-    folder: ``results/reference``. The files are written into the parent folder of the first folder of the
-    ranked table. A table is left out with fewer than two data sets that have numbers of all methods.
+    folder: ``results/reference``. The files are written into `ranks_folder` of the ranked table, the figure
+    below ``figures/`` there. A table is left out with fewer than two data sets that have numbers of all
+    methods.
     """
     for ranked in source.ranked:
         table = known_tables()[ranked.table]
@@ -32,12 +34,20 @@ def write_ranks(source: Source, folder: Path) -> Iterator[Path]:
         whole = [name for name, row in stored.items() if all(column in row for column in columns)]
         if len(whole) < 2:
             continue
-        stem = folder / Path(ranked.folders[0]).parent / f"ranks-{ranked.kind}{ranked.metric}"
+        home, name = folder / ranks_folder(ranked), f"ranks-{ranked.kind}{ranked.metric}"
         scores = np.array([[stored[name][column] for column in columns] for name in whole])
         lines = [(name, *row) for name, row in zip(whole, scores.tolist(), strict=True)]
         left_out = [name for name in stored if name not in whole]
-        yield write_csv(stem.with_suffix(".csv"), ("dataset", *columns), lines)
-        yield write_file(stem.with_suffix(".md"), _text(table, ranked, whole, scores, left_out))
+        found, printed = _rankings(table, ranked, whole, scores, left_out)
+        notes = "\n".join(f"- {note}" for note in ranked.notes)
+        yield write_csv(home / f"{name}.csv", ("dataset", *columns), lines)
+        yield write_file(home / f"{name}.md", f"{ranks_text(found, printed)}\n{notes}\n")
+        yield draw_ranks(found, printed, home / "figures" / f"{name}.svg")
+
+
+def ranks_folder(ranked: RankedTable) -> str:
+    """Return the folder of the ranks of a table, below ``results/reference``."""
+    return Path(ranked.folders[0]).parent.as_posix()
 
 
 def _columns(table: PublishedTable, ranked: RankedTable) -> list[str]:
@@ -76,13 +86,14 @@ def _of_first_group(rows: Sequence[Mapping[str, str]], ranked: RankedTable) -> d
     return {}
 
 
-def _text(
+def _rankings(
     table: PublishedTable,
     ranked: RankedTable,
     datasets: Sequence[str],
     scores: np.ndarray,
     left_out: list[str],
-) -> str:
+) -> tuple[Ranking, PublishedRanks]:
+    """Return the ranks of confml, and those of the paper's numbers on the same data sets."""
     higher = ranking_metric(ranked.metric).sign > 0
     columns = _columns(table, ranked)
     labels = [table.columns[column] for column in columns]
@@ -92,5 +103,4 @@ def _text(
     printed = {row["dataset"]: row for row in table.rows()}
     theirs = np.array([[float(printed[name][column]) for column in columns] for name in datasets])
     means = compare_ranks(theirs, higher).mean_ranks.tolist()
-    by_paper = PublishedRanks(table.source, len(datasets), dict(zip(labels, means, strict=True)))
-    return ranks_text(found, by_paper) + "\n" + "\n".join(f"- {note}" for note in ranked.notes) + "\n"
+    return found, PublishedRanks(table.source, len(datasets), dict(zip(labels, means, strict=True)))

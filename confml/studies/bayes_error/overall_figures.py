@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from confml.report.figures.bands import rate_band
 from confml.report.figures.style import (
     BLACK,
     BLUE,
@@ -85,9 +86,7 @@ def noise(study: Study):
         found = 100 * series.estimate[row["estimator"]]
         mean, deviation = found.mean(axis=1), found.std(axis=1)
         handles += axes.plot(rates, mean, **line)
-        axes.fill_between(
-            rates, mean - deviation, mean + deviation, color=line["color"], alpha=0.15, linewidth=0
-        )
+        axes.fill_between(rates, *rate_band(mean, deviation), color=line["color"], alpha=0.15, linewidth=0)
         labels.append(f"{row['estimator']} (area {100 * row['area']:.2f} %)")
     axes.set_xlabel("label noise (%)")
     axes.set_ylabel("Bayes error of all classes (%)")

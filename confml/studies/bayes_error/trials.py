@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from confml.bayes_error.trials import Trials
 from confml.report.console import print_table
+from confml.report.figures.bands import rate_band
 from confml.report.figures.style import (
     BLACK,
     BLUE,
@@ -126,7 +127,7 @@ def draw_bias(trials: Trials):
             here = 100 * values[place, :, -1]
             mean, sd = here.mean(axis=1), here.std(axis=1, ddof=1)
             handles += axes.plot(x, mean, "o-", color=colour, markersize=2 * width**0.5, linewidth=width)
-            axes.fill_between(x, mean - sd, mean + sd, color=colour, alpha=0.2, linewidth=0)
+            axes.fill_between(x, *rate_band(mean, sd), color=colour, alpha=0.2, linewidth=0)
         handles += axes.plot(x, 100 * trials.truth[place], "-", color=BLACK)
         handles += axes.plot(x, 100 * trials.bhattacharyya[place], "--", color=GREY)
         axes.set_ylim(bottom=0)
