@@ -46,8 +46,8 @@ def hoeffding_draws(epsilon: float, eta: float) -> int:
 
     The mean of n independent values in [0, 1] then exceeds its expectation by ``epsilon`` or more with a
     probability of at most ``eta``. Source: Hoeffding (1963), quoted by Graepel, Herbrich and Obermayer
-    (2000), equation 8. Raises ValueError unless both are between 0 and 1.
+    (2000), equation 8. Raises ValueError unless 1e-9 <= epsilon < 1 and 0 < eta < 1.
     """
-    if not (0 < epsilon < 1 and 0 < eta < 1):
-        raise ValueError(f"expected 0 < epsilon < 1 and 0 < eta < 1, got {epsilon} and {eta}")
+    if not (1e-9 <= epsilon < 1 and 0 < eta < 1):
+        raise ValueError(f"expected 1e-9 <= epsilon < 1 and 0 < eta < 1, got {epsilon} and {eta}")
     return max(math.ceil(math.log(1 / eta) / (2 * epsilon**2)), 1)

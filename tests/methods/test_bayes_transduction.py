@@ -843,7 +843,7 @@ def test_a_run_goes_on_until_its_effective_sample_size_is_large_enough():
 def test_a_run_that_ends_too_early_says_so(sampler):
     X, y, _ = overlapping()
     method = BayesTransduction(sigma=2, random_state=3, stopping="ess", n_bounces=2000, sampler=sampler)
-    with pytest.warns(ConvergenceWarning, match="stopped after n_bounces = 2000 .* need 922"):
+    with pytest.warns(ConvergenceWarning, match="ended at n_bounces = 2000 .* need 922 effective draws"):
         method.fit(X, y)
     assert method.fit_metrics_["bounces"] >= 2000
 
@@ -851,6 +851,45 @@ def test_a_run_that_ends_too_early_says_so(sampler):
 def test_a_single_point_needs_no_run():
     X, y = np.array([[1.0], [-2.0]]), np.array([1, 0])
     assert linear(stopping="ess").fit(X, y).confident_predict(X)["probability"].labels.tolist() == [1, 0]
+
+
+def test_a_pair_of_classes_with_a_single_point_is_known_exactly():
+    """One-vs-one: the pair of the first two classes has a version space of one dimension."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([[[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0], [-3.0, 0.0]], rng.normal(size=(20, 2)) + [0.0, 9.0]])
+    y = np.repeat([0, 1, 2], [2, 2, 20])
+    rule = {"stopping": "ess", "epsilon": 0.1, "eta": 0.05}
+    method = linear(multiclass="ovo", **rule)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        method.fit(X, y)
+    assert [run.rank for run in method.trajectories_] == [1, 2, 2]
+    assert method.fit_metrics_["ess"] >= 150
+    assert method.confident_predict(X)["probability"].extra["ess"].min() > 1
+
+
+def test_chains_that_do_not_agree_go_on():
+    """A large epsilon needs few draws: the first runs have enough of them, and chains that do not agree."""
+    X, y, _ = overlapping()
+    method = BayesTransduction(sigma=2, random_state=3, stopping="ess", epsilon=0.9, eta=0.5).fit(X, y)
+    assert hoeffding_draws(0.9, 0.5) == 1 and method.fit_metrics_["rhat"] <= 1.5
+    short = BayesTransduction(sigma=2, random_state=3, n_bounces=64)
+    with pytest.warns(ConvergenceWarning, match="have not converged"):
+        short.fit(X, y)
+    assert method.fit_metrics_["bounces"] > short.fit_metrics_["bounces"]
+
+
+@pytest.mark.parametrize("epsilon, eta", [(0.0, 0.1), (1e-200, 0.1), (0.1, 0.0), (0.1, 1.0), (1.0, 0.1)])
+def test_draws_of_impossible_numbers(epsilon, eta):
+    with pytest.raises(ValueError, match="expected 1e-9 <= epsilon < 1"):
+        hoeffding_draws(epsilon, eta)
+
+
+def test_memory_of_a_trajectory_by_equation_8(monkeypatch):
+    monkeypatch.setattr(version_space_module, "_free_memory", lambda: 1e9)
+    X, y, _ = overlapping()
+    with pytest.raises(ConfmlError, match="raise epsilon or eta"):
+        BayesTransduction(sigma=2, stopping="hoeffding", epsilon=1e-4).fit(X, y)
 
 
 @pytest.mark.parametrize(

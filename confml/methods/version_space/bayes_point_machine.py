@@ -19,8 +19,8 @@ class BayesPointMachine(VersionSpaceMethod):
     decision value of the class against the rest (``ovr``), or the mean of its decision values against each
     other class (``ovo``). Ties go to the first class.
 
-    The sampler, its parameters and its errors are those of ``bayes-transduction``; the view is the view
-    ``bayes-point`` of that method.
+    The sampler, its parameters, its stopping rule and its errors are those of ``bayes-transduction``; the
+    view is the view ``bayes-point`` of that method.
 
     Source: Herbrich, Graepel and Campbell, Bayes point machines, Journal of Machine Learning Research 1
     (2001); Rujan, Playing billiard in version space, Neural Computation 9 (1997).

@@ -33,11 +33,13 @@ class BayesTransduction(VersionSpaceMethod):
     average; without it the billiard may not be ergodic. ``chord`` is the paper's billiard. ``ep`` is
     expectation propagation, a Gaussian approximation of version space.
 
-    ``stopping: hoeffding`` is the paper's rule (equation 8): about 1000 bounces for an error above 0.05 with
-    probability 0.01. It takes bounces for independent draws, which they are not. On heart with the paper's
-    chords, 1000 bounces have an effective sample size of 5, and more than a tenth of the test examples have
-    such errors. ``stopping: ess`` continues until the effective sample size is that large. It is the median
-    over the distances to the walls, so that single test examples can have a smaller one.
+    ``stopping: hoeffding`` is the paper's rule (equation 8): with ``epsilon`` = 0.05 and ``eta`` = 0.01, 922
+    bounces, rounded up to full batches. It takes bounces for independent draws, which they are not: on heart
+    with the paper's chords, such a run has an effective sample size of about 5, and more than a tenth of the
+    probabilities are too large by 0.05 or more. ``stopping: ess`` continues until the effective sample size,
+    an estimate, is 922 and the chains agree. It is the median over the distances to the walls, so that
+    single test examples can have a smaller one. With more than two classes the rule is for each binary
+    problem.
 
     View ``probability``: p of each class; ties go to the first class. Its ``extra`` has ``confidence``, the
     paper's 2 max(p) - 1 (equation 7), and, except with ``ep``, of the predicted class the ``standard_error``
@@ -125,8 +127,10 @@ class BayesTransduction(VersionSpaceMethod):
             errors = class_errors(positive, np.column_stack([one.standard_error for one in volumes]), c, way)
             chosen = np.argmax(scores, axis=1)
             extra["standard_error"] = errors[np.arange(len(chosen)), chosen]
-            extra["rhat"] = np.column_stack([one.rhat for one in volumes]).max(axis=1)
-            extra["ess"] = np.column_stack([one.ess for one in volumes]).min(axis=1)
+            pairs = zip(volumes, self.trajectories_, strict=True)
+            drawn = [one for one, run in pairs if run.chains] or volumes  # a single point is known exactly
+            extra["rhat"] = np.column_stack([one.rhat for one in drawn]).max(axis=1)
+            extra["ess"] = np.column_stack([one.ess for one in drawn]).min(axis=1)
         margins = decision_scores(self._centre_values(kernel_block), c, way)
         return {
             "probability": Prediction(self.classes_, scores, "probability", extra=extra),

@@ -22,20 +22,21 @@ STOPPING_PARAMETERS: Mapping[str, Parameter] = {
         (FIXED, HOEFFDING, ESS),
     ),
     "epsilon": Number(
-        "error of a probability that stopping: hoeffding and ess accept",
-        0.0,
+        "for stopping: hoeffding and ess: the error of a probability, in one direction, that may occur with "
+        "probability eta",
+        1e-4,
         1.0,
-        low_open=True,
         high_open=True,
     ),
     "eta": Number(
-        "probability of a larger error with stopping: hoeffding and ess",
-        0.0,
+        "for stopping: hoeffding and ess: probability that a probability is too large by epsilon or more; "
+        "that it is too small by as much has the same probability",
+        1e-12,
         1.0,
-        low_open=True,
         high_open=True,
     ),
 }
+WORST_RHAT = 1.5  # chains with a larger split R-hat do not agree
 _LARGEST_STEP = 10  # times as many bounces in the next run, at most: the first effective sizes are inexact
 
 
@@ -45,7 +46,7 @@ class StoppingRule:
 
     Graepel, Herbrich and Obermayer, equation 8: the mean of n independent fractions exceeds its expectation
     by epsilon or more with a probability of at most eta = exp(-2 n epsilon^2). The paper takes bounces for
-    independent; ``ess`` counts effective draws.
+    independent. ``ess`` counts effective draws, whose number is an estimate, so that eta is approximate.
     """
 
     kind: str
@@ -63,23 +64,24 @@ class StoppingRule:
         """Largest number of bounces over all chains."""
         return self.draws if self.kind == HOEFFDING else self.n_bounces
 
-    def reached(self, ess: float) -> bool:
-        """Return whether an effective sample size is large enough; always true except for ``ess``."""
-        return self.kind != ESS or ess >= self.draws
+    def reached(self, ess: float, rhat: float) -> bool:
+        """Return whether a run with these estimates may end; always true except for ``ess``."""
+        return self.kind != ESS or (ess >= self.draws and rhat <= WORST_RHAT)
 
     def sample(self, space: VersionSpace, settings: BilliardSettings, seed: int) -> Trajectory:
         """Sample a version space until this rule ends the run; ``settings.bounces`` is not used.
 
         With ``ess`` the run is repeated from its start with more bounces until its effective sample size is
-        large enough. The result is that of a run with a fixed number of bounces.
+        large enough and its chains agree. The result is that of a run with a fixed number of bounces.
         """
         bounces = min(self.draws, self.most_bounces) if self.kind == ESS else self.most_bounces
         while True:
             found = sample(space, replace(settings, bounces=bounces), seed)
-            if not found.chains or self.reached(found.ess) or bounces >= self.most_bounces:
+            if not found.chains or self.reached(found.ess, found.rhat) or bounces >= self.most_bounces:
                 return found
             factor = min(max(1.1 * self.draws / found.ess, 1.5), _LARGEST_STEP)
             bounces = min(math.ceil(factor * bounces), self.most_bounces)
+            del found  # its memory is free for the next run
 
 
 def check_stopping(method: str, params: Mapping[str, Any]) -> None:

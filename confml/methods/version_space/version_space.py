@@ -178,12 +178,19 @@ def length_of(point: np.ndarray) -> float:
     return float(np.sqrt(products(squares, np.ascontiguousarray(squares.T))[0, 0]))
 
 
-def state_memory(rows: Sequence[int], working: int, kept: int, trajectory: float = 0.0) -> None:
+def state_memory(
+    rows: Sequence[int],
+    working: int,
+    kept: int,
+    trajectory: float = 0.0,
+    fewer_bounces: str = "lower n_bounces",
+) -> None:
     """Warn before a fit that needs much memory.
 
     rows: training rows of each binary problem. working: number of matrices of the largest problem's size in
     memory during its fit. kept: number of matrices that each problem keeps. trajectory: bytes of one
-    trajectory. Raises ConfmlError if the fit needs more memory than is free.
+    trajectory. fewer_bounces: what makes it smaller. Raises ConfmlError if the fit needs more memory than is
+    free.
     """
     largest, squares = max(rows), [float(n) ** 2 for n in rows]
     matrices = 8.0 * ((working - kept) * max(squares) + kept * sum(squares))
@@ -198,7 +205,7 @@ def state_memory(rows: Sequence[int], working: int, kept: int, trajectory: float
         )
     else:
         subject, need = "so many bounces", f"{_gigabytes(trajectories)} to store the trajectory"
-        remedy = "lower n_bounces"
+        remedy = fewer_bounces
     free = _free_memory()
     if matrices + trajectories > free:
         raise ConfmlError(f"{subject} need about {need}, and {_gigabytes(free)} are free", hint=remedy)

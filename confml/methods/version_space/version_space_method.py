@@ -29,10 +29,12 @@ from confml.methods.version_space.kernel_functions import (
 from confml.methods.version_space.stopping_rule import (
     BOUNCES,
     EPSILON,
+    ESS,
     ETA,
     FIXED,
     HOEFFDING,
     STOPPING_PARAMETERS,
+    WORST_RHAT,
     StoppingRule,
     check_stopping,
 )
@@ -42,8 +44,8 @@ from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, P
 FOUR_PI = 4 * math.pi
 # Largest number of halvings of the median distance with sigma: auto.
 _HALVINGS = 12
-# A larger R-hat or a smaller effective sample size than this is reported by a warning.
-_WORST_RHAT, _LEAST_ESS = 1.5, 20.0
+# A smaller effective sample size than this is reported by a warning.
+_LEAST_ESS = 20.0
 WARM_ROWS = np.arange(12.0).reshape(6, 2) % 5, np.array([0, 1, 0, 1, 1, 0])
 _TEST_BLOCK = 256  # test examples per block: their state fits into the processor's cache
 
@@ -104,7 +106,7 @@ class VersionSpaceMethod(Method):
             ("geodesic", "chord", "ep"),
         ),
         "n_bounces": Integer("number of bounces of all chains together; the largest with stopping: ess", 1),
-        "burn_in": Number("number of bounces of the burn-in as a fraction of n_bounces", 0.0, 10.0),
+        "burn_in": Number("number of bounces of the burn-in as a fraction of those of the run", 0.0, 10.0),
         "refresh": AnyOf(
             "mean arc in radians between random directions of the geodesic sampler; null: never",
             (Number("", 0.1), Nothing("")),
@@ -187,6 +189,7 @@ class VersionSpaceMethod(Method):
             working=13 if self.sampler == "ep" else 8,
             kept=6 if self.multiclass == "ovo" else 3,
             trajectory=0.0 if self.sampler == "ep" else trajectory_bytes(rule.most_bounces, self.burn_in),
+            fewer_bounces="raise epsilon or eta" if self.stopping == HOEFFDING else "lower n_bounces",
         )
         self.X_ = X
         self.kernel_, spaces = self._version_spaces(X, codes, problems)
@@ -209,23 +212,25 @@ class VersionSpaceMethod(Method):
         metrics = self.fit_metrics_
         if not metrics["bounces"]:
             return
-        if not rule.reached(metrics["ess"]):
-            warnings.warn(
-                f"{self.name}: stopped after n_bounces = {self.n_bounces} with an effective sample size of "
-                f"{metrics['ess']:.0f}, and epsilon = {self.epsilon:g} and eta = {self.eta:g} need "
-                f"{rule.draws}: raise n_bounces, epsilon or eta",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        elif self.sampler == "geodesic" and (metrics["rhat"] > _WORST_RHAT or metrics["ess"] < _LEAST_ESS):
+        rhat, ess = metrics["rhat"], metrics["ess"]
+        found = (
+            f"largest split R-hat of the distances to the walls {rhat:.1f}, effective sample size {ess:.0f}"
+        )
+        if rule.kind == ESS:
+            if not rule.reached(ess, rhat):
+                warnings.warn(
+                    f"{self.name}: the run ended at n_bounces = {self.n_bounces} ({found}); epsilon = "
+                    f"{self.epsilon:g} and eta = {self.eta:g} need {rule.draws} effective draws and an R-hat "
+                    f"of at most {WORST_RHAT:g}: raise n_bounces, epsilon or eta",
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )
+        elif self.sampler == "geodesic" and (rhat > WORST_RHAT or ess < _LEAST_ESS):
             longer = (
                 "use stopping: ess" if rule.kind == HOEFFDING else f"raise n_bounces above {self.n_bounces}"
             )
             warnings.warn(
-                f"{self.name}: the chains have not converged (largest split R-hat of the distances to "
-                "the walls "
-                f"{metrics['rhat']:.1f}, effective sample size {metrics['ess']:.0f}): {longer}, or use "
-                "sampler: ep",
+                f"{self.name}: the chains have not converged ({found}): {longer}, or use sampler: ep",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -324,7 +329,8 @@ class VersionSpaceMethod(Method):
         metrics["arc"] = float(sum(one.arc for one in sampled))
         if self.sampler == "chord":
             metrics["escapes"] = float(sum(chain.escapes for one in sampled for chain in one.chains))
-        return metrics | {"rhat": max(one.rhat for one in sampled), "ess": min(one.ess for one in sampled)}
+        drawn = [one for one in sampled if one.chains] or sampled  # a single point is known exactly
+        return metrics | {"rhat": max(one.rhat for one in drawn), "ess": min(one.ess for one in drawn)}
 
     def _bound(self, found: list[GaussianVersionSpace]) -> dict[str, float]:
         """Return the volume of version space and its bound, for two classes and no ridge."""
