@@ -281,6 +281,13 @@ figure-transduction: table-transduction-variants  ## figure 2 of Graepel et al.,
 	$(call keep,transduction,$(TRANSDUCTION),error,--figures)
 	@$(LIST) $(addsuffix /figures/*.png,$(TRANSDUCTION))
 
+# The same data: five other trajectories on the same splits, for the Monte Carlo error of figure 2 (some minutes).
+.PHONY: table-transduction-trajectories
+TRAJECTORY_METRICS := theta_max,risk_at_rejection,error_at_one,fewer_rejections
+table-transduction-trajectories: $(VENV)/installed  ## Monte Carlo error of the numbers of Graepel et al.
+	@for name in thyroid heart; do $(RUN) configs/transduction-$$name-trajectories.yaml --quiet || exit $$?; done
+	$(call keep,transduction/trajectories,$(addsuffix -trajectories,$(TRANSDUCTION)),$(TRAJECTORY_METRICS))
+
 # The same data: runs of several lengths, for theta_max (a minute).
 .PHONY: table-transduction-lengths
 table-transduction-lengths: $(VENV)/installed  ## theta_max against the length of the run

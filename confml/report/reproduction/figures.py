@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 
 from confml.report.figures.style import GREY, MARKERS, PALETTE, new_figure, style
 from confml.report.files import write_file
-from confml.report.published import known_tables
+from confml.report.published import PublishedTable, known_tables
 from confml.report.reproduction.numbers import Number
 
+_LINE = 45  # characters of a line below or above the axes
+_MOST_LABELS = 6
 _LOGARITHMIC = ("seconds", "smartsvm-table1")  # parts of table names whose numbers span decades
 
 
@@ -24,13 +27,12 @@ def draw_numbers(table: str, numbers: Sequence[Number], folder: Path) -> Path | 
     if len(computed) < 3:
         return None
     published = known_tables()[table]
-    columns = list(dict.fromkeys(number.column for number in computed))
+    series = _series(computed, published)
     logarithmic = any(part in table for part in _LOGARITHMIC)
     with style():
         figure = new_figure(5.2, 3.6)
         axes = figure.subplots()
-        for place, column in enumerate(columns):
-            own = [number for number in computed if number.column == column]
+        for place, (label, own) in enumerate(series.items()):
             axes.errorbar(
                 [float(number.paper) for number in own],
                 [number.ours for number in own],
@@ -38,7 +40,7 @@ def draw_numbers(table: str, numbers: Sequence[Number], folder: Path) -> Path | 
                 fmt=MARKERS[place % len(MARKERS)],
                 color=PALETTE[place % len(PALETTE)],
                 elinewidth=0.5,
-                label=published.columns.get(column, column),
+                label=label,
             )
         if logarithmic:
             axes.set(xscale="log", yscale="log")
@@ -48,11 +50,25 @@ def draw_numbers(table: str, numbers: Sequence[Number], folder: Path) -> Path | 
                 axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         low, high = _limits(computed, logarithmic)
         axes.plot([low, high], [low, high], color=GREY, linewidth=0.8, zorder=0)
-        axes.set_xlabel(f"published ({published.unit})")
+        axes.set_xlabel(fill(f"published ({published.unit})", _LINE))
         axes.set_ylabel("confml, mean ± sd over splits")
-        axes.set_title(published.title)
-        figure.legend(loc="outside right upper")
+        axes.set_title(fill(published.title, _LINE), loc="left")
+        if len(series) > 1:
+            figure.legend(loc="outside right upper")
         return write_svg(figure, folder / f"{table}.svg")
+
+
+def _series(numbers: Sequence[Number], published: PublishedTable) -> dict[str, list[Number]]:
+    """Return the numbers by label: the column, or in a table with one column the second key of few values."""
+    names = {number.column: published.columns.get(number.column, number.column) for number in numbers}
+    labels = [names[number.column] for number in numbers]
+    if len(names) == 1 and len(numbers[0].keys) > 1:
+        seconds = [number.keys[1] for number in numbers]
+        labels = seconds if len(set(seconds)) <= _MOST_LABELS else labels
+    found: dict[str, list[Number]] = {label: [] for label in labels}
+    for label, number in zip(labels, numbers, strict=True):
+        found[label].append(number)
+    return found
 
 
 def _limits(numbers: Sequence[Number], logarithmic: bool) -> tuple[float, float]:
