@@ -115,8 +115,5 @@ FIGURE2 = PublishedTable(
         "thyroid: the 0 is the paper's 'approaches zero' at a rejection rate of 'approximately 20 %'.",
         "±: standard deviation over the 100 splits. The standard error, which the error bars of the figure "
         "show, is a tenth of it.",
-        "Monte Carlo error: other trajectories on the same splits (version 3 of the method) gave 2.77, 0.10, "
-        "3.57 (thyroid), 1.50 and 16.50 (heart) with 1000 chords, and 4.17, 0.04, 3.87, 4.48 and 5.56 in a "
-        "long run, in the order of the paper's numbers.",
     ),
 )

@@ -5,13 +5,18 @@ from __future__ import annotations
 import csv
 import enum
 import math
+import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import yaml
+
 from confml.report.published import PublishedTable, known_tables
 from confml.report.reproduction.reasons import Reasons
 from confml.report.reproduction.sources import Source
+from confml.report.sections.published_tables import find
+from confml.report.summaries import SummaryRow
 
 _CHANCE = 2.0  # standard errors
 _PATHS = ("warm primal", "exact path")  # variants of tables of times
@@ -37,8 +42,8 @@ class Number:
     keys: names of its row, the data set first. column: column of the published table. paper: as printed.
     ours, sd, splits: mean, standard deviation and number of splits of the stored number, None without one.
     folder: where it is stored. paper_splits: number of splits behind the printed number. reason: code of
-    the reason for a difference, or of the missing number. other: the same number with other random numbers
-    of the method on the same splits, None if there is no such run. points, grid: number of grid points behind
+    the reason for a difference, or of the missing number. others: the same number with other random numbers
+    of the method on the same splits, empty without such runs. points, grid: number of grid points behind
     the stored and the printed number of a time, None where the number is not a time. path: the same time of
     warm or exact paths over the whole grid.
     """
@@ -54,7 +59,7 @@ class Number:
     paper_splits: int
     reason: str
     outcome: Outcome
-    other: float | None = None
+    others: tuple[float, ...] = ()
     points: int | None = None
     grid: int | None = None
     path: float | None = None
@@ -65,10 +70,8 @@ class Number:
 
     @property
     def monte_carlo_error(self) -> float | None:
-        """Standard deviation by the random numbers of the method, from two runs on the same splits."""
-        if self.ours is None or self.other is None:
-            return None
-        return abs(self.ours - self.other) / math.sqrt(2)
+        """Standard deviation by the random numbers of the method, over runs on the same splits."""
+        return statistics.stdev(self.others) if len(self.others) > 1 else None
 
     @property
     def difference(self) -> float | None:
@@ -101,7 +104,7 @@ def published_numbers(source: Source, folder: Path, reasons: Reasons) -> Iterato
             splits = source.splits_of(keys[0])
             number = _number(table, keys, column, paper, stored.get(key), splits, reasons)
             grid = table.grid.get(column)
-            yield replace(number, other=others.get(key), path=paths.get(key), grid=grid)
+            yield replace(number, others=others.get(key, ()), path=paths.get(key), grid=grid)
 
 
 def printed_numbers(table: PublishedTable) -> Iterator[tuple[tuple[str, ...], str, str]]:
@@ -158,18 +161,31 @@ def _is_of_few(stored: Stored) -> bool:
     return stored.splits is None or stored.splits < FEWEST_SPLITS
 
 
-def other_numbers(table: PublishedTable, source: Source, folder: Path) -> dict[tuple[str, ...], float]:
-    """Return the numbers of ``other-trajectories.csv`` of a table by their keys and column."""
-    found: dict[tuple[str, ...], float] = {}
-    named = [key for key in table.keys if key in table.rows()[0]]
-    for part in source.folders:
-        path = folder / part / "other-trajectories.csv"
-        if path.is_file():
-            with path.open(encoding="utf-8", newline="") as file:
-                for row in csv.DictReader(file):
-                    if row["table"] == table.name:
-                        found[*(row[name] for name in named), row["column"]] = float(row["confml"])
+def other_numbers(
+    table: PublishedTable, source: Source, folder: Path
+) -> dict[tuple[str, ...], tuple[float, ...]]:
+    """Return the numbers of runs with other random numbers by keys and column, from ``source.repeated``."""
+    if source.repeated is None:
+        return {}
+    rows = [row for path in sorted((folder / source.repeated).glob("*.csv")) for row in _summary(path)]
+    found: dict[tuple[str, ...], tuple[float, ...]] = {}
+    for entry in table.entries():
+        if entry.printed and entry.ours is not None:
+            values = find(entry.ours, table.names(entry.keys[0]), rows)
+            found[*entry.keys, entry.quantity] = tuple(row.mean * entry.ours.factor for row in values)
     return found
+
+
+def _summary(path: Path) -> Iterator[SummaryRow]:
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["mean"] == "":
+                continue
+            pairs = (part.split("=", 1) for part in row["params"].split(";") if part)
+            params = {name: yaml.safe_load(value) for name, value in pairs}
+            level = float(row["level"]) if row["level"] else None
+            names = row["dataset"], row["method"], params, row["params"], row["view"], row["metric"], level
+            yield SummaryRow(*names, float(row["mean"]), math.nan, int(row["n"]))
 
 
 def _stored(row: Mapping[str, str], folder: str) -> Stored:

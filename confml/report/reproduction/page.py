@@ -35,8 +35,8 @@ result. The targets named in each section compute the tables.
 - **differs, with a reason**: the reason is stated below the table.
 - **differs, not explained**: no reason is known. The text below the table says what was tried.
 - **time on another machine**: a run time. Its difference is not judged.
-- **Monte Carlo error**: the standard deviation by the random numbers of the method alone. It is estimated
-  from two runs on the same splits. With this one degree of freedom it can be several times too small.
+- **Monte Carlo error**: the standard deviation by the random numbers of the method alone, over five runs
+  on the same splits.
 - **grid**: number of grid points behind a time of confml, and behind that of the source.
 - **paths**: the same time for the whole grid of the source, by one path of warm fits for each two-class
   machine and by exact paths of Crammer-Singer and GenSVM.

@@ -31,7 +31,8 @@ class Source:
     key: name of its file in ``claims/``. citation: authors, title, place and year. tables: names of its
     published tables. folders: folders with stored tables below ``results/reference``; the first one that
     holds a number is used. splits: number of splits behind a printed number; exceptions: the same of single
-    data sets. target: command that computes the tables. ranked: tables whose methods are ranked.
+    data sets. target: command that computes the tables. ranked: tables whose methods are ranked. repeated:
+    folder with runs on the same splits with other random numbers of the methods.
     """
 
     key: str
@@ -43,6 +44,7 @@ class Source:
     target: str
     ranked: tuple[RankedTable, ...] = ()
     exceptions: Mapping[str, int] = field(default_factory=dict)
+    repeated: str | None = None
 
     def splits_of(self, dataset: str) -> int:
         """Return the number of splits behind the printed numbers of a data set."""
@@ -86,9 +88,11 @@ SOURCES = (
         folders=(
             "transduction",
             "transduction/lengths",
+            "transduction/trajectories",
             "transduction/variants",
             "transduction/version-space",
         ),
+        repeated="transduction/trajectories",
         splits=100,
         target="make figure-transduction",
     ),
