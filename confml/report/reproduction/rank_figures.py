@@ -9,10 +9,11 @@ from confml.report.reproduction.figures import write_svg
 from confml.report.sections.ranks import PublishedRanks, Ranking, words_of
 
 
-def draw_ranks(found: Ranking, printed: PublishedRanks, path: Path) -> Path:
+def draw_ranks(found: Ranking, printed: PublishedRanks, path: Path, fits: str = "") -> Path:
     """Draw the mean ranks of methods, the best above, and those of a paper's numbers; write an SVG file.
 
-    A bar joins methods that do not differ by Nemenyi's test in the ranks of confml.
+    A bar joins methods that do not differ by Nemenyi's test in the ranks of confml. fits: kind of the fits
+    behind times, for the title.
     """
     outcome, k = found.comparison, len(found.labels)
     order = sorted(range(k), key=lambda place: (outcome.mean_ranks[place], place))
@@ -47,7 +48,10 @@ def draw_ranks(found: Ranking, printed: PublishedRanks, path: Path) -> Path:
         axes.set_xticks(range(1, k + 1))
         axes.set_yticks(range(k), [found.labels[place] for place in order])
         axes.set_xlabel("mean rank, 1 for the best")
-        axes.set_title(f"{words_of(found.metric)}, {len(found.datasets)} data sets", loc="left")
+        axes.set_title(
+            ", ".join(filter(None, (words_of(found.metric), fits, f"{len(found.datasets)} data sets"))),
+            loc="left",
+        )
         axes.annotate("confml (paper)", (k + 0.25, -0.6), va="bottom", fontsize=7, annotation_clip=False)
         legend_below(figure, handles, labels)
         return write_svg(figure, path)

@@ -42,7 +42,7 @@ def write_ranks(source: Source, folder: Path) -> Iterator[Path]:
         notes = "\n".join(f"- {note}" for note in ranked.notes)
         yield write_csv(home / f"{name}.csv", ("dataset", *columns), lines)
         yield write_file(home / f"{name}.md", f"{ranks_text(found, printed)}\n{notes}\n")
-        yield draw_ranks(found, printed, home / "figures" / f"{name}.svg")
+        yield draw_ranks(found, printed, home / "figures" / f"{name}.svg", ranked.fits)
 
 
 def ranks_folder(ranked: RankedTable) -> str:

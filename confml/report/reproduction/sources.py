@@ -13,6 +13,7 @@ class RankedTable:
     metric: that of its numbers. variants: groups of rows of confml; those of the first group that a data set
     has are ranked. folders: folders with stored tables; the first one that has the data set is used. notes:
     on the rows that are ranked. columns: those that are ranked, None for all. kind: part of the file's name.
+    fits: kind of the fits behind times, for the title of the figure.
     """
 
     table: str
@@ -22,6 +23,7 @@ class RankedTable:
     notes: tuple[str, ...]
     columns: tuple[str, ...] | None = None
     kind: str = ""
+    fits: str = ""
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ SOURCES = (
                 metric="training_seconds",
                 variants=(("without the label",), ("warm primal", "exact path")),
                 folders=("smartsvm/laptop", "smartsvm/laptop-fars"),
+                fits="warm fits and exact paths",
                 notes=(
                     "Seconds of confml are of warm primal fits and exact paths over the paper's grids.",
                     "winered and winewhite are ranked without the label among their features.",
@@ -174,6 +177,7 @@ SOURCES = (
                     folders=_COLD,
                     columns=("dag", "ovo", "ovr", "smartsvm"),
                     kind="cold-",
+                    fits="cold fits",
                     notes=(
                         "Seconds of confml are of cold fits of LIBLINEAR's dual solver over the paper's "
                         "grid, on one split.",
