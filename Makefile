@@ -200,7 +200,7 @@ table-chess-components: $(VENV)/installed  ## classifiers on principal component
 
 # Krzanowski et al. 2006, tables 1 to 3: the three models of Bayesian k-NN, about 10 minutes. SCALE=full runs the
 # adaptive model with the paper's 10,000 + 70,000 steps on 20 splits: hours (about two for vehicle on 2 cores).
-# SCALE=long: the adaptive model alone, with that number of steps, on 5 splits (about 100 minutes of one core).
+# SCALE=long: the adaptive model alone, with that number of steps, on 5 splits (about two and a half hours of one core).
 BAYES_KNN := results/bayes-knn$(if $(filter full long,$(SCALE)),-$(SCALE))
 WITH_RHAT := ,rhat
 LONG_CHAINS := --set methods.0.burn_in=10000 --set methods.0.samples=1000 --set methods.0.thin=70
