@@ -93,10 +93,10 @@ class BayesTransduction(VersionSpaceMethod):
         chains: int = 4,
         multiclass: str = "ovr",
         random_state: int | None = None,
-        predictive: str = "span",
         stopping: str = FIXED,
         epsilon: float = EPSILON,
         eta: float = ETA,
+        predictive: str = "span",
     ):
         common = (kernel, sigma, degree, coef0, ridge, sampler, n_bounces, burn_in, refresh, chains)
         super().__init__(*common, multiclass, random_state, stopping, epsilon, eta)
