@@ -16,7 +16,7 @@ from confml.report.captions import figure_file_name
 from confml.report.figures import pictures
 from confml.report.figures.curves import Point, draw_curves
 from confml.report.figures.style import save, style
-from confml.report.files import safe_name, write_csv
+from confml.report.files import natural, safe_name, write_csv
 from confml.report.results import RunResults
 from confml.report.stored import open_run
 from confml.report.summaries import mean_and_sd
@@ -148,7 +148,9 @@ def combined_curves(
             raise ConfmlError(f"no method variant is called '{wanted}'", hint=did_you_mean(wanted, labels))
         raise ConfmlError(f"the runs have no metric '{metric}'", hint=did_you_mean(metric, metrics))
     curves = {}
-    for line, points in sorted(found.items(), key=lambda one: _plain_first(one[0], list(found))):
+    lines = list(found)
+    order = {line: (natural(line[0]) if many else (), *_plain_first(line, lines)) for line in lines}
+    for line, points in sorted(found.items(), key=lambda one: order[one[0]]):
         curves[line] = [Point(x, *mean_and_sd(values)) for x, values in sorted(points.items())]
     if key == BAYES_ERROR and metric == "error":
         places = sorted({x for points in found.values() for x in points})

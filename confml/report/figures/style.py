@@ -95,7 +95,9 @@ def legend_below(figure, handles: Sequence, labels: Sequence[str], **options) ->
     columns = next(n for n in range(len(labels), 0, -1) if n == 1 or _legend_width(labels, n) <= width)
     rows = -(-len(labels) // columns)
     figure.set_size_inches(width, height + 0.16 * rows + 0.06)
-    place = {"loc": "outside lower center", "ncols": columns, "handlelength": 2.4, "columnspacing": 1.5}
+    dotted = any(getattr(handle, "get_linestyle", str)() == "-." for handle in handles)
+    length = 4.0 if dotted else 2.4  # so that a line of dashes and dots shows both
+    place = {"loc": "outside lower center", "ncols": columns, "handlelength": length, "columnspacing": 1.5}
     figure.legend(handles, labels, **(place | options))
 
 
