@@ -96,9 +96,9 @@ FIGURE2 = PublishedTable(
     notes=(
         "long: 100,000 bounces on great circles with random directions. 1000 chord bounces: the paper's "
         "rules and its number of bounces.",
-        "equation 8: the paper's stopping rule. A probability is too large by less than 0.05 with probability "
-        "0.99 if bounces are independent draws. effective draws: until the effective sample size is that "
-        "large.",
+        "equation 8: the paper's stopping rule. A probability is too large by less than 0.05 with "
+        "probability 0.99 if bounces are independent draws. effective draws: until the effective sample size "
+        "is that large.",
         "λ: constant on the diagonal of the kernel matrix, 20,000 bounces. EP: expectation propagation "
         "instead of sampling. noise: λ also as variance of the noise in the prediction. BPM: Bayes point "
         "machine.",
