@@ -43,6 +43,7 @@ from confml.report.stored import open_run
 from confml.studies.provenance import write_study_provenance
 
 ROOT = Path(__file__).parents[2]
+WORK = ("fit_seconds", "predict_seconds", "tuning_seconds")
 REFERENCE = ROOT / "results" / "reference"
 PAGE = REFERENCE / "README.md"
 CLAIMS = [(source.key, claim) for source in SOURCES for claim in read_claims(source.key)]
@@ -377,7 +378,14 @@ def test_runs_are_kept_with_their_provenance(tmp_path):
     assert manifest["provenance"]["machine"]["processor"] in text
     (run / "manifest.json").write_text(json.dumps(manifest | {"resumed": True}), encoding="utf-8")
     write_provenance([run], out, "make small")
-    assert "1 run, time not recorded; " in provenance_text(read_provenance(out))
+    with (run / "timings.csv").open(newline="") as file:
+        spent = [float(row[name] or 0) for row in csv.DictReader(file) for name in row if name in WORK]
+    content = read_provenance(out)
+    assert content["work_seconds"] == pytest.approx(sum(spent), abs=0.001)
+    words = f"1 run, {sum(spent) / 60:.1f} minutes of tuning, fits and predictions; "
+    assert words in provenance_text(content)
+    del content["work_seconds"]
+    assert "1 run, time not recorded; " in provenance_text(content)
     content = read_provenance(out)
     content["runs"][0]["git"] = "0123456789abcdef+changes"
     assert ", commit 0123456789ab with changes, " in provenance_text(content)

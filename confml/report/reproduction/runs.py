@@ -15,6 +15,7 @@ from confml.runner.manifest import read_manifest
 
 FILE = "provenance.json"
 _STUDY = "study.json"  # of studies, see `confml.studies.provenance`
+_WORK = ("fit_seconds", "predict_seconds", "tuning_seconds")
 _HEADER = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
 
 
@@ -86,8 +87,21 @@ def write_provenance(runs: Sequence[Path], folder: Path, command: str) -> Path:
             entries.append(_entry(json.loads((run / _STUDY).read_text(encoding="utf-8"))))
     if not entries:
         raise ConfmlError("none of the folders is that of a run", where=str(folder / FILE))
-    text = json.dumps({"command": command, "runs": entries}, indent=1) + "\n"
-    return write_file(folder / FILE, text)
+    content: dict[str, Any] = {"command": command, "runs": entries}
+    if any(entry["seconds"] is None for entry in entries):
+        content["work_seconds"] = round(sum(map(work_seconds, runs)), 3)
+    return write_file(folder / FILE, json.dumps(content, indent=1) + "\n")
+
+
+def work_seconds(run: Path) -> float:
+    """Return the seconds of the tuning, fits and predictions of a run, summed over its tasks; 0 without any.
+
+    It is known for runs in parts, too, whose run time is not.
+    """
+    path, total = run / "timings.csv", 0.0
+    for row in _rows(path) if path.is_file() else ():
+        total += sum(float(row.get(name) or 0) for name in _WORK)
+    return total
 
 
 def _entry(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,7 +139,8 @@ def provenance_text(content: Mapping[str, Any]) -> str:
     commits = said(_commit(run["git"]) for run in runs)
     jobs = said(run["jobs"] for run in runs)
     if None in seconds:  # a run in parts, or one that is not finished
-        minutes = "time not recorded"
+        work = content.get("work_seconds")
+        minutes = f"{work / 60:.1f} minutes of tuning, fits and predictions" if work else "time not recorded"
     else:
         minutes = f"{sum(seconds) / 60:.1f} minutes with {jobs} job{'s' * (jobs != '1')}"
     return (
