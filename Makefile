@@ -343,32 +343,39 @@ figure-class-tree: $(VENV)/installed  ## figures 5 and 6 of van den Burg and Her
 # of MNIST (training part; takes most of the time) and optdigits with the errors of a classifier; classes of krkopt
 # against the test errors of GenSVM. Section 3: classes of krkopt after principal components; optdigits after kernel
 # PCA and Laplacian eigenmaps.
+# SHARD=1/2 computes and stores every second study.
 BAYES_ERROR := results/figure-bayes-error
-BAYES_ERROR_PARTS := figure-1 figure-2 figure-3-optdigits figure-3-mnist figure-4 components embeddings
 BAYES_ERROR_KEPT := results/reference/smartsvm/bayes-error
+BAYES_ERROR_PARTS := figure-3-mnist figure-1 figure-2 components figure-3-optdigits figure-4 embeddings
+KNN_ERRORS := --scale none --classifier knn --param k=3
+STUDY_figure-1 := bayes-error-trials $(if $(JOBS),--jobs $(JOBS)) --trials 200
+STUDY_figure-2 := bayes-error-trials $(if $(JOBS),--jobs $(JOBS)) --trials 500 --priors 0.33 --trees 1,2,3,5 \
+  --separations 0.5:4.5:0.5
+STUDY_figure-3-optdigits := bayes-error optdigits $(KNN_ERRORS)
+STUDY_figure-3-mnist := bayes-error mnist $(KNN_ERRORS)
+STUDY_figure-4 := bayes-error krkopt-smartsvm --classifier gen-svm
+STUDY_components := bayes-error krkopt-smartsvm --components 5,10,15,20,25,30,34
+STUDY_embeddings := bayes-error optdigits --scale none --embeddings --components 5,10,20
+# Files of each study, and their names in BAYES_ERROR_KEPT.
+KEPT_figure-1 := trials.csv:figure-1.csv figures/bias.svg:figures/figure-1.svg
+KEPT_figure-2 := trials.csv:figure-2.csv figures/variance.svg:figures/figure-2.svg
+KEPT_figure-3-optdigits := pairs.csv:figure-3-optdigits.csv figures/heat-map.svg:figures/figure-3-optdigits.svg
+KEPT_figure-3-mnist := pairs.csv:figure-3-mnist.csv figures/heat-map.svg:figures/figure-3-mnist.svg
+KEPT_figure-4 := one-vs-rest.csv:figure-4.csv figures/one-vs-rest.svg:figures/figure-4.svg
+KEPT_components := transforms-of-classes.csv:components.csv
+KEPT_embeddings := transforms.csv:embeddings.csv figures/transforms.svg:figures/embeddings.svg
+part_of = $(word $(1),$(subst /, ,$(SHARD)))
+BAYES_ERROR_MINE = $(if $(SHARD),$(shell place=0; for part in $(BAYES_ERROR_PARTS); do \
+  [ $$((place % $(call part_of,2))) -ne $$(($(call part_of,1) - 1)) ] || echo $$part; place=$$((place + 1)); \
+  done 2>/dev/null),$(BAYES_ERROR_PARTS))
 .PHONY: figure-bayes-error
 figure-bayes-error: $(VENV)/installed  ## figures 1 to 4 of van den Burg and Hero 2017
-	@$(if $(SHARD),echo "figure-bayes-error has no parts; run it without SHARD" >&2; exit 2)
-	@$(CONFML) bayes-error-trials $(if $(JOBS),--jobs $(JOBS)) --trials 200 --quiet --out $(BAYES_ERROR)/figure-1
-	@$(CONFML) bayes-error-trials $(if $(JOBS),--jobs $(JOBS)) --trials 500 --priors 0.33 --trees 1,2,3,5 \
-	  --separations 0.5:4.5:0.5 --quiet --out $(BAYES_ERROR)/figure-2
-	@for name in optdigits mnist; do $(CONFML) bayes-error $$name --scale none --classifier knn --param k=3 --quiet \
-	  --out $(BAYES_ERROR)/figure-3-$$name || exit $$?; done
-	@$(CONFML) bayes-error krkopt-smartsvm --classifier gen-svm --quiet --out $(BAYES_ERROR)/figure-4
-	@$(CONFML) bayes-error krkopt-smartsvm --components 5,10,15,20,25,30,34 --quiet --out $(BAYES_ERROR)/components
-	@$(CONFML) bayes-error optdigits --scale none --embeddings --components 5,10,20 --quiet --out $(BAYES_ERROR)/embeddings
+	@case "$(or $(SHARD),1/1)" in [1-9]*/[1-9]*) ;; *) echo "SHARD is a part such as 1/2, got '$(SHARD)'" >&2; exit 2;; esac
 	@mkdir -p $(BAYES_ERROR_KEPT)/figures
-	@for name in 1 2; do cp $(BAYES_ERROR)/figure-$$name/trials.csv $(BAYES_ERROR_KEPT)/figure-$$name.csv; done
-	@for name in optdigits mnist; do cp $(BAYES_ERROR)/figure-3-$$name/pairs.csv $(BAYES_ERROR_KEPT)/figure-3-$$name.csv; \
-	  cp $(BAYES_ERROR)/figure-3-$$name/figures/heat-map.svg $(BAYES_ERROR_KEPT)/figures/figure-3-$$name.svg; done
-	@cp $(BAYES_ERROR)/figure-1/figures/bias.svg $(BAYES_ERROR_KEPT)/figures/figure-1.svg
-	@cp $(BAYES_ERROR)/figure-2/figures/variance.svg $(BAYES_ERROR_KEPT)/figures/figure-2.svg
-	@cp $(BAYES_ERROR)/figure-4/one-vs-rest.csv $(BAYES_ERROR_KEPT)/figure-4.csv
-	@cp $(BAYES_ERROR)/figure-4/figures/one-vs-rest.svg $(BAYES_ERROR_KEPT)/figures/figure-4.svg
-	@cp $(BAYES_ERROR)/components/transforms-of-classes.csv $(BAYES_ERROR_KEPT)/components.csv
-	@cp $(BAYES_ERROR)/embeddings/transforms.csv $(BAYES_ERROR_KEPT)/embeddings.csv
-	@cp $(BAYES_ERROR)/embeddings/figures/transforms.svg $(BAYES_ERROR_KEPT)/figures/embeddings.svg
-	$(call keep,smartsvm/bayes-error,$(addprefix $(BAYES_ERROR)/,$(BAYES_ERROR_PARTS)))
+	@$(foreach part,$(BAYES_ERROR_MINE),$(CONFML) $(STUDY_$(part)) --quiet --out $(BAYES_ERROR)/$(part) && \
+	  $(foreach pair,$(KEPT_$(part)),cp $(BAYES_ERROR)/$(part)/$(subst :, $(BAYES_ERROR_KEPT)/,$(pair)) && ))true
+	@$(if $(BAYES_ERROR_MINE),$(REPRODUCTION) $(BAYES_ERROR_KEPT) \
+	  --of $(addprefix $(BAYES_ERROR)/,$(sort $(BAYES_ERROR_PARTS))) --command 'make $@' >&2)
 	@$(LIST) $(BAYES_ERROR)/*/figures/*.png
 
 # Every Bayes error estimator where the Bayes error is known, 2 to 50 features, 100 to 10,000 rows (about 10 minutes).

@@ -28,8 +28,10 @@ def targets():
 
 @pytest.mark.parametrize("target", targets())
 def test_runs_take_shard_engine_and_jobs(target):
-    if target in ("figure-bayes-error", "table-bayes-error"):  # no run of cells
+    if target == "table-bayes-error":  # no run of cells
         assert "exit 2" in commands(target, "SHARD=2/4")
+        return
+    if target == "figure-bayes-error":  # studies, see below
         return
     text = commands(target, "SHARD=2/4", "ENGINE=dask", "SCHEDULER=tcp://host:1", "JOBS=3").replace(
         "\\\n", " "
@@ -40,3 +42,15 @@ def test_runs_take_shard_engine_and_jobs(target):
     assert "confml report" not in text and "confml compare" not in text
     plain = commands(target)
     assert "--shard" not in plain and "--engine" not in plain
+
+
+def test_parts_of_the_bayes_error_figures_are_those_of_the_whole():
+    def studies(*variables):
+        return re.findall(r"confml bayes-error\S* .*?--out (\S+)", commands("figure-bayes-error", *variables))
+
+    parts = [studies(f"SHARD={part}/3") for part in (1, 2, 3)]
+    assert sorted(sum(parts, [])) == sorted(studies()) and len(studies()) == 7
+    assert studies("SHARD=9/9") == [] and "reproduction" not in commands("figure-bayes-error", "SHARD=9/9")
+    command = ["make", "-o", ".venv/installed", "figure-bayes-error", "SHARD=auto"]
+    refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert refused.returncode == 2 and "SHARD is a part such as 1/2, got 'auto'" in refused.stderr
