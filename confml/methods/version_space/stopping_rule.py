@@ -18,7 +18,7 @@ STOPPING_PARAMETERS: Mapping[str, Parameter] = {
     "stopping": Choice(
         "fixed: after n_bounces bounces; hoeffding: after ln(1 / eta) / (2 epsilon^2) bounces, the paper's "
         "rule, which takes bounces for independent draws; ess: when the effective sample size is at least "
-        "this number, or after n_bounces bounces",
+        "this number and the chains agree, or after n_bounces bounces",
         (FIXED, HOEFFDING, ESS),
     ),
     "epsilon": Number(
