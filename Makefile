@@ -136,7 +136,7 @@ table-smartsvm-cold: $(VENV)/installed  ## tables 2 and 4 by cold fits over the 
 	$(call keep,smartsvm/cold-small,results/smartsvm-cold-small)
 	$(call keep,smartsvm/cold-large,results/smartsvm-cold-large)
 
-# The same, table 2: how much the ratio of the times of SmartSVM and OvO varies between splits (a quarter of an hour).
+# The same, table 2: how much the ratio of the times of SmartSVM and OvO varies between splits (ten minutes).
 .PHONY: table-smartsvm-ratios
 table-smartsvm-ratios: $(VENV)/installed  ## ratio of the training times of SmartSVM and OvO on five splits
 	@$(RUN) configs/smartsvm-ratios.yaml --quiet
@@ -181,7 +181,7 @@ table-smartsvm-gensvm: $(VENV)/installed  ## adjusted Rand index of GenSVM at po
 	  --set protocol.repeats=1 --out results/smartsvm-gensvm-fars
 	$(call keep,smartsvm/gensvm-fars,results/smartsvm-gensvm-fars,ari)
 
-# The same, table 3: how far means over 5 splits vary, from 30 splits with fixed parameters (a quarter of an hour).
+# The same, table 3: how far means over 5 splits vary, from 30 splits with fixed parameters (some minutes).
 .PHONY: table-smartsvm-splits
 table-smartsvm-splits: $(VENV)/installed  ## adjusted Rand index over 30 splits, with fixed parameters
 	@for name in smartsvm-splits smartsvm-splits-within-chance; do $(RUN) configs/$$name.yaml --quiet || exit $$?; done
@@ -270,7 +270,7 @@ table-bayes-knn-tricube: $(VENV)/installed  ## tricube weights of Bayesian k-NN,
 
 # Graepel et al., Bayesian transduction, figure 2: error against rejection rate, 100 splits, and a comparison with the
 # numbers in the paper, also of variants: training errors allowed, expectation propagation, Bayes point machine,
-# stopping rule (a quarter of an hour of one core).
+# stopping rule (some minutes).
 .PHONY: figure-transduction figure-version-space
 TRANSDUCTION := $(addprefix results/transduction-,thyroid heart)
 TRANSDUCTION_VARIANTS := $(addsuffix -variants,$(TRANSDUCTION))
@@ -378,7 +378,7 @@ figure-bayes-error: $(VENV)/installed  ## figures 1 to 4 of van den Burg and Her
 	  --of $(addprefix $(BAYES_ERROR)/,$(sort $(BAYES_ERROR_PARTS))) --command 'make $@' >&2)
 	@$(LIST) $(BAYES_ERROR)/*/figures/*.png
 
-# Every Bayes error estimator where the Bayes error is known, 2 to 50 features, 100 to 10,000 rows (about 10 minutes).
+# Every Bayes error estimator where the Bayes error is known, 2 to 50 features, 100 to 10,000 rows (some minutes).
 ESTIMATORS := results/bayes-error-estimators
 .PHONY: table-bayes-error
 table-bayes-error: $(VENV)/installed  ## Bayes error estimators compared where the Bayes error is known

@@ -72,10 +72,9 @@ def plot_across_runs(
     ``train-rows``, the number of training examples of a fit; or ``bayes-error``, the known Bayes error of
     generated data, with the label noise of the config. With ``bayes-error`` the figure also shows the Bayes
     error e and e (2 - e c / (c - 1)), the largest limit of the error of 1-NN for c classes (Cover and Hart
-    1967), which is 2 e (1 - e) for two. Each line is one data set and method
-    variant; runs that differ only in ``seed`` are joined, with the mean over all their splits. methods:
-    labels of the method variants to show; all by default. Writes ``figures/<metric>-against-<key>`` as
-    SVG, PNG, PDF and CSV.
+    1967), which is 2 e (1 - e) for two. Each line is one data set and method variant; runs that differ only
+    in ``seed`` are joined, with the mean over all their splits. methods: labels of the method variants to
+    show; all by default. Writes ``figures/<metric>-against-<key>`` as SVG, PNG, PDF and CSV.
     """
     opened = [open_run(run) for run in runs]
     curves = combined_curves(opened, key, metric, methods)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import confml
 
+STUDY_FILE = "study.json"
+"""Provenance in the folder of a study, which has no manifest."""
 PACKAGES = (
     "numpy", "scipy", "pandas", "scikit-learn", "numba", "joblib",
     "liblinear-official", "pydantic", "pooch", "matplotlib",

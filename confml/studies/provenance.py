@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 
 from confml.report.files import write_file
-from confml.runner.provenance import provenance
-
-FILE = "study.json"
+from confml.runner.provenance import STUDY_FILE, provenance
 
 
 def write_study_provenance(folder: Path, seed: int, seconds: float, jobs: int | None = None) -> Path:
@@ -16,5 +14,8 @@ def write_study_provenance(folder: Path, seed: int, seconds: float, jobs: int | 
 
     seconds: run time. jobs: number of processes, None for a study in one process.
     """
-    content = {"name": folder.name, "seed": seed, "seconds": round(seconds, 3), "jobs": jobs or 1}
-    return write_file(folder / FILE, json.dumps({**content, "provenance": provenance()}, indent=1) + "\n")
+    content = {
+        **{"name": folder.name, "seed": seed, "seconds": round(seconds, 3), "jobs": jobs or 1},
+        "provenance": provenance(),
+    }
+    return write_file(folder / STUDY_FILE, json.dumps(content, indent=1) + "\n")

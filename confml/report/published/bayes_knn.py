@@ -128,7 +128,7 @@ TABLE2 = PublishedTable(
         "post_u": "posterior, unsure",
         "post_si": "posterior, sure incorrect",
     },
-    unit="proportions of the test part",
+    unit="proportions of the test part; thresholds of reject and multiples of the standard deviation",
     ours=_table2,
     notes=(MATCHING, SPLITS, IONOSPHERE, EXACT, PIMA, WISCONSIN, POSTERIOR, SYNTHETIC),
     aliases=SETS,

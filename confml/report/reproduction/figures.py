@@ -33,11 +33,13 @@ def draw_numbers(table: str, numbers: Sequence[Number], folder: Path) -> Path | 
         figure = new_figure(5.2, 3.6)
         axes = figure.subplots()
         for place, (label, own) in enumerate(series.items()):
+            # With more series than colours, a colour that comes again has another marker.
+            marker = MARKERS[(place + place // len(PALETTE)) % len(MARKERS)]
             axes.errorbar(
                 [float(number.paper) for number in own],
                 [number.ours for number in own],
                 yerr=[number.sd or 0.0 for number in own],
-                fmt=MARKERS[place % len(MARKERS)],
+                fmt=marker,
                 color=PALETTE[place % len(PALETTE)],
                 elinewidth=0.5,
                 label=label,

@@ -12,9 +12,9 @@ from confml.errors import ConfmlError
 from confml.report.files import safe_name, write_csv, write_file
 from confml.report.summaries import read_summary, timing_rows
 from confml.runner.manifest import read_manifest
+from confml.runner.provenance import STUDY_FILE
 
 FILE = "provenance.json"
-_STUDY = "study.json"  # of studies, see `confml.studies.provenance`
 _WORK = ("fit_seconds", "predict_seconds", "tuning_seconds")
 _HEADER = ("dataset", "method", "params", "view", "metric", "level", "mean", "sd", "n")
 
@@ -83,8 +83,8 @@ def write_provenance(runs: Sequence[Path], folder: Path, command: str) -> Path:
     for run in runs:
         if (run / "manifest.json").exists():
             entries.append(_entry(read_manifest(run)))
-        elif (run / _STUDY).is_file():
-            entries.append(_entry(json.loads((run / _STUDY).read_text(encoding="utf-8"))))
+        elif (run / STUDY_FILE).is_file():
+            entries.append(_entry(json.loads((run / STUDY_FILE).read_text(encoding="utf-8"))))
     if not entries:
         raise ConfmlError("none of the folders is that of a run", where=str(folder / FILE))
     content: dict[str, Any] = {"command": command, "runs": entries}
