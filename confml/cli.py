@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from confml import __version__
+from confml._version import __version__
 from confml.errors import ConfmlError, printable
 from confml.terminal import use_fallbacks
 

@@ -147,7 +147,7 @@ def predict_tables(model: Model, tables: Iterable[TextTable], output: Output) ->
     """Iterate over the predictions of chunks of new rows whose columns were checked."""
     explainer = Explainer(model, output.explain) if output.explain else None
     costs = output.costs or (model.costs if model.probability_view is not None else None)
-    decider = costs.decider(model) if costs is not None else None
+    decider = model.decider(costs) if costs is not None else None
     for number, table in enumerate(tables):
         rows = model.coder.code(table)
         views = model.views(rows, number)

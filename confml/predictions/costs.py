@@ -7,15 +7,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from confml.errors import ConfigError, did_you_mean
 from confml.measures.prediction import Prediction
-
-if TYPE_CHECKING:
-    from confml.predictions.model import Model
 
 ABSTAIN = "abstain"
 _FORM = (
@@ -49,19 +46,10 @@ class Costs:
     abstain: float | Mapping[str, float] | None = None
     where: str | None = None
 
-    def decider(self, model: Model) -> Decider:
-        """The decider for a fitted model. Raises ConfigError for costs that do not fit its classes, or a
-        method without probabilities."""
-        if model.probability_view is None:
-            made = " made conformal" if model.facts.is_conformal else ""
-            raise ConfigError(
-                f"{model.facts.method}{made} has no probabilities (its view is {model.view}), and decisions "
-                "of least expected cost need them",
-                hint="methods with probabilities are naive-bayes, bayes-knn, bayes-transduction and "
-                "classifiers with predict_proba, such as sklearn.linear_model.LogisticRegression, without "
-                "--conformal",
-            )
-        classes = model.none.classes
+    def decider(self, classes: np.ndarray, view: str) -> Decider:
+        """Return the decider for the probabilities (n, c) of a view, with ``classes`` (c,).
+
+        Raises ConfigError for costs that do not fit the classes."""
         names = [str(label) for label in classes.tolist()]
         self._check_classes(names)
         table = np.array(
@@ -71,7 +59,7 @@ class Costs:
         if self.abstain is not None:
             each = self.abstain if isinstance(self.abstain, Mapping) else dict.fromkeys(names, self.abstain)
             abstain = np.array([each[name] for name in names], dtype=np.float64)
-        return Decider(classes, table, abstain, model.probability_view)
+        return Decider(classes, table, abstain, view)
 
     def _check_classes(self, names: list[str]) -> None:
         if ABSTAIN in names:

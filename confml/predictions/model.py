@@ -14,10 +14,11 @@ import numpy as np
 
 from confml._seeds import stable_generator
 from confml.data.new_rows import NewRows, RowCoder
+from confml.errors import ConfigError
 from confml.measures.certified import OperatingPoint
 from confml.measures.coverage_band import has_label_conditional_p_values
 from confml.measures.prediction import Prediction
-from confml.predictions.costs import Costs
+from confml.predictions.costs import Costs, Decider
 from confml.predictions.known_rows import KnownRows
 from confml.predictions.probabilities import PROBABILITY_KINDS
 from confml.steps.pipeline import StepPipeline
@@ -131,6 +132,22 @@ class Model:
     def fresh(self) -> Model:
         """The same model without the counts of rows that it has coded."""
         return replace(self, coder=self.coder.without_counts())
+
+    def decider(self, costs: Costs) -> Decider:
+        """Return the decider for costs.
+
+        Raises ConfigError for costs that do not fit the classes, or a method without probabilities.
+        """
+        if self.probability_view is None:
+            made = " made conformal" if self.facts.is_conformal else ""
+            raise ConfigError(
+                f"{self.facts.method}{made} has no probabilities (its view is {self.view}), and decisions "
+                "of least expected cost need them",
+                hint="methods with probabilities are naive-bayes, bayes-knn, bayes-transduction and "
+                "classifiers with predict_proba, such as sklearn.linear_model.LogisticRegression, without "
+                "--conformal",
+            )
+        return costs.decider(self.none.classes, self.probability_view)
 
     @property
     def method(self) -> Any:

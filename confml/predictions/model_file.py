@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from confml import __version__
+from confml._version import __version__
 from confml.errors import ConfmlError, DataError
 from confml.predictions.state_codec import CannotStore, Decoder, Encoder
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.predictions.stored_classes import CLASSES
+from confml.predictions.stored_classes import CLASSES, MOVED
 
 _KEPT_AS_THEY_ARE = (str, bool, type(None))
 
@@ -222,7 +222,7 @@ _FORMS: dict[str, Callable[[Decoder, dict[str, Any]], Any]] = {
 
 def _class_of(data: Mapping[str, Any]) -> type:
     """The listed class of an object. Raises ValueError for another one, ConfmlError for another version."""
-    name = data["object"]
+    name = MOVED.get(data["object"], data["object"])
     if name not in CLASSES:
         raise ValueError(f"{name!r} is no class that a model file may hold")
     module, _, qualified = name.partition(":")

@@ -48,7 +48,7 @@ CLASSES = frozenset(
     confml.methods.svm.ovo_svm:OvOSVM
     confml.methods.svm.ovr_svm:OvRSVM
     confml.methods.svm.smart_svm:SmartSVM
-    confml.methods.tcm_nn.neighbour_counter:BlockSizes
+    confml.methods.tcm_nn.block_sizes:BlockSizes
     confml.methods.tcm_nn.neighbour_counter:NeighbourCounter
     confml.methods.tcm_nn.tcm_nn:TCMNN
     confml.methods.tcm_svm:TCMSVM
@@ -98,3 +98,5 @@ CLASSES = frozenset(
     confml.steps.transformer:TransformerStep
     """.split()
 )
+MOVED = {"confml.methods.tcm_nn.neighbour_counter:BlockSizes": "confml.methods.tcm_nn.block_sizes:BlockSizes"}
+"""Classes that earlier model files name by another module."""

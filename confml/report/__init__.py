@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from confml.report.figures import check_figure as check_figure
     from confml.report.figures import known_figures as known_figures
     from confml.report.published import known_tables as known_tables
-    from confml.report.results import DatasetInfo as DatasetInfo
-    from confml.report.results import Failure as Failure
     from confml.report.results import RunResults as RunResults
+    from confml.report.run_cells import DatasetInfo as DatasetInfo
+    from confml.report.run_cells import Failure as Failure
     from confml.report.sections.published_tables import combined_tables as combined_tables
     from confml.report.sections.published_tables import published_table as published_table
     from confml.report.stored import open_run as open_run
@@ -36,10 +36,10 @@ _HOMES = {
         "known_figures",
     ),
     "published": ("known_tables",),
-    "results": (
+    "results": ("RunResults",),
+    "run_cells": (
         "DatasetInfo",
         "Failure",
-        "RunResults",
     ),
     "sections.published_tables": (
         "combined_tables",

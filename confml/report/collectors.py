@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from confml.report.blocks import ViewBlock
-    from confml.report.results import RunResults
+    from confml.report.run_cells import RunCells
     from confml.runner.results import CellResult
 
 
@@ -25,7 +25,7 @@ class Collector(ABC):
     variant on a data set follow each other. `finish` is called after the last cell.
     """
 
-    def __init__(self, results: RunResults):
+    def __init__(self, results: RunCells):
         self.results = results
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:

@@ -23,8 +23,8 @@ from confml.measures.rejection import RejectionCurve, curve_of, sureness
 from confml.measures.signed_rank import signed_rank
 from confml.report.captions import figure_file_name
 from confml.report.files import remove_earlier, safe_name, write_csv
+from confml.report.items import Picture
 from confml.report.results import RunResults
-from confml.report.sections.base import Picture
 from confml.report.stored import open_run
 from confml.report.write import write_items
 from confml.runner.results import CellResult

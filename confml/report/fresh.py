@@ -7,42 +7,25 @@ than ``.report-of`` was changed by somebody else.
 
 from __future__ import annotations
 
-import csv
 import functools
 import json
-import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from itertools import groupby
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import confml
 from confml._seeds import stable_hash
+from confml._version import PACKAGE, __version__
 from confml.config.warnings import Warned
 from confml.report.files import write_file
-from confml.report.metric_rows import MetricRows
-from confml.report.sections.metrics import COLUMNS
-from confml.report.short_table import ShortTable, short_table
+from confml.report.short_table import short_table
+from confml.report.stored_report import ShortTable, StoredReport
 from confml.report.warnings import result_warnings
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
 
 FILE = ".report-of"
-
-
-@dataclass(frozen=True)
-class StoredReport:
-    """Numbers of the report in a folder: warnings of results, and the short table."""
-
-    folder: Path
-    warnings: tuple[Warned, ...]
-    table: ShortTable
-
-    def read_metrics(self, results: RunResults) -> MetricRows | None:
-        """Return `RunResults.metrics` from ``metrics.csv``; None if it has other cells."""
-        return read_metrics(results, self.folder)
 
 
 def remember_report(results: RunResults, folder: Path, paths: Sequence[Path]) -> None:
@@ -73,28 +56,6 @@ def fresh_report(results: RunResults, folder: Path) -> StoredReport | None:
         return None
 
 
-def read_metrics(results: RunResults, folder: Path) -> MetricRows | None:
-    """Return `RunResults.metrics` from the ``metrics.csv`` of a fresh report; None if it has other cells."""
-    cells = {(cell.dataset, cell.method, cell.variant, cell.split): cell for cell in results.cells}
-    if len(cells) < len(results.cells):
-        return None
-    rows = MetricRows()
-    with (folder / "metrics.csv").open(encoding="utf-8", newline="") as file:
-        lines = csv.reader(file)
-        if next(lines, [])[: len(COLUMNS)] != list(COLUMNS):
-            return None
-        for key, own in groupby(lines, key=lambda line: tuple(line[:4])):
-            cell = cells.get(key)
-            if cell is None:
-                return None
-            found = [
-                ((view, metric, float(level) if level else None), float(value) if value else math.nan)
-                for _, _, _, _, view, metric, level, value, *_ in own
-            ]
-            rows.append(cell, [name for name, _ in found], [value for _, value in found])
-    return rows
-
-
 def _digest(results: RunResults) -> str:
     """Return a digest of config, finished and failed cells, data sets, warnings, and the code of confml."""
     return stable_hash(
@@ -110,7 +71,8 @@ def _digest(results: RunResults) -> str:
 @functools.cache
 def _code() -> str:
     """Return a digest of the version of confml and of the sizes and times of its files."""
-    root = Path(confml.__file__).parent
-    files = sorted(path for path in root.rglob("*") if path.suffix in (".py", ".csv", ".css", ".js", ".html"))
+    files = sorted(
+        path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".csv", ".css", ".js", ".html")
+    )
     found = [(path.name, path.stat()) for path in files]
-    return stable_hash(confml.__version__, [[name, one.st_size, one.st_mtime_ns] for name, one in found])
+    return stable_hash(__version__, [[name, one.st_size, one.st_mtime_ns] for name, one in found])

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
 
+COLUMNS = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
+"""Columns of ``metrics.csv``, before those of parameters."""
 Name = tuple[str, str, float | None]  # view, metric, level
 
 

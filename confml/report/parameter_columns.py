@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from confml.plugins.parameters import value_text
-from confml.report.sections.base import Table
+from confml.report.items import Table
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

@@ -2,93 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from confml.plugins.parameters import value_text
 from confml.report.blocks import ViewBlock, batches, view_blocks
 from confml.report.collectors import Collector
-from confml.report.files import natural
 from confml.report.metric_rows import MetricRows, Metrics
+from confml.report.run_cells import RunCells
 from confml.report.summaries import SummaryRow, summarise
 
 if TYPE_CHECKING:
-    from confml.config import Config
-    from confml.config.warnings import Warned
-    from confml.report.fresh import StoredReport
-    from confml.runner.origins import RowOrigins
-    from confml.runner.plan import Cell
+    from confml.report.stored_report import StoredReport
     from confml.runner.results import CellResult
 
 CollectorClass = TypeVar("CollectorClass", bound=Collector)
 
 
-@dataclass(frozen=True)
-class DatasetInfo:
-    """Numbers of a data set. train_rows, test_rows: sizes of the provider's parts, None without parts.
-
-    smallest_class, largest_class: rows of the smallest and the largest class. origins: key of the stored
-    lines and identifiers of its rows. audit: code, sentence and remedy of each finding in the data; None in
-    runs of older versions. audited_rows: number of rows that the audit saw.
-    """
-
-    name: str
-    rows: int
-    attributes: int
-    classes: int
-    train_rows: int | None = None
-    test_rows: int | None = None
-    notes: Sequence[str] = ()
-    checksum: str = ""
-    smallest_class: int | None = None
-    largest_class: int | None = None
-    origins: str | None = None
-    audit: Sequence[Mapping[str, str]] | None = None
-    audited_rows: int | None = None
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A failed cell and its error."""
-
-    cell: Cell
-    error: str
-
-
 @dataclass(eq=False)
-class RunResults:
-    """The planned cells of a run in the order of the config, and the results of the finished ones.
+class RunResults(RunCells):
+    """The cells of a run with the numbers of its collectors.
 
-    results: results by cell key, read when they are used. datasets: by name. origins: lines and identifiers
-    of the rows of those data sets that have some. warnings: those of the start of the run. stored: numbers of
-    the report in the folder of the run, if it is current, so that no cell is read for them. processes: number
-    of processes that draw figures; more than one are forks of this process.
+    stored: numbers of the report in the folder of the run, if it is current, so that no cell is read for
+    them.
     """
 
-    config: Config
-    cells: Sequence[Cell]
-    results: Mapping[str, CellResult]
-    failures: Sequence[Failure] = ()
-    datasets: Mapping[str, DatasetInfo] = field(default_factory=dict)
-    origins: Mapping[str, RowOrigins] = field(default_factory=dict)
-    warnings: Sequence[Warned] = ()
     stored: StoredReport | None = field(default=None, init=False, repr=False)
-    processes: int = field(default=1, init=False, repr=False)
     _collected: dict[type[Collector], Collector] = field(default_factory=dict, init=False, repr=False)
-
-    def finished(self) -> Iterator[CellResult]:
-        """Yield finished cells in the order of the CSV files, which does not depend on the config."""
-        for cell in self.ordered_cells:
-            if cell.key in self.results:
-                yield self.results[cell.key]
-
-    @cached_property
-    def ordered_cells(self) -> list[Cell]:
-        """The planned cells in the order of the CSV files."""
-        return sorted(self.cells, key=cell_order)
 
     def read(
         self,
@@ -132,52 +73,3 @@ class RunResults:
     def summary(self) -> list[SummaryRow]:
         """`metrics` over the splits."""
         return summarise(self.metrics)
-
-    @cached_property
-    def _labels(self) -> dict[tuple[str, str], str]:
-        """Short names of method variants; the full name if two variants would have the same one."""
-        short = {
-            (cell.method, cell.variant): self.short_label(cell.method, cell.params) for cell in self.cells
-        }
-        taken = list(short.values())
-        return {
-            (method, variant): label if taken.count(label) == 1 else f"{method} {variant}".strip()
-            for (method, variant), label in short.items()
-        }
-
-    def label(self, cell: Cell) -> str:
-        """Return the name of a cell's method variant in tables and figures, unique in the run."""
-        return self._labels[cell.method, cell.variant]
-
-    def short_label(self, method: str, params: Mapping[str, Any]) -> str:
-        """Return the config's label for a method variant, or its name and parameters."""
-        from confml.runner.external_files import shown_params
-
-        for entry in self.config.methods:
-            label = getattr(entry, "label", None)
-            if label and entry.name == method:
-                for swept in entry.variants():
-                    if shown_params(entry, {**entry.given, **swept}) == dict(params):
-                        return " ".join([label, *(_said(name, swept[name]) for name in swept)])
-        name = method.rpartition(".")[2] if method.startswith("sklearn.") else method
-        return " ".join([name, *(_said(name, value) for name, value in params.items())])
-
-
-def _said(name: str, value: Any) -> str:
-    """Return a parameter and its value for a label; settings of wrappers by their last name."""
-    return f"{name.removeprefix('conformal__').removeprefix('venn__')}={value_text(value)}"
-
-
-def cell_order(cell: Cell) -> tuple:
-    """Sort key of a cell: data set, method, parameters (numbers by value), split."""
-    return (cell.dataset, cell.method, params_order(cell.params), cell.variant, natural(cell.split), cell.key)
-
-
-def params_order(params: Mapping[str, Any]) -> tuple:
-    """Sort key of parameters: numbers by value, before anything else by its text."""
-    return tuple(
-        (name, 0, float(value), "")
-        if isinstance(value, Real) and not isinstance(value, bool)
-        else (name, 1, 0.0, str(value))
-        for name, value in params.items()
-    )

@@ -1,14 +1,14 @@
-"""`ShortTable`: error and regions of a run at one level, which ``confml run`` prints."""
+"""The short table: error and regions of a run at one level, which ``confml run`` prints."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from confml.report.captions import setting_text
 from confml.report.standings import Line, Standings, standings_of
+from confml.report.stored_report import ShortTable
 from confml.report.summary_tables import Column, mark_of, standing_text
 
 if TYPE_CHECKING:
@@ -16,15 +16,6 @@ if TYPE_CHECKING:
 
 ROWS, BEST = 40, 3  # longer short tables have the best methods of each data set only
 SHORT_LEVEL = 0.05
-
-
-@dataclass(frozen=True)
-class ShortTable:
-    """Headings, rows of texts (data set, method, view, numbers), and the lines of the legend."""
-
-    headings: list[str]
-    rows: list[list[str]]
-    legend: list[str]
 
 
 def short_table(results: RunResults) -> ShortTable:

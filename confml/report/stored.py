@@ -8,7 +8,8 @@ from pathlib import Path
 from confml.config import restore_config
 from confml.config.warnings import Warned
 from confml.errors import ConfmlError, printable
-from confml.report.results import DatasetInfo, Failure, RunResults
+from confml.report.results import RunResults
+from confml.report.run_cells import DatasetInfo, Failure
 from confml.runner.manifest import forget_manifest, manifest_cells, read_manifest
 from confml.runner.origins import RowOrigins
 from confml.runner.plan import Cell

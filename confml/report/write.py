@@ -10,19 +10,10 @@ from pathlib import Path
 from confml.report.archives import Archives, has_archives
 from confml.report.files import columns_text, csv_lines, csv_text, write_file, write_lines
 from confml.report.fresh import FILE, fresh_report, remember_report
+from confml.report.items import Columns, Document, Item, Lines, NotApplicable, Note, Picture, Table
 from confml.report.parameter_columns import parameter_columns, with_parameters
 from confml.report.results import RunResults
-from confml.report.sections.base import (
-    Columns,
-    Document,
-    Item,
-    Lines,
-    NotApplicable,
-    Note,
-    Picture,
-    Section,
-    Table,
-)
+from confml.report.sections.base import Section
 from confml.report.sections.one_pass import marked_items
 from confml.report.sections.regions import region_paths
 from confml.report.sections.registry import sections_of

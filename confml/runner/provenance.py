@@ -10,7 +10,7 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-import confml
+from confml._version import PACKAGE, __version__
 
 STUDY_FILE = "study.json"
 """Provenance in the folder of a study, which has no manifest."""
@@ -23,8 +23,8 @@ PACKAGES = (
 def provenance() -> dict:
     """Return the software and the machine as plain values, for the manifest."""
     return {
-        "confml": confml.__version__,
-        "git": git_commit(Path(confml.__file__).parent),
+        "confml": __version__,
+        "git": git_commit(PACKAGE),
         "python": platform.python_version(),
         "packages": package_versions(),
         "machine": machine(),

@@ -75,7 +75,7 @@ def test_readme_fits_two_screens():
 def test_there_is_one_version():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["dynamic"] == ["version"]
-    assert project["tool"]["hatch"]["version"]["path"] == "confml/__init__.py"
+    assert project["tool"]["hatch"]["version"]["path"] == "confml/_version.py"
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == confml.__version__
 

@@ -17,7 +17,8 @@ from trials import is_variant_with_files, more_of
 from confml.errors import ConfmlError
 from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn import neighbour_counter as counter_module
-from confml.methods.tcm_nn.neighbour_counter import ENGINES, BlockSizes, NeighbourCounter
+from confml.methods.tcm_nn.block_sizes import BlockSizes
+from confml.methods.tcm_nn.neighbour_counter import ENGINES, NeighbourCounter
 
 # ---- the same counts as the definition, bit for bit
 

@@ -23,8 +23,8 @@ from confml.methods.knn import KNN
 from confml.report import DatasetInfo, check_figure, known_figures, write_report
 from confml.report.compare import Pair, comparison_table, rows_of_pair
 from confml.report.declared import declared_metrics, find_metric, ranking_metric
+from confml.report.items import Table
 from confml.report.parameter_columns import parameter_columns, with_parameters
-from confml.report.sections.base import Table
 from confml.report.sections.ranks import ranking
 from confml.steps.registry import known_steps
 

@@ -8,7 +8,7 @@ import pytest
 
 from confml.report.figures.drawing import Drawing
 from confml.report.figures.style import FORMATS
-from confml.report.sections.base import NotApplicable, Picture
+from confml.report.items import NotApplicable, Picture
 
 PROGRAM = """
 import sys

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from confml._threads import for_each
@@ -11,12 +9,10 @@ from confml.methods.tcm_nn import _kernels as count_kernels
 from confml.methods.tcm_nn import _kernels_integers as kernels
 from confml.methods.tcm_nn import _kernels_lists as list_kernels
 from confml.methods.tcm_nn.base_counts import BaseCounts, Counts
+from confml.methods.tcm_nn.block_sizes import BlockSizes
 from confml.methods.tcm_nn.candidate_lists import distances_of_lists, empty_lists, for_each_pair, parts
 from confml.neighbours.integer_rows import IntegerRows
 from confml.neighbours.lanes import PANEL
-
-if TYPE_CHECKING:
-    from confml.methods.tcm_nn.neighbour_counter import BlockSizes
 
 
 class IntegerSearch:

@@ -17,8 +17,8 @@ from confml.errors import ConfigError, did_you_mean
 from confml.plugins.parameters import Parameter, check_parameters, parameters_text
 from confml.report.captions import figure_file_name, sentence, setting_text
 from confml.report.files import digest, safe_name, safe_names
-from confml.report.sections.base import NotApplicable as NotApplicable
-from confml.report.sections.base import Picture
+from confml.report.items import NotApplicable as NotApplicable
+from confml.report.items import Picture
 
 if TYPE_CHECKING:
     import numpy as np

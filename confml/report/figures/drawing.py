@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from confml.report.figures.style import save, style
-from confml.report.sections.base import NotApplicable, Picture
+from confml.report.items import NotApplicable, Picture
 
 
 class Drawing:

@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from confml._version import PACKAGE
 from confml.errors import ConfmlError
 from confml.report.page.page_table import PageTable
 from confml.report.results import RunResults
@@ -141,10 +142,7 @@ def citations(results: RunResults) -> list[Citation]:
 
 def software_citation() -> str:
     """Return how to cite confml, from CITATION.cff, which an installed package contains too."""
-    import confml
-
-    package = Path(confml.__file__).resolve().parent
-    for folder in (package, package.parent):
+    for folder in (PACKAGE, PACKAGE.parent):
         path = folder / "CITATION.cff"
         if path.is_file():
             return _cff_text(path.read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ from confml.errors import ConfmlError
 from confml.measures.ranks import compare_ranks, holm
 from confml.report.declared import ranking_metric
 from confml.report.files import write_file
+from confml.report.items import Item
 from confml.report.page.about_run import Citation, citations, manifest_of
 from confml.report.page.answer import LEVEL, Answer, answers, difference, listed
 from confml.report.page.material import Material, ViewData
@@ -28,7 +29,7 @@ from confml.report.page.run_page import (
     question,
     rank_part,
 )
-from confml.report.sections.base import Item, Section
+from confml.report.sections.base import Section
 from confml.report.sections.certified import Certified
 from confml.report.sections.one_pass import items_of
 from confml.report.sections.ranks import Ranking

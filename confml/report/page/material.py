@@ -12,10 +12,10 @@ import numpy as np
 from confml.measures.block import Block
 from confml.measures.confusion import Confusion
 from confml.report.calibration_parts import CalibrationParts, case_of
+from confml.report.items import Item, Note, Picture, Table
 from confml.report.page.levels import level_counts, packed, page_levels
 from confml.report.page.view_numbers import Bins, numbers_of
 from confml.report.results import RunResults
-from confml.report.sections.base import Item, Note, Picture, Table
 
 if TYPE_CHECKING:
     from confml.measures.prediction import Prediction

@@ -3,107 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from confml.report.items import Item, PrintedTable
 
 if TYPE_CHECKING:
     from confml.measures import Metric
     from confml.plugins.parameters import Parameter
     from confml.report.blocks import ViewBlock
     from confml.report.collectors import Collector
-    from confml.report.figures.drawing import Drawing
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
-
-
-class NotApplicable(Exception):
-    """There is nothing to show for a data set; the text says why."""
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A table and the CSV file that holds it: ``path`` below the run's folder, with its ending.
-
-    rows: numbers, texts and None, one sequence per row. shown: whether other sections read the rows again;
-    otherwise they are not kept in memory.
-    """
-
-    path: str
-    header: Sequence[str]
-    rows: Iterable[Sequence[Any]]
-    shown: bool = True
-
-
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """A table of many rows: ``columns`` are finished CSV fields (`confml.report.files.field`)."""
-
-    path: str
-    header: Sequence[str]
-    columns: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True, eq=False)
-class Lines:
-    """A CSV file of any number of rows, which is written while the rows are made and not kept in memory.
-
-    lines: finished lines without the line break, the header first; ``confml.report.files.field`` makes
-    fields.
-    """
-
-    path: str
-    lines: Iterable[str]
-
-
-@dataclass(frozen=True)
-class Document:
-    """A text file, such as JSON, Markdown or LaTeX."""
-
-    path: str
-    text: str
-
-
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """A figure: ``path`` without an ending, a function that draws it with matplotlib, title and caption.
-
-    The function raises `NotApplicable` where there is nothing to show. title: figure and data set, as in
-    "validity of usps". caption: sentences on content, data set, protocol, number of splits and bands.
-    drawing: the figures of the section that are drawn together, in several processes.
-    """
-
-    path: str
-    draw: Callable[[], Any]
-    title: str
-    caption: str = ""
-    drawing: Drawing | None = None
-
-
-@dataclass(frozen=True)
-class Note:
-    """A sentence that the reader of the numbers should know."""
-
-    text: str
-
-
-Item = Table | Columns | Lines | Document | Picture | Note
-
-
-@dataclass(frozen=True, eq=False)
-class PrintedTable:
-    """A table for the console.
-
-    right: columns from this one on are numbers, aligned to the right. keys: number of columns that identify a
-    row; by default those before the first number.
-    """
-
-    title: str
-    headings: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-    right: int | None = None
-    keys: int | None = None
 
 
 class Section(ABC):

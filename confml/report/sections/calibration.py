@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from confml.measures.calibration import SHARES
 from confml.measures.recalibration import split_values
 from confml.report.calibration_parts import case_of
-from confml.report.sections.base import Item, Section, Table
+from confml.report.items import Item, Table
+from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

@@ -22,7 +22,8 @@ from confml.measures import Case
 from confml.measures.certified import OperatingPoint, certify, certify_all, threshold_grid
 from confml.measures.prediction import Prediction
 from confml.report.calibration_parts import case_of
-from confml.report.sections.base import Item, Note, Section, Table
+from confml.report.items import Item, Note, Table
+from confml.report.sections.base import Section
 from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ import numpy as np
 from confml.measures.certified import minimum_accepted, threshold_grid
 from confml.measures.certified_paths import CostTable, Path, certify_paths, least_loss, most_accepting
 from confml.report.calibration_parts import case_of
+from confml.report.items import Item, Note, Table
 from confml.report.joint_paths import ALL, TRUE, Candidate, SplitPaths, joint_paths
-from confml.report.sections.base import Item, Note, Section, Table
+from confml.report.sections.base import Section
 from confml.report.sections.certified import DELTA, RISKS, group_columns, halves, no_guarantee
 from confml.report.summaries import mean_and_sd
 

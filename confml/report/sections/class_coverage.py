@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from confml.measures.coverage_band import coverage_band
 from confml.measures.validity import class_coverage
 from confml.report.calibration_parts import CalibrationParts, case_of
-from confml.report.sections.base import Item, Section, Table
+from confml.report.items import Item, Table
+from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

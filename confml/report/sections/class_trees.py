@@ -10,7 +10,8 @@ import numpy as np
 
 from confml.methods.details import ClassTreeNode
 from confml.report.files import safe_name
-from confml.report.sections.base import Document, Item, Section
+from confml.report.items import Document, Item
+from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

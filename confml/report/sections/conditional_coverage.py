@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confml.report.group_coverage import CoverageOfGroups, GapLine, GroupLine, gap_lines
-from confml.report.sections.base import Item, Note, Section, Table
+from confml.report.items import Item, Note, Table
+from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

@@ -12,7 +12,8 @@ from confml.errors import ConfmlError
 from confml.measures.conditional import GroupCoverage, Slab, covered_rows, fewest_rows, worst_slab
 from confml.measures.excess_risk import ExcessRisk, excess_risks
 from confml.report.calibration_parts import case_of
-from confml.report.sections.base import Item, Note, Section, Table
+from confml.report.items import Item, Note, Table
+from confml.report.sections.base import Section
 from confml.runner.origins import RowOrigins
 
 if TYPE_CHECKING:

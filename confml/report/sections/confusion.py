@@ -12,7 +12,8 @@ from confml.measures import Metric
 from confml.measures.confusion import Confusion
 from confml.measures.metrics import HIGHER
 from confml.report.calibration_parts import case_of
-from confml.report.sections.base import Item, Section, Table
+from confml.report.items import Item, Table
+from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

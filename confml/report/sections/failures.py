@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from confml.report.results import cell_order
-from confml.report.sections.base import Item, Section, Table
+from confml.report.items import Item, Table
+from confml.report.run_cells import cell_order
+from confml.report.sections.base import Section
 
 
 class Failures(Section):

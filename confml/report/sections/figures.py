@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from confml.report.figures import pictures
 from confml.report.figures.drawing import Drawing
-from confml.report.sections.base import Item, Section
+from confml.report.items import Item
+from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

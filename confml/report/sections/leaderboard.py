@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from confml.report.calibration_parts import case_of
 from confml.report.captions import setting_text
+from confml.report.items import Document, Item, Note, Picture, PrintedTable, Table
 from confml.report.leaderboard import Column, Entry, Leaderboard, RankedColumn, coverage_name, order
-from confml.report.sections.base import Document, Item, Note, Picture, PrintedTable, Section, Table
+from confml.report.sections.base import Section
 from confml.report.sections.certified import DELTA, RISKS, certified_splits, is_certifiable
 
 if TYPE_CHECKING:

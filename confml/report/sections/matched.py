@@ -17,7 +17,8 @@ import numpy as np
 
 from confml.measures import Metric
 from confml.measures.rejection import Match, curve_of, match, sureness
-from confml.report.sections.base import Item, Section, Table
+from confml.report.items import Item, Table
+from confml.report.sections.base import Section
 from confml.report.summaries import SummaryRow, mean_and_sd
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import numpy as np
 
 from confml.measures import known_metrics
 from confml.report.files import field, numbers
+from confml.report.items import Item, Lines
+from confml.report.metric_rows import COLUMNS
 from confml.report.parameter_columns import PREFIX, parameter_columns, values_of
-from confml.report.sections.base import Item, Lines, Section
-
-COLUMNS = ("dataset", "method", "params", "split", "view", "metric", "level", "value")
+from confml.report.sections.base import Section
 
 
 class Metrics(Section):

@@ -20,7 +20,8 @@ from confml.measures.monitoring import (
     log_martingale,
     shiryaev_roberts_alarms,
 )
-from confml.report.sections.base import Item, Note, Section, Table
+from confml.report.items import Item, Note, Table
+from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

@@ -11,7 +11,8 @@ from confml.errors import ConfmlError
 from confml.methods.details import ChainSummary
 from confml.methods.registry import method_class, views_of
 from confml.report.collectors import Collector
-from confml.report.sections.base import Item, Note, Section
+from confml.report.items import Item, Note
+from confml.report.sections.base import Section
 from confml.report.warnings import WarningFacts, all_warnings
 from confml.steps.registry import step_class
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from confml.report.collectors import Collector
+from confml.report.items import Item
 from confml.report.metric_rows import Metrics
-from confml.report.sections.base import Item, Section
+from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.blocks import ViewBlock

@@ -17,7 +17,8 @@ from confml.measures.martingales import (
 )
 from confml.measures.validity import required_smoothed_p_values
 from confml.report.files import field, numbers
-from confml.report.sections.base import Columns, Item, Section
+from confml.report.items import Columns, Item
+from confml.report.sections.base import Section
 from confml.report.sections.regions import region_paths, view_ending
 from confml.report.sections.true_p_values import COUNT_COLUMNS, count_columns
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from confml.report.items import Document, Item
 from confml.report.page.material import Material
 from confml.report.page.run_page import run_page
-from confml.report.sections.base import Document, Item, Section
+from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.blocks import ViewBlock

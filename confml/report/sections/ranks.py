@@ -14,7 +14,8 @@ from confml.measures.ranks import RankComparison, compare_ranks
 from confml.report.collectors import Collector
 from confml.report.declared import ranking_metric
 from confml.report.files import safe_name
-from confml.report.sections.base import Document, Item, Section, Table
+from confml.report.items import Document, Item, Table
+from confml.report.sections.base import Section
 from confml.report.sections.published_tables import default_params, published_table
 from confml.report.summaries import TIME_METRICS, training_times
 

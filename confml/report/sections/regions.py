@@ -17,7 +17,8 @@ from confml.measures.regions import reasons
 from confml.report.archives import open_table
 from confml.report.calibration_parts import case_of
 from confml.report.files import field, numbers, quoted, safe_name, safe_names
-from confml.report.sections.base import Columns, Item, PrintedTable, Section
+from confml.report.items import Columns, Item, PrintedTable
+from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.blocks import ViewBlock

@@ -10,7 +10,8 @@ import numpy as np
 
 from confml.measures.rejection import RejectionCurve, band
 from confml.report.calibration_parts import case_of
-from confml.report.sections.base import Item, Section, Table
+from confml.report.items import Item, Table
+from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

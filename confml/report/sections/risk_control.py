@@ -14,7 +14,8 @@ from confml.measures import Case
 from confml.measures.certified_paths import CostTable
 from confml.measures.risk_control import risk_controlled_threshold, risk_controlled_thresholds
 from confml.report.calibration_parts import case_of
-from confml.report.sections.base import Item, Section, Table
+from confml.report.items import Item, Table
+from confml.report.sections.base import Section
 from confml.report.sections.certified import (
     RISKS,
     accepted_and_wrong,

@@ -13,7 +13,8 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.coverage_band import is_weighted
 from confml.methods.conformal.conformal import CLASS_SHIFT
-from confml.report.sections.base import Item, Note, Section, Table
+from confml.report.items import Item, Note, Table
+from confml.report.sections.base import Section
 from confml.report.summaries import mean_and_sd
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from confml.report.items import Document, Item, PrintedTable, Table
 from confml.report.result_tables import result_table, sureness_table
-from confml.report.sections.base import Document, Item, PrintedTable, Section, Table
+from confml.report.sections.base import Section
 from confml.report.sections.notes import notes_of
 from confml.report.summaries import DATA_METRICS
 

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 
 from confml.report.files import safe_name
-from confml.report.sections.base import Document, Item, Section, Table
+from confml.report.items import Document, Item, Table
+from confml.report.sections.base import Section
 from confml.report.standings import SplitSizes
 from confml.report.summary_tables import summary_tables
 from confml.report.table_formats import CSV_HEADER, csv_rows, document, latex, markdown

@@ -20,7 +20,8 @@ import numpy as np
 from confml.measures import Metric
 from confml.measures.rejection import RejectionCurve, rejection_curve
 from confml.report.figures import Subject, Variant
-from confml.report.sections.base import Item, Section, Table
+from confml.report.items import Item, Table
+from confml.report.sections.base import Section
 from confml.report.summaries import SummaryRow, mean_and_sd
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confml.report.sections.base import Item, Section, Table
+from confml.report.items import Item, Table
+from confml.report.sections.base import Section
 from confml.report.summaries import TIME_METRICS
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from confml.measures.martingales import is_online
 from confml.measures.validity import has_counts, required_smoothed_p_values, taus_of
 from confml.report.calibration_parts import case_of
 from confml.report.files import field, numbers
-from confml.report.sections.base import Columns, Item, Section
+from confml.report.items import Columns, Item
+from confml.report.sections.base import Section
 from confml.report.sections.regions import region_paths, view_ending
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from confml.plugins.parameters import parameters_text
 from confml.report.files import field
-from confml.report.sections.base import Item, Section, Table
+from confml.report.items import Item, Table
+from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults

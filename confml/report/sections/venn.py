@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confml.measures.prediction import per_class_extra
-from confml.report.sections.base import Item, Section, Table
+from confml.report.items import Item, Table
+from confml.report.sections.base import Section
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
