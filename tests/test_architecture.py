@@ -224,3 +224,17 @@ def test_items_are_the_ground_of_the_report():
     """Figures, tables, sections and page share them, so they depend on none of these."""
     modules = [module for _, module in imports(PACKAGE / "report" / "items.py")]
     assert not any(module.startswith("confml") for module in modules), modules
+
+
+def test_no_measure_imports_another_measure():
+    folder = PACKAGE / "measures"
+    assigns = [(path, node) for path in folder.glob("*.py") for node in parsed(path).body]
+    measures = {
+        path
+        for path, node in assigns
+        if isinstance(node, ast.Assign) and [ast.unparse(one) for one in node.targets] == ["MEASURE"]
+    }
+    names = {f"confml.measures.{path.stem}" for path in measures}
+    assert len(names) > 10
+    for path in measures:
+        assert not names & {module for _, module in imports(path)}, path

@@ -8,6 +8,7 @@ from stored scores. Each metric is declared with its better direction (`Metric`)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -26,9 +27,10 @@ from confml.measures import (
     validity,
     venn,
 )
-from confml.measures._case import Case, Context, Measure, Row
 from confml.measures.block import Block
-from confml.measures.metrics import Metric
+from confml.measures.case import Case, Context
+from confml.measures.measure import Measure, Row, each_case
+from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 
 MEASURES: tuple[Measure, ...] = (
@@ -62,22 +64,26 @@ def evaluate(
 
 def rows_of(case: Case) -> list[Row]:
     """Return every metric of a case, as `evaluate` does."""
-    return [row for measure in MEASURES for row in measure.compute(case)]
+    ((names, values),) = metrics_of(Block.of(case))
+    return [Row(metric, level, value) for (metric, level), value in zip(names, values, strict=True)]
 
 
-def metrics_of(block: Block) -> tuple[list[tuple[str, float | None]], np.ndarray] | None:
-    """Return metric and level of each number, and the numbers (s, m), as `rows_of` does.
+def metrics_of(block: Block) -> list[tuple[tuple[tuple[str, float | None], ...], list[float]]]:
+    """Return for each case of a block the metric and level of each number, and the numbers.
 
-    None if a measure has no numbers of blocks, or other names for different cases.
+    Cases with the same metrics share the names.
     """
-    names, columns = [], []
-    for measure in MEASURES:
-        if measure.compute_block is None:
-            return None
-        for column in measure.compute_block(block):
-            names.append((column.metric, column.level))
-            columns.append(column.values)
-    return names, np.stack(columns, axis=1)
+    columns = [column for measure in MEASURES for column in measure.compute(block)]
+    names = tuple((column.metric, column.level) for column in columns)
+    values = np.stack([column.values for column in columns], axis=1).tolist()
+    if all(column.present is None for column in columns):
+        return [(names, row) for row in values]
+    every = np.ones(len(block), dtype=bool)
+    present = np.stack([every if one.present is None else one.present for one in columns], axis=1).tolist()
+    return [
+        (tuple(compress(names, here)), list(compress(row, here)))
+        for row, here in zip(values, present, strict=True)
+    ]
 
 
 __all__ = [
@@ -88,6 +94,7 @@ __all__ = [
     "Metric",
     "Prediction",
     "Row",
+    "each_case",
     "evaluate",
     "known_metrics",
     "metrics_of",

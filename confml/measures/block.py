@@ -1,29 +1,30 @@
-"""`Block`: several cases of one view whose arrays and metrics are computed together.
+"""`Block`: the cases of one view whose arrays and metrics are computed together, one or several.
 
 A run of many small cells spends its time in calls on short arrays. A block joins the test examples of its
-cases, computes each array once, and gives every case its part. The numbers have the same bits as those of
-the cases alone: values of rows do not depend on other rows, sums of whole numbers are exact, and sums of
-other numbers are made from the same numbers in the same order (`sums_of`).
+cases, computes each array once, and gives every case its part. A number of a case has the same bits in every
+block: values of rows do not depend on other rows, sums of whole numbers are exact, and sums of other numbers
+are made from the same numbers in the same order (`sums_of`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from confml.measures._case import Case
-from confml.measures.columns import sums_of
-from confml.measures.confusion import Confusion
-from confml.measures.coverage_band import counted_examples
+from confml.measures.case import Case, columns_of
+from confml.measures.confusion_matrix import Confusion
+from confml.measures.p_values import counted_examples, has_counts, required_smoothed_p_values, taus_of
 from confml.measures.prediction import Prediction
 from confml.measures.rejection import RejectionCurve
-from confml.measures.validity import has_counts, required_smoothed_p_values, taus_of
 
 MOST_ROWS = 10_000
-"""Largest number of rows of a case in a block: products of the counts of more rows could overflow."""
+"""Largest number of rows of a case that shares a block: joining longer arrays takes more time than calls."""
+MOST_RANKED = 1 << 22
+"""Largest number of scores of a block whose orders are kept for the measures that follow."""
 
 
 class Ranked(NamedTuple):
@@ -47,35 +48,46 @@ class Ranked(NamedTuple):
 
     def sums(self, weights: np.ndarray) -> np.ndarray:
         """Return the (g,) sums of whole numbers (N,) over the groups."""
-        return np.add.reduceat(weights[self.order].astype(np.int64), self.first)
+        return totals_from(weights[self.order].astype(np.int64), self.first)
+
+    def totals(self, values: np.ndarray) -> np.ndarray:
+        """Return the (s,) sums over the groups (g,) of each case, of numbers whose sums are exact."""
+        return totals_from(values, self.first_group)
 
 
 class Block:
-    """Cases with rows of their own, of one kind, the same classes and no absent class; see `blocks_of`.
+    """Cases of one kind with the same classes: any single case, or several (see `blocks_of`).
 
     whole: a case of all rows (N,), in the order of the cases. starts, ends: (s,) places of the rows of each
-    case. sizes: (s,) number of rows. of_case: (N,) case of each row.
+    case. sizes: (s,) number of rows. of_case: (N,) case of each row. Only a block of one case may be without
+    rows, or have NaN, absent classes or p-values of an online pass.
     """
 
     def __init__(self, cases: Sequence[Case], levels: Sequence[float], thresholds: Sequence[float]):
         self.cases, self.levels, self.thresholds = cases, tuple(levels), tuple(thresholds)
-        prediction = Prediction.concatenate([case.prediction for case in cases])
-        truth = np.concatenate([case.truth for case in cases])
-        self.whole = Case(prediction, truth, self.levels, self.thresholds, cases[0].context)
+        if len(cases) == 1:
+            self.whole = replace(cases[0], levels=self.levels, thresholds=self.thresholds)
+        else:
+            prediction = Prediction.concatenate([case.prediction for case in cases])
+            truth = np.concatenate([case.truth for case in cases])
+            self.whole = Case(prediction, truth, self.levels, self.thresholds, cases[0].context)
         self.sizes = np.array([len(case.truth) for case in cases])
         self.ends = np.cumsum(self.sizes)
         self.starts = self.ends - self.sizes
         self.of_case = np.repeat(np.arange(len(cases)), self.sizes)
 
     @classmethod
-    def alone(cls, case: Case) -> Block:
-        """Return a block of one case of any kind, without levels."""
-        block = cls([case], (), ())
-        block.whole = case
-        return block
+    def of(cls, case: Case) -> Block:
+        """Return the block of one case, with its levels and thresholds."""
+        return cls([case], case.levels, case.thresholds)
 
     def __len__(self) -> int:
         return len(self.cases)
+
+    def cases_with_levels(self) -> Iterator[Case]:
+        """Yield the cases with the levels and thresholds of the block."""
+        for case in self.cases:
+            yield replace(case, levels=self.levels, thresholds=self.thresholds)
 
     # ---- numbers of each case
 
@@ -85,22 +97,28 @@ class Block:
 
     def totals(self, values: np.ndarray) -> np.ndarray:
         """Return the (s,) sums of whole numbers or truth values (N,)."""
-        return np.add.reduceat(values.astype(np.int64), self.starts)
+        return totals_from(values.astype(np.int64), self.starts)
 
     def shares(self, chosen: np.ndarray) -> np.ndarray:
-        """Return the (s,) fraction of the rows that a mask (N,) selects."""
-        return self.totals(chosen) / self.sizes
+        """Return the (s,) fraction of the rows that a mask (N,) selects, NaN without rows."""
+        return self.per_row(self.totals(chosen))
+
+    def per_row(self, sums: np.ndarray | list[float]) -> np.ndarray:
+        """Return sums (s,) divided by the number of rows of each case, NaN without rows."""
+        return fractions(sums, self.sizes)
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return the (s,) sums of numbers (N,)."""
         return sums_of(values, self.starts, self.ends)
 
     def means(self, values: np.ndarray) -> np.ndarray:
-        """Return the (s,) means of numbers (N,)."""
-        return self.sums(values) / self.sizes
+        """Return the (s,) means of numbers (N,), NaN without rows."""
+        return self.per_row(self.sums(values))
 
     def ranked(self, name: Any, values: np.ndarray) -> Ranked:
         """Return values (N,) sorted within each case; they are kept under a name."""
+        if self.whole.prediction.scores.size > MOST_RANKED:
+            return self._ranked(values)
         return self.whole.once(("ranked", name), lambda: self._ranked(values))
 
     def ranked_score(self, column: int) -> Ranked:
@@ -108,39 +126,69 @@ class Block:
         return self.ranked(column, self.whole.prediction.scores[:, column])
 
     def _ranked(self, values: np.ndarray) -> Ranked:
-        order = np.lexsort((values, self.of_case))
+        order = np.argsort(values) if len(self) == 1 else np.lexsort((values, self.of_case))
         placed = values[order]
-        begins = np.append(True, placed[1:] != placed[:-1])
-        begins[self.starts] = True
+        begins = np.ones(len(placed), dtype=bool)
+        begins[1:] = placed[1:] != placed[:-1]
+        begins[self.starts[self.sizes > 0]] = True
         first = np.flatnonzero(begins)
         of_case = self.of_case[first]
         first_group = np.searchsorted(of_case, np.arange(len(self)))
         return Ranked(order, placed, first, np.append(first[1:], len(placed)), of_case, first_group)
 
     @cached_property
-    def class_counts(self) -> np.ndarray:
-        """(s, c) number of rows of each class."""
-        return self._by_class(None)
-
-    def _by_class(self, weights: np.ndarray | None) -> np.ndarray:
-        c = len(self.whole.prediction.classes)
-        places = self.of_case * c + self.whole.true_columns
-        return np.bincount(places, weights, minlength=len(self) * c).reshape(len(self), c)
-
-    def covered_by_class(self, level: float) -> np.ndarray:
-        """Return the (s, c) number of rows of each class whose region contains it."""
-        key = "covered by class", level
-        return self.whole.once(key, lambda: self._by_class(self.whole.covered(level)).astype(np.int64))
+    def is_defined(self) -> bool:
+        """Whether there are rows, and no score is NaN."""
+        return bool(len(self.of_case)) and not np.isnan(self.whole.prediction.scores).any()
 
     @cached_property
-    def confusion(self) -> np.ndarray | None:
-        """(s, c, c) confusion matrices; None if a label is predicted that is not one of the classes."""
-        classes, columns = self.whole.prediction.classes, self.whole.predicted_columns
-        c = len(classes)
-        if not (classes[np.minimum(columns, c - 1)] == self.whole.prediction.labels).all():
-            return None
-        places = (self.of_case * c + self.whole.true_columns) * c + columns
-        return np.bincount(places, minlength=len(self) * c * c).reshape(len(self), c, c)
+    def labels(self) -> np.ndarray:
+        """(l,) the classes and every other true or predicted label, sorted."""
+        whole, classes = self.whole, self.whole.prediction.classes
+        inside = np.minimum(whole.predicted_columns, len(classes) - 1)
+        if whole.known.all() and (classes[inside] == whole.prediction.labels).all():
+            return classes
+        return np.unique(np.concatenate([classes, whole.truth, whole.prediction.labels]))
+
+    @cached_property
+    def true_codes(self) -> np.ndarray:
+        """(N,) place of each true label in `labels`."""
+        if self.labels is self.whole.prediction.classes:
+            return self.whole.true_columns
+        return columns_of(self.whole.truth, self.labels)
+
+    @cached_property
+    def label_counts(self) -> np.ndarray:
+        """(s, l) number of rows of each label."""
+        return self._by_label(None)
+
+    def _by_label(self, weights: np.ndarray | None) -> np.ndarray:
+        k = len(self.labels)
+        places = self.of_case * k + self.true_codes
+        return np.bincount(places, weights, minlength=len(self) * k).reshape(len(self), k)
+
+    def covered_by_label(self, level: float) -> np.ndarray:
+        """Return the (s, l) number of rows of each label whose region contains it."""
+        key = "covered by label", level
+        return self.whole.once(key, lambda: self._by_label(self.whole.covered(level)).astype(np.int64))
+
+    @cached_property
+    def smoothed(self) -> np.ndarray:
+        """(N,) `required_smoothed_p_values` of each case, whose random numbers are drawn for the case alone."""
+        if "tau" not in self.whole.prediction.extra:
+            self.whole.once("taus", lambda: np.concatenate([taus_of(case) for case in self.cases]))
+        return required_smoothed_p_values(self.whole)
+
+    @cached_property
+    def confusion(self) -> np.ndarray:
+        """(s, l, l) confusion matrices of true and predicted labels."""
+        k, labels = len(self.labels), self.whole.prediction.labels
+        if self.labels is self.whole.prediction.classes:
+            columns = self.whole.predicted_columns
+        else:
+            columns = columns_of(labels, self.labels)
+        places = (self.of_case * k + self.true_codes) * k + columns
+        return np.bincount(places, minlength=len(self) * k * k).reshape(len(self), k, k)
 
     @cached_property
     def curve_groups(self) -> Ranked:
@@ -175,9 +223,7 @@ class Block:
                 arrays["sizes", level], arrays["covered", level] = whole.sizes(level), whole.covered(level)
         extra = whole.prediction.extra
         if has_counts(whole.prediction):
-            if "tau" not in extra:
-                whole.kept["taus"] = np.concatenate([taus_of(case) for case in self.cases])
-            arrays["smoothed"] = required_smoothed_p_values(whole)
+            arrays["smoothed"] = self.smoothed
         if {"n_greater", "n_equal"} <= set(extra):
             counted = counted_examples(whole)
             if counted is not None:
@@ -190,30 +236,29 @@ class Block:
 
     def _fill_labels(self) -> None:
         """Labels, coverage of classes, and confusion matrices."""
-        classes = self.whole.prediction.classes
-        used = np.greater(self.class_counts, 0)
-        codes = self.parts((np.cumsum(used, axis=1) - 1)[self.of_case, self.whole.true_columns])
+        labels = self.labels
+        used = np.greater(self.label_counts, 0)
+        codes = self.parts((np.cumsum(used, axis=1) - 1)[self.of_case, self.true_codes])
         all_used = used.all(axis=1).tolist()
         for number, case in enumerate(self.cases):
-            case.kept["labels"] = classes if all_used[number] else classes[used[number]], codes[number]
-        labels = [classes[here].tolist() for here in used]
+            case.kept["labels"] = labels if all_used[number] else labels[used[number]], codes[number]
+        names = [labels[here].tolist() for here in used]
         for level in self.levels if self.whole.prediction.has_regions else ():
-            covered = self.covered_by_class(level)
+            covered = self.covered_by_label(level)
             for number, case in enumerate(self.cases):
                 here = used[number]
                 pairs = zip(
-                    self.class_counts[number, here].tolist(), covered[number, here].tolist(), strict=True
+                    self.label_counts[number, here].tolist(), covered[number, here].tolist(), strict=True
                 )
-                case.kept["class coverage", level] = dict(zip(labels[number], pairs, strict=True))
-        if self.confusion is not None:
-            occurs = np.greater(self.confusion.sum(axis=1) + self.confusion.sum(axis=2), 0)
-            every = occurs.all(axis=1).tolist()
-            for number, case in enumerate(self.cases):
-                counts, here = self.confusion[number], classes
-                if not every[number]:
-                    places = np.flatnonzero(occurs[number])
-                    counts, here = counts[np.ix_(places, places)], classes[places]
-                case.kept["confusion"] = Confusion(here, counts)
+                case.kept["class coverage", level] = dict(zip(names[number], pairs, strict=True))
+        occurs = np.greater(self.confusion.sum(axis=1) + self.confusion.sum(axis=2), 0)
+        every = occurs.all(axis=1).tolist()
+        for number, case in enumerate(self.cases):
+            counts, here = self.confusion[number], labels
+            if not every[number]:
+                places = np.flatnonzero(occurs[number])
+                counts, here = counts[np.ix_(places, places)], labels[places]
+            case.kept["confusion"] = Confusion(here, counts)
 
     def _fill_curves(self) -> None:
         groups = self.curve_groups
@@ -238,9 +283,9 @@ class Block:
 def blocks_of(
     cases: Iterable[Case], levels: Sequence[float] = (), thresholds: Sequence[float] = ()
 ) -> list[Block]:
-    """Return blocks of those cases that can be computed together; cases in no block are computed alone.
+    """Return the blocks of those cases that can be computed together; each other case is a block of one.
 
-    Not in a block: cases without rows or with many, of an online pass, with NaN or with an absent class.
+    Only alone: cases without rows or with many, of an online pass, with NaN or with an absent class.
     """
     forms: dict[tuple, list[Case]] = {}
     for case in cases:
@@ -271,3 +316,26 @@ def _usable(block: Block) -> Block | None:
     usable = block.totals(bad) == 0
     kept = [case for case, good in zip(block.cases, usable.tolist(), strict=True) if good]
     return Block(kept, block.levels, block.thresholds) if len(kept) > 1 else None
+
+
+def sums_of(values: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return the sums of ``values[start:end]``, each as `numpy.sum` computes it, in its order."""
+    lengths = ends - starts
+    found = np.zeros(len(starts))
+    for length in np.unique(lengths).tolist():
+        rows = np.flatnonzero(lengths == length)
+        found[rows] = values[starts[rows][:, None] + np.arange(length)].sum(axis=1)
+    return found
+
+
+def totals_from(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return the sums of values from each start to the next one; zeros without values."""
+    if not len(values):
+        return np.zeros(len(starts), dtype=values.dtype)
+    return np.add.reduceat(values, starts)
+
+
+def fractions(part: np.ndarray | list[float], whole: np.ndarray) -> np.ndarray:
+    """Return part / whole of numbers (s,), NaN for 0 / 0."""
+    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
+    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole != 0)

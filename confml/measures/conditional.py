@@ -5,20 +5,17 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from confml.measures._case import Case, Measure, Row
-from confml.measures.calibration import bin_starts
-from confml.measures.columns import Column
-from confml.measures.coverage_band import counted_examples, covered_probabilities
+from confml.measures.bins import bin_starts
+from confml.measures.block import Block
+from confml.measures.coverage_band import covered_probabilities
 from confml.measures.distributions import beta_quantile
-from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
-from confml.measures.validity import class_coverage
-
-if TYPE_CHECKING:
-    from confml.measures.block import Block
+from confml.measures.measure import Column, Measure
+from confml.measures.metric import HIGHER, LOWER, OWN, Metric
+from confml.measures.p_values import counted_examples
 
 CONFIDENCE = 0.95
 NUMERIC_BINS = 5
@@ -44,11 +41,6 @@ class GroupCoverage(NamedTuple):
         low = float(beta_quantile(tail, covered, rows - covered + 1)) if covered else 0.0
         high = float(beta_quantile(1 - tail, covered + 1, rows - covered)) if covered < rows else 1.0
         return cls(rows, covered, low, high)
-
-
-def covered_rows(case: Case, level: float) -> np.ndarray:
-    """Return (n,) bool: whether the region of each test example contains its label."""
-    return case.covered(level)
 
 
 def fewest_rows(level: float) -> int:
@@ -151,70 +143,41 @@ def shares_of(groups: np.ndarray, covered: np.ndarray) -> dict[object, tuple[int
     return {label: (int(n), int(k)) for label, n, k in zip(labels.tolist(), rows, held, strict=True)}
 
 
-def _compute(case: Case) -> Iterator[Row]:
-    if not case.prediction.has_regions:
+def _compute(block: Block) -> Iterator[Column]:
+    whole = block.whole
+    if not whole.prediction.has_regions:
         return
-    counted = counted_examples(case) if case.prediction.kind == "p-value" else None
-    for level in case.levels:
-        yield Row("ssc", level, _smallest(size_strata(case.sizes(level)), case.covered(level), level))
-        shares = [held / rows for rows, held in class_coverage(case, level).values()]
-        gaps = [1 - level - share for share in shares]
-        yield Row("covgap", level, _mean([abs(gap) for gap in gaps]))
-        yield Row("undercoverage", level, _mean([max(gap, 0.0) for gap in gaps]))
-        if case.prediction.kind == "p-value":
-            yield Row("covgap_expected", level, _mean(list(_expected(case, counted, level))))
-
-
-def _compute_block(block: Block) -> Iterator[Column]:
-    if not block.whole.prediction.has_regions:
-        return
-    is_p = block.whole.prediction.kind == "p-value"
     for level in block.levels:
-        enough = block.sizes >= fewest_rows(level)
         smallest = np.full(len(block), math.nan)
-        for number in np.flatnonzero(enough).tolist():
+        for number in np.flatnonzero(block.sizes >= fewest_rows(level)).tolist():
             case = block.cases[number]
             smallest[number] = _smallest(size_strata(case.sizes(level)), case.covered(level), level)
         yield Column("ssc", level, smallest)
-        present = block.class_counts > 0
-        shares = block.covered_by_class(level) / np.maximum(block.class_counts, 1)
-        gaps = [row[here].tolist() for row, here in zip(1 - level - shares, present, strict=True)]
-        yield Column("covgap", level, np.array([_mean([abs(gap) for gap in own]) for own in gaps]))
-        yield Column(
-            "undercoverage", level, np.array([_mean([max(gap, 0.0) for gap in own]) for own in gaps])
-        )
-        if is_p:
-            yield Column("covgap_expected", level, _block_expected(block, level))
+        shares = block.covered_by_label(level) / np.maximum(block.label_counts, 1)
+        pairs = zip(1 - level - shares, block.label_counts > 0, strict=True)
+        gaps = [row[here].tolist() for row, here in pairs]
+        yield Column("covgap", level, _means([abs(gap) for gap in own] for own in gaps))
+        yield Column("undercoverage", level, _means([max(gap, 0.0) for gap in own] for own in gaps))
+        if whole.prediction.kind == "p-value":
+            yield Column("covgap_expected", level, _means(_deviations(block, level)))
 
 
-def _block_expected(block: Block, level: float) -> np.ndarray:
-    """Return the mean deviation of the classes of each case (s,)."""
+def _deviations(block: Block, level: float) -> Iterator[list[float]]:
+    """Yield the mean deviation of each label of a case; an absent class is never covered."""
     counted = [counted_examples(case) for case in block.cases]
-    if any(one is None for one in counted):
-        return _means([list(_expected(case, counted_examples(case), level)) for case in block.cases])
-    every = np.concatenate([one for one in counted if one is not None])
-    columns, most = block.whole.true_columns, np.iinfo(every.dtype).max
-    least = [
-        np.minimum.reduceat(np.where(columns == j, every, most), block.starts).tolist()
-        for j in range(len(block.whole.prediction.classes))
-    ]
-    found = []
-    for rows, *fewest in zip(block.class_counts.tolist(), *least, strict=True):
-        pairs = zip(rows, fewest, strict=True)
-        found.append([mean_deviation(n, size, float(level)) for n, size in pairs if n])
-    return _means(found)
-
-
-def _expected(case: Case, counted: np.ndarray | None, level: float) -> Iterator[float]:
-    """Yield the mean deviation of each class; an absent class is never covered."""
-    codes = case.labels[1]
-    for code in np.unique(codes).tolist():
-        mine = codes == code
-        if not case.known[mine].any():
-            yield 1 - level
-            continue
-        least = None if counted is None else int(counted[mine].min())
-        yield mean_deviation(int(np.count_nonzero(mine)), least, float(level))
+    known = np.isin(block.labels, block.whole.prediction.classes)
+    least: np.ndarray | None = None
+    if not any(one is None for one in counted):
+        every = np.concatenate([one for one in counted if one is not None])
+        least = np.full(block.label_counts.shape, np.iinfo(np.int64).max)
+        np.minimum.at(least, (block.of_case, block.true_codes), every)
+    for number, rows in enumerate(block.label_counts.tolist()):
+        sizes = [None] * len(rows) if least is None else least[number].tolist()
+        yield [
+            mean_deviation(n, size, float(level)) if here else 1 - level
+            for n, size, here in zip(rows, sizes, known.tolist(), strict=True)
+            if n
+        ]
 
 
 def _smallest(strata: np.ndarray, covered: np.ndarray, level: float) -> float:
@@ -269,5 +232,4 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
-    compute_block=_compute_block,
 )

@@ -4,69 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import numpy as np
 
-from confml.measures._case import Case
 from confml.measures.distributions import beta_binomial_pmf, binomial_pmf
-from confml.measures.martingales import is_online
-from confml.measures.prediction import Prediction
 
 PROBABILITY = 0.95
-
-
-def counted_examples(case: Case) -> np.ndarray | None:
-    """Return the number of examples (n,) that each true label's p-value was counted among, itself included.
-
-    For smoothed p-values without counts it is the size of the training part plus 1, or of the class plus 1 if
-    the method is ``mondrian``. 0, for which there is no band, for an absent class and for weighted p-values:
-    how much their coverage varies depends on the weights and on their relation to the scores. None for an
-    online pass, in which each p-value is counted among other examples. Its errors are independent; with late
-    labels, only approximately.
-    """
-    return case.once("counted", lambda: _counted_examples(case))
-
-
-def _counted_examples(case: Case) -> np.ndarray | None:
-    if is_online(case):
-        return None
-    prediction, context = case.prediction, case.context
-    if is_weighted(prediction):
-        return np.zeros(len(prediction), dtype=np.int64)
-    extra = prediction.extra
-    if {"n_greater", "n_equal"} <= set(extra):
-        at = np.arange(len(prediction)), case.true_columns
-        tau = extra.get("tau", 1.0)
-        p = prediction.scores[at]
-        counts = extra["n_greater"][at] + tau * extra["n_equal"][at]
-        whole = np.divide(counts, p, out=np.ones(len(p)), where=p > 0)  # 0 / 0 where a tau was drawn as 0
-        counted = np.rint(whole).astype(np.int64)
-    else:
-        by_class, rows = is_label_conditional(case), context.train_class_counts
-        sizes = [rows.get(label, 0) if by_class else context.train_rows for label in case.truth.tolist()]
-        counted = np.array(sizes, dtype=np.int64) + 1
-    return np.where(case.true_columns >= 0, counted, 0)
-
-
-def is_weighted(prediction: Prediction) -> bool:
-    """Return whether p-values count weights of examples (``shift``)."""
-    return "own_share" in prediction.extra
-
-
-def is_label_conditional(case: Case) -> bool:
-    """Return whether the config asks for label-conditional p-values."""
-    return has_label_conditional_p_values(case.context.params)
-
-
-def has_label_conditional_p_values(params: Mapping[str, Any]) -> bool:
-    """Return whether a method with these parameters has label-conditional p-values."""
-    return any(
-        (name.rpartition("__")[2] == "mondrian" and bool(value))
-        or (name == "conformal__classes" and value == "rank-cut")
-        for name, value in params.items()
-    )
 
 
 @functools.lru_cache(maxsize=512)

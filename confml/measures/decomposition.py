@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from confml.measures._case import Case, Measure, Row
-from confml.measures.calibration import SHARES, share_rows
-from confml.measures.columns import Column, sums_of
-from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
-
-if TYPE_CHECKING:
-    from confml.measures.block import Block
+from confml.measures.block import Block, Ranked, sums_of
+from confml.measures.measure import Column, Measure, undefined
+from confml.measures.metric import HIGHER, LOWER, OWN, Metric
+from confml.measures.prediction import SHARES
 
 
 class IsotonicFit(NamedTuple):
@@ -41,44 +38,19 @@ def isotonic(means: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return isotonic_regression(means, weights=weights.astype(np.float64)).x
 
 
-class Decomposition(NamedTuple):
-    """Parts of the Brier score: score = miscalibration - discrimination + uncertainty."""
-
-    miscalibration: float
-    discrimination: float
-    uncertainty: float
-
-    @classmethod
-    def of(cls, p: np.ndarray, outcomes: np.ndarray) -> Decomposition:
-        """Return the parts for probabilities (n,) of an event that happened (n,) bool, n at least 1."""
-        fit = IsotonicFit.of(p, outcomes)
-        # Sums over the groups of equal p; outcomes are 0 or 1, so their squares are their sum.
-        happened = np.bincount(np.searchsorted(fit.values, p), weights=outcomes, minlength=len(fit.values))
-        n, total = len(p), float(happened.sum())
-
-        def score(forecast: np.ndarray) -> float:
-            squares = fit.counts * forecast**2 - 2 * forecast * happened
-            return (float(squares.sum()) + total) / n
-
-        rate = total / n
-        uncertainty = rate * (1 - rate)
-        recalibrated = score(fit.fitted)
-        return cls(
-            max(score(fit.values) - recalibrated, 0.0), max(uncertainty - recalibrated, 0.0), uncertainty
-        )
-
-
-def _compute(case: Case) -> Iterator[Row]:
-    return share_rows(case, MEASURE.metrics, _values)
-
-
-def _compute_block(block: Block) -> Iterator[Column]:
-    if block.whole.prediction.kind not in SHARES:
+def _compute(block: Block) -> Iterator[Column]:
+    whole = block.whole
+    if whole.prediction.kind not in SHARES:
         return
-    p = block.whole.prediction.scores
+    if not block.is_defined:
+        yield from undefined(block, MEASURE.metrics)
+        return
+    p, columns = whole.prediction.scores, whole.true_columns
     sums = np.zeros((3, len(block)))
     for j in range(p.shape[1]):
-        sums += _block_parts(block, j)
+        sums += _parts(block, block.ranked_score(j), columns == j)
+    for label in np.unique(whole.truth[columns < 0]):  # of absent classes, whose probability is 0
+        sums += _parts(block, block.ranked("nothing", np.zeros(len(p))), whole.truth == label)
     for name, values in zip(("miscalibration", "discrimination", "uncertainty"), sums, strict=True):
         yield Column(name, None, values)
     logs = np.log(p, out=np.zeros_like(p), where=p > 0)
@@ -86,11 +58,15 @@ def _compute_block(block: Block) -> Iterator[Column]:
     yield Column("entropy", None, 0.0 - block.means((p * logs).sum(axis=1)))
 
 
-def _block_parts(block: Block, column: int) -> np.ndarray:
-    """Return (3, s) the `Decomposition` of the probabilities of one class of each case."""
-    ranked, n = block.ranked_score(column), block.sizes
+def _parts(block: Block, ranked: Ranked, outcomes: np.ndarray) -> np.ndarray:
+    """Return (3, s) miscalibration, discrimination and uncertainty of the probabilities of one class.
+
+    ranked: the probabilities. outcomes: (N,) bool, whether the class is the true one. The Brier score is
+    miscalibration - discrimination + uncertainty.
+    """
+    n = block.sizes
     counts, values = ranked.end - ranked.first, ranked.values[ranked.first]
-    happened = ranked.sums(block.whole.true_columns == column).astype(np.float64)
+    happened = ranked.sums(outcomes).astype(np.float64)
     starts, ends = ranked.first_group, ranked.groups_end
     means = happened / counts
     fitted = means.copy()
@@ -110,23 +86,6 @@ def _block_parts(block: Block, column: int) -> np.ndarray:
     miscalibration, discrimination = score(values) - recalibrated, uncertainty - recalibrated
     positive = [np.where(one < 0.0, 0.0, one) for one in (miscalibration, discrimination)]
     return np.array([*positive, uncertainty])
-
-
-def _values(case: Case) -> dict[str, float]:
-    p, columns = case.prediction.scores, case.true_columns
-    sums = np.zeros(3)
-    for j in range(p.shape[1]):
-        sums += Decomposition.of(p[:, j], columns == j)
-    for label in np.unique(case.truth[columns < 0]):
-        sums += Decomposition.of(np.zeros(len(p)), case.truth == label)
-    logs = np.log(p, out=np.zeros_like(p), where=p > 0)
-    return {
-        "miscalibration": float(sums[0]),
-        "discrimination": float(sums[1]),
-        "uncertainty": float(sums[2]),
-        "sharpness": float(p.max(axis=1).mean()),
-        "entropy": 0.0 - float((p * logs).sum(axis=1).mean()),
-    }
 
 
 _SOURCE = "Dimitriadis, Gneiting and Jordan 2021"
@@ -163,5 +122,4 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
-    compute_block=_compute_block,
 )

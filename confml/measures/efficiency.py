@@ -20,28 +20,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confml.measures._case import Case, Measure, Row, fraction
-from confml.measures.columns import Column
-from confml.measures.metrics import LOWER, Metric
-
-if TYPE_CHECKING:
-    from confml.measures.block import Block
-
-
-def p_value_criteria(case: Case) -> dict[str, float]:
-    """Return S, U, F, OU and OF by metric; U and OU are 0 if there is no second or no false label."""
-    n = len(case.truth)
-    if n == 0:
-        return {metric: math.nan for metric in _WITHOUT_LEVEL}
-    return {metric: math.fsum(rows.tolist()) / n for metric, rows in _criteria_of_rows(case).items()}
+from confml.measures.block import Block
+from confml.measures.case import Case
+from confml.measures.measure import Column, Measure
+from confml.measures.metric import LOWER, Metric
 
 
 def _criteria_of_rows(case: Case) -> dict[str, np.ndarray]:
-    """Return S, U, F, OU and OF of each example (n,) by metric, n at least 1."""
+    """Return S, U, F, OU and OF of each example (n,) by metric."""
     p = case.prediction.scores
     n, c = p.shape
     second = np.partition(p, -2, axis=1)[:, -2] if c > 1 else np.zeros(n)
@@ -55,45 +44,26 @@ def _criteria_of_rows(case: Case) -> dict[str, np.ndarray]:
     }
 
 
-def region_criteria(case: Case, level: float) -> dict[str, float]:
-    """Return E, OM and OE by metric at one significance level; N and M are region metrics."""
-    n, sizes = len(case.truth), case.sizes(level)
-    false = sizes - case.covered(level)  # a covered label is the true one
-    excess = np.maximum(sizes - 1, 0)
-    return {
-        "excess": fraction(excess.sum(), n),
-        "observed_multiple": fraction(np.count_nonzero(false), n),
-        "observed_excess": fraction(false.sum(), n),
-    }
-
-
 def _false_labels(case: Case) -> np.ndarray:
     """Return (n, c) bool: labels that are not the true one; all labels if the true class is absent."""
     return np.arange(len(case.prediction.classes)) != case.true_columns[:, None]
 
 
-def _compute(case: Case) -> Iterator[Row]:
-    if case.prediction.kind != "p-value":
-        return
-    for metric, value in p_value_criteria(case).items():
-        yield Row(metric, None, value)
-    for level in case.levels:
-        for metric, value in region_criteria(case, level).items():
-            yield Row(metric, level, value)
+def _compute(block: Block) -> Iterator[Column]:
+    """Yield S, U, F, OU and OF, and E, OM and OE for each level; N and M are metrics of regions.
 
-
-def _compute_block(block: Block) -> Iterator[Column]:
+    U and OU are 0 if there is no second or no false label.
+    """
     if block.whole.prediction.kind != "p-value":
         return
     for metric, values in _criteria_of_rows(block.whole).items():
-        sums = [math.fsum(part.tolist()) for part in block.parts(values)]
-        yield Column(metric, None, np.array(sums) / block.sizes)
+        yield Column(metric, None, block.per_row([math.fsum(part.tolist()) for part in block.parts(values)]))
     for level in block.levels:
         sizes = block.whole.sizes(level)
-        false = sizes - block.whole.covered(level)
-        yield Column("excess", level, block.totals(np.maximum(sizes - 1, 0)) / block.sizes)
-        yield Column("observed_multiple", level, block.totals(false != 0) / block.sizes)
-        yield Column("observed_excess", level, block.totals(false) / block.sizes)
+        false = sizes - block.whole.covered(level)  # a covered label is the true one
+        yield Column("excess", level, block.per_row(block.totals(np.maximum(sizes - 1, 0))))
+        yield Column("observed_multiple", level, block.shares(false != 0))
+        yield Column("observed_excess", level, block.per_row(block.totals(false)))
 
 
 VOVK_2016 = "Vovk, Fedorova, Nouretdinov and Gammerman 2016"
@@ -149,5 +119,4 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
-    compute_block=_compute_block,
 )

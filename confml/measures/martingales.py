@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confml.measures._case import Case, Measure, Row
-from confml.measures.metrics import Metric
-from confml.measures.validity import smoothed_p_values
+from confml.measures.case import Case
+from confml.measures.measure import Measure, Row, each_case
+from confml.measures.metric import Metric
+from confml.measures.p_values import has_delay, is_online, smoothed_p_values
 
 SOURCE = "Vovk, Nouretdinov and Gammerman 2003"
 POWER = 0.92  # the epsilon of the power martingale in both sources
@@ -72,23 +73,6 @@ def _positive(p: np.ndarray) -> np.ndarray:
     return np.maximum(p, _LEAST)
 
 
-def is_online(case: Case) -> bool:
-    """Return whether the examples were learnt one by one, so that p-values form a martingale.
-
-    If examples are not learnt between predictions, their p-values are ranks among the same examples, and
-    there is no martingale.
-    """
-    learnt = case.prediction.extra.get("learnt")
-    if case.prediction.kind != "p-value" or learnt is None:
-        return False
-    return has_delay(case) or bool(np.all(np.diff(learnt) == 1))
-
-
-def has_delay(case: Case) -> bool:
-    """Return whether the labels of an online pass arrived later, so that examples were learnt later."""
-    return "label_p" in case.prediction.extra
-
-
 class LearntExamples(NamedTuple):
     """The m examples of an online pass that were learnt, in the order in which they were learnt.
 
@@ -117,7 +101,7 @@ def learnt_examples(case: Case) -> LearntExamples | None:
     return LearntExamples(extra["label_p"][positions], positions, extra["label_after"][positions])
 
 
-def _compute(case: Case) -> Iterator[Row]:
+def _rows(case: Case) -> Iterator[Row]:
     learnt = learnt_examples(case)
     if learnt is None or len(learnt.p) == 0:
         return
@@ -149,6 +133,5 @@ MEASURE = Measure(
             SOURCE,
         ),
     },
-    compute=_compute,
-    compute_block=lambda block: (),  # no case of a block is an online pass
+    compute=each_case(_rows),
 )

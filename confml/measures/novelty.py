@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from confml.measures._case import Case, Measure, Row, fraction
-from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
+from confml.measures.case import Case
+from confml.measures.measure import Measure, Row, each_case
+from confml.measures.metric import HIGHER, LOWER, OWN, Metric
 
 
 def familiarity(case: Case) -> np.ndarray:
@@ -25,7 +26,7 @@ def separation(known: np.ndarray, unseen: np.ndarray) -> float:
     return float(below.sum()) / (2.0 * len(known) * len(unseen))
 
 
-def _compute(case: Case) -> Iterator[Row]:
+def _rows(case: Case) -> Iterator[Row]:
     unseen = case.true_columns < 0
     if not unseen.any():
         return
@@ -35,8 +36,8 @@ def _compute(case: Case) -> Iterator[Row]:
         return
     for level in case.levels:
         low = values <= level
-        yield Row("unseen_no_class", level, fraction(np.count_nonzero(low & unseen), unseen.sum()))
-        yield Row("known_no_class", level, fraction(np.count_nonzero(low & ~unseen), (~unseen).sum()))
+        yield Row("unseen_no_class", level, float(low[unseen].mean()))
+        yield Row("known_no_class", level, float(low[~unseen].mean()) if not unseen.all() else float("nan"))
 
 
 MEASURE = Measure(
@@ -61,6 +62,5 @@ MEASURE = Measure(
             OWN,
         ),
     },
-    compute=_compute,
-    compute_block=lambda block: (),  # no case of a block has an absent class
+    compute=each_case(_rows),
 )

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confml.measures._case import Case
-from confml.measures.calibration import BINS, Bins, bin_starts
+from confml.measures.bins import BINS, Bins, bin_starts
+from confml.measures.case import Case
 
 DRAWS = 200
 _MOST = 2_000_000  # random numbers per block

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confml.measures._case import Case, Measure, Row, fraction
-from confml.measures.columns import Column, fractions
-from confml.measures.metrics import HIGHER, LOWER, OWN, Metric
-
-if TYPE_CHECKING:
-    from confml.measures.block import Block
+from confml.measures.block import Block, fractions
+from confml.measures.measure import Column, Measure
+from confml.measures.metric import HIGHER, LOWER, OWN, Metric
 
 _SOURCE = "Vovk, Gammerman and Shafer 2005"
 
@@ -23,25 +19,6 @@ REASONS = ("atypical", "certain", "ambiguous")  # of a region with none, one, se
 def reasons(region: np.ndarray) -> np.ndarray:
     """Return (n,) the reason of each row of a (n, c) region, one of `REASONS`."""
     return np.array(REASONS)[np.minimum(region.sum(axis=1), 2)]
-
-
-def region_rows(case: Case, level: float) -> Iterator[Row]:
-    """Return the region metrics of one case at one significance level, as fractions of the test examples.
-
-    The label of an absent class is in no region. ``correct_of_one_class`` is NaN if no region has exactly one
-    label, ``mean_region_size_nonempty`` if all regions are empty.
-    """
-    size, covered = case.sizes(level), case.covered(level)
-    one = size == 1
-    yield Row("coverage", level, case.share(covered))
-    total = size.sum()
-    yield Row("mean_region_size", level, fraction(total, len(size)))
-    yield Row("mean_region_size_nonempty", level, fraction(total, np.count_nonzero(size)))
-    yield Row("one_class", level, case.share(one))
-    yield Row("two_or_more", level, case.share(size >= 2))
-    yield Row("no_class", level, case.share(size == 0))
-    correct = fraction(np.count_nonzero(covered & one), np.count_nonzero(one))
-    yield Row("correct_of_one_class", level, correct)
 
 
 def rows_needed(level: float) -> int | None:
@@ -83,22 +60,21 @@ def _count(rows: int) -> str:
     return f"{rows} row" if rows == 1 else f"{rows} rows"
 
 
-def _compute(case: Case) -> Iterator[Row]:
-    if case.prediction.has_regions:
-        for level in case.levels:
-            yield from region_rows(case, level)
+def _compute(block: Block) -> Iterator[Column]:
+    """Yield the metrics of regions; the label of an absent class is in no region.
 
-
-def _compute_block(block: Block) -> Iterator[Column]:
-    whole, n = block.whole, block.sizes
+    ``correct_of_one_class`` is NaN if no region has exactly one label, ``mean_region_size_nonempty`` if all
+    regions are empty.
+    """
+    whole = block.whole
     for level in block.levels if whole.prediction.has_regions else ():
         size, covered = whole.sizes(level), whole.covered(level)
         one = size == 1
         total, ones = block.totals(size), block.totals(one)
         yield Column("coverage", level, block.shares(covered))
-        yield Column("mean_region_size", level, total / n)
+        yield Column("mean_region_size", level, block.per_row(total))
         yield Column("mean_region_size_nonempty", level, fractions(total, block.totals(size > 0)))
-        yield Column("one_class", level, ones / n)
+        yield Column("one_class", level, block.per_row(ones))
         yield Column("two_or_more", level, block.shares(size >= 2))
         yield Column("no_class", level, block.shares(size == 0))
         yield Column("correct_of_one_class", level, fractions(block.totals(covered & one), ones))
@@ -139,5 +115,4 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
-    compute_block=_compute_block,
 )

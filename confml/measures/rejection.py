@@ -67,7 +67,7 @@ class RejectionCurve:
 
     def e_aurc(self) -> float:
         """Return AURC minus that of the best order of the same predictions; 0 for a perfect order."""
-        return self.aurc() - best_aurc(self.n, int(self.errors[-1])) if self.n else float("nan")
+        return self.aurc() - best_aurc(self.n, int(self.errors[-1]))
 
     def e_aurc_limit(self) -> float:
         """Return AURC - e - (1 - e) ln(1 - e), the form for large n that papers use; it may be negative."""
@@ -131,7 +131,7 @@ class RejectionCurve:
     def areas(self) -> dict[str, float]:
         """Return augrc, aurc, e_aurc and auroc_correct by name, as `summary` does."""
         aurc = self.aurc()
-        e_aurc = aurc - best_aurc(self.n, int(self.errors[-1])) if self.n else float("nan")
+        e_aurc = aurc - best_aurc(self.n, int(self.errors[-1]))
         return {"augrc": self.augrc(), "aurc": aurc, "e_aurc": e_aurc, "auroc_correct": self.auroc()}
 
     def summary(self) -> dict[str, float]:
@@ -147,7 +147,9 @@ class RejectionCurve:
 
 @functools.lru_cache(maxsize=4096)  # of the few numbers of rows of a run
 def best_aurc(n: int, errors: int) -> float:
-    """Return the AURC of n predictions with the errors last, n at least 1."""
+    """Return the AURC of n predictions with the errors last; NaN for no predictions."""
+    if not n:
+        return float("nan")
     wrong = np.arange(1, errors + 1)
     return float(np.sum(wrong / (n - errors + wrong))) / n
 

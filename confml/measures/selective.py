@@ -3,47 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confml.measures._case import Case, Measure, Row
-from confml.measures.columns import Column
-from confml.measures.metrics import HIGHER, LOWER, Metric
-from confml.measures.rejection import best_aurc, sureness
-
-if TYPE_CHECKING:
-    from confml.measures.block import Block
+from confml.measures.block import Block, fractions
+from confml.measures.measure import Column, Measure, undefined
+from confml.measures.metric import HIGHER, LOWER, Metric
+from confml.measures.rejection import best_aurc
 
 _SOURCE = "Krzanowski et al. 2006"
 AREAS = ("augrc", "aurc", "e_aurc", "auroc_correct")
 
 
-def _compute(case: Case) -> Iterator[Row]:
+def _compute(block: Block) -> Iterator[Column]:
     """Yield the metrics; accepted predictions are sure, rejected ones unsure. The level is the threshold."""
-    curve = case.curve
-    areas = dict.fromkeys(AREAS, float("nan")) if curve is None else curve.areas()
-    for name in AREAS:
-        yield Row(name, None, areas[name])
-    for threshold in case.thresholds:
-        found = sureness(case.accepted(threshold), case.correct)
-        yield Row("sure_correct", threshold, found.correct)
-        yield Row("sure_incorrect", threshold, found.incorrect)
-        yield Row("unsure", threshold, found.unsure)
-        yield Row("expected_loss", threshold, found.expected_loss())
-
-
-def _compute_block(block: Block) -> Iterator[Column]:
     n, whole = block.sizes, block.whole
-    for name, values in zip(AREAS, _areas(block), strict=True):
-        yield Column(name, None, values)
+    if np.isnan(whole.certainty).any():  # which cannot be sorted
+        yield from undefined(block, AREAS)
+    else:
+        yield from (Column(name, None, values) for name, values in zip(AREAS, _areas(block), strict=True))
     for threshold in block.thresholds:
         accepted = whole.accepted(threshold)
         taken, both = block.totals(accepted), block.totals(accepted & whole.correct)
-        correct, incorrect = both / n, (taken - both) / n
+        correct, incorrect = block.per_row(both), block.per_row(taken - both)
         yield Column("sure_correct", threshold, correct)
         yield Column("sure_incorrect", threshold, incorrect)
-        yield Column("unsure", threshold, (n - taken) / n)
+        yield Column("unsure", threshold, block.per_row(n - taken))
         yield Column("expected_loss", threshold, 2.0 * incorrect - correct)
 
 
@@ -54,10 +39,10 @@ def _areas(block: Block) -> tuple[np.ndarray, ...]:
     of_case, first = groups.of_case, groups.first_group
     sizes, wrong = groups.end - groups.first, groups.sums(~block.whole.correct)
     halves = 0.5 * (errors + (errors - wrong))  # sums of multiples of 1/2 are exact
-    augrc = np.add.reduceat(halves * sizes, first) / n**2
-    all_wrong = np.add.reduceat(wrong, first)
+    augrc = fractions(groups.totals(halves * sizes), n**2)
+    all_wrong = groups.totals(wrong)
     right = n - all_wrong
-    ranks = np.add.reduceat((sizes - wrong) * (all_wrong[of_case] - halves), first)
+    ranks = groups.totals((sizes - wrong) * (all_wrong[of_case] - halves))
     both = (right > 0) & (all_wrong > 0)
     auroc = np.divide(ranks, right * all_wrong, out=np.full(len(n), np.nan), where=both)
     # The curves one after another, with a 0 before the groups of each.
@@ -122,5 +107,4 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
-    compute_block=_compute_block,
 )

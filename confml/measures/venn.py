@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from confml.measures._case import Case, Measure, Row
-from confml.measures.columns import Column
-from confml.measures.metrics import LOWER, Metric
+from confml.measures.block import Block
+from confml.measures.case import Case
+from confml.measures.measure import Column, Measure
+from confml.measures.metric import LOWER, Metric
 from confml.measures.prediction import per_class_extra
-
-if TYPE_CHECKING:
-    from confml.measures.block import Block
 
 
 def has_bounds(case: Case) -> bool:
@@ -21,13 +18,7 @@ def has_bounds(case: Case) -> bool:
     return per_class_extra(case.prediction) == ["lower", "upper"]
 
 
-def _compute(case: Case) -> Iterator[Row]:
-    if has_bounds(case):
-        width = _widths(case)
-        yield Row("venn_width", None, float(width.mean()) if len(width) else float("nan"))
-
-
-def _compute_block(block: Block) -> Iterator[Column]:
+def _compute(block: Block) -> Iterator[Column]:
     if has_bounds(block.whole):
         yield Column("venn_width", None, block.means(_widths(block.whole)))
 
@@ -49,5 +40,4 @@ MEASURE = Measure(
         ),
     },
     compute=_compute,
-    compute_block=_compute_block,
 )

@@ -24,7 +24,7 @@ from confml._sklearn import (
 )
 from confml._threads import cpu_seconds, limits_blas
 from confml.errors import ConfmlError
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.details import FitDetails
 from confml.methods.label_schedule import LabelSchedule

@@ -19,7 +19,7 @@ import numpy as np
 from confml._seeds import stable_generator
 from confml._threads import limits_blas
 from confml.errors import ConfmlError
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.plugins.parameters import AnyOf, Choice, Nothing
 
 COVARIATE, LABEL, LABEL_EM = "covariate", "label", "label-em"

@@ -16,7 +16,7 @@ from confml._seeds import stable_generator
 from confml.data.new_rows import NewRows, RowCoder
 from confml.errors import ConfigError
 from confml.measures.certified import OperatingPoint
-from confml.measures.coverage_band import has_label_conditional_p_values
+from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.prediction import Prediction
 from confml.predictions.costs import Costs, Decider
 from confml.predictions.known_rows import KnownRows

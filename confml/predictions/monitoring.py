@@ -10,9 +10,9 @@ import numpy as np
 
 from confml.errors import ConfigError
 from confml.measures import Case, Context
-from confml.measures.coverage_band import counted_examples, is_weighted
+from confml.measures.p_values import counted_examples, has_counts, is_weighted, required_smoothed_p_values
 from confml.measures.ranks import holm
-from confml.measures.validity import distance_from_uniform, has_counts, required_smoothed_p_values
+from confml.measures.validity import distance_from_uniform
 from confml.predictions.batch import Batch
 from confml.predictions.model import Model
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from confml.measures import Case, Context
-from confml.measures.coverage_band import counted_examples, is_label_conditional
+from confml.measures.p_values import counted_examples, is_label_conditional
 
 
 def case_of(result, prediction) -> Case:

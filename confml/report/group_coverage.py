@@ -11,19 +11,13 @@ import numpy as np
 from confml.measures import Case
 from confml.measures.conditional import (
     GroupCoverage,
-    covered_rows,
     equal_mass_groups,
     fewest_rows,
     size_strata,
     stratum_name,
 )
-from confml.measures.coverage_band import (
-    counted_examples,
-    coverage_band,
-    expected_deviation,
-    is_label_conditional,
-    is_weighted,
-)
+from confml.measures.coverage_band import coverage_band, expected_deviation
+from confml.measures.p_values import counted_examples, is_label_conditional, is_weighted
 from confml.report.calibration_parts import case_of
 from confml.runner.origins import MISSING
 
@@ -94,7 +88,7 @@ class CoverageOfGroups:
         if not self._parts:
             return
         cases = [case for case, _ in self._parts]
-        covered = np.concatenate([covered_rows(case, level) for case in cases])
+        covered = np.concatenate([case.covered(level) for case in cases])
         truth = np.concatenate([case.truth for case in cases])
         sizes = np.concatenate([case.prediction.region(level).sum(axis=1) for case in cases])
         first = cases[0].prediction

@@ -5,15 +5,14 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, overload
 
-from confml.measures import metrics_of, rows_of
+from confml.measures import metrics_of
+from confml.measures.block import Block
 from confml.report.calibration_parts import case_of
 from confml.report.collectors import Collector
 
 if TYPE_CHECKING:
-    from confml.measures import Case
     from confml.report.blocks import ViewBlock
     from confml.runner.plan import Cell
     from confml.runner.results import CellResult
@@ -107,26 +106,32 @@ class Metrics(Collector):
 
     def prepare(self, blocks: Sequence[ViewBlock]) -> None:
         for one in blocks:
-            found = metrics_of(one.block)
-            if found is not None:
-                names = tuple((one.view, *name) for name in found[0])
-                for case, values in zip(one.block.cases, found[1].tolist(), strict=True):
-                    case.kept["metrics"] = names, values
+            pairs = zip(one.block.cases, self._numbers(one.view, one.block), strict=True)
+            for case, numbers in pairs:
+                case.kept["metrics"] = numbers
 
     def add(self, result: CellResult) -> None:
         names: tuple[Name, ...] = ()
         values: list[float] = []
         for view, prediction in result.views.items():
             case = case_of(result, prediction)
-            own_names, own_values = case.kept.pop("metrics", None) or self._of_case(view, case)
-            names += own_names
-            values += own_values
+            numbers = case.kept.pop("metrics", None)
+            if numbers is None:
+                block = Block([case], self.results.config.levels, self.results.config.thresholds)
+                (numbers,) = self._numbers(view, block)
+            names += numbers[0]
+            values += numbers[1]
         own = sorted(result.fit_metrics.items())
         names += tuple(("", metric, None) for metric, _ in own)
         values += [float(value) for _, value in own]
         self.rows.append(result.cell, names, values)
 
-    def _of_case(self, view: str, case: Case) -> tuple[tuple[Name, ...], list[float]]:
-        levels, thresholds = tuple(self.results.config.levels), tuple(self.results.config.thresholds)
-        rows = rows_of(replace(case, levels=levels, thresholds=thresholds))
-        return tuple((view, row.metric, row.level) for row in rows), [row.value for row in rows]
+    def _numbers(self, view: str, block: Block) -> list[tuple[tuple[Name, ...], list[float]]]:
+        """Return the names with the view, and the values, of each case of a block."""
+        renamed: dict[tuple, tuple[Name, ...]] = {}
+        found = []
+        for names, values in metrics_of(block):
+            if names not in renamed:
+                renamed[names] = tuple((view, *name) for name in names)
+            found.append((renamed[names], values))
+        return found

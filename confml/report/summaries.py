@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confml.measures import Metric
-from confml.measures.metrics import OWN
+from confml.measures.metric import OWN
 from confml.plugins.parameters import parameters_text
 
 if TYPE_CHECKING:

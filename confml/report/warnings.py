@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from confml.config.warnings import Warned, unsilenced
-from confml.measures.coverage_band import has_label_conditional_p_values
+from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.regions import smallest_p_notes
 from confml.report.collectors import Collector
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.plugins.parameters import Parameter
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confml.data.folds import fold_numbers
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.methods.registry import build, method_class, methods
 from confml.plugins.parameters import Integer, Parameter
 from confml.steps._columns import complete

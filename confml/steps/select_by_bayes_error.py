@@ -9,7 +9,7 @@ import numpy as np
 
 from confml.bayes_error.compilation import BayesErrorKernels
 from confml.bayes_error.selection import CRITERIA, sample_by_class, select_attributes
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Parameter
 from confml.steps._columns import complete
 from confml.steps.base import Step

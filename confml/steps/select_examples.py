@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.methods.knn import KNN
 from confml.neighbours.mixed_rows import rows_of_pairs
 from confml.steps import _kernels_pairs as kernels

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.methods.knn import KNN
 from confml.neighbours.mixed_rows import nearest_rows, rows_of_pairs
 from confml.plugins.parameters import Flag, Parameter

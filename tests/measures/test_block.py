@@ -6,14 +6,23 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reference import measures as literal
 
-from confml.measures import MEASURES, Case, Context, Prediction, metrics_of, rows_of
-from confml.measures.block import MOST_ROWS, blocks_of
-from confml.measures.columns import sums_of
-from confml.measures.confusion import Confusion
-from confml.measures.coverage_band import counted_examples
+from confml.measures import (
+    MEASURES,
+    Case,
+    Context,
+    Measure,
+    Metric,
+    Prediction,
+    Row,
+    each_case,
+    metrics_of,
+    rows_of,
+)
+from confml.measures.block import MOST_ROWS, blocks_of, sums_of
+from confml.measures.p_values import counted_examples, has_counts, smoothed_p_values
 from confml.measures.prediction import KINDS
-from confml.measures.validity import class_coverage, has_counts, smoothed_p_values
 
 LEVELS, THRESHOLDS = (0.05, 0.3), (0.5, 0.8)
 
@@ -48,7 +57,11 @@ def random_cases(seed, kind, number=25, digits=1, classes=3, counts=True):
 
 
 def bits(rows):
-    return [(row.metric, row.level, np.float64(row.value).tobytes()) for row in rows]
+    return [(metric, level, np.float64(value).tobytes()) for metric, level, value in rows]
+
+
+def bits_of(names, values):
+    return bits((*name, value) for name, value in zip(names, values, strict=True))
 
 
 @pytest.mark.parametrize("digits", [1, 15])
@@ -56,13 +69,57 @@ def bits(rows):
 @pytest.mark.parametrize("seed", range(4))
 def test_metrics_of_a_block(seed, kind, digits):
     cases = random_cases(seed, kind, digits=digits, classes=2 + seed % 3, counts=seed > 0)
-    alone = [bits(rows_of(Case(c.prediction, c.truth, LEVELS, THRESHOLDS, c.context))) for c in cases]
+    cases = [replace(case, levels=LEVELS, thresholds=THRESHOLDS) for case in cases]
+    expected = [bits(literal.rows_of(replace(case, kept={}))) for case in cases]
+    assert [bits(rows_of(replace(case, kept={}))) for case in cases] == expected
     (block,) = blocks_of(cases, LEVELS, THRESHOLDS)
+    assert [bits_of(*numbers) for numbers in metrics_of(block)] == expected
     block.fill()
-    names, values = metrics_of(block)
-    for expected, row, case in zip(alone, values, cases, strict=True):
-        assert [(*name, value.tobytes()) for name, value in zip(names, row, strict=True)] == expected
-        assert bits(rows_of(replace(case, levels=LEVELS, thresholds=THRESHOLDS))) == expected
+    assert [bits_of(*numbers) for numbers in metrics_of(block)] == expected
+    assert [bits(rows_of(case)) for case in cases] == expected
+
+
+def cases_alone():
+    """Cases that share no block, by name."""
+    for kind in KINDS:
+        for number, case in enumerate(random_cases(2, kind, 8)):
+            classes, scores, labels = case.prediction.classes, case.prediction.scores, case.prediction.labels
+            extra, names = dict(case.prediction.extra), f"{kind}-{number}"
+            absent = case.truth.copy()
+            absent[: 1 + len(absent) // 3] = 5
+            yield f"absent-{names}", replace(case, truth=absent, kept={})
+            everything = np.where(np.arange(len(absent)) % 2, 5, 7)
+            yield f"only-absent-{names}", replace(case, truth=everything, kept={})
+            none = case.prediction.take(np.arange(0))
+            yield f"empty-{names}", replace(case, prediction=none, truth=case.truth[:0], kept={})
+            broken = scores.copy()
+            broken[0, 0] = np.nan
+            missing = Prediction(classes, broken, kind, labels, extra)
+            yield f"nan-{names}", replace(case, prediction=missing, kept={})
+            if kind == "margin":
+                other = Prediction(classes, scores, kind, np.full(len(labels), 7), extra)
+                yield f"no-class-{names}", replace(case, prediction=other, kept={})
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in cases_alone()])
+def test_metrics_of_a_case_alone(case):
+    case = replace(case, levels=LEVELS, thresholds=THRESHOLDS)
+    expected = bits(literal.rows_of(replace(case, kept={})))
+    found = rows_of(case)
+    assert bits(found) == expected
+    assert all(type(row.value) is float for row in found)
+
+
+def test_a_case_of_many_rows():
+    """Products of their counts exceed 64 bits."""
+    rng = np.random.default_rng(0)
+    classes, n = np.arange(3), 200_000
+    truth = rng.integers(0, 3, n)
+    labels = np.where(rng.random(n) < 0.3, rng.integers(0, 3, n), truth)
+    case = Case(Prediction(classes, np.round(rng.random((n, 3)), 3), "margin", labels), truth)
+    small = replace(case, prediction=case.prediction.take(slice(0, 2000)), truth=truth[:2000], kept={})
+    assert bits(literal.point(replace(case, kept={}))) == bits(rows_of(case)[:3])
+    assert bits(literal.rows_of(replace(small, kept={}))) == bits(rows_of(small))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -80,14 +137,14 @@ def test_arrays_of_a_block(seed, kind):
         for name in ("confidences", "accepted", "errors", "always_accepted"):
             found, expected = getattr(case.curve, name), getattr(other.curve, name)
             assert np.array_equal(found, expected) and np.asarray(found).dtype == np.asarray(expected).dtype
-        found, expected = Confusion.of_case(case), Confusion.of_case(other)
+        found, expected = case.confusion, other.confusion
         assert found.labels.tolist() == expected.labels.tolist()
         assert np.array_equal(found.counts, expected.counts)
         if case.prediction.has_regions:
             for level in LEVELS:
                 assert np.array_equal(case.region(level), other.region(level))
                 assert np.array_equal(case.covered(level), other.covered(level))
-                assert class_coverage(case, level) == class_coverage(other, level)
+                assert case.class_coverage(level) == other.class_coverage(level)
         if kind == "p-value":
             assert has_counts(case.prediction)
             assert smoothed_p_values(case).tobytes() == smoothed_p_values(other).tobytes()
@@ -121,12 +178,10 @@ def test_predictions_that_are_no_classes():
         )
         for c in cases
     ]
-    alone = [bits(rows_of(Case(case.prediction, case.truth))) for case in cases]
+    expected = [bits(literal.rows_of(Case(case.prediction, case.truth))) for case in cases]
     (block,) = blocks_of(cases)
     block.fill()
-    names, values = metrics_of(block)
-    for expected, row in zip(alone, values, strict=True):
-        assert [(*name, value.tobytes()) for name, value in zip(names, row, strict=True)] == expected
+    assert [bits_of(*numbers) for numbers in metrics_of(block)] == expected
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -139,5 +194,23 @@ def test_sums_are_those_of_numpy(seed):
     assert sums_of(values, ends - lengths, ends).tobytes() == np.array(expected).tobytes()
 
 
-def test_every_measure_has_numbers_of_blocks():
-    assert all(measure.compute_block is not None for measure in MEASURES)
+def test_a_measure_of_single_cases_is_called_for_each_case(monkeypatch):
+    """A metric that only some cases have is one of those cases alone."""
+    seen = []
+
+    def rows(case):
+        seen.append(case)
+        yield Row("rows", None, float(len(case.truth)))
+        for level in case.levels if len(case.truth) > 8 else ():
+            yield Row("large", level, level * len(case.truth))
+
+    cases = [replace(case, levels=LEVELS) for case in random_cases(0, "vote", 12)]
+    (block,) = blocks_of(cases, LEVELS)
+    measure = Measure({name: Metric("test", None) for name in ("rows", "large")}, each_case(rows))
+    monkeypatch.setattr("confml.measures.MEASURES", (*MEASURES, measure))
+    together = [bits_of(*numbers) for numbers in metrics_of(block)]
+    assert len(seen) == len(cases)
+    assert together == [bits(rows_of(case)) for case in cases]
+    assert {len(one) for one in together} == {len(together[0]), len(together[0]) - 2}
+    names = [names for names, _ in metrics_of(block)]
+    assert ("large", 0.05) in [name for one in names for name in one]

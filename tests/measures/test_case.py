@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from confml.measures import Case, Prediction, evaluate, rows_of
 from confml.measures.certified import certify, threshold_grid
-from confml.measures.confusion import Confusion
+from confml.measures.confusion_matrix import Confusion
 from confml.measures.decomposition import isotonic
 from confml.measures.point import adjusted_rand_index
 from confml.measures.prediction import KINDS
@@ -41,7 +41,7 @@ def test_kept_arrays(seed, kind, absent):
         assert np.array_equal(case.accepted(threshold), view.accepted(threshold))
     labels, codes = np.unique(case.truth, return_inverse=True)
     assert case.labels[0].tolist() == labels.tolist() and np.array_equal(case.labels[1], codes)
-    found, expected = Confusion.of_case(case), Confusion.of(case.truth, view.labels)
+    found, expected = case.confusion, Confusion.of(case.truth, view.labels)
     assert found.labels.tolist() == expected.labels.tolist()
     assert np.array_equal(found.counts, expected.counts)
     if view.has_regions:

@@ -11,9 +11,9 @@ import pytest
 from sklearn import metrics as sk
 
 from confml.measures import evaluate
-from confml.measures.calibration import BINS, SHARES, Bins
-from confml.measures.confusion import Confusion
-from confml.measures.prediction import KINDS, Prediction
+from confml.measures.bins import BINS, Bins
+from confml.measures.confusion_matrix import Confusion
+from confml.measures.prediction import KINDS, SHARES, Prediction
 
 CASES = [
     # classes of training, classes in the test part, rows

@@ -10,8 +10,8 @@ from reference.venn import isotonic_at
 from sklearn.linear_model import LogisticRegression
 
 from confml.measures import Case, evaluate
-from confml.measures.calibration import Bins
-from confml.measures.decomposition import Decomposition, IsotonicFit
+from confml.measures.bins import Bins
+from confml.measures.decomposition import IsotonicFit
 from confml.measures.prediction import Prediction
 from confml.measures.recalibration import ChanceErrors, Event, Slope, event_of
 from confml.report.figures.reliability import Diagram, binned
@@ -50,11 +50,12 @@ def test_the_parts_add_up_to_the_brier_score(seed, absent):
 
 def test_parts_by_hand():
     """Four forecasts of 0.9 that come true three times, and four of 0.2 that come true once."""
-    p, y = np.repeat([0.9, 0.2], 4), np.array([1, 1, 1, 0, 1, 0, 0, 0], dtype=bool)
-    found = Decomposition.of(p, y)
-    assert found.miscalibration == pytest.approx((0.15**2 + 0.05**2) / 2)
-    assert found.discrimination == pytest.approx(0.25**2)
-    assert found.uncertainty == 0.25
+    p, y = np.repeat([0.9, 0.2], 4), np.array([1, 1, 1, 0, 1, 0, 0, 0])
+    rows = evaluate(Prediction(np.arange(2), np.stack([1 - p, p], axis=1), "probability"), y)
+    found = {row.metric: row.value / 2 for row in rows}  # each class has the same parts
+    assert found["miscalibration"] == pytest.approx((0.15**2 + 0.05**2) / 2)
+    assert found["discrimination"] == pytest.approx(0.25**2)
+    assert found["uncertainty"] == 0.25
 
 
 def test_errors_by_chance_are_those_of_calibrated_outcomes():

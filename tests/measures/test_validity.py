@@ -12,13 +12,10 @@ from report.report_cases import entry, figure, golden_run, make_config, make_run
 from scipy.stats import binom
 
 from confml.measures import Case, Context, evaluate, known_metrics
-from confml.measures.coverage_band import counted_examples, coverage_band, covered_probabilities
+from confml.measures.coverage_band import coverage_band, covered_probabilities
+from confml.measures.p_values import counted_examples, smoothed_p_values
 from confml.measures.prediction import Prediction
-from confml.measures.validity import (
-    class_coverage,
-    distance_from_uniform,
-    smoothed_p_values,
-)
+from confml.measures.validity import distance_from_uniform
 from confml.methods.registry import build
 from confml.report import DatasetInfo, write_report
 from confml.report.figures import NotApplicable, Subject, known_figures
@@ -204,7 +201,7 @@ def test_tcm_nn_leaves_the_band_as_seldom_as_it_says(classes, rows, k):
         case = Case(method.confident_predict(X[rows:])["p-value"], y[rows:])
         (counted,) = set(counted_examples(case).tolist())
         assert counted == rows + 1
-        covered = sum(covered for _, covered in class_coverage(case, 0.1).values())
+        covered = sum(covered for _, covered in case.class_coverage(0.1).values())
         low, high = coverage_band([(200, counted)], 0.1, smoothed=True)
         outside += not low <= covered / 200 <= high
         alone += not binom.ppf(0.025, 200, 0.9) <= covered <= binom.ppf(0.975, 200, 0.9)
@@ -217,7 +214,7 @@ def test_tcm_nn_leaves_the_band_as_seldom_as_it_says(classes, rows, k):
 
 def test_coverage_of_each_class():
     case = random_case(8, unseen=True)
-    found = class_coverage(case, 0.4)
+    found = case.class_coverage(0.4)
     assert list(found) == sorted(set(case.truth.tolist()))
     for label, (rows, covered) in found.items():
         mine = [i for i, t in enumerate(case.truth) if t == label]

@@ -11,7 +11,7 @@ from scipy.stats import kstest
 from confml.errors import ConfmlError
 from confml.measures import Case
 from confml.measures.monitoring import shiryaev_roberts_alarms
-from confml.measures.validity import required_smoothed_p_values
+from confml.measures.p_values import required_smoothed_p_values
 from confml.methods.tcm_nn.delayed import DelayedLabels, NoveltyPass
 from confml.methods.tcm_nn.online import OnlineTCMNN
 

@@ -14,7 +14,7 @@ from confml.cli import cli
 from confml.config import make_config as config_of
 from confml.errors import ConfmlError
 from confml.measures import Context, evaluate, known_metrics
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods import registry
 from confml.methods._template import NearestMean

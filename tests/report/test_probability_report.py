@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from report.report_cases import entry, figure, make_config, make_run, result_of
 
-from confml.measures.calibration import Bins
+from confml.measures.bins import Bins
 from confml.measures.prediction import Prediction
 from confml.report import DatasetInfo, write_report
 from confml.report.figures import NotApplicable, pictures

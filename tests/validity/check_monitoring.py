@@ -7,7 +7,7 @@ from _entries import Claim, Entry, sample
 
 from confml.measures import Case
 from confml.measures.monitoring import BETTORS, cusum_alarms, log_martingale, shiryaev_roberts_alarms
-from confml.measures.validity import smoothed_p_values
+from confml.measures.p_values import smoothed_p_values
 from confml.methods.tcm_nn.online import OnlineTCMNN
 
 STEPS = 100

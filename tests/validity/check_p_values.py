@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from confml.measures import Case
 from confml.measures.martingales import learnt_examples, power_martingale, simple_mixture
-from confml.measures.validity import smoothed_p_values
+from confml.measures.p_values import smoothed_p_values
 from confml.methods.label_schedule import LabelSchedule
 from confml.methods.registry import build
 from confml.methods.tcm_nn import TCMNN

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from _entries import ABOUT, Claim, Entry
 
-from confml.measures.calibration import Bins
+from confml.measures.bins import Bins
 from confml.measures.recalibration import ChanceErrors, Event
 from confml.report.figures.reliability import Diagram
 

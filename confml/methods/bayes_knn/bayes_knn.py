@@ -26,7 +26,7 @@ import numpy as np
 from confml._sklearn import ConvergenceWarning, check_random_state
 from confml.errors import ConfmlError
 from confml.measures.chains import ChainDiagnostics
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction, argmax_with_tie_break
 from confml.methods.base import Method
 from confml.methods.bayes_knn.adaptive import MetricPosterior, sample_metrics

@@ -19,7 +19,7 @@ from confml.data.folds import (
     random_folds,
 )
 from confml.errors import ConfmlError
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, class_codes
 from confml.methods.conformal.selection import Prepared, choose, prepare

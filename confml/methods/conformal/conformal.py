@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction, argmax_with_tie_break
 from confml.methods.conformal.calibrated import CalibratedMethod, FittedPart
 from confml.methods.conformal.class_groups import (

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.methods.base import check_largest
 from confml.methods.linear.linear_group import Learnt, LinearGroup
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.methods.linear.linear_group import Boxed, LinearGroup
 
 

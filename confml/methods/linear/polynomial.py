@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.preprocessing import PolynomialFeatures
 
 from confml.errors import ConfmlError
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.methods.linear.linear_group import Boxed, LinearGroup

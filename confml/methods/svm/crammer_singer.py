@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confml._seeds import derived_generator
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views, finite_scores
 from confml.methods.svm.crammer_singer_path import Solution, crammer_singer_path

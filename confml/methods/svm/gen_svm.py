@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import finite_scores
 from confml.methods.svm._kernels_gen_svm import loss_and_slopes

@@ -13,7 +13,7 @@ from confml._threads import for_each
 from confml.bayes_error import one_vs_rest_bayes_error
 from confml.bayes_error.selection import class_weights
 from confml.errors import ConfmlError
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import check_all_finite, finite_scores
 from confml.methods.multiclass import BinaryProblem

@@ -11,7 +11,7 @@ import numpy as np
 from confml._sklearn import clone
 from confml.bayes_error import pairwise_bayes_error
 from confml.bayes_error.compilation import BayesErrorKernels
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.details import ClassTreeNode, FitDetails
 from confml.methods.multiclass import BinaryProblem, decision_values

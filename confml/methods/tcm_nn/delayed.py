@@ -10,8 +10,8 @@ import numpy as np
 from confml._sklearn import check_array
 from confml.errors import ConfmlError
 from confml.measures import Case
+from confml.measures.p_values import required_smoothed_p_values
 from confml.measures.prediction import Prediction
-from confml.measures.validity import required_smoothed_p_values
 from confml.methods.label_schedule import ARRIVAL, GIVEN
 from confml.methods.tcm_nn.online import OnlineTCMNN
 

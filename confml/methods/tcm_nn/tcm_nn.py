@@ -12,7 +12,7 @@ from confml._seeds import derived_generator
 from confml._sklearn import clone
 from confml._threads import cpu_seconds
 from confml.errors import ConfmlError
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, Views
 from confml.methods.few_rows import FewRows, prediction_of_counts

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.svm import SVC
 
 from confml._sklearn import ConvergenceWarning
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.measures.prediction import Prediction
 from confml.methods.base import Method, finite_scores
 from confml.methods.multiclass import decision_scores, decision_values, one_vs_rest, two_class_scores

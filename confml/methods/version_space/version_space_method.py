@@ -13,7 +13,7 @@ import numpy as np
 from confml._sklearn import ConvergenceWarning, check_random_state
 from confml.errors import ConfmlError
 from confml.measures.bounds import gibbs_bound
-from confml.measures.metrics import Metric
+from confml.measures.metric import Metric
 from confml.methods import multiclass
 from confml.methods.base import Method
 from confml.methods.multiclass import PROBLEMS, BinaryProblem

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.martingales import is_online
+from confml.measures.p_values import is_online
 from confml.plugins.parameters import Number
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.panels import Panels

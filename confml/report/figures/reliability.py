@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.calibration import SHARES, bin_starts
+from confml.measures.bins import bin_starts
 from confml.measures.decomposition import IsotonicFit, isotonic
 from confml.measures.distributions import beta_quantile
+from confml.measures.prediction import SHARES
 from confml.measures.recalibration import Event, event_of
 from confml.plugins.parameters import Flag, Integer
 from confml.report.figures import Figure, NotApplicable, Subject, Variant

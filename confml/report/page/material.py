@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confml.measures.block import Block
-from confml.measures.confusion import Confusion
 from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.items import Item, Note, Picture, Table
 from confml.report.page.levels import level_counts, packed, page_levels
@@ -206,7 +205,7 @@ class Material:
         data.errors[split] = float(1 - correct.mean())
         if len(self._split_names[data.dataset]) == 1:
             data.wrong[split] = ~correct
-        numbers = case.kept.pop("page", None) or numbers_of(Block.alone(case), self.levels)[0]
+        numbers = case.kept.pop("page", None) or numbers_of(Block.of(case), self.levels)[0]
         if numbers.region_errors is not None and numbers.set_sizes is not None:
             data.region_errors.append(numbers.region_errors)
             data.set_sizes.append(numbers.set_sizes)
@@ -215,7 +214,7 @@ class Material:
         if numbers.bins is not None:
             data.bins.add(*numbers.bins)
         if self.details:
-            found = Confusion.of_case(case)
+            found = case.confusion
             labels = found.labels.tolist()
             for i, row in enumerate(found.counts.tolist()):
                 for j, count in enumerate(row):

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import TYPE_CHECKING
 
-from confml.measures.calibration import SHARES
+from confml.measures.prediction import SHARES
 from confml.measures.recalibration import split_values
 from confml.report.calibration_parts import case_of
 from confml.report.items import Item, Table

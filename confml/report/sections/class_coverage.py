@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from confml.measures.coverage_band import coverage_band
-from confml.measures.validity import class_coverage
 from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.items import Item, Table
 from confml.report.sections.base import Section
@@ -79,7 +78,7 @@ class ClassCoverage(Section):
             found = self._counts.setdefault(key, {})
             self._parts.setdefault(key, CalibrationParts()).add(case, result.rows)
             for level in self.results.config.levels:
-                for label, (n, covered) in class_coverage(case, level).items():
+                for label, (n, covered) in case.class_coverage(level).items():
                     sums = found.setdefault((label, level), [0, 0])
                     sums[0] += n
                     sums[1] += covered

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.measures.conditional import GroupCoverage, Slab, covered_rows, fewest_rows, worst_slab
+from confml.measures.conditional import GroupCoverage, Slab, fewest_rows, worst_slab
 from confml.measures.excess_risk import ExcessRisk, excess_risks
 from confml.report.calibration_parts import case_of
 from confml.report.items import Item, Note, Table
@@ -91,7 +91,7 @@ class ConditionalTests(Section):
             if prediction.has_regions:
                 key = cell.dataset, cell.method, cell.variant, view
                 case = case_of(result, prediction)
-                covered = np.stack([covered_rows(case, float(level)) for level in levels]) if levels else None
+                covered = np.stack([case.covered(float(level)) for level in levels]) if levels else None
                 if covered is not None:
                     self._found.setdefault(key, _Covered(cell.split)).add(result.rows, covered)
         yield from ()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confml.measures import Metric
-from confml.measures.confusion import Confusion
-from confml.measures.metrics import HIGHER
+from confml.measures.confusion_matrix import Confusion
+from confml.measures.metric import HIGHER
 from confml.report.calibration_parts import case_of
 from confml.report.items import Item, Table
 from confml.report.sections.base import Section
@@ -72,7 +72,7 @@ class ConfusionMatrices(Section):
     def add(self, result: CellResult) -> Iterator[Item]:
         cell = result.cell
         for view, prediction in result.views.items():
-            found = Confusion.of_case(case_of(result, prediction))
+            found = case_of(result, prediction).confusion
             counts = self._counts.setdefault((cell.dataset, cell.method, cell.variant, view), {})
             labels = found.labels.tolist()
             for i, row in enumerate(found.counts.tolist()):

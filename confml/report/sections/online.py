@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.martingales import (
-    has_delay,
-    is_online,
-    learnt_examples,
-    power_martingale,
-    simple_mixture,
-)
-from confml.measures.validity import required_smoothed_p_values
+from confml.measures.martingales import learnt_examples, power_martingale, simple_mixture
+from confml.measures.p_values import has_delay, is_online, required_smoothed_p_values
 from confml.report.files import field, numbers
 from confml.report.items import Columns, Item
 from confml.report.sections.base import Section

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.coverage_band import is_weighted
+from confml.measures.p_values import is_weighted
 from confml.methods.conformal.conformal import CLASS_SHIFT
 from confml.report.items import Item, Note, Table
 from confml.report.sections.base import Section

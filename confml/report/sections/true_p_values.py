@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.martingales import is_online
-from confml.measures.validity import has_counts, required_smoothed_p_values, taus_of
+from confml.measures.p_values import has_counts, is_online, required_smoothed_p_values, taus_of
 from confml.report.calibration_parts import case_of
 from confml.report.files import field, numbers
 from confml.report.items import Columns, Item

@@ -1,31 +1,16 @@
-"""The input of a measure, `Case`, and its output, `Row`."""
+"""`Case`: one view on one test part with its true labels, and the arrays that measures use."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsFloat
+from typing import Any
 
 import numpy as np
 
-from confml.measures.metrics import Metric
+from confml.measures.confusion_matrix import Confusion
 from confml.measures.prediction import Prediction, accepted
 from confml.measures.rejection import RejectionCurve, rejection_curve
-
-if TYPE_CHECKING:
-    from confml.measures.block import Block
-    from confml.measures.columns import Column
-
-
-class Row(NamedTuple):
-    """One value of a metric at one level; NaN if undefined.
-
-    level: significance level of a region metric, threshold of an acceptance metric, None for other metrics.
-    """
-
-    metric: str
-    level: float | None
-    value: float
 
 
 @dataclass(frozen=True)
@@ -143,30 +128,35 @@ class Case:
 
         return self.once("labels", compute)
 
-    def share(self, chosen: np.ndarray) -> float:
-        """Return the fraction of test examples that a (n,) mask selects; NaN for an empty test part."""
-        return fraction(np.count_nonzero(chosen), len(self.truth))
+    def class_coverage(self, level: float) -> dict[Any, tuple[int, int]]:
+        """Return for each true label the number of test examples and of those whose region contains it."""
 
+        def compute() -> dict[Any, tuple[int, int]]:
+            labels, codes = self.labels
+            rows, right = np.bincount(codes), np.bincount(codes, weights=self.covered(level))
+            pairs = zip(rows.tolist(), right.astype(np.int64).tolist(), strict=True)
+            return dict(zip(labels.tolist(), pairs, strict=True))
 
-@dataclass(frozen=True)
-class Measure:
-    """The metrics of one file: ``metrics`` declares them, ``compute`` returns their rows for a case.
+        return self.once(("class coverage", level), compute)
 
-    compute_block: returns the same numbers for all cases of a block, one `Column` for each row of ``compute``
-    in the same order. Optional: without it ``compute`` is called for each case.
-    """
+    @property
+    def confusion(self) -> Confusion:
+        """Confusion matrix of true and predicted labels."""
 
-    metrics: Mapping[str, Metric]
-    compute: Callable[[Case], Iterable[Row]]
-    compute_block: Callable[[Block], Iterable[Column]] | None = None
+        def compute() -> Confusion:
+            classes, columns = self.prediction.classes, self.predicted_columns
+            inside = np.minimum(columns, len(classes) - 1)
+            if not self.known.all() or not (classes[inside] == self.prediction.labels).all():
+                return Confusion.of(self.truth, self.prediction.labels)
+            k = len(classes)  # integers are sorted faster than texts
+            counts = np.bincount(self.true_columns * k + columns, minlength=k * k).reshape(k, k)
+            used = np.flatnonzero(counts.sum(axis=0) + counts.sum(axis=1))
+            return Confusion(classes[used], counts[np.ix_(used, used)])
+
+        return self.once("confusion", compute)
 
 
 def columns_of(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return (n,) the position of each label among the sorted ``classes``, -1 if it is not one of them."""
     columns = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     return np.where(classes[columns] == labels, columns, -1)
-
-
-def fraction(part: SupportsFloat, whole: SupportsFloat) -> float:
-    """Return part / whole, NaN for 0 / 0."""
-    return float(part) / float(whole) if whole else float("nan")

@@ -1,0 +1,137 @@
+"""Meaning of p-values: smoothing, the examples that they are counted among, online passes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from confml._seeds import stable_generator
+from confml.measures.case import Case
+from confml.measures.prediction import Prediction
+
+
+def smoothing_taus(prediction: Prediction) -> np.ndarray | None:
+    """Return the random tau (n,) that smooths p-values: that of the method, or one drawn here.
+
+    It is drawn from U[0, 1) with a seed derived from the counts, so equal results have equal tau. None
+    without counts.
+    """
+    extra = prediction.extra
+    if "tau" in extra:
+        return extra["tau"]
+    if not has_counts(prediction):
+        return None
+    contents = np.ascontiguousarray(np.stack([extra["n_greater"], extra["n_equal"]]), dtype=np.int64)
+    seed = hashlib.sha256(contents.tobytes()).hexdigest()
+    return stable_generator("smoothing", seed).random(len(prediction))
+
+
+def taus_of(case: Case) -> np.ndarray | None:
+    """Return `smoothing_taus` of the prediction of a case."""
+    return case.once("taus", lambda: smoothing_taus(case.prediction))
+
+
+def has_counts(prediction: Prediction) -> bool:
+    """Return whether p-values can be smoothed: they have ``n_greater`` and ``n_equal``, or are smoothed."""
+    extra = prediction.extra
+    return prediction.kind == "p-value" and ("tau" in extra or {"n_greater", "n_equal"} <= set(extra))
+
+
+def smoothed_p_values(case: Case) -> np.ndarray | None:
+    """Return the smoothed p-values (n,) of the true labels, each uniform if examples are exchangeable.
+
+    ``(#{alpha_i > alpha} + tau #{alpha_i = alpha}) / N`` with N examples counted and one tau per example (see
+    `smoothing_taus`). p-values that the method has smoothed are returned unchanged. The p-value of an absent
+    class is 0, because no region contains it. None without counts (`has_counts`).
+    """
+    return required_smoothed_p_values(case) if has_counts(case.prediction) else None
+
+
+def required_smoothed_p_values(case: Case) -> np.ndarray:
+    """Return `smoothed_p_values` of a case with counts."""
+    return case.once("smoothed", lambda: _required_smoothed_p_values(case))
+
+
+def _required_smoothed_p_values(case: Case) -> np.ndarray:
+    """Return `smoothed_p_values` of a view with counts."""
+    prediction = case.prediction
+    at = np.arange(len(prediction)), case.true_columns
+    p = prediction.scores[at]
+    if "tau" not in prediction.extra:
+        greater, equal = (np.asarray(prediction.extra[name]) for name in ("n_greater", "n_equal"))
+        tau = taus_of(case)
+        # The new example itself is one of the equal ones, so the divisor is never 0.
+        p = p * ((greater[at] + tau * equal[at]) / (greater[at] + equal[at]))
+    return np.where(case.true_columns >= 0, p, 0.0)
+
+
+def is_online(case: Case) -> bool:
+    """Return whether the examples were learnt one by one, so that p-values form a martingale.
+
+    If examples are not learnt between predictions, their p-values are ranks among the same examples, and
+    there is no martingale.
+    """
+    learnt = case.prediction.extra.get("learnt")
+    if case.prediction.kind != "p-value" or learnt is None:
+        return False
+    return has_delay(case) or bool(np.all(np.diff(learnt) == 1))
+
+
+def has_delay(case: Case) -> bool:
+    """Return whether the labels of an online pass arrived later, so that examples were learnt later."""
+    return "label_p" in case.prediction.extra
+
+
+def counted_examples(case: Case) -> np.ndarray | None:
+    """Return the number of examples (n,) that each true label's p-value was counted among, itself included.
+
+    For smoothed p-values without counts it is the size of the training part plus 1, or of the class plus 1 if
+    the method is ``mondrian``. 0, for which there is no band, for an absent class and for weighted p-values:
+    how much their coverage varies depends on the weights and on their relation to the scores. None for an
+    online pass, in which each p-value is counted among other examples. Its errors are independent; with late
+    labels, only approximately.
+    """
+    return case.once("counted", lambda: _counted_examples(case))
+
+
+def _counted_examples(case: Case) -> np.ndarray | None:
+    if is_online(case):
+        return None
+    prediction, context = case.prediction, case.context
+    if is_weighted(prediction):
+        return np.zeros(len(prediction), dtype=np.int64)
+    extra = prediction.extra
+    if {"n_greater", "n_equal"} <= set(extra):
+        at = np.arange(len(prediction)), case.true_columns
+        tau = extra.get("tau", 1.0)
+        p = prediction.scores[at]
+        counts = extra["n_greater"][at] + tau * extra["n_equal"][at]
+        whole = np.divide(counts, p, out=np.ones(len(p)), where=p > 0)  # 0 / 0 where a tau was drawn as 0
+        counted = np.rint(whole).astype(np.int64)
+    else:
+        by_class, rows = is_label_conditional(case), context.train_class_counts
+        sizes = [rows.get(label, 0) if by_class else context.train_rows for label in case.truth.tolist()]
+        counted = np.array(sizes, dtype=np.int64) + 1
+    return np.where(case.true_columns >= 0, counted, 0)
+
+
+def is_weighted(prediction: Prediction) -> bool:
+    """Return whether p-values count weights of examples (``shift``)."""
+    return "own_share" in prediction.extra
+
+
+def is_label_conditional(case: Case) -> bool:
+    """Return whether the config asks for label-conditional p-values."""
+    return has_label_conditional_p_values(case.context.params)
+
+
+def has_label_conditional_p_values(params: Mapping[str, Any]) -> bool:
+    """Return whether a method with these parameters has label-conditional p-values."""
+    return any(
+        (name.rpartition("__")[2] == "mondrian" and bool(value))
+        or (name == "conformal__classes" and value == "rank-cut")
+        for name, value in params.items()
+    )

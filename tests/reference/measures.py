@@ -1,0 +1,300 @@
+"""Metrics of one case, each computed from its definition by itself: the literal version of `metrics_of`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from confml.measures import Case
+from confml.measures.conditional import fewest_rows, mean_deviation, size_strata
+from confml.measures.p_values import counted_examples, has_counts, smoothed_p_values
+from confml.measures.rejection import curve_of, sureness
+
+NAN = math.nan
+SHARES = ("probability", "posterior", "vote", "envelope")
+
+
+def ratio(part, whole) -> float:
+    return float(part) / float(whole) if whole else NAN
+
+
+def mean(values) -> float:
+    return math.fsum(values) / len(values) if values else NAN
+
+
+def true_columns(case: Case) -> np.ndarray:
+    classes = case.prediction.classes.tolist()
+    return np.array([classes.index(y) if y in classes else -1 for y in case.truth.tolist()], dtype=int)
+
+
+def matrix(case: Case) -> np.ndarray:
+    labels = np.unique(np.concatenate([case.truth, case.prediction.labels])).tolist()
+    counts = np.zeros((len(labels), len(labels)), dtype=np.int64)
+    for true, predicted in zip(case.truth.tolist(), case.prediction.labels.tolist(), strict=True):
+        counts[labels.index(true), labels.index(predicted)] += 1
+    return counts
+
+
+def coverage_of_labels(case: Case, level: float) -> dict:
+    """Covered and counted rows of each true label."""
+    region, columns = case.prediction.region(level), true_columns(case)
+    found = {}
+    for row, (y, j) in enumerate(zip(case.truth.tolist(), columns.tolist(), strict=True)):
+        covered, rows = found.get(y, (0, 0))
+        found[y] = covered + int(j >= 0 and region[row, j]), rows + 1
+    return found
+
+
+def point(case: Case) -> Iterator[tuple]:
+    n, right = len(case.truth), int(np.sum(case.prediction.labels == case.truth))
+    yield "error", None, ratio(n - right, n)
+    yield "accuracy", None, ratio(right, n)
+    counts = matrix(case).tolist()
+    squares = [sum(count * count for count in row) for row in counts]
+    together = sum(squares)
+    by_row = sum(sum(row) ** 2 for row in counts)
+    by_column = sum(sum(column) ** 2 for column in zip(*counts, strict=True))
+    both, of_labels, of_truth = together - n, by_column - together, by_row - together
+    neither = n * n - of_labels - of_truth - together
+    if n == 0:
+        yield "ari", None, NAN
+    elif of_labels == of_truth == 0:
+        yield "ari", None, 1.0
+    else:
+        below = (both + of_truth) * (of_truth + neither) + (both + of_labels) * (of_labels + neither)
+        yield "ari", None, 2.0 * (both * neither - of_truth * of_labels) / below
+
+
+def regions(case: Case) -> Iterator[tuple]:
+    for level in case.levels if case.prediction.has_regions else ():
+        region, columns, n = case.prediction.region(level), true_columns(case), len(case.truth)
+        sizes = region.sum(axis=1)
+        covered = np.array([j >= 0 and region[row, j] for row, j in enumerate(columns)], dtype=bool)
+        one = sizes == 1
+        yield "coverage", level, ratio(covered.sum(), n)
+        yield "mean_region_size", level, ratio(sizes.sum(), n)
+        yield "mean_region_size_nonempty", level, ratio(sizes.sum(), (sizes > 0).sum())
+        yield "one_class", level, ratio(one.sum(), n)
+        yield "two_or_more", level, ratio((sizes > 1).sum(), n)
+        yield "no_class", level, ratio((sizes == 0).sum(), n)
+        yield "correct_of_one_class", level, ratio((covered & one).sum(), one.sum())
+
+
+def selective(case: Case) -> Iterator[tuple]:
+    names = ("augrc", "aurc", "e_aurc", "auroc_correct")
+    if np.isnan(case.prediction.certainty).any():
+        areas = dict.fromkeys(names, NAN)
+    else:
+        areas = curve_of(case.prediction, case.truth).areas()
+    yield from ((name, None, areas[name]) for name in names)
+    for threshold in case.thresholds:
+        found = sureness(case.prediction.accepted(threshold), case.prediction.labels == case.truth)
+        yield "sure_correct", threshold, found.correct
+        yield "sure_incorrect", threshold, found.incorrect
+        yield "unsure", threshold, found.unsure
+        yield "expected_loss", threshold, found.expected_loss()
+
+
+def validity(case: Case) -> Iterator[tuple]:
+    if case.prediction.kind != "p-value":
+        return
+    distance, n = NAN, len(case.truth)
+    if has_counts(case.prediction) and n:
+        p, steps = np.sort(smoothed_p_values(case)), np.arange(n + 1) / n
+        distance = float(max(np.max(steps[1:] - p), np.max(p - steps[:-1])))
+    yield "ks_statistic", None, distance
+    for level in case.levels:
+        shares = [covered / rows for covered, rows in coverage_of_labels(case, level).values()]
+        yield "worst_class_coverage", level, min(shares, default=NAN)
+
+
+def efficiency(case: Case) -> Iterator[tuple]:
+    if case.prediction.kind != "p-value":
+        return
+    p, n = case.prediction.scores, len(case.truth)
+    false = np.where(np.arange(p.shape[1]) != true_columns(case)[:, None], p, 0.0)
+    columns = {
+        "sum_of_p": p.sum(axis=1),
+        "unconfidence": np.sort(p, axis=1)[:, -2] if p.shape[1] > 1 else np.zeros(n),
+        "fuzziness": p.sum(axis=1) - p.max(axis=1),
+        "observed_unconfidence": false.max(axis=1),
+        "observed_fuzziness": false.sum(axis=1),
+    }
+    for name, values in columns.items():
+        yield name, None, mean(values.tolist())
+    for level in case.levels:
+        region = case.prediction.region(level)
+        held = [int(j >= 0 and region[row, j]) for row, j in enumerate(true_columns(case))]
+        sizes, others = region.sum(axis=1), region.sum(axis=1) - np.array(held, dtype=int)
+        yield "excess", level, ratio(np.maximum(sizes - 1, 0).sum(), n)
+        yield "observed_multiple", level, ratio((others > 0).sum(), n)
+        yield "observed_excess", level, ratio(others.sum(), n)
+
+
+def novelty(case: Case) -> Iterator[tuple]:
+    absent = true_columns(case) < 0
+    if not absent.any():
+        return
+    credibility = case.prediction.credibility
+    values = case.prediction.confidence if credibility is None else credibility
+    pairs = [(known > other) + (known == other) / 2 for known in values[~absent] for other in values[absent]]
+    yield "unseen_separation", None, mean(pairs)
+    if credibility is None:
+        return
+    for level in case.levels:
+        empty = credibility <= level
+        yield "unseen_no_class", level, ratio((empty & absent).sum(), absent.sum())
+        yield "known_no_class", level, ratio((empty & ~absent).sum(), (~absent).sum())
+
+
+def classes_ratio(part: np.ndarray, whole: np.ndarray) -> float:
+    values = np.array([a / b if b else 0.0 for a, b in zip(part.tolist(), whole.tolist(), strict=True)])
+    return float(values.mean()) if len(values) else NAN
+
+
+def confusion(case: Case) -> Iterator[tuple]:
+    counts = matrix(case)
+    rows, predicted, correct = counts.sum(axis=1), counts.sum(axis=0), np.diagonal(counts)
+    yield "precision_macro", None, classes_ratio(correct, predicted)
+    yield "recall_macro", None, classes_ratio(correct, rows)
+    yield "f1_macro", None, classes_ratio(2 * correct, rows + predicted)
+    yield "f1_micro", None, ratio(correct.sum(), len(case.truth))
+
+
+def ranking(case: Case) -> Iterator[tuple]:
+    scores, columns, n = case.prediction.scores, true_columns(case), len(case.truth)
+    c, areas = scores.shape[1], []
+    for j in range(1 if c == 2 else 0, c) if c > 1 and n and not np.isnan(scores).any() else ():
+        own, others = scores[columns == j, j], scores[columns != j, j]
+        if len(own) and len(others):
+            twice = sum(2 * int((others < x).sum()) + int((others == x).sum()) for x in own)
+            areas.append(twice / (2 * len(own) * len(others)))
+    yield "roc_auc", None, sum(areas) / len(areas) if areas else NAN
+
+
+def bins_of(values: np.ndarray, outcomes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Counts, mean values and mean outcomes of 15 bins of equal mass that do not divide equal values."""
+    order = np.argsort(values, kind="stable")
+    ranked = values[order].tolist()
+    n, bins = len(ranked), {}
+    start = 0
+    while start < n:
+        end = start + ranked[start:].count(ranked[start])
+        bins.setdefault(15 * (start + end) // (2 * n), []).extend(order[start:end].tolist())
+        start = end
+    counts = np.array([len(rows) for rows in bins.values()])
+    # `reduceat` adds numbers in their order.
+    means = np.array([np.add.reduceat(values[rows], [0])[0] for rows in bins.values()]) / counts
+    return counts, means, np.array([outcomes[rows].sum() for rows in bins.values()]) / counts
+
+
+def calibration(case: Case) -> Iterator[tuple]:
+    names = ("log_loss", "zero_share", "log_loss_nonzero", "brier", "ece", "ece_classwise", "ce2")
+    p, columns, n = case.prediction.scores, true_columns(case), len(case.truth)
+    if case.prediction.kind not in SHARES:
+        return
+    if n == 0 or np.isnan(p).any():
+        yield from ((name, None, NAN) for name in names)
+        return
+    own = np.array([p[row, j] if j >= 0 else 0.0 for row, j in enumerate(columns)])
+    there = own > 0
+    losses = 0.0 - np.log(own[there])
+    yield "log_loss", None, float(losses.mean()) if there.all() else math.inf
+    yield "zero_share", None, ratio((~there).sum(), n)
+    yield "log_loss_nonzero", None, float(losses.mean()) if len(losses) else NAN
+    yield "brier", None, float(((p**2).sum(axis=1) + np.where(columns >= 0, 1 - 2 * own, 1.0)).mean())
+    counts, values, outcomes = bins_of(p.max(axis=1), case.prediction.labels == case.truth)
+    yield "ece", None, float(np.sum(counts * np.abs(values - outcomes)) / n)
+    total = 0.0
+    for j in range(p.shape[1]):
+        sizes, means, happened = bins_of(p[:, j], columns == j)
+        total += float(np.sum(sizes * np.abs(means - happened)) / n)
+    yield "ece_classwise", None, total / p.shape[1]
+    variance = outcomes * (1 - outcomes) / np.maximum(counts - 1, 1)
+    gaps = (values - outcomes) ** 2 - np.where(counts > 1, variance, 0.0)
+    yield "ce2", None, float(np.sum(counts * gaps) / n)
+
+
+def parts_of(p: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
+    """Miscalibration, discrimination and uncertainty of probabilities (n,) of one event."""
+    values, groups, counts = np.unique(p, return_inverse=True, return_counts=True)
+    happened = np.bincount(groups, weights=outcomes, minlength=len(values))
+    n, total = len(p), float(happened.sum())
+
+    def score(forecast: np.ndarray) -> float:
+        return (float((counts * forecast**2 - 2 * forecast * happened).sum()) + total) / n
+
+    fitted = isotonic_regression(happened / counts, weights=counts.astype(float)).x
+    uncertainty, recalibrated = total / n * (1 - total / n), score(fitted)
+    return np.array(
+        [max(score(values) - recalibrated, 0.0), max(uncertainty - recalibrated, 0.0), uncertainty]
+    )
+
+
+def decomposition(case: Case) -> Iterator[tuple]:
+    names = ("miscalibration", "discrimination", "uncertainty", "sharpness", "entropy")
+    p, columns = case.prediction.scores, true_columns(case)
+    if case.prediction.kind not in SHARES:
+        return
+    if len(p) == 0 or np.isnan(p).any():
+        yield from ((name, None, NAN) for name in names)
+        return
+    sums = np.zeros(3)
+    for j in range(p.shape[1]):
+        sums += parts_of(p[:, j], columns == j)
+    for label in np.unique(case.truth[columns < 0]):
+        sums += parts_of(np.zeros(len(p)), case.truth == label)
+    yield from zip(names[:3], [None] * 3, sums.tolist(), strict=True)
+    logs = np.log(p, out=np.zeros_like(p), where=p > 0)
+    yield "sharpness", None, float(p.max(axis=1).mean())
+    yield "entropy", None, 0.0 - float((p * logs).sum(axis=1).mean())
+
+
+def venn(case: Case) -> Iterator[tuple]:
+    extra = case.prediction.extra
+    if case.prediction.kind != "posterior" and {"lower", "upper"} <= set(extra):
+        columns = [case.prediction.classes.tolist().index(y) for y in case.prediction.labels.tolist()]
+        widths = np.array([extra["upper"][i, j] - extra["lower"][i, j] for i, j in enumerate(columns)])
+        yield "venn_width", None, float(widths.mean()) if len(widths) else NAN
+
+
+def conditional(case: Case) -> Iterator[tuple]:
+    if not case.prediction.has_regions:
+        return
+    is_p = case.prediction.kind == "p-value"
+    counted, columns = counted_examples(case) if is_p else None, true_columns(case)
+    for level in case.levels:
+        region = case.prediction.region(level)
+        covered = np.array([j >= 0 and region[row, j] for row, j in enumerate(columns)], dtype=bool)
+        strata = size_strata(region.sum(axis=1))
+        shares = [
+            ratio(covered[strata == one].sum(), (strata == one).sum())
+            for one in sorted(set(strata.tolist()) - {0})
+            if (strata == one).sum() >= fewest_rows(level)
+        ]
+        yield "ssc", level, min(shares, default=NAN)
+        gaps = [1 - level - held / rows for held, rows in coverage_of_labels(case, level).values()]
+        yield "covgap", level, mean([abs(gap) for gap in gaps])
+        yield "undercoverage", level, mean([max(gap, 0.0) for gap in gaps])
+        if is_p:
+            found = []
+            for label in sorted(set(case.truth.tolist())):
+                mine = case.truth == label
+                least = None if counted is None else int(counted[mine].min())
+                known = label in case.prediction.classes.tolist()
+                found.append(mean_deviation(int(mine.sum()), least, level) if known else 1 - level)
+            yield "covgap_expected", level, mean(found)
+
+
+MEASURES = (
+    *(point, regions, selective, validity, efficiency, novelty, confusion, ranking, calibration),
+    *(decomposition, venn, conditional),
+)
+
+
+def rows_of(case: Case) -> list[tuple[str, float | None, float]]:
+    """Every metric of a case that is no online pass, in the order of ``metrics.csv``."""
+    return [row for measure in MEASURES for row in measure(case)]
