@@ -174,7 +174,7 @@ class Block:
 
     @cached_property
     def smoothed(self) -> np.ndarray:
-        """(N,) `required_smoothed_p_values` of each case, whose random numbers are drawn for the case alone."""
+        """(N,) smoothed p-values of the true labels, with the random numbers of each case alone."""
         if "tau" not in self.whole.prediction.extra:
             self.whole.once("taus", lambda: np.concatenate([taus_of(case) for case in self.cases]))
         return required_smoothed_p_values(self.whole)
