@@ -74,6 +74,7 @@ class Block:
         self.sizes = np.array([len(case.truth) for case in cases])
         self.ends = np.cumsum(self.sizes)
         self.starts = self.ends - self.sizes
+        self._has_rows = bool(self.sizes.all())
         self.of_case = np.repeat(np.arange(len(cases)), self.sizes)
 
     @classmethod
@@ -105,7 +106,7 @@ class Block:
 
     def per_row(self, sums: np.ndarray | list[float]) -> np.ndarray:
         """Return sums (s,) divided by the number of rows of each case, NaN without rows."""
-        return fractions(sums, self.sizes)
+        return np.asarray(sums) / self.sizes if self._has_rows else np.full(len(self), np.nan)
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return the (s,) sums of numbers (N,)."""

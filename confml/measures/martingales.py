@@ -12,13 +12,14 @@ Algorithmic Learning in a Random World, 2005, section 7.1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from confml.measures.block import Block
 from confml.measures.case import Case
-from confml.measures.measure import Measure, Row, each_case
+from confml.measures.measure import Column, Measure, Row, each_case
 from confml.measures.metric import Metric
 from confml.measures.p_values import has_delay, is_online, smoothed_p_values
 
@@ -111,6 +112,10 @@ def _rows(case: Case) -> Iterator[Row]:
     yield Row("log10_power_martingale", None, float(power[-1]))
 
 
+def _compute(block: Block) -> Iterable[Column]:
+    return each_case(_rows)(block) if "learnt" in block.whole.prediction.extra else ()
+
+
 MEASURE = Measure(
     metrics={
         "log10_mixture_martingale": Metric(
@@ -133,5 +138,5 @@ MEASURE = Measure(
             SOURCE,
         ),
     },
-    compute=each_case(_rows),
+    compute=_compute,
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from confml.measures.block import Block
 from confml.measures.case import Case
-from confml.measures.measure import Measure, Row, each_case
+from confml.measures.measure import Column, Measure, Row, each_case
 from confml.measures.metric import HIGHER, LOWER, OWN, Metric
 
 
@@ -40,6 +41,10 @@ def _rows(case: Case) -> Iterator[Row]:
         yield Row("known_no_class", level, float(low[~unseen].mean()) if not unseen.all() else float("nan"))
 
 
+def _compute(block: Block) -> Iterable[Column]:
+    return () if block.whole.known.all() else each_case(_rows)(block)
+
+
 MEASURE = Measure(
     metrics={
         "unseen_separation": Metric(
@@ -62,5 +67,5 @@ MEASURE = Measure(
             OWN,
         ),
     },
-    compute=each_case(_rows),
+    compute=_compute,
 )
