@@ -2,8 +2,8 @@
 
 To add a measure, write ``measures/mine.py`` with a ``MEASURE`` and add it to `MEASURES`. Its metrics then
 appear in ``metrics.csv`` and the summaries of every run, old ones included, because measures are computed
-from stored scores. Each metric is declared with its better direction (`Metric`). ``compute`` takes a `Block`; with
-`each_case` it is made from a function of one `Case`, which then takes the time of a call for each case.
+from stored scores. Each metric is declared with its better direction (`Metric`). The function of a measure
+takes a `Block`. `each_case` makes it from a function of one `Case`, which is called for each case.
 """
 
 from __future__ import annotations
