@@ -119,12 +119,14 @@ def metrics_page() -> str:
         "",
     ]
     for file, metrics in entries.items():
-        lines += [f"## {file}", "", "| metric | meaning | formula | better | source |", "| --- " * 5 + "|"]
+        lines += [f"## {file}", "", "| metric | heading | meaning | formula | better | source |"]
+        lines.append("| --- " * 6 + "|")
         for one in metrics:
             about = one["about"] + (f" ({', '.join(one['methods'])})" if one["methods"] else "")
             formula = _code(one["formula"]) if one["formula"] else ""
             cells = (
                 _code(one["name"]),
+                _cell(one["label"]),
                 _cell(about),
                 formula,
                 one["better"] or "",

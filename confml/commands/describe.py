@@ -81,6 +81,7 @@ def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
             return {"views": ", ".join(entry["views"])}
         case "metric":
             return {
+                "heading": entry["label"],
                 "better": entry["better"] or "neither (it cannot be ranked)",
                 "formula": entry["formula"],
                 "source": entry["source"],

@@ -43,8 +43,13 @@ MEASURES: tuple[Measure, ...] = (
 
 
 def known_metrics() -> dict[str, Metric]:
-    """Return the declaration of every metric of a prediction by name, in the order of ``metrics.csv``."""
+    """Return the declaration of every metric of a prediction by name, in the order of columns in tables."""
     return {name: metric for measure in MEASURES for name, metric in measure.metrics.items()}
+
+
+def metrics_in(table: str, per: str = "") -> list[Metric]:
+    """Return the metrics with a column in a table (`confml.measures.metric`), of one number per ``per``."""
+    return [metric for metric in known_metrics().values() if table in metric.tables and metric.per == per]
 
 
 def evaluate(
@@ -98,6 +103,7 @@ __all__ = [
     "each_case",
     "evaluate",
     "known_metrics",
+    "metrics_in",
     "metrics_of",
     "rows_of",
 ]

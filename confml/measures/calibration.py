@@ -10,7 +10,7 @@ import numpy as np
 from confml.measures.bins import BINS, Bins
 from confml.measures.block import Block, Ranked, sums_of
 from confml.measures.measure import Column, Measure, undefined
-from confml.measures.metric import LOWER, Metric
+from confml.measures.metric import LOWER, PAGE, SHARE, Metric
 from confml.measures.prediction import SHARES
 
 
@@ -76,18 +76,21 @@ MEASURE = Measure(
             LOWER,
             "mean over i of -ln p_i^{y_i}",
             "Good 1952",
+            tables=(PAGE,),
         ),
         "zero_share": Metric(
             "share of test examples whose true label has probability 0",
             LOWER,
             "#{i: p_i^{y_i} = 0} / n",
             "Good 1952",
+            unit=SHARE,
         ),
         "log_loss_nonzero": Metric(
             "log loss of the test examples whose true label has a probability above 0",
             LOWER,
             "mean over i with p_i^{y_i} > 0 of -ln p_i^{y_i}",
             "Good 1952",
+            heading="log loss of probabilities above 0",
         ),
         "brier": Metric(
             "Brier score over all classes, 0 to 2, for two classes too (scikit-learn halves it for two "
@@ -95,6 +98,8 @@ MEASURE = Measure(
             LOWER,
             "mean over i of sum over y of (p_i^y - 1{y = y_i})^2",
             "Brier 1950",
+            heading="Brier score",
+            tables=(PAGE,),
         ),
         "ece": Metric(
             "expected calibration error of the largest probability in 15 bins of equal mass that do not "
@@ -103,6 +108,9 @@ MEASURE = Measure(
             LOWER,
             "sum over bins of n_b/n |mean largest p - share of correct predictions|",
             "Guo et al. 2017",
+            heading="ECE",
+            unit=SHARE,
+            tables=(PAGE,),
         ),
         "ece_classwise": Metric(
             "mean over the classes of the calibration error of the probability of the class, in bins as "
@@ -110,6 +118,8 @@ MEASURE = Measure(
             LOWER,
             "mean over y of sum over bins of n_b/n |mean p^y - share of rows with label y|",
             "Kull et al. 2019",
+            heading="classwise ECE",
+            unit=SHARE,
         ),
         "ce2": Metric(
             "squared calibration error of the largest probability without its bias: mean 0 for calibrated "

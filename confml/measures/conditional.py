@@ -14,7 +14,7 @@ from confml.measures.block import Block
 from confml.measures.coverage_band import covered_probabilities
 from confml.measures.distributions import beta_quantile
 from confml.measures.measure import Column, Measure
-from confml.measures.metric import HIGHER, LOWER, OWN, Metric
+from confml.measures.metric import HIGHER, LEVEL, LOWER, OWN, SHARE, Metric
 from confml.measures.p_values import counted_examples
 
 CONFIDENCE = 0.95
@@ -209,6 +209,9 @@ MEASURE = Measure(
             HIGHER,
             "min over strata s of #{i in s: y_i in G_i} / #s",
             "Angelopoulos, Bates, Malik and Jordan 2021",
+            heading="size-stratified coverage",
+            unit=SHARE,
+            per=LEVEL,
         ),
         "covgap": Metric(
             "mean distance of the coverage of a class from 1 - level; above 0 by chance alone "
@@ -216,12 +219,17 @@ MEASURE = Measure(
             LOWER,
             "mean over classes c of |#{i: y_i = c in G_i} / #{i: y_i = c} - (1 - level)|",
             "Ding et al. 2023",
+            heading="coverage gap of classes",
+            unit=SHARE,
+            per=LEVEL,
         ),
         "undercoverage": Metric(
             "mean shortfall of the coverage of a class below 1 - level",
             LOWER,
             "mean over classes c of max(0, 1 - level - coverage of c)",
             OWN,
+            unit=SHARE,
+            per=LEVEL,
         ),
         "covgap_expected": Metric(
             "mean of covgap if the p-values were valid for every class with training rows, from the numbers "
@@ -229,6 +237,9 @@ MEASURE = Measure(
             None,
             "mean over classes c of E|K / n_c - (1 - level)|, K beta-binomial",
             OWN,
+            heading="coverage gap by chance",
+            unit=SHARE,
+            per=LEVEL,
         ),
     },
     compute=_compute,

@@ -8,7 +8,7 @@ import numpy as np
 
 from confml.measures.block import Block
 from confml.measures.measure import Column, Measure
-from confml.measures.metric import HIGHER, Metric
+from confml.measures.metric import HIGHER, PAGE, SHARE, Metric
 
 _SOURCE = "Sokolova and Lapalme 2009"
 
@@ -42,6 +42,8 @@ MEASURE = Measure(
             HIGHER,
             "mean over c of #{i: predicted c, y_i = c} / #{i: predicted c}, c a true or predicted label",
             _SOURCE,
+            heading="macro precision",
+            unit=SHARE,
         ),
         "recall_macro": Metric(
             "mean over the classes of the share of correct predictions among the rows of the class; 0 for a "
@@ -49,12 +51,17 @@ MEASURE = Measure(
             HIGHER,
             "mean over c of #{i: predicted c, y_i = c} / #{i: y_i = c}, c a true or predicted label",
             _SOURCE,
+            heading="macro recall",
+            unit=SHARE,
         ),
         "f1_macro": Metric(
             "mean over the classes of the harmonic mean of precision and recall",
             HIGHER,
             "mean over c of 2 #{i: predicted c, y_i = c} / (#{i: predicted c} + #{i: y_i = c})",
             _SOURCE,
+            heading="macro F1",
+            unit=SHARE,
+            tables=(PAGE,),
         ),
         "f1_micro": Metric(
             "F1 of the counts summed over the classes; with one label per row also the micro-averaged "
@@ -63,6 +70,8 @@ MEASURE = Measure(
             HIGHER,
             "sum over c of 2 #{i: predicted c, y_i = c} / sum over c of (#{i: predicted c} + #{i: y_i = c})",
             _SOURCE,
+            heading="micro F1",
+            unit=SHARE,
         ),
     },
     compute=_compute,

@@ -119,6 +119,7 @@ MEASURE = Measure(
             None,
             "mean over i of - sum over y of p_i^y ln p_i^y",
             OWN,
+            unit="nats",
         ),
     },
     compute=_compute,

@@ -26,7 +26,7 @@ import numpy as np
 from confml.measures.block import Block
 from confml.measures.case import Case
 from confml.measures.measure import Column, Measure
-from confml.measures.metric import LOWER, Metric
+from confml.measures.metric import LEVEL, LOWER, SHARE, Metric
 
 
 def _criteria_of_rows(case: Case) -> dict[str, np.ndarray]:
@@ -73,6 +73,7 @@ _WITHOUT_LEVEL = {
         LOWER,
         "mean over i of sum_y p_i^y",
         VOVK_2016,
+        heading="sum of p-values",
     ),
     "unconfidence": Metric(
         "mean second largest p-value (U)", LOWER, "mean over i of the second largest p_i^y", VOVK_2016
@@ -104,18 +105,24 @@ MEASURE = Measure(
             LOWER,
             "mean over i of max(|G_i| - 1, 0)",
             VOVK_2016,
+            unit="labels",
+            per=LEVEL,
         ),
         "observed_multiple": Metric(
             "share of regions that contain a false label (OM)",
             LOWER,
             "#{i: G_i contains some y != y_i} / n",
             VOVK_2016,
+            unit=SHARE,
+            per=LEVEL,
         ),
         "observed_excess": Metric(
             "mean number of false labels in a region (OE)",
             LOWER,
             "mean over i of #{y in G_i: y != y_i}",
             VOVK_2016,
+            unit="labels",
+            per=LEVEL,
         ),
     },
     compute=_compute,

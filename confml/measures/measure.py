@@ -44,6 +44,10 @@ class Measure:
     metrics: Mapping[str, Metric]
     compute: Callable[[Block], Iterable[Column]]
 
+    def __post_init__(self):
+        named = {key: metric.named(key) for key, metric in self.metrics.items()}
+        object.__setattr__(self, "metrics", named)
+
 
 def each_case(rows: Callable[[Case], Iterable[Row]]) -> Callable[[Block], Iterator[Column]]:
     """Return the function of a block that calls ``rows`` for each of its cases, with their levels."""

@@ -9,7 +9,7 @@ import numpy as np
 from confml.measures.block import Block
 from confml.measures.confusion_matrix import Confusion
 from confml.measures.measure import Column, Measure
-from confml.measures.metric import HIGHER, LOWER, Metric
+from confml.measures.metric import HIGHER, LOWER, PAGE, RESULTS, SHARE, SHORT, Metric
 
 _SOURCE = "Sokolova and Lapalme 2009"
 
@@ -60,15 +60,22 @@ MEASURE = Measure(
             LOWER,
             "#{i: predicted label of i is not y_i} / n",
             _SOURCE,
+            unit=SHARE,
+            tables=(SHORT, RESULTS, PAGE),
         ),
         "accuracy": Metric(
-            "share of test examples whose predicted label is correct", HIGHER, "1 - error", _SOURCE
+            "share of test examples whose predicted label is correct",
+            HIGHER,
+            "1 - error",
+            _SOURCE,
+            unit=SHARE,
         ),
         "ari": Metric(
             "adjusted Rand index of predicted and true labels",
             HIGHER,
             "(Rand index - its expectation) / (1 - its expectation)",
             "Hubert and Arabie 1985",
+            heading="adjusted Rand index",
         ),
     },
     compute=_compute,

@@ -47,6 +47,7 @@ MEASURE = Measure(
             HIGHER,
             "P(score of c for a row of c > score of c for another row) + P(equal) / 2",
             "Hanley and McNeil 1982",
+            heading="ROC AUC",
         ),
     },
     compute=_compute,

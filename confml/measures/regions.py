@@ -9,7 +9,7 @@ import numpy as np
 
 from confml.measures.block import Block, fractions
 from confml.measures.measure import Column, Measure
-from confml.measures.metric import HIGHER, LOWER, OWN, Metric
+from confml.measures.metric import HIGHER, LEVEL, LOWER, OWN, PAGE, RESULTS, SHARE, SHORT, Metric
 
 _SOURCE = "Vovk, Gammerman and Shafer 2005"
 
@@ -87,31 +87,68 @@ MEASURE = Measure(
             None,
             "#{i: y_i in G_i} / n",
             _SOURCE,
+            unit=SHARE,
+            per=LEVEL,
+            tables=(SHORT, RESULTS, PAGE),
         ),
         "mean_region_size": Metric(
             "mean set size: number of labels in a region, 0 for empty regions (criterion N)",
             LOWER,
             "sum |G_i| / n",
             "Vovk et al. 2016",
+            heading="set size",
+            unit="labels",
+            per=LEVEL,
+            tables=(SHORT, RESULTS, PAGE),
         ),
         "mean_region_size_nonempty": Metric(
-            "mean set size of the regions that are not empty", LOWER, "sum |G_i| / #{i: |G_i| > 0}", OWN
+            "mean set size of the regions that are not empty",
+            LOWER,
+            "sum |G_i| / #{i: |G_i| > 0}",
+            OWN,
+            heading="set size of non-empty regions",
+            unit="labels",
+            per=LEVEL,
         ),
         "one_class": Metric(
-            "singleton rate: share of regions with exactly one label", HIGHER, "#{i: |G_i| = 1} / n", _SOURCE
+            "singleton rate: share of regions with exactly one label",
+            HIGHER,
+            "#{i: |G_i| = 1} / n",
+            _SOURCE,
+            heading="singleton rate",
+            unit=SHARE,
+            per=LEVEL,
+            tables=(SHORT, RESULTS, PAGE),
         ),
         "two_or_more": Metric(
             "share of regions with two or more labels (criterion M)",
             LOWER,
             "#{i: |G_i| > 1} / n",
             "Vovk et al. 2016",
+            heading="multiple",
+            unit=SHARE,
+            per=LEVEL,
+            tables=(RESULTS, PAGE),
         ),
-        "no_class": Metric("share of empty regions", None, "#{i: |G_i| = 0} / n", _SOURCE),
+        "no_class": Metric(
+            "share of empty regions",
+            None,
+            "#{i: |G_i| = 0} / n",
+            _SOURCE,
+            heading="empty",
+            unit=SHARE,
+            per=LEVEL,
+            tables=(RESULTS, PAGE),
+        ),
         "correct_of_one_class": Metric(
             "singleton accuracy: share of the regions with exactly one label whose label is correct",
             HIGHER,
             "#{i: G_i = {y_i}} / #{i: |G_i| = 1}",
             OWN,
+            heading="singleton accuracy",
+            unit=SHARE,
+            per=LEVEL,
+            tables=(RESULTS, PAGE),
         ),
     },
     compute=_compute,

@@ -8,7 +8,7 @@ import numpy as np
 
 from confml.measures.block import Block, fractions
 from confml.measures.measure import Column, Measure, undefined
-from confml.measures.metric import HIGHER, LOWER, Metric
+from confml.measures.metric import HIGHER, LOWER, PAGE, RESULTS, SHARE, THRESHOLD, Metric
 from confml.measures.rejection import best_aurc
 
 _SOURCE = "Krzanowski et al. 2006"
@@ -65,45 +65,71 @@ MEASURE = Measure(
             LOWER,
             "integral of the generalised risk #{accepted and wrong} / n over the coverage",
             "Traub et al. 2024",
+            heading="AUGRC",
+            unit=SHARE,
+            digits=3,
+            tables=(PAGE,),
         ),
         "aurc": Metric(
             "area under the risk-coverage curve: mean selective risk over all coverages",
             LOWER,
             "integral of the selective risk #{accepted and wrong} / #{accepted} over the coverage",
             "Geifman and El-Yaniv 2017",
+            heading="AURC",
+            unit=SHARE,
+            digits=3,
+            tables=(PAGE,),
         ),
         "e_aurc": Metric(
             "excess aurc: aurc minus that of the best order of the same predictions, 0 at best",
             LOWER,
             "aurc - aurc of the order that accepts all correct predictions first",
             "Geifman, Uziel and El-Yaniv 2019",
+            heading="E-AURC",
+            unit=SHARE,
+            digits=3,
         ),
         "auroc_correct": Metric(
             "probability that a correct prediction is more confident than a wrong one",
             HIGHER,
             "P(confidence of a correct > of a wrong prediction) + P(equal) / 2",
             "Hendrycks and Gimpel 2017",
+            heading="AUROC of correctness",
+            tables=(PAGE,),
         ),
         "sure_correct": Metric(
             "share of test examples accepted at the threshold and predicted correctly",
             HIGHER,
             "#{accepted and correct} / n",
             _SOURCE,
+            unit=SHARE,
+            per=THRESHOLD,
+            tables=(RESULTS, PAGE),
+        ),
+        "unsure": Metric(
+            "share of test examples rejected at the threshold",
+            LOWER,
+            "#{rejected} / n",
+            _SOURCE,
+            unit=SHARE,
+            per=THRESHOLD,
+            tables=(RESULTS, PAGE),
         ),
         "sure_incorrect": Metric(
             "share of test examples accepted at the threshold and predicted wrongly",
             LOWER,
             "#{accepted and wrong} / n",
             _SOURCE,
-        ),
-        "unsure": Metric(
-            "share of test examples rejected at the threshold", LOWER, "#{rejected} / n", _SOURCE
+            unit=SHARE,
+            per=THRESHOLD,
+            tables=(RESULTS, PAGE),
         ),
         "expected_loss": Metric(
             "mean loss at the threshold: 2 for sure incorrect, -1 for sure correct, 0 for unsure",
             LOWER,
             "2 sure_incorrect - sure_correct",
             _SOURCE,
+            per=THRESHOLD,
         ),
     },
     compute=_compute,

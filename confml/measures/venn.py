@@ -37,6 +37,7 @@ MEASURE = Measure(
             LOWER,
             "mean over i of upper_i - lower_i of the predicted class",
             "Vovk, Petej and Fedorova 2015",
+            heading="width of Venn bounds",
         ),
     },
     compute=_compute,

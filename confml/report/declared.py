@@ -30,9 +30,10 @@ def declared_metrics() -> list[Declared]:
     found = _of_reports()
     methods: dict[str, type[Method]] = {**known_methods(), **wrapper_classes()}
     for name, cls in methods.items():
-        found += [Declared(quantity, one, "metrics.csv", name) for quantity, one in cls.metrics.items()]
+        found += [Declared(key, one.named(key), "metrics.csv", name) for key, one in cls.metrics.items()]
     for name, step in known_steps().items():
-        found += [Declared(f"{name}.{key}", one, "metrics.csv", name) for key, one in step.metrics.items()]
+        for key, one in step.metrics.items():
+            found.append(Declared(f"{name}.{key}", one.named(f"{name}.{key}"), "metrics.csv", name))
     return found
 
 
@@ -44,6 +45,12 @@ def find_metric(name: str) -> Metric | None:
             if one.name == name:
                 return one.metric
     return None
+
+
+def shown_metric(name: str) -> Metric:
+    """Return the declaration of a metric for a table or figure; an unknown one has a heading only."""
+    found = find_metric(name) or find_metric(name.rpartition(".")[2])
+    return Metric("", None).named(name) if found is None else found
 
 
 def ranking_metric(name: str) -> Metric:
@@ -64,7 +71,7 @@ def ranking_metric(name: str) -> Metric:
 
 
 def describe_metric(name: str) -> dict[str, Any] | None:
-    """Return name, about, better, formula, source, file and methods of a metric; None if it is unknown.
+    """Return the declaration of a metric, its file and its methods; None if it is unknown.
 
     methods: methods or steps that compute it themselves; empty for a metric of every method.
     """
@@ -75,6 +82,10 @@ def describe_metric(name: str) -> dict[str, Any] | None:
     return {
         "name": name,
         "about": metric.about,
+        "heading": metric.heading,
+        "label": metric.label,
+        "unit": metric.unit,
+        "digits": metric.digits,
         "better": metric.direction,
         "formula": metric.formula,
         "source": metric.source,
@@ -87,8 +98,8 @@ def _of_reports() -> list[Declared]:
     from confml.report.sections.registry import known_sections
 
     return [
-        Declared(name, one, file)
+        Declared(name, one.named(name), file)
         for section in known_sections().values()
-        for file, metrics in section.metrics.items()
+        for file, metrics in section.declared_metrics().items()
         for name, one in metrics.items()
     ]

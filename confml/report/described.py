@@ -85,7 +85,7 @@ def describe_section(name: str) -> Entry:
     return {key: described[key] for key in ("name", "text", "source")} | {
         "needs": section_class.needs,
         "files": dict(section_class.files),
-        "metrics": {file: list(metrics) for file, metrics in section_class.metrics.items()},
+        "metrics": {file: list(metrics) for file, metrics in section_class.declared_metrics().items()},
         "refits": section_class.refits,
     }
 
@@ -221,7 +221,7 @@ def _section_names() -> list[str]:
 
 
 def _files_of(section: type[Section]) -> set[str]:
-    return {*section.files, *section.metrics}
+    return {*section.files, *section.declared_metrics()}
 
 
 def _parameters(options: Mapping[str, Parameter]) -> list[Entry]:

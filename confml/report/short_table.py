@@ -6,10 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from confml.measures import metrics_in
+from confml.measures.metric import LEVEL, SHORT
 from confml.report.captions import setting_text
 from confml.report.standings import Line, Standings, standings_of
 from confml.report.stored_report import ShortTable
-from confml.report.summary_tables import Column, mark_of, standing_text
+from confml.report.summary_tables import mark_of, standing_text
 
 if TYPE_CHECKING:
     from confml.report.results import RunResults
@@ -29,26 +31,25 @@ def short_table(results: RunResults) -> ShortTable:
     if not standings.lines:
         return ShortTable([], [], [])
     level = short_level(results)
-    columns = [Column("error", "error", by_level=False)]
-    if level is not None:
-        columns += [Column("coverage", "coverage"), Column("mean_region_size", "set size", per_cent=False)]
-        columns += [Column("one_class", "singleton rate")]
+    plain = metrics_in(SHORT)
+    columns = plain + (metrics_in(SHORT, LEVEL) if level is not None else [])
     lines = standings.in_config_order()
     shown = _best_lines(standings, lines) if len(lines) > ROWS else lines
     rows = []
     for line in shown:
         cells = []
         for column in columns:
-            found = standings.of(line, column.metric, level if column.by_level else None)
-            text = standing_text(found, column, with_sd=not column.by_level)
-            cells.append(f"{text} {mark_of(found) or ' '}" if column.metric == "error" else text)
+            found = standings.of(line, column.key, level if column.per else None)
+            text = standing_text(found, column, with_sd=not column.per)
+            cells.append(f"{text} {mark_of(found) or ' '}" if column.key == "error" else text)
         rows.append([*line, *cells])
     kept = [place for place in range(len(columns) + 3) if place < 4 or any(row[place] for row in rows)]
+    has_regions = any(place >= 3 + len(plain) for place in kept)
     headings = ["data set", "method", "view", *(column.heading for column in columns)]
     return ShortTable(
         [headings[place] for place in kept],
         [[row[place] for place in kept] for row in rows],
-        _legend(standings, shown, level if len(kept) > 4 else None),
+        _legend(standings, shown, level if has_regions else None),
     )
 
 
@@ -73,9 +74,11 @@ def _legend(standings: Standings, shown: Sequence[Line], level: float | None) ->
     sd = " ± sd over splits" if any(one.n > 1 for one in found) else ""
     lines = [setting_text(standings.results), f"error: mean in %{sd}; + lowest error of the data set"]
     if level is not None:
-        lines.append(
-            f"regions at significance level {level:g}: coverage and singleton rate in %, set size in labels"
-        )
+        units: dict[str, list[str]] = {}
+        for metric in metrics_in(SHORT, LEVEL):
+            units.setdefault(metric.unit, []).append(metric.heading)
+        texts = [f"{' and '.join(names)} in {unit}" for unit, names in units.items() if unit]
+        lines.append(f"regions at significance level {level:g}: {', '.join(texts)}")
     if any(not math.isnan(one.p_value) for one in found):
         worse = sum(one.worse for one in found)
         tested = sum(not math.isnan(one.p_value) for one in found)

@@ -17,13 +17,19 @@ if TYPE_CHECKING:
 
 TIME_METRICS = {
     "training_seconds": Metric(
-        "seconds of the inner selection and the final fit", "lower", "fit_seconds + tuning_seconds", OWN
+        "seconds of the inner selection and the final fit",
+        "lower",
+        "fit_seconds + tuning_seconds",
+        OWN,
+        unit="seconds",
     ),
     "seconds_per_configuration": Metric(
         "training seconds of one point of the grid, preparation included",
         "lower",
         "prepare_seconds + (training_seconds - prepare_seconds) / configurations",
         "van den Burg and Hero 2017, table 4",
+        heading="training seconds per configuration",
+        unit="seconds",
     ),
 }
 """Declarations of what `training_times` returns."""

@@ -5,29 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from confml.measures import metrics_in
+from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
 from confml.report.captions import setting_text
-from confml.report.result_tables import REGION_METRICS
 from confml.report.standings import REGION_METRICS as COMPARED
 from confml.report.standings import Line, Standing, Standings, standings_of
 
 if TYPE_CHECKING:
+    from confml.measures import Metric
     from confml.report.results import RunResults
-
-ACCEPTANCE_METRICS = {"sure_correct": "sure correct", "unsure": "unsure", "sure_incorrect": "sure incorrect"}
-
-
-class Column(NamedTuple):
-    """One metric of a summary table. per_cent: whether it is a share, printed in per cent.
-
-    by_level: whether it has a value per level (or threshold).
-    """
-
-    metric: str
-    heading: str
-    per_cent: bool = True
-    by_level: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +29,7 @@ class SummaryTable:
     name: str
     title: str
     level_name: str
-    columns: tuple[Column, ...]
+    columns: tuple[Metric, ...]
     rows: list[tuple[Line, float | None, Mapping[str, Standing]]]
     notes: tuple[str, ...]
 
@@ -53,24 +41,22 @@ class SummaryTable:
 def summary_tables(results: RunResults) -> list[SummaryTable]:
     """Return the tables of a run that are not empty."""
     standings = standings_of(results)
-    regions = tuple(Column(metric, *about) for metric, about in REGION_METRICS.items())
-    accepted = tuple(Column(metric, heading) for metric, heading in ACCEPTANCE_METRICS.items())
+    of_regions = (*metrics_in(RESULTS), *metrics_in(RESULTS, LEVEL))
+    of_thresholds = tuple(metrics_in(RESULTS, THRESHOLD))
     found = [
-        _table(
-            standings, "results", "Results", "level", (Column("error", "error", by_level=False), *regions)
-        ),
-        _table(standings, "acceptance", "Accepted and rejected predictions", "threshold", accepted),
+        _table(standings, "results", "Results", LEVEL, of_regions),
+        _table(standings, "acceptance", "Accepted and rejected predictions", THRESHOLD, of_thresholds),
     ]
     return [table for table in found if table.rows]
 
 
 def _table(
-    standings: Standings, name: str, title: str, level_name: str, columns: tuple[Column, ...]
+    standings: Standings, name: str, title: str, level_name: str, columns: tuple[Metric, ...]
 ) -> SummaryTable:
     config = standings.results.config
-    given = config.thresholds if level_name == "threshold" else config.levels
-    plain = [column.metric for column in columns if not column.by_level]
-    by_level = [column.metric for column in columns if column.by_level]
+    given = config.thresholds if level_name == THRESHOLD else config.levels
+    plain = [column.key for column in columns if not column.per]
+    by_level = [column.key for column in columns if column.per]
     rows: list[tuple[Line, float | None, Mapping[str, Standing]]] = []
     for line in standings.lines:
         own = _known(standings, line, plain, None)
@@ -82,7 +68,7 @@ def _table(
         rows += [(line, level, {**own, **found}) for level, found in several]
         if own and not several:
             rows.append((line, None, own))
-    shown = [column for column in columns if any(column.metric in found for _, _, found in rows)]
+    shown = [column for column in columns if any(column.key in found for _, _, found in rows)]
     several_splits = any(one.n > 1 for _, _, found in rows for one in found.values())
     notes = [
         setting_text(standings.results),
@@ -109,15 +95,11 @@ def _known(standings: Standings, line: Line, metrics: list[str], level: float | 
     return {metric: one for metric, one in found.items() if one is not None}
 
 
-def standing_text(standing: Standing | None, column: Column, with_sd: bool = True) -> str:
+def standing_text(standing: Standing | None, column: Metric, with_sd: bool = True) -> str:
     """Return mean and sd, in per cent for a share; "-" if undefined, "" without the metric."""
     if standing is None:
         return ""
-    if math.isnan(standing.mean):
-        return "-"
-    factor, decimals = (100.0, 2) if column.per_cent else (1.0, 3)
-    sd = f" ± {factor * standing.sd:.{decimals}f}" if with_sd and not math.isnan(standing.sd) else ""
-    return f"{factor * standing.mean:.{decimals}f}{sd}"
+    return column.text(standing.mean, standing.sd) if with_sd else column.text(standing.mean)
 
 
 def mark_of(standing: Standing | None) -> str:

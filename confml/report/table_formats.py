@@ -22,7 +22,7 @@ def csv_rows(table: SummaryTable) -> Iterator[tuple]:
     p_value: of the comparison with the best mean. worse: whether the mean is significantly worse.
     """
     for line, level, found in table.rows:
-        by_level = {column.metric: column.by_level for column in table.columns}
+        by_level = {column.key: bool(column.per) for column in table.columns}
         for metric, one in found.items():
             p_value = None if math.isnan(one.p_value) else one.p_value
             own = level if by_level[metric] else None
@@ -87,7 +87,7 @@ def _layout(table: SummaryTable, cell, text) -> tuple[list[str], list[tuple[bool
     """
     keys = ["data set", "method", "view", *([table.level_name] if table.has_levels else [])]
     headings = [text(key) for key in keys]
-    headings += [text(column.heading + (" (%)" if column.per_cent else "")) for column in table.columns]
+    headings += [text(column.label) for column in table.columns]
     rows: list[tuple[bool, list[str]]] = []
     before: tuple[str, ...] = ("",) * 3
     for line, level, found in table.rows:
@@ -96,21 +96,21 @@ def _layout(table: SummaryTable, cell, text) -> tuple[list[str], list[tuple[bool
         if table.has_levels:
             shown.append("" if level is None else f"{level!r}")
         for column in table.columns:
-            repeated = same_line and not column.by_level
-            shown.append("" if repeated else cell(found.get(column.metric), column))
+            repeated = same_line and not column.per
+            shown.append("" if repeated else cell(found.get(column.key), column))
         rows.append((starts, shown))
     return headings, rows, len(keys)
 
 
 def _markdown_cell(standing: Standing | None, column) -> str:
-    text = standing_text(standing, column, with_sd=not column.by_level)
+    text = standing_text(standing, column, with_sd=not column.per)
     if standing is None:
         return text
     return f"**{text}**" if standing.best else f"{text} \\*" if standing.worse else text
 
 
 def _latex_cell(standing: Standing | None, column) -> str:
-    text = standing_text(standing, column, with_sd=not column.by_level)
+    text = standing_text(standing, column, with_sd=not column.per)
     text = re.sub("^-(?=[0-9])", "$-$", latex_text(text))
     if standing is None:
         return text

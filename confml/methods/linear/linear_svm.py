@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confml.measures.metric import Metric
+from confml.measures.metric import SHARE, Metric
 from confml.methods.base import check_largest
 from confml.methods.linear.linear_group import Learnt, LinearGroup
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
@@ -37,7 +37,9 @@ class LinearSVM(LinearGroup):
     name: ClassVar[str] = "linear-svm"
     version: ClassVar[int] = 1
     metrics: ClassVar[Mapping[str, Metric]] = {
-        "training_error": Metric("fraction of training examples whose predicted label is wrong", "lower"),
+        "training_error": Metric(
+            "fraction of training examples whose predicted label is wrong", "lower", unit=SHARE
+        ),
         "weight_norm": Metric("Euclidean norm of the weights of all classifiers, without the biases", None),
     }
     parameters: ClassVar[Mapping[str, Parameter]] = {

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confml.measures.metric import Metric
+from confml.measures.metric import SHARE, Metric
 from confml.methods.linear.linear_group import Boxed, LinearGroup
 
 
@@ -15,10 +15,22 @@ class MistakeDriven(LinearGroup):
     """One-vs-rest group of classifiers that learn from mistakes, on features scaled to [0, 1] by `Boxed`."""
 
     metrics: ClassVar[Mapping[str, Metric]] = {
-        "presentations": Metric("number of training examples presented until the method converged", "lower"),
+        "presentations": Metric(
+            "number of training examples presented until the method converged",
+            "lower",
+            heading="presentations of examples",
+            digits=0,
+        ),
         "epochs": Metric("number of passes over the training set", "lower"),
-        "training_error": Metric("fraction of training examples whose predicted label is wrong", "lower"),
-        "converged": Metric("1 if no training example is classified wrongly after the fit, else 0", "higher"),
+        "training_error": Metric(
+            "fraction of training examples whose predicted label is wrong", "lower", unit=SHARE
+        ),
+        "converged": Metric(
+            "1 if no training example is classified wrongly after the fit, else 0",
+            "higher",
+            heading="fits without training error",
+            unit=SHARE,
+        ),
     }
 
     @property

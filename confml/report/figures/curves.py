@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confml.measures.metric import SHARE, Metric
+from confml.report.declared import shown_metric
 from confml.report.figures.bands import rate_band
 from confml.report.figures.style import (
     BLACK,
@@ -19,16 +21,7 @@ from confml.report.figures.style import (
     new_figure,
     power,
 )
-from confml.report.sections.ranks import words_of
 
-SHARES = {"error", "accuracy", "training_error", "converged", "coverage"}  # shown in per cent
-_METRICS = {
-    "error": "test error (%)",
-    "accuracy": "test accuracy (%)",
-    "training_error": "training error (%)",
-    "converged": "fits without training error (%)",
-    "presentations": "presentations of examples",
-}
 # Labels and scales of the horizontal axis.
 _KEYS = {
     "k": ("number of neighbours k", 1),
@@ -69,7 +62,8 @@ def draw_curves(
     figure = new_figure(COLUMN * 1.15, 2.6)
     axes = figure.add_subplot()
     x_label, x_scale = axis_words(key)
-    scale = 100.0 if _is_share(metric) else 1.0
+    shown = shown_metric(metric)
+    scale = shown.factor
     handles = []
     banded = False
     for line, (label, points) in zip(_styles(curves), curves.items(), strict=True):
@@ -78,7 +72,7 @@ def draw_curves(
         handles += axes.plot(x, mean, label=", ".join(label), zorder=3, clip_on=log_y, **line)
         if len(points) > 1 and not all(math.isnan(point.sd) for point in points):
             banded = True
-            low, high = _band([point.mean for point in points], [point.sd for point in points], metric)
+            low, high = _band([point.mean for point in points], [point.sd for point in points], shown)
             if log_y:
                 low = np.maximum(low, min(mean) / 2)
             axes.fill_between(x, low, high, color=line["color"], alpha=0.15, linewidth=0)
@@ -96,8 +90,7 @@ def draw_curves(
     if not log and whole and len(places) <= 9 and min(gaps, default=1) >= (places[-1] - places[0]) / 25:
         axes.set_xticks([round(place) for place in places])
     axes.set_xlabel(x_label)
-    y_label = _METRICS.get(metric, words_of(metric))
-    axes.set_ylabel(f"{y_label} (%)" if scale == 100 and metric not in _METRICS else y_label)
+    axes.set_ylabel(shown.label)
     axes.set_title(title, loc="left")
     if banded:
         axes.set_title(f"band: {band}", loc="right", fontsize=6, color="0.4")
@@ -106,15 +99,11 @@ def draw_curves(
     return figure
 
 
-def _is_share(metric: str) -> bool:
-    return metric.rpartition(".")[2] in SHARES
-
-
-def _band(mean: Sequence[float], sd: Sequence[float], metric: str) -> tuple[np.ndarray, np.ndarray]:
+def _band(mean: Sequence[float], sd: Sequence[float], metric: Metric) -> tuple[np.ndarray, np.ndarray]:
     """Return mean ± sd, in per cent and between 0 and 100 for a share."""
     means, deviations = np.array(mean), np.array(sd)
-    if _is_share(metric):
-        return rate_band(100 * means, 100 * deviations)
+    if metric.unit == SHARE:
+        return rate_band(metric.factor * means, metric.factor * deviations)
     return means - deviations, means + deviations
 
 

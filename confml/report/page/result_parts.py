@@ -6,24 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from confml.measures import known_metrics
+from confml.measures import Metric, known_metrics, metrics_in
+from confml.measures.metric import LEVEL, LOWER, PAGE, RESULTS, THRESHOLD
 from confml.report.page.answer import RISK, Answer
 from confml.report.page.material import Material, ViewData
 from confml.report.page.page_table import Cell, PageTable, fixed, short, spread
-from confml.report.result_tables import REGION_METRICS
 from confml.report.summaries import SummaryRow
 
-# metric -> (heading, factor, decimals, whether the sd is shown)
-MAIN = {
-    "error": ("error (%)", 100.0, 2, True),
-    "f1_macro": ("macro F1 (%)", 100.0, 2, False),
-    "augrc": ("AUGRC (%)", 100.0, 3, False),
-    "aurc": ("AURC (%)", 100.0, 3, False),
-    "auroc_correct": ("AUROC of correctness", 1.0, 3, False),
-    "log_loss": ("log loss", 1.0, 3, False),
-    "brier": ("Brier score", 1.0, 3, False),
-    "ece": ("calibration error (%)", 100.0, 2, False),
-}
 Summary = dict[tuple, SummaryRow]
 
 
@@ -67,10 +56,11 @@ class DatasetTables:
 
     def results(self, answer: Answer) -> PageTable:
         """Return errors, areas and differences from the best method, one row per method and view."""
-        metrics = [name for name in MAIN if any(self.value(view, name) for _, view in self.views)]
-        headings = ["method", *(MAIN[name][0] for name in metrics)]
+        metrics = [
+            one for one in metrics_in(PAGE) if any(self.value(view, one.key) for _, view in self.views)
+        ]
+        headings = ["method", *(one.label for one in metrics)]
         headings += ["difference from best (points)", "95 % interval", "p (Holm)", "decided at 1 % risk (%)"]
-        direction = {name: known_metrics()[name].direction for name in metrics if name in known_metrics()}
         several = len(self.material) > 1
         mean = ", mean ± sd" if self.splits > 1 else ""
         table = PageTable(
@@ -81,21 +71,21 @@ class DatasetTables:
             + ("corrected resampled t test" if self.splits > 1 else "exact test of McNemar")
             + ", corrected by Holm. "
             + ("Means are over all splits of a run, differences over common splits. " if several else "")
-            + f"AUGRC, AURC: areas under the (generalised) risk-coverage curve.{self.cut}",
+            + f"AUGRC, AURC: areas under the (generalised) risk-coverage curve. "
+            f"ECE: expected calibration error.{self.cut}",
         )
         differences = {one.label: one for one in answer.others}
         decided = self._decided()
         for _, view in self.views:
             cells: list[Any] = [view.label]
-            for name in metrics:
-                row = self.value(view, name)
-                _, factor, digits, with_sd = MAIN[name]
+            for one in metrics:
+                row = self.value(view, one.key)
                 if row is None:
                     cells.append("\N{EN DASH}")
-                elif with_sd:
-                    cells.append(spread(row.mean, row.sd, digits, factor))
+                elif RESULTS in one.tables:
+                    cells.append(spread(row.mean, row.sd, one.digits, one.factor))
                 else:
-                    cells.append(fixed(row.mean, digits, factor))
+                    cells.append(fixed(row.mean, one.digits, one.factor))
             other = differences.get(view.label)
             if view.label == answer.best.label:
                 cells += ["best", "", "", ""]
@@ -111,9 +101,9 @@ class DatasetTables:
                 ]
             cells[-1] = fixed(decided.get((view.run, view.key), math.nan), 0, 100)
             table.add(*cells)
-        for place, name in enumerate(metrics):
-            if direction.get(name):
-                table.mark_best(1 + place, direction[name] == "lower")
+        for place, one in enumerate(metrics):
+            if one.direction:
+                table.mark_best(1 + place, one.direction == LOWER)
         table.mark_best(len(headings) - 1, lowest=False)
         return table.limit(self.most, "summary.csv")
 
@@ -130,44 +120,44 @@ class DatasetTables:
 
     def regions(self) -> PageTable | None:
         """Return coverage and sizes of regions, one row per method, view and level."""
+        columns = metrics_in(PAGE, LEVEL)
         table = PageTable(
             f"{self.id}.regions",
             f"Prediction regions on {self.dataset} ({self.protocol}; rates in %, set size in labels).",
-            ["method", "level", *(heading for heading, _ in REGION_METRICS.values())],
+            ["method", "level", *(one.heading for one in columns)],
             heads=2,
             note="A coverage below 1 minus the level by more than chance explains violates validity."
             + self.cut,
         )
         for one, view in self.views:
             for level in dict.fromkeys(map(float, one.results.config.levels)):
-                found = [self.value(view, metric, level) for metric in REGION_METRICS]
-                if found[0] is None:
-                    continue
-                cells = [
-                    fixed(row.mean, 2 if share else 3, 100 if share else 1) if row else "\N{EN DASH}"
-                    for row, (_, share) in zip(found, REGION_METRICS.values(), strict=True)
-                ]
-                table.add(view.label, f"{level!r}", *cells)
+                self._add(table, view, level, columns)
         return table.limit(self.most, "summary.csv") if table.rows else None
 
     def accepted(self) -> PageTable | None:
-        """Return sure correct, unsure and sure incorrect rates at the thresholds of the config."""
+        """Return metrics of acceptance, such as sure correct, at the thresholds of the config."""
+        columns = metrics_in(PAGE, THRESHOLD)
         table = PageTable(
             f"{self.id}.accepted",
             f"Accepted and rejected predictions on {self.dataset} ({self.protocol}; %).",
-            ["method", "threshold", "sure correct", "unsure", "sure incorrect"],
+            ["method", "threshold", *(one.heading for one in columns)],
             heads=2,
             note="A prediction is accepted (sure) if its confidence reaches the threshold.",
         )
         for one, view in self.views:
             for threshold in dict.fromkeys(map(float, one.results.config.thresholds)):
-                rows = [
-                    self.value(view, name, threshold) for name in ("sure_correct", "unsure", "sure_incorrect")
-                ]
-                if rows[0] is not None:
-                    cells = [fixed(row.mean if row else None, 2, 100) for row in rows]
-                    table.add(view.label, f"{threshold!r}", *cells)
+                self._add(table, view, threshold, columns)
         return table.limit(self.most, "summary.csv") if table.rows else None
+
+    def _add(self, table: PageTable, view: ViewData, level: float, columns: Sequence[Metric]) -> None:
+        """Add the row of a view at a level or threshold, if the view has numbers there."""
+        found = [self.value(view, one.key, level) for one in columns]
+        if any(found):
+            cells = [
+                fixed(row.mean, one.digits, one.factor) if row else "\N{EN DASH}"
+                for row, one in zip(found, columns, strict=True)
+            ]
+            table.add(view.label, f"{level!r}", *cells)
 
     def certified(self) -> PageTable | None:
         """Return the thresholds with a certified risk."""

@@ -53,6 +53,11 @@ class Section(ABC):
         self.results, self.folder = results, folder
 
     @classmethod
+    def declared_metrics(cls) -> Mapping[str, Mapping[str, Metric]]:
+        """Return ``metrics``; a section whose metrics can be extended returns those of now."""
+        return cls.metrics
+
+    @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
         """Do nothing: sections have no parameters."""
         return None

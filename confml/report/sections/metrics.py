@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from confml.measures import known_metrics
+from confml.measures import Metric, known_metrics
 from confml.report.files import field, numbers
 from confml.report.items import Item, Lines
 from confml.report.metric_rows import COLUMNS
@@ -20,7 +20,10 @@ class Metrics(Section):
     name = "metrics"
     place = 10
     files = {"metrics.csv": "every metric, one number per row"}
-    metrics = {"metrics.csv": known_metrics()}
+
+    @classmethod
+    def declared_metrics(cls) -> Mapping[str, Mapping[str, Metric]]:
+        return {"metrics.csv": known_metrics()}
 
     def items(self) -> Iterator[Item]:
         yield Lines("metrics.csv", self._lines())

@@ -12,7 +12,7 @@ import numpy as np
 from confml.errors import ConfmlError
 from confml.measures.ranks import RankComparison, compare_ranks
 from confml.report.collectors import Collector
-from confml.report.declared import ranking_metric
+from confml.report.declared import ranking_metric, shown_metric
 from confml.report.files import safe_name
 from confml.report.items import Document, Item, Table
 from confml.report.sections.base import Section
@@ -22,16 +22,6 @@ from confml.report.summaries import TIME_METRICS, training_times
 if TYPE_CHECKING:
     from confml.report.results import RunResults
     from confml.runner.results import CellResult
-
-WORDS = {
-    "ari": "adjusted Rand index",
-    "seconds_per_configuration": "training seconds per configuration",
-    "augrc": "AUGRC",
-    "aurc": "AURC",
-    "e_aurc": "E-AURC",
-    "auroc_correct": "AUROC of correctness",
-    "ece": "ECE",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +140,7 @@ def ranks_options(options) -> tuple[str, float, str | None, str | None]:
 
 def words_of(metric: str) -> str:
     """Return the name of a metric in text."""
-    return WORDS.get(metric, metric.replace("_", " "))
+    return shown_metric(metric).heading
 
 
 @dataclass(frozen=True)

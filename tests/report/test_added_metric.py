@@ -1,0 +1,91 @@
+"""A metric added as CONTRIBUTING.md says is in every table, in `describe` and in the documentation."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from report.test_summary_tables import noisy_run
+
+from confml import measures
+from confml.measures import Prediction, evaluate
+from confml.report import print_run, write_report
+from confml.report.described import describe_all
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+import reference_pages  # noqa: E402
+
+
+@pytest.fixture
+def added(monkeypatch):
+    """Register the measure of CONTRIBUTING.md."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r'```python title="score_gap.py"\n(.*?)```', text, flags=re.DOTALL)
+    module: dict = {}
+    exec(compile(source, "score_gap.py", "exec"), module)
+    monkeypatch.setattr(measures, "MEASURES", (*measures.MEASURES, module["MEASURE"]))
+
+
+@pytest.fixture
+def report(added, tmp_path):
+    run = noisy_run(datasets=("d",))
+    write_report(run, tmp_path)
+    return run, tmp_path
+
+
+def test_numbers_by_hand(added):
+    view = Prediction(np.arange(3), [[0.9, 0.05, 0.05], [0.5, 0.3, 0.2]], "probability")
+    rows = evaluate(view, np.array([0, 1]), [0.2])
+    assert rows[-2:] == [("score_gap", None, pytest.approx(0.525)), ("wide_gaps", 0.2, 0.5)]
+    assert all(row.metric != "score_gap" for row in evaluate(view.take(slice(0)), np.arange(0)))
+
+
+def test_the_summary_has_it(report):
+    _, folder = report
+    with (folder / "summary.csv").open() as file:
+        found = [row for row in csv.DictReader(file) if row["metric"] in ("score_gap", "wide_gaps")]
+    assert sorted(float(row["mean"]) for row in found) == [0.0] * 4 + [pytest.approx(0.9)] * 4
+    assert '"score_gap"' in (folder / "summary.json").read_text()
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_the_console_has_it(report, everything):
+    stream = io.StringIO()
+    print_run(*report, stream, everything=everything)
+    lines = stream.getvalue().splitlines()
+    headings = [line for line in lines if line.startswith("data set") and "error" in line]
+    assert len(headings) == 1 + everything
+    assert all("score gap" in line and "wide gaps" in line for line in headings)
+    assert "wide gaps" in next(line for line in lines if line.startswith("regions at"))
+    assert "0.900 ± 0.000" in next(line for line in lines if line.startswith("d "))
+
+
+def test_tables_have_it(report):
+    _, folder = report
+    latex = (folder / "tables" / "results.tex").read_text()
+    assert "& score gap &" in latex and "& wide gaps (\\%)" in latex and "0.900 $\\pm$ 0.000" in latex
+    assert "| score gap |" in (folder / "tables" / "results.md").read_text()
+    assert ",score_gap,," in (folder / "tables" / "results.csv").read_text()
+
+
+def test_the_page_has_it(report):
+    _, folder = report
+    page = (folder / "report.html").read_text()
+    headings = re.findall(r"<th[^>]*>(?:<[^>]*>)*([^<]*)", page)
+    assert "score gap" in headings and "wide gaps" in headings
+
+
+def test_it_is_described(added):
+    (entry,) = describe_all("wide_gaps")
+    assert entry["type"] == "metric" and entry["heading"] == "wide gaps" and entry["unit"] == "%"
+    assert entry["better"] == "higher" and entry["file"] == "metrics.csv" and entry["digits"] == 2
+
+
+def test_the_reference_has_it(added):
+    assert "<code>wide_gaps</code> | wide gaps (%) | share of test examples" in reference_pages.metrics_page()
