@@ -29,7 +29,7 @@ OF_CONFIG = {"overrides": "--set", "dataset": "--dataset"}
 OF_FIT = {
     **{"overrides": "--set", "dataset": "--dataset", "scale": "--scale", "method": "--method"},
     **{"params": "--param", "conformal": "--conformal", "per_class": "--per-class", "view": "--view"},
-    **{"risk": "--risk", "confidence": "--confidence"},
+    **{"risk": "--risk", "confidence": "--confidence", "selection_part": "--selection-part"},
     **{key: f"--{key}" for key in TABLE_KEYS if key not in OF_FORMAT},
 }
 
@@ -75,7 +75,9 @@ OF_FIT = {
     multiple=True,
     help="Significance level; may be repeated.  [default: the levels of CONFIG; 0.01, 0.05 and 0.1]",
 )
-@click.option("--no-empty", is_flag=True, help="An empty region becomes the label of the largest p-value.")
+@click.option(
+    "--no-empty", is_flag=True, help="Replace an empty region by the label with the largest p-value."
+)
 @click.option(
     "--explain",
     type=click.IntRange(1),
@@ -90,12 +92,19 @@ OF_FIT = {
 @click.option(
     "--risk",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Accept rows such that at most this share of them is wrong, by a certified threshold.",
+    help="Largest error probability of an accepted row; a certified threshold decides which rows are "
+    "accepted.",
 )
 @click.option(
     "--confidence",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Probability of --risk.  [default: 0.95]",
+    help="Probability with which the bound of --risk holds.  [default: 0.95]",
+)
+@click.option(
+    "--selection-part",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Share of the training rows that only fit steps and select parameters.",
 )
 @click.option(
     "--batch-rows",
@@ -107,16 +116,19 @@ OF_FIT = {
     "--batches",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the tests of the batches there (CSV).",
+    help="Write the tests of the batches to FILE (CSV).",
 )
 @click.option(
     "--save",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the fitted model there.",
+    help="Write the fitted model to FILE.",
 )
 @click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write the CSV there."
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the CSV file to FILE.",
 )
 @quiet_option
 def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
@@ -145,12 +157,17 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     decision is abstain where that costs less than every class. It needs probabilities of the method. The
     default is costs: of CONFIG.
 
-    --risk adds accepted: with probability --confidence, at most this share of the accepted predictions is
-    wrong. The threshold is tested on 30 % of the training rows, which the method is not fitted to.
+    --selection-part 0.3 fits steps and selects parameters on 30 % of the training rows, and the method counts
+    p-values among the others. The guarantee then holds for any number of rows. Without it, it is approximate
+    with steps and tune, unless the method is conformal.
 
-    --batch-rows divides the rows of NEW that have labels into batches, in their order, and tests if the
-    p-values of their labels are those of exchangeable rows. It says on stderr which batches differ, and what
-    to do.
+    --risk adds accepted: with probability --confidence over the held-out rows, either no threshold is
+    certified and no row is accepted, or an accepted row is wrong with probability at most RISK. The threshold
+    is tested on 30 % of the training rows, which the method is not fitted to.
+
+    --batch-rows divides the rows of NEW that have labels into batches, in their order, and tests whether the
+    p-values of the true labels are uniform, as for exchangeable rows. Messages on stderr name the batches
+    that differ, and what to do.
 
     \b
     confml predict loans.yaml new.csv --method tcm-nn --out regions.csv
@@ -269,7 +286,7 @@ def _check_new(new: str) -> None:
         raise file_error(Path(new), FileNotFoundError())
     if Path(new).suffix.lower() == ".confml":
         raise DataError(
-            "this is a model, a table of new rows is expected here",
+            "expected a table of new rows, got a model file",
             where=new,
             hint=f"confml predict {new} NEW.csv predicts with it",
         )
@@ -284,7 +301,7 @@ def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], No
 
         for key, option in OF_FIT.items():
             if options[key]:
-                raise click.UsageError(f"{option} is for a fit, and {source} is a fitted model")
+                raise click.UsageError(f"{option} cannot be combined with a fitted model ({source})")
         return load_model(source)
     from confml.predictions.operating_point import RiskTarget
     from confml.predictions.training import Choice, fit_model
@@ -302,6 +319,7 @@ def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], No
         per_class=options["per_class"],
         view=options["view"],
         risk=risk,
+        selection_part=options["selection_part"],
     )
     return fit_model(_config(source, options), choice, None, tell)
 
@@ -327,6 +345,7 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
     values = config_values(
         spec,
         options["method"] or "tcm-nn",
+        parameters(options["params"]),
         steps=[] if scale == "none" else [scale],
         levels=options["levels"] or LEVELS,
     )

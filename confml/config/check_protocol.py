@@ -31,7 +31,7 @@ def _check_online(draft: Draft, protocol: Protocol) -> None:
     from confml.steps.registry import known_steps, step_class
 
     if protocol.repeats > 1 and protocol.order == "given":
-        message, hint = "the given order gives the same each time", "order: shuffled"
+        message, hint = "with order: given every repeat is the same", "order: shuffled"
         draft.add(("protocol", "repeats"), message, hint, at_key=True)
     if "label_order" in protocol.model_fields_set and protocol.delay[0] == protocol.delay[1]:
         message = "labels that all have the same delay arrive in the given order"

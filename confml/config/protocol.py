@@ -14,7 +14,7 @@ from confml.config.values import Between, Count, Folds, Switch, Whole, one_of, w
 PROTOCOLS = {
     "fixed-split": "the training and test part of the provider",
     "holdout": "random divisions into a training part and a test part of size test-size, repeats times",
-    "k-fold": "division into folds parts, each the test part once; repeats times",
+    "k-fold": "division into `folds` parts, each used once as the test part; `repeats` times",
     "leave-one-out": "every row is once the test part, and all others are the training part",
     "online": "one example after another, each predicted from all before it and then learnt (tcm-nn)",
 }

@@ -233,7 +233,7 @@ def _protocol(rows: int, reasons: dict[str, str]) -> tuple[dict[str, Any], int]:
 
 
 def _methods(data: DataSet, train: int, reasons: dict[str, str]) -> list[dict[str, Any]]:
-    reasons["tcm-nn"] = "p-values from distances; exact regions"
+    reasons["tcm-nn"] = "p-values from distances"
     methods: list[dict[str, Any]] = [{"name": "tcm-nn", "k": 1}]
     if train >= CONFORMAL_ROWS:
         forest = "sklearn.ensemble.RandomForestClassifier"

@@ -32,7 +32,7 @@ WARNINGS: Mapping[str, str] = {
 """Code of each warning, with its meaning. The codes do not change; ``silence:`` of a config takes them."""
 
 SCALING_STEPS = frozenset({"standardise", "min-max", "row-standardise"})
-SCALE_FREE = frozenset({"naive-bayes"})
+SCALE_FREE = frozenset({"naive-bayes", "external"})
 """Methods that do not depend on the scale of a feature; all others use distances, margins or products."""
 SCALED_CLASSES = (
     *("KNeighborsClassifier", "RadiusNeighborsClassifier", "NearestCentroid", "LabelPropagation"),

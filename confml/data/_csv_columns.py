@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from confml.data._words import at_lines, counted, is_missing, is_number, listed, quoted, short
+from confml.data._words import MISSING, at_lines, counted, is_missing, is_number, listed, quoted, short
 from confml.data.audit import identifier_finding, is_like_identifier
 from confml.data.coding import sort_categories
 from confml.data.csv_spec import CsvSpec
@@ -108,7 +108,7 @@ def handle_missing(table: TextTable, used: Sequence[str], spec: CsvSpec, notes: 
         (row, name)
         for row, fields in enumerate(table.rows)
         for column, name in at
-        if len(fields[column]) < 5 and is_missing(fields[column])
+        if fields[column] in MISSING
     ]
     if not places:
         return

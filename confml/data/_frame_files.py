@@ -19,7 +19,7 @@ def read_frame(path: Path, kind: str) -> TextTable:
     package, what = _PACKAGES[kind]
     if not _installed(package):
         raise DataError(
-            f"{what} is read with the package {package}, which is not installed",
+            f"reading {what} needs the package {package}, which is not installed",
             where=str(path),
             hint="pip install 'confml[files]', or save the table as CSV",
         )

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 
-MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})  # in upper or lower case
+_IN_ANY_CASE = (
+    *("", "?", "na", "n/a", "nan", "-nan", "+nan", "null"),
+    *("<na>", "#na", "#n/a", "#n/a n/a", "#ind", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"),
+)
+MISSING = frozenset(
+    "".join(letters)
+    for text in _IN_ANY_CASE
+    for letters in itertools.product(*({letter, letter.upper()} for letter in text))
+) | {"None"}  # "none" may be a category
 SHOWN = 3  # places that one message names
 
 
 def is_missing(text: str) -> bool:
-    """Whether a field stands for a missing value."""
-    return len(text) < 5 and text.lower() in MISSING
+    """Whether a field stands for a missing value, in every column of every table file and DataFrame."""
+    return text in MISSING
 
 
 def is_number(text: str) -> bool:

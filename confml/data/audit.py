@@ -155,7 +155,7 @@ def _duplicate_rows(data: DataSet, rows: np.ndarray, features: np.ndarray, y: np
                 "duplicate-rows",
                 f"{counted(len(repeated), 'row')} of {len(train)} {_repeat(repeated)} an earlier row, "
                 f"label included ({_at(data, repeated)})",
-                "keep each row once, or give groups: so that equal rows stay in one part",
+                "remove the copies, or set groups: to keep equal rows in one part",
                 lines=_lines(data, repeated),
             )
         )
@@ -190,7 +190,10 @@ def _rows_in_both_parts(data: DataSet, rows: np.ndarray) -> list[Finding]:
     both = data.test_rows[np.isin(rows[data.test_rows], rows[data.train_rows])]
     if not len(both):
         return []
-    remedy = "take them out of the training rows: errors on rows that were learnt say nothing about new ones"
+    remedy = (
+        "remove them from the training rows; errors on training rows usually underestimate the error on new "
+        "rows"
+    )
     if len(both) == len(data.test_rows):
         sentence = f"all {len(both)} test rows are training rows too"
         return [Finding("test-rows-in-training-file", sentence, remedy, lines=_lines(data, both))]
@@ -221,7 +224,7 @@ def _alike_labels(data: DataSet) -> list[Finding]:
     if data.y.dtype.kind != "U":
         return []
     return [
-        Finding("alike-labels", alike_sentence(variants), "write them alike if they mean the same class")
+        Finding("alike-labels", alike_sentence(variants), "use one spelling if they mean the same class")
         for variants in label_variants(data.classes.tolist())
     ]
 

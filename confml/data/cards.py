@@ -239,7 +239,7 @@ def column_names(written: tuple[str, ...]) -> tuple[str, ...]:
         before, low, high, after = found.groups()
         count = int(high) - int(low) + 1 if max(len(low), len(high)) < 10 else _MOST_COLUMNS + 1
         if count > _MOST_COLUMNS:
-            raise DataError(f"'{text[:60]}' stands for more than {_MOST_COLUMNS} columns")
+            raise DataError(f"'{text[:60]}' expands to more than {_MOST_COLUMNS} columns")
         names += [f"{before}{number}{after}" for number in range(int(low), int(high) + 1)]
     return tuple(names)
 
@@ -327,7 +327,7 @@ def _with_base(path: Path, seen: tuple[Path, ...]):
         hint = did_you_mean(str(base), (other.stem for other in path.parent.glob("*.yaml")), list_all=False)
         raise DataError(f"there is no card '{str(base)[:60]}' to build on", where=where, hint=hint)
     if base_path in (*seen, path):
-        raise DataError(f"the card builds on itself, through '{base}'", where=where)
+        raise DataError(f"circular reference: the card inherits from itself through '{base}'", where=where)
     base_values, base_places = _with_base(base_path, (*seen, path))
     for key in ("paper",):  # variants do not inherit the paper
         base_values.pop(key, None)

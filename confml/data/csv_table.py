@@ -36,8 +36,9 @@ def load_csv(spec: Mapping[str, Any]) -> DataSet:
         column none of whose values is a number is categorical too, unless every text in it is different: then
         it is an identifier. Any other column must be numbers.
     groups: a column of groups, not a feature.
-    missing: treatment of an empty field, ?, NA, N/A, nan or null in a feature: ``error``; ``drop`` leaves the
-        row out; ``mean`` keeps it as NaN, for a step to fill in. A missing label is an error.
+    missing: treatment of a missing feature (an empty field, ?, NA, N/A, nan, null, <NA> or #N/A in upper or
+        lower case, a nan with a sign, or None): ``error``; ``drop`` leaves the row out; ``mean`` keeps it as
+        NaN, for a step to fill in. A missing label is an error.
     separator, encoding: of a CSV file, found out unless given. decimal: ``.`` or ``,``.
 
     Labels are whole numbers if all are written as such, else text; ``01`` or ``+1`` make all of them text. A
@@ -136,7 +137,7 @@ def _labels(files: Sequence[TextTable], label: str, notes: list[str]) -> np.ndar
     if all(_INTEGER.fullmatch(text) for text in distinct):
         return np.array([int(text) for text in texts], dtype=np.int64)
     for variants in label_variants(sorted(distinct)):
-        notes.append(f"{alike_sentence(variants)}: write them alike if they mean the same class")
+        notes.append(f"{alike_sentence(variants)}: use one spelling if they mean the same class")
     return _texts(texts)
 
 
@@ -149,8 +150,8 @@ def _check_classes(wanted: CsvSpec, files: Sequence[TextTable], y: np.ndarray, n
         message = f"every row is of class {_shown(own[0])}: the data must have at least two classes"
         raise DataError(message, where=where)
     if len(counts) == len(own) > 2 and not rest:
-        hint = "is it the right column? A class, not a measurement, is expected"
-        raise DataError("every row has a label of its own", where=where, hint=hint)
+        hint = "check --label: expected a column of classes, found measurements or identifiers"
+        raise DataError("every row has a different label", where=where, hint=hint)
     single = {label for label, count in (counts + Counter(rest)).items() if count == 1}
     if len(single) > SHOWN:
         notes.append(

@@ -145,7 +145,7 @@ def _decode(path: Path, data: bytes, encoding: str | None) -> str:
         raise DataError(f"not {chosen} text: {error}", where=str(path)) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        hint = "if it is text of two bytes a letter, say encoding: utf-16-le or utf-16-be"
+        hint = "if the file is UTF-16, set encoding: utf-16-le or utf-16-be"
         raise DataError("there are zero bytes: this is not text", where=f"{path}, line {line}", hint=hint)
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 

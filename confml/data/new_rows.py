@@ -36,6 +36,12 @@ class NewRows:
     ids: np.ndarray
     labels: list[str] | None
 
+    def labelled(self) -> np.ndarray:
+        """(n,) bool, which rows have a label that is not missing."""
+        if self.labels is None:
+            return np.zeros(len(self.lines), dtype=bool)
+        return np.array([not is_missing(text) for text in self.labels], dtype=bool)
+
 
 @dataclass
 class UnknownCategory:
@@ -60,6 +66,7 @@ class RowCoder:
 
     encoding: str | None = None  # of models that were stored without them
     separator: str | None = None
+    ranges: np.ndarray | None = None  # (3, a), see `use_ranges`
 
     def __init__(
         self,
@@ -84,6 +91,16 @@ class RowCoder:
         ]
         self._coding = _coding_of(data)
         self.unknown: dict[str, UnknownCategory] = {}
+
+    def use_ranges(self, table: np.ndarray) -> None:
+        """Take ``ranges`` (3, a) from the training rows (m, a): the smallest value, the largest value and the
+        number of values of each feature; NaN, NaN and 0 for categories."""
+        self.ranges = np.full((3, len(self.features)), np.nan)
+        self.ranges[2] = 0
+        for j in (j for j, known in enumerate(self.categories) if known is None):
+            values = table[:, j][~np.isnan(table[:, j])]
+            if len(values):
+                self.ranges[:, j] = values.min(), values.max(), len(values)
 
     def without_counts(self) -> RowCoder:
         """A copy that has coded no rows yet."""

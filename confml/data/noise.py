@@ -87,7 +87,7 @@ def irrelevant_names(attributes: Iterable[str], count: int) -> tuple[str, ...]:
 def _noise_labels(y: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        raise ConfmlError("labels cannot be noised where all rows have the same class")
+        raise ConfmlError("label noise needs at least two classes")
     # Both are drawn for every row, so a larger fraction keeps the changes of a smaller one.
     order = rng.permutation(len(y))
     shifts = rng.integers(1, len(classes), size=len(y))

@@ -34,25 +34,41 @@ def rows_needed(level: float) -> int | None:
     return n
 
 
+def level_note(level: float) -> str | None:
+    """Return a note for a level of 0.5 or more, which may be meant as a confidence; else None."""
+    if level < 0.5:
+        return None
+    return (
+        f"level {level!r} is a significance level: its regions may miss {100 * level:g} % of the "
+        f"labels; did you mean level {1 - level:.10g}?"
+    )
+
+
 def smallest_p_notes(
     levels: Sequence[float], train_rows: int | None = None, class_counts: Mapping | None = None
 ) -> list[str]:
     """Return a note for each level below the smallest possible p-value, at which no label is excluded.
 
-    p-values are counted among all ``train_rows`` examples, label-conditional p-values among the rows of their
-    class; pass ``class_counts`` (label -> rows) for those. Empty if every level can exclude labels.
+    p-values are counted among ``train_rows`` training or calibration examples, label-conditional p-values
+    among those of their class; pass ``class_counts`` (label -> rows) for those. Empty if every level can
+    exclude labels.
     """
     notes = []
     for level in sorted(map(float, levels)):
         needed = rows_needed(level)
-        needs = "no number of rows is enough" if needed is None else f"needs {needed}"
+        needs = "no number of rows is enough" if needed is None else f"at least {needed} are needed"
         if train_rows is not None and (needed is None or train_rows < needed):
             notes.append(
-                f"{_count(train_rows)} to train on: level {level!r} cannot exclude any label ({needs})"
+                f"level {level!r} is below the smallest possible p-value, 1/{train_rows + 1}, and "
+                f"cannot exclude any label: p-values are counted among {_count(train_rows)}, {needs}"
             )
         for label, rows in sorted((class_counts or {}).items()):
             if needed is None or rows < needed:
-                notes.append(f"class {label} has {_count(rows)}: level {level!r} cannot exclude it ({needs})")
+                notes.append(
+                    f"level {level!r} is below the smallest possible p-value of class {label}, "
+                    f"1/{rows + 1}, and cannot exclude it: its p-values are counted among "
+                    f"{_count(rows)}, {needs}"
+                )
     return notes
 
 

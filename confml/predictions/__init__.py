@@ -72,6 +72,7 @@ def predict(
     costs: Mapping[str, Any] | str | Path | None = None,
     risk: float | None = None,
     confidence: float = 0.95,
+    selection_part: float | None = None,
     save: str | Path | None = None,
     seed: int = 1,
     allow_import: Sequence[str] | str = (),
@@ -95,9 +96,11 @@ def predict(
     the path of such a YAML file, or of a CSV file with one line per true class and one column per prediction.
     The cost of a correct prediction is 0 by default, and without ``abstain`` no row is left without a
     decision. The method must have probabilities.
-    risk, confidence: accept predictions such that with probability ``confidence`` at most a share ``risk`` of
-    those accepted are wrong. The threshold is certified on 30 % of the training rows, which the method is not
-    fitted to.
+    risk, confidence: with probability ``confidence`` over the held-out rows, either no threshold is certified
+    and no row is accepted, or an accepted row is wrong with probability at most ``risk``. The threshold is
+    certified on 30 % of the training rows, which the method is not fitted to. selection_part: share of the
+    training rows that only fit steps and select parameters; p-values are counted among the others, so that
+    their guarantee holds for any number of rows.
     save: write the fitted model to this file, for `load_model` and ``confml predict``.
     seed: random seed. allow_import: packages besides scikit-learn whose classes ``method`` and ``steps`` may
     name. say: called with each message: notes on the data, the guarantee, and scores.
@@ -137,7 +140,7 @@ def predict(
     of_method = {"method": method, "params": params, "steps": steps, "seed": seed}
     of_choice = {
         **{"conformal": conformal, "per_class": per_class, "view": view},
-        **{"risk": risk, "confidence": confidence},
+        **{"risk": risk, "confidence": confidence, "selection_part": selection_part},
     }
     read = None
     if costs is not None:
@@ -182,7 +185,7 @@ def _check_no_fit(given: Mapping[str, Any]) -> None:
     defaults = inspect.signature(predict).parameters
     for name, value in given.items():
         if value is not defaults[name].default and value != defaults[name].default:
-            raise ConfigError(f"{name} is for a fit, and a fitted model is given")
+            raise ConfigError(f"{name} cannot be combined with a fitted model")
 
 
 def _fitted(

@@ -1,4 +1,4 @@
-"""Decisions of least expected cost, with the price of abstaining."""
+"""Decisions of least expected cost, with the cost of abstaining."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ class Costs:
     def _check_classes(self, names: list[str]) -> None:
         if ABSTAIN in names:
             raise ConfigError(
-                f"a class is called '{ABSTAIN}', which is the word for no decision", where=self.where
+                f"the class name '{ABSTAIN}' is reserved for rows without a decision",
+                where=self.where,
+                hint="rename the class",
             )
         parts = [("", self.matrix), *((f" of true class '{true}'", row) for true, row in self.matrix.items())]
         if isinstance(self.abstain, Mapping):
@@ -131,7 +133,7 @@ def read_costs(path: Path | str) -> Costs:
     """Read costs from a YAML file with ``matrix`` and ``abstain``, or from a CSV file.
 
     The CSV file has the true classes in its first column and one column per prediction; a column ``abstain``
-    is the price of abstaining. Raises ConfigError.
+    is the cost of abstaining. Raises ConfigError.
     """
     path = Path(path)
     if path.suffix.lower() in (".yaml", ".yml", ".json"):

@@ -45,7 +45,10 @@ class Facts:
     p-values are counted among, the new one not included. class_counts: the same per class. tested_rows:
     number of held-out rows that an operating point was tested on. steps: the steps before the method. noise:
     whether the config adds noise. groups: whether the rows have groups. levels: significance levels of the
-    config. seed: random seed. notes: warnings on the data.
+    config. seed: random seed. notes: warnings on the data. selected: names of the parameters that are
+    selected with labels of training rows. selection_rows: number of training rows that only select parameters
+    and fit steps, 0 if they are the rows that the method is fitted to. single_rows: number of rows that the
+    method is fitted to and that are the only ones of their class.
     """
 
     method: str
@@ -64,6 +67,9 @@ class Facts:
     levels: tuple[float, ...]
     seed: int
     notes: tuple[str, ...]
+    selected: tuple[str, ...] = ()  # defaults: of models that were stored without them
+    selection_rows: int = 0
+    single_rows: int = 0
 
     @property
     def is_part(self) -> bool:

@@ -14,20 +14,21 @@ from confml.measures.p_values import counted_examples, has_counts, is_weighted, 
 from confml.measures.ranks import holm
 from confml.measures.validity import distance_from_uniform
 from confml.predictions.batch import Batch
+from confml.predictions.guarantee import have, row_count
 from confml.predictions.model import Model
 
 ALARM = 0.05  # adjusted p-value from which a batch is called different
-_MISSING = ("", "?", "na", "n/a", "nan", "null")
 BATCH_ROWS = 200
 
 
 class BatchRow(NamedTuple):
     """One batch of labelled rows.
 
-    ks: Kolmogorov-Smirnov distance of the smoothed p-values of the true labels from uniform. p: probability
-    of such a distance for exchangeable rows. adjusted_p: p after Holm's correction for all batches.
-    small: share of these p-values that are at most 0.1. error: error rate. different: 1 if adjusted_p is at
-    most 0.05.
+    absent: number of rows whose class is absent from the training rows; they are errors and have no p-value.
+    ks: Kolmogorov-Smirnov distance of the smoothed p-values of the other true labels from uniform, None
+    without any. p: probability of such a distance for exchangeable rows. adjusted_p: p after Holm's
+    correction for all batches. small: share of these p-values that are at most 0.1. error: error rate.
+    different: 1 if adjusted_p is at most 0.05.
     """
 
     batch: int
@@ -35,8 +36,9 @@ class BatchRow(NamedTuple):
     last_line: str
     rows: int
     error: float
-    small: float
-    ks: float
+    absent: int
+    small: float | None
+    ks: float | None
     p: float
     adjusted_p: float
     different: int
@@ -73,7 +75,7 @@ class BatchMonitor:
             return
         at = np.flatnonzero(batch.predicted)
         labels = [batch.rows.labels[row] for row in at]
-        kept = [place for place, label in enumerate(labels) if label.lower() not in _MISSING]
+        kept = np.flatnonzero(batch.rows.labelled()[at]).tolist()
         classes = batch.prediction.classes
         texts = {str(label): label for label in classes.tolist()}
         prediction = batch.prediction.take(kept)
@@ -84,10 +86,10 @@ class BatchMonitor:
         truth = classes[np.maximum(columns, 0)]
         case = Case(prediction, truth, context=self._context)
         if is_weighted(prediction):
-            raise ConfigError("batches need p-values without weights", hint="remove shift")
+            raise ConfigError("--batch-rows cannot be used with shift", hint="remove shift")
         counted = counted_examples(case)
         assert counted is not None  # no online pass
-        self._p += np.where(known, required_smoothed_p_values(case), 0.0).tolist()
+        self._p += np.where(known, required_smoothed_p_values(case), np.nan).tolist()
         self._counted += (counted - 1).tolist()
         self._classes += columns.tolist()
         self._wrong += (prediction.predicted_columns != columns).tolist()
@@ -110,19 +112,28 @@ class BatchMonitor:
         for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
             ks, p = found[number]
             own = np.array(self._p[start:end])
+            own = own[~np.isnan(own)]
             different = adjusted[number] <= ALARM
             lines = self._lines[start], self._lines[end - 1]
-            small = float(np.mean(own <= 0.1))
+            small = float(np.mean(own <= 0.1)) if len(own) else None
             error, corrected = float(np.mean(self._wrong[start:end])), float(adjusted[number])
-            meaning = batch_words(lines, small, corrected) if different else "nothing to do"
-            counts = number + 1, *lines, end - start, error, small
+            absent = end - start - len(own)
+            meaning = batch_words(lines, small, corrected) if different else "no action needed"
+            if absent:
+                rows = f"{row_count(absent)} {have(absent)} a class that is absent from the training rows"
+                meaning = f"{meaning}; {rows}" if different else rows
+            counts = number + 1, *lines, end - start, error, absent, small
             yield BatchRow(*counts, ks, p, corrected, int(different), meaning)
 
-    def _distance(self, start: int, end: int) -> tuple[float, float]:
-        """Return the distance of a batch from uniform, and its p-value."""
-        ks = distance_from_uniform(np.array(self._p[start:end]))
+    def _distance(self, start: int, end: int) -> tuple[float | None, float]:
+        """Return the distance of a batch from uniform, and its p-value: None and 1 without p-values."""
+        p = np.array(self._p[start:end])
+        known = ~np.isnan(p)
+        if not known.any():
+            return None, 1.0
+        ks = distance_from_uniform(p[known])
         classes = np.array(self._classes[start:end]) if self._by_class else np.zeros(end - start, dtype=int)
-        return ks, ks_p_value(ks, np.array(self._counted[start:end]), classes)
+        return ks, ks_p_value(ks, np.array(self._counted[start:end])[known], classes[known])
 
     def sentences(self) -> list[str]:
         """Return a sentence on each batch that differs, or one that none does."""
@@ -134,7 +145,8 @@ class BatchMonitor:
             least = min(row.adjusted_p for row in table)
             return [
                 f"batches: none of {len(table)} differs from the training rows (smallest adjusted p-value "
-                f"{least:.2g}): nothing to do"
+                f"{least:.2g}): no action needed",
+                *(f"batch {row.batch}: {row.meaning}" for row in table if row.absent),
             ]
         return [f"batch {row.batch}: {row.meaning}" for row in different]
 
@@ -157,12 +169,15 @@ def ks_p_value(ks: float, counted: np.ndarray, classes: np.ndarray) -> float:
     return float(kolmogorov(ks / math.sqrt(variance)))
 
 
-def batch_words(lines: tuple[str, str], small: float, adjusted: float) -> str:
+def batch_words(lines: tuple[str, str], small: float | None, adjusted: float) -> str:
     """Return the meaning of a batch that differs."""
-    if small > 0.1:
-        effect = f"{small:.0%} of the true labels have p-values up to 0.1, so regions err too often"
+    if small is not None and small > 0.1:
+        effect = (
+            f"{small:.0%} of the true labels have p-values up to 0.1, so regions at level 0.1 "
+            "miss the label too often"
+        )
     else:
-        effect = "the p-values are not uniform, though not too small: regions are larger than they need to be"
+        effect = "the p-values are not uniform, but not too small at 0.1"
     return (
         f"lines {lines[0]} to {lines[1]} differ from the training rows (adjusted p-value {adjusted:.2g}):"
         f" {effect}; check how these rows were collected, and fit again with labelled rows like them"

@@ -16,7 +16,10 @@ OF_GRID = 0.2  # share of these whose confidences, without labels, give the thre
 
 @dataclass(frozen=True)
 class RiskTarget:
-    """The largest error rate among accepted rows, and the probability with which it is to hold."""
+    """The largest error probability of accepted rows, and the probability with which the bound holds.
+
+    The probability includes the case that no threshold is certified.
+    """
 
     risk: float
     confidence: float = 0.95
@@ -74,9 +77,11 @@ def point_sentence(point: OperatingPoint, held_out: int, kind: str) -> str:
     risk, confidence = f"{100 * point.risk:.3g} %", f"{100 * (1 - point.delta):.3g} %"
     if point.threshold is not None:
         return (
-            f"With probability at least {confidence} over the {held_out} held-out training rows, at most "
-            f"{risk} of the predictions with {name} >= {point.threshold:.6g} are wrong, for new rows "
-            "drawn independently like the training rows (column accepted)."
+            f"Rows with {name} >= {point.threshold:.6g} are accepted (column accepted). With "
+            f"probability at least {confidence} over the {held_out} held-out training rows, "
+            "either no threshold is certified or an accepted row is wrong with probability at "
+            f"most {risk}, if new rows are independent draws from the distribution of the training rows. Of "
+            "the certificates that are shown, a larger share may be false."
         )
     if held_out < point.minimum:
         reason = (

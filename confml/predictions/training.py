@@ -45,7 +45,8 @@ class Choice:
     dataset, method: names (of a method, its name or its label). params: replace parameters of the method,
     swept and tuned ones too. conformal: ``split`` or ``cross`` makes the method conformal. per_class:
     label-conditional p-values. view: name of the view, by default the first one with regions. risk: target of
-    a certified operating point, None for none.
+    a certified operating point, None for none. selection_part: share of the training rows that steps are
+    fitted to and parameters are selected on, and that p-values are not counted among; None for no such part.
     """
 
     dataset: str | None = None
@@ -55,6 +56,11 @@ class Choice:
     per_class: bool = False
     view: str | None = None
     risk: RiskTarget | None = None
+    selection_part: float | None = None
+
+    def __post_init__(self):
+        if self.selection_part is not None and not 0 < self.selection_part < 1:
+            raise ConfigError(f"selection_part must be above 0 and below 1, got {self.selection_part!r}")
 
 
 def fit_model(
@@ -66,7 +72,8 @@ def fit_model(
     """Fit a method of a config to all training rows of its data set.
 
     These are the provider's training part under ``fixed-split``, else all rows. With ``choice.risk``, a part
-    of them is held out to certify an operating point, and the method is fitted to the others. data: the data
+    of them is held out to certify an operating point, and the method is fitted to the others. With
+    ``choice.selection_part``, a part of the others only selects parameters and fits steps. data: the data
     set, by default loaded. say: called with each message. Raises ConfigError and DataError.
     """
     return _Fit(config, choice, data, say).model()
@@ -96,6 +103,8 @@ class _Fit:
             self.data, _label(spec), _unused(spec), missing, spec.decimal or ".", csv_format
         )
         self.rows, self.grid_rows, self.test_rows = self._training_rows()
+        self.coder.use_ranges(self.data.table[self.rows])
+        self.selection_rows = self._selection_rows(params)
         steps = steps_for(config, self.data)
         if missing == "mean" and not any(imputes(name) for name, _ in steps):
             steps = (("impute-mean", {}), *steps)
@@ -124,14 +133,19 @@ class _Fit:
             params = {**params, f"{key}__tune": grid, f"{key}__inner": inner}
         elif grid:
             params = self._tuned([{**params, **point} for point in grid], say)
-        self.parts = SplitData(self.context, self.data, self.rows, self.rows[:0], grid=[params])
+        self.selected = tuple(name for name in entry.tune if name not in choice.params) if grid else ()
+        if len(self.selection_rows):  # the rows that the method is fitted to are only transformed
+            apart = (self.selection_rows, np.setdiff1d(self.rows, self.selection_rows))
+        else:
+            apart = (self.rows, self.rows[:0])
+        self.parts = SplitData(self.context, self.data, *apart, grid=[params])
         set_here = (f"{key}__tune", f"{key}__inner")
         self.params = {name: value for name, value in params.items() if name not in set_here}
         self.method = self._fitted(params)
 
     def model(self) -> Model:
         """The fitted model."""
-        views = self.method.confident_predict(self.parts.X[:1], self._generator("form"))
+        views = self.method.confident_predict(self._fitted_rows()[0][:1], self._generator("form"))
         view = self.choice.view
         if view is not None and view not in views:
             raise ConfigError(f"{self.name} has no view '{view}'", hint=did_you_mean(view, list(views)))
@@ -152,7 +166,7 @@ class _Fit:
         )
 
     def _facts(self) -> Facts:
-        method, labels = self.method, self.parts.y
+        method, labels = self.method, self._fitted_rows()[1]
         counts = method.fit_details_.calibration_rows
         if counts is None:
             counts = tuple(
@@ -176,6 +190,9 @@ class _Fit:
             levels=tuple(self.config.levels),
             seed=self.config.seed,
             notes=tuple(self.data.notes),
+            selected=self.selected,
+            selection_rows=len(self.selection_rows),
+            single_rows=int(np.sum(np.unique(labels, return_counts=True)[1] == 1)),
         )
 
     # ---- training
@@ -196,16 +213,46 @@ class _Fit:
                 hint="leave out --risk, or groups of the data set if rows of one group are not alike",
             )
         if self.config.noise_values:
-            raise ConfigError("an operating point needs rows without added noise", hint="leave out --risk")
+            raise ConfigError("--risk cannot be used with noise: in the config", hint="leave out one of them")
         return held_out_rows(rows, self._generator("held out"))
+
+    def _selection_rows(self, params: Mapping[str, Any]) -> np.ndarray:
+        """The training rows that only select parameters and fit steps; none without ``selection_part``."""
+        share = self.choice.selection_part
+        if share is None:
+            return self.rows[:0]
+        if wrapper_of(params) is not None:
+            raise ConfigError(
+                "--selection-part cannot be combined with a method that has a calibration part",
+                hint="leave it out: steps and parameters do not use the calibration part",
+            )
+        if self.config.noise_values:
+            raise ConfigError(
+                "--selection-part cannot be used with noise: in the config", hint="leave out one of them"
+            )
+        count = round(share * len(self.rows))
+        if not 2 <= count <= len(self.rows) - 2:
+            raise ConfigError(
+                f"--selection-part {share:g} leaves {count} of {len(self.rows)} training rows for "
+                "the selection",
+                hint="both parts need at least 2 rows",
+            )
+        return np.sort(self._generator("selection").permutation(self.rows)[:count])
+
+    def _fitted_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rows that the method is fitted to, after the steps: X (m, d) and y (m,)."""
+        if len(self.selection_rows):
+            return self.parts.X_test, self.parts.y_test
+        return self.parts.X, self.parts.y
 
     def _tuned(self, grid: Sequence[Mapping[str, Any]], say: Callable[[str], None]) -> dict[str, Any]:
         """The point of a grid that inner cross-validation on the training rows chooses."""
         context, seed = self.context, self.config.seed
         scores: list[list[float]] = [[] for _ in grid]
-        folds = inner_folds(self.data, self.rows, self.config.protocol, _PLACE, seed)
+        rows = self.selection_rows if len(self.selection_rows) else self.rows
+        folds = inner_folds(self.data, rows, self.config.protocol, _PLACE, seed)
         for number, (train, test) in enumerate(folds):
-            parts = SplitData(context, self.data, train, test, self.rows, grid)
+            parts = SplitData(context, self.data, train, test, rows, grid)
             told = parts.with_nominal_columns(grid)
             path = parts.method(told[0]).evaluate_path(
                 parts.X, parts.y, parts.X_test, told, context.generator("inner", number)
@@ -219,14 +266,15 @@ class _Fit:
             raise ConfigError(f"no point of the tune grid of {self.name} could be evaluated")
         best = dict(grid[chosen])
         shown = ", ".join(f"{name}: {value}" for name, value in best.items())
-        say(f"{len(folds)}-fold cross-validation on the training rows chose {{{shown}}}")
+        of = "training rows" if rows is self.rows else f"{len(rows)} rows of the selection part"
+        say(f"{len(folds)}-fold cross-validation on the {of} chose {{{shown}}}")
         return best
 
     def _fitted(self, params: Mapping[str, Any]) -> Method:
         point = self.parts.with_nominal_columns([params])[0]
         method = self.parts.method(point)
         method.seed_random_states(self._generator("fit", point))
-        return method.fit(self.parts.X, self.parts.y)
+        return method.fit(*self._fitted_rows())
 
     def _generator(self, *purpose: Any) -> np.random.Generator:
         return stable_generator("predict", self.config.seed, self.data.checksum, self.name, *purpose)
@@ -252,8 +300,8 @@ class _Fit:
             dropped = set(parts.dropped_attributes)
             left = [name for name in names if name not in dropped]
             known = left if len(left) == parts.X.shape[1] else None
-            lines = _line_texts(data, self.rows[parts.kept])
-            return TrainingRows(parts.X, parts.y, coded, lines, known, parts.steps)
+            rows = parts.test_rows if len(self.selection_rows) else self.rows[parts.kept]
+            return TrainingRows(*self._fitted_rows(), coded, _line_texts(data, rows), known, parts.steps)
         X, y = parts.untransformed
         coded = np.zeros(X.shape[1], dtype=bool)
         if parts.takes_codes:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import bz2
 import csv as csv_module
 import gzip
+import itertools
 import json
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from confml.data import csv_text, load, memory
+from confml.data._words import is_missing
+from confml.data.csv_table import load_tables
+from confml.data.frame_table import frame_table
 from confml.errors import ConfigError, ConfigErrors, ConfmlError, DataError
 
 GOOD = "age,size,y\n30,1.5,yes\n41,2.5,no\n52,-3,yes\n63,4e1,no\n"
@@ -334,7 +339,7 @@ BROKEN_FILES = {
     "one-row": ("x,y\n1,a\n", "mine.csv, column 'y': every row is of class 'a'"),
     "all-labels-different": (
         "x,y\n1,1.5\n2,2.5\n3,3.5\n",
-        "every row has a label of its own; is it the right column?",
+        "every row has a different label; check --label",
     ),
     "excel": (
         b"PK\x03\x04\x14\x00",
@@ -342,7 +347,7 @@ BROKEN_FILES = {
     ),
     "gzip": (b"\x1f\x8b\x08\x00", "mine.csv: the compressed data are broken (gzip): it ends before its end"),
     "zero-bytes": (b"x,y\n1,a\0\n", "mine.csv, line 2: there are zero bytes: this is not text"),
-    "utf-16-without-mark": ("x,y\n1,a\n".encode("utf-16-le"), "say encoding: utf-16-le or utf-16-be"),
+    "utf-16-without-mark": ("x,y\n1,a\n".encode("utf-16-le"), "set encoding: utf-16-le or utf-16-be"),
     "latin-1": (
         "größe,y\n1,a\n".encode("latin-1"),
         "mine.csv, line 1: not utf-8 text (byte 3 of the file, 0xF6); say encoding: latin-1 (--enc",
@@ -433,7 +438,7 @@ def test_labels_that_look_alike_are_noted(csv):
     assert data.classes.tolist() == ["01", "1", "1.0", "2"]
     assert (
         "labels '01', '1', '1.0' are different texts and count as different classes: "
-        "write them alike if they mean the same class"
+        "use one spelling if they mean the same class"
     ) in data.notes
     data = csv("x,y\n" + "".join(f"{i},{('yes', 'Yes', 'no way', 'noway')[i % 4]}\n" for i in range(8)))
     assert sum("different texts" in note for note in data.notes) == 2
@@ -756,3 +761,38 @@ def test_what_another_program_writes_is_read_back(tmp_path_factory, values, sepa
     data = load({"csv": str(path), "label": "y"})
     assert data.X[:, 0].tolist() == [x for x, _ in values]
     assert data.y.tolist() == [label for _, label in values]
+
+
+SPELLINGS = (
+    *("-nan", "+nan", "-NaN", "nan", "NaN", "NA", "n/a", "#N/A", "#n/a", "<NA>", "<na>", "None", "NULL"),
+    *("?", ""),
+)
+
+
+@pytest.mark.parametrize("text", SPELLINGS)
+def test_one_list_of_missing_values_for_every_column_and_reader(tmp_path, text):
+    """-nan was imputed in silence, and None became a class."""
+    rows = [f"{row}.5,{'uv'[row % 2]},{'pq'[row % 2]}" for row in range(12)]
+    path = tmp_path / "mine.csv"
+    spec = {"name": "mine", "csv": str(path), "label": "y"}
+    for column, name in enumerate(("x", "colour", "y")):
+        fields = rows[4].split(",")
+        fields[column] = text
+        path.write_text("\n".join(["x,colour,y", *rows[:4], ",".join(fields), *rows[5:]]) + "\n")
+        with pytest.raises(DataError, match=rf"line 6, column '{name}'"):
+            load(spec)
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        with pytest.raises(DataError, match=rf"row 5, column '{name}'"):
+            load_tables(spec, [frame_table(frame, "mine")])
+        if name != "y":
+            data = load({**spec, "missing": "mean"})
+            assert np.isnan(data.table[4, column]) and not np.isnan(np.delete(data.table, 4, axis=0)).any()
+            assert data.categories[1] == ("u", "v")
+
+
+def test_every_text_that_is_not_a_number_to_python_is_missing():
+    for sign in ("", "+", "-"):
+        for letters in itertools.product("nN", "aA", "nN"):
+            text = sign + "".join(letters)
+            assert np.isnan(float(text)) and is_missing(text)
+    assert not any(map(is_missing, ("none", "NONE", "nano", "-", "inf", "0", "missing")))

@@ -141,7 +141,7 @@ def test_a_wrong_key_or_value_is_said(noise, said):
 
 
 def test_one_class_or_one_row_cannot_be_noised():
-    with pytest.raises(ConfmlError, match="same class"):
+    with pytest.raises(ConfmlError, match="at least two classes"):
         apply_noise(np.zeros((3, 1)), np.zeros(3, int), {"labels": 0.5}, rng())
     with pytest.raises(ConfmlError, match="only one"):
         apply_noise(np.zeros((1, 1)), np.zeros(1, int), {"attributes": 0.5}, rng())

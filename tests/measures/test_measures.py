@@ -24,7 +24,7 @@ from confml.measures import (
 )
 from confml.measures.point import adjusted_rand_index
 from confml.measures.prediction import KINDS, Prediction
-from confml.measures.regions import reasons, rows_needed, smallest_p_notes
+from confml.measures.regions import level_note, reasons, rows_needed, smallest_p_notes
 
 ABC = np.array(["a", "b", "c"])
 
@@ -208,17 +208,26 @@ def test_rows_needed_is_the_fewest_that_can_exclude(text):
 
 def test_notes_say_which_levels_cannot_be_reached():
     assert smallest_p_notes([0.05, 0.1], train_rows=12) == [
-        "12 rows to train on: level 0.05 cannot exclude any label (needs 19)"
+        "level 0.05 is below the smallest possible p-value, 1/13, and cannot exclude any label: p-values are "
+        "counted among 12 rows, at least 19 are needed"
     ]
     assert smallest_p_notes([0.05], class_counts={"x": 12, "y": 19, "w": 1}) == [
-        "class w has 1 row: level 0.05 cannot exclude it (needs 19)",
-        "class x has 12 rows: level 0.05 cannot exclude it (needs 19)",
+        "level 0.05 is below the smallest possible p-value of class w, 1/2, and cannot exclude it: its "
+        "p-values are counted among 1 row, at least 19 are needed",
+        "level 0.05 is below the smallest possible p-value of class x, 1/13, and cannot exclude it: its "
+        "p-values are counted among 12 rows, at least 19 are needed",
     ]
     assert smallest_p_notes([0.01], train_rows=99) == []
     assert smallest_p_notes([0], train_rows=10**6) == [
-        "1000000 rows to train on: level 0.0 cannot exclude any label (no number of rows is enough)"
+        "level 0.0 is below the smallest possible p-value, 1/1000001, and cannot exclude any label: p-values "
+        "are counted among 1000000 rows, no number of rows is enough"
     ]
-    assert smallest_p_notes(np.array([0.05]), train_rows=18)[0].startswith("18 rows to train on: level 0.05 ")
+    assert "counted among 18 rows" in smallest_p_notes(np.array([0.05]), train_rows=18)[0]
+
+
+def test_a_level_that_seems_to_be_a_confidence_is_noted():
+    assert level_note(0.49) is None
+    assert "may miss 95 % of the labels; did you mean level 0.05?" in level_note(0.95)
 
 
 def test_truth_of_another_length_is_refused():

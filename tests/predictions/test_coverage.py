@@ -85,7 +85,8 @@ def test_clustered_p_values_have_a_bound_for_each_cluster_only():
     )  # fmt: skip
     text = " ".join(said)
     assert (
-        "a region holds the true label of the classes of each cluster with probability at least 90 %" in text
+        "a region holds the label with probability at least 90 % at level 0.1, for the classes "
+        "of each cluster" in text
     )
     assert "Classes with too few calibration rows for a cluster have no bound" in text
     assert "For exchangeable rows the expected share is at most" not in text

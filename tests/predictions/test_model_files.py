@@ -141,8 +141,12 @@ def test_the_command_saves_and_reads(files):
 
 
 def test_a_stored_model_of_tcm_nn_imports_little(files):
-    """scikit-learn, pandas, SciPy and numba each take longer to import than a few rows to predict."""
+    """scikit-learn, pandas, SciPy and numba each take longer to import than a few rows to predict.
+
+    Scores of new rows with labels take SciPy.
+    """
     run(*FIT, "--save", "m.confml")
+    pd.read_csv("new.csv").drop(columns="target").to_csv("new.csv", index=False)
     program = (
         "import sys\nfrom confml.cli import cli\n"
         "cli.main(['predict', 'm.confml', 'new.csv'], standalone_mode=False)\n"
@@ -158,10 +162,10 @@ def test_options_of_a_fit_do_not_go_with_a_model(files):
         result = run("m.confml", "new.csv", *option)
         assert (
             result.exit_code == 2
-            and f"{option[0]} is for a fit, and m.confml is a fitted model" in result.stderr
+            and f"{option[0]} cannot be combined with a fitted model (m.confml)" in result.stderr
         )
     assert "a file of new rows are needed" in run("m.confml").stderr
-    assert "this is a model, a table of new rows is expected here" in str(run(*FIT, "m.confml").exception)
+    assert "expected a table of new rows, got a model file" in str(run(*FIT, "m.confml").exception)
     assert "--out is for answers" in run(*FIT, "--save", "n.confml", "--out", "x.csv").stderr
 
 
@@ -174,7 +178,7 @@ def test_a_loaded_model_predicts_in_python(files):
     assert confml.predict(model, new[:1]).shape == (1, expected.shape[1])
     confml.save_model(model, "n.confml")
     pd.testing.assert_frame_equal(confml.predict("n.confml", "new.csv"), expected)
-    with pytest.raises(ConfmlError, match="method is for a fit, and a fitted model is given"):
+    with pytest.raises(ConfmlError, match="method cannot be combined with a fitted model"):
         confml.predict(model, new, method="knn")
     with pytest.raises(ConfmlError, match="label, the name of the column with the class, is needed"):
         confml.predict(new, new)
@@ -258,14 +262,16 @@ def test_damaged_and_newer_files_are_refused(files, change, words):
 
 
 def test_models_of_format_1_are_read(files):
-    """They do not have the encoding and the separator of the training file."""
+    """They do not have the encoding and the separator of the training file, nor what later ones have."""
     expected = run(*FIT, "new.csv", "--save", "m.confml").stdout
 
     def change(head):
         head["format"] = 1
         values = dict(head["sections"]["model"]["dict"])
-        for name in ("encoding", "separator"):
+        for name in ("encoding", "separator", "ranges"):
             del values["coder"]["attributes"][name]
+        for name in ("selected", "selection_rows", "single_rows"):
+            del values["facts"]["attributes"][name]
 
     rewritten("m.confml", "n.confml", with_head(change))
     assert run("n.confml", "new.csv").stdout == expected

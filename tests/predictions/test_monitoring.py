@@ -51,7 +51,7 @@ def test_a_batch_of_noise_is_named_with_its_lines(tmp_path):
         ("402", "641", "240"),
     ]
     assert [row["different"] for row in rows] == ["0", "0", "1"]
-    assert rows[0]["meaning"] == "nothing to do"
+    assert rows[0]["meaning"] == "no action needed"
     assert "batch 3: lines 402 to 641 differ from the training rows" in found.stderr
     assert "fit again with labelled rows like them" in found.stderr
     adjusted = holm([float(row["p"]) for row in rows])
@@ -108,3 +108,17 @@ def test_the_test_of_a_batch_keeps_its_level(by_class, exhaustive):
         small += ks_p_value(ks, np.full(200, 250 if by_class else 500), classes) <= 0.05
         plain += kstwobign.sf(ks * math.sqrt(200)) <= 0.05
     assert 0.03 < small / batches < 0.07 < plain / batches
+
+
+def test_rows_of_an_absent_class_are_counted_and_have_no_p_value(tmp_path):
+    """A p-value of 0 for them made every batch with some of them different."""
+    write(tmp_path / "train.csv", 600, 0)
+    lines = write(tmp_path / "new.csv", 200, 1).read_text().splitlines()
+    lines[1:61] = [f"{line.rsplit(',', 1)[0]},maybe" for line in lines[1:61]]
+    (tmp_path / "new.csv").write_text("\n".join(lines) + "\n")
+    found = run(tmp_path, "--batch-rows", "50", "--batches", str(tmp_path / "batches.csv"))
+    rows = read(tmp_path / "batches.csv")
+    assert [row["absent"] for row in rows] == ["50", "10", "0", "0"]
+    assert [row["different"] for row in rows] == ["0", "0", "0", "0"]
+    assert (rows[0]["ks"], rows[0]["small"], rows[0]["p"], rows[0]["error"]) == ("", "", "1.0", "1.0")
+    assert "batch 2: 10 rows have a class that is absent from the training rows" in found.stderr

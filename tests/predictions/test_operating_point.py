@@ -32,7 +32,10 @@ def test_accepted_rows_reach_the_threshold_and_the_words_say_it():
     assert 0 < answers["accepted"].sum() < 400 and certainly.sum() > 50
     assert (answers["accepted"] == (answers["confidence"] >= threshold - 1e-5)).mean() > 0.99
     assert answers["accepted"][certainly].all()
-    assert "With probability at least 95 % over the 240 held-out training rows, at most 5 %" in words
+    assert (
+        "With probability at least 95 % over the 240 held-out training rows, either no threshold is " in words
+    )
+    assert "accepted row is wrong with probability at most 5 %" in words
     assert "fitted to 700 rows of train." in words
     n = int(answers["accepted"].sum())
     assert f"{n} of 400 rows" in words and f"{n} accepted with error rate" in words
@@ -117,7 +120,7 @@ def test_groups_and_noise_are_refused(tmp_path, monkeypatch):
     (tmp_path / "noise.yaml").write_text(config % ", ignore: site" + "noise: {labels: 0.1}\n")
     for name, words in (
         ("groups", "the rows of a group are not independent"),
-        ("noise", "without added noise"),
+        ("noise", "--risk cannot be used with noise"),
     ):
         result = CliRunner().invoke(predict, [f"{name}.yaml", "new.csv", "--risk", "0.1"])
         assert words in str(result.exception)

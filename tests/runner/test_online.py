@@ -183,7 +183,7 @@ def test_mistakes_in_a_config_are_all_told():
         "noise.on: protocol online has no training part",
         "'knn' does not learn one example at a time",
         "methods.1.tune: protocol online has no training part",
-        "the given order gives the same each time",
+        "with order: given every repeat is the same",
         "online has no folds",
     ):
         assert words in text

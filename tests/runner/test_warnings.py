@@ -283,7 +283,9 @@ def test_a_level_below_the_smallest_p_value(tmp_path):
     labels = ["a"] * 4 + ["b"] * 2
     (one,) = result_warnings(run_by_hand(labels, labels, train_rows=18))
     assert one.code == "level-too-small"
-    assert "18 rows to train on: level 0.05 cannot exclude any label (needs 19)" in one.text
+    assert (
+        "1/19, and cannot exclude any label: p-values are counted among 18 rows, at least 19 are" in one.text
+    )
     assert not result_warnings(run_by_hand(labels, labels, train_rows=19))
 
 

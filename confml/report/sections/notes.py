@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from confml.errors import ConfmlError
+from confml.measures.guarantees import approximations
 from confml.methods.details import ChainSummary
 from confml.methods.registry import method_class, views_of
 from confml.report.collectors import Collector
@@ -99,16 +100,17 @@ def _chain_notes(results: RunResults) -> list[str]:
 
 
 def step_notes(config: Config) -> list[str]:
-    """Return a note on the steps of a config that break exchangeability and make p-values too small.
+    """Return notes on the steps of a config that break exchangeability and make p-values too small, and on
+    parameters that are selected with the labels of the rows that p-values are counted among.
 
     Methods with ``conformal`` are not concerned: their steps learn from the examples that the classifier is
     fitted to, not from the calibration part.
     """
     if not getattr(config, "steps", ()):
-        return []
+        return _selection_notes(config)
     names = [step.name for step in config.steps if _breaks_exchangeability(step.name)]
     affected = dict.fromkeys(entry.name for entry in config.methods if _has_p_values(entry.name))
-    unknown = _unknown_steps(config) if affected else []
+    unknown = [*_selection_notes(config), *(_unknown_steps(config) if affected else [])]
     if not names or not affected:
         return unknown
     what = "makes" if len(names) == 1 else "make"
@@ -117,6 +119,16 @@ def step_notes(config: Config) -> list[str]:
         f"{' and '.join(affected)} are too small, and regions err more often than their level; "
         "use a method with conformal: split, whose calibration part is not changed by steps"
     ]
+
+
+def _selection_notes(config: Config) -> list[str]:
+    """Return a note on each method whose bound is approximate because parameters are selected."""
+    tuned = {
+        entry.name: approximations(list(entry.tune), ())[0]
+        for entry in config.methods
+        if entry.tune and entry.conformal is None and _has_p_values(entry.name)
+    }
+    return [f"{name}: the bound of its p-values is approximate, because {why}" for name, why in tuned.items()]
 
 
 def _has_p_values(method: str) -> bool:

@@ -1,0 +1,224 @@
+"""`ExchangeabilityCheck`: whether new rows look exchangeable with the training rows."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from confml.measures.coverage_band import coverage_band, covered_by_parts, covered_probabilities
+from confml.measures.ranks import holm
+from confml.predictions.batch import Batch
+from confml.predictions.guarantee import Guarantee, are, digits, percent, row_count
+from confml.predictions.model import Model
+
+SMALL = 0.05  # p-value of the atypical rows from which new rows are said not to look exchangeable
+TOO_LOW = 0.01  # the same of a coverage, and of rows outside the ranges; after Holm's correction
+_SHOWN = 3  # features that one sentence names
+
+
+class Finding(NamedTuple):
+    """Sentence on one test. p: its p-value, None if nothing is tested. limit: p-values up to it differ."""
+
+    text: str
+    p: float | None = None
+    limit: float = TOO_LOW
+
+    @property
+    def differs(self) -> bool:
+        return self.p is not None and self.p <= self.limit
+
+
+class ExchangeabilityCheck:
+    """Counts of new rows, and three tests of their exchangeability with the training rows.
+
+    - Atypical rows, at the smallest level that can exclude a label (p-values only, without labels).
+    - Rows with a number outside the range of its feature in the training rows (without labels).
+    - The coverage of rows whose label is a training class, at each level (p-values with labels).
+
+    labelled, covered: numbers of rows by class, and for each level of those whose region holds their label.
+    """
+
+    def __init__(self, model: Model, guarantee: Guarantee):
+        self.model, self.guarantee = model, guarantee
+        self.labelled: Counter[str] = Counter()
+        self.covered: Counter[float] = Counter()
+        self.rows = self.outside_rows = 0
+        self._outside = np.zeros((2, len(model.coder.features)), dtype=np.int64)
+
+    def add(self, batch: Batch) -> None:
+        """Count the rows of a batch that have a number outside the training range."""
+        self.rows += len(batch.rows.lines)
+        ranges = self.model.coder.ranges
+        if ranges is None:
+            return
+        table = batch.rows.table
+        below, above = table < ranges[0], table > ranges[1]
+        self.outside_rows += int((below | above).any(axis=1).sum())
+        self._outside += [below.sum(axis=0), above.sum(axis=0)]
+
+    def add_label(self, label: str, held: dict[float, bool]) -> None:
+        """Count a row of a training class. held: for each level, whether the region holds the label."""
+        self.labelled[label] += 1
+        for level, is_held in held.items():
+            self.covered[level] += is_held
+
+    # ---- sentences
+
+    def sentences(self, kind: str, predicted: int, reasons: dict[float, Counter[str]]) -> list[str]:
+        """The tests, and a verdict. reasons: for each level, number of rows per reason of their region."""
+        tests = self.tests(kind, predicted, reasons)
+        found = [one.text for one in tests.values()]
+        if not predicted or not found:
+            return []
+        if kind != "p-value":
+            found.insert(0, "Exchangeability is not tested with p-values, because the method has none.")
+        if any(one.differs for one in tests.values()):
+            so = ", so the guarantee may not hold" if kind == "p-value" else ""
+            found.append(f"The new rows do not look exchangeable with the training rows{so}.")
+        elif "atypical" in tests and tests["atypical"].p is not None:
+            unseen = "" if self.labelled else ". A change of the labels is not seen without labels"
+            found.append(f"This is consistent with exchangeable rows{unseen}.")
+        return found
+
+    def tests(self, kind: str, predicted: int, reasons: dict[float, Counter[str]]) -> dict[str, Finding]:
+        """The tests that apply: ``atypical``, ``ranges`` and ``coverage``."""
+        if not predicted:
+            return {}
+        found = {"ranges": self._ranges()}
+        if kind == "p-value":
+            found = {"atypical": self._atypical(predicted, reasons), **found, "coverage": self._coverage()}
+        return {name: one for name, one in found.items() if one is not None}
+
+    # ---- tests
+
+    def _atypical(self, n: int, reasons: dict[float, Counter[str]]) -> Finding | None:
+        """Atypical rows at the smallest level that can exclude a label, with the probability of so many."""
+        facts = self.model.facts
+        rows = min(facts.class_counts.values()) if facts.is_label_conditional else facts.counted_rows
+        level = next((one for one in sorted(self.guarantee.levels) if one >= 1 / (rows + 1)), None)
+        if level is None:
+            return None
+        atypical = reasons[level]["atypical"]
+        text = (
+            f"{atypical} of {row_count(n)} ({percent(atypical, n)}) {are(atypical)} atypical at "
+            f"level {level!r} (every p-value is at most {level!r})"
+        )
+        bound = min(1.0, self.guarantee.error_bound(level))
+        if not self._is_testable() or facts.is_clustered or bound >= 1:
+            return Finding(f"{text}.")
+        if facts.single_rows:  # a row of another class may be atypical too
+            bound = min(1.0, bound + self.guarantee.other_class_rate)
+        p, how = self._atypical_p(atypical, n, level, rows + 1, bound)
+        return Finding(
+            f"{text}. For exchangeable rows the expected share is at most {digits(100 * bound)} %, and the "
+            f"p-value of this batch is {p:.2g} ({how}).",
+            p,
+            SMALL,
+        )
+
+    def _atypical_p(
+        self, atypical: int, n: int, level: float, counted: int, bound: float
+    ) -> tuple[float, str]:
+        """A bound on the probability of at least ``atypical`` atypical rows among n exchangeable ones.
+
+        An atypical row is an error. Errors of split conformal prediction are beta-binomial given the
+        calibration examples, fewer with ties; in other cases only their expected number is bounded.
+        """
+        params = self.model.facts.params
+        exact = params.get("conformal") == "split" and not self.model.facts.is_label_conditional
+        exact = exact and not params.get("conformal__classes") and not params.get("conformal__smoothed")
+        if exact and not self.model.facts.single_rows:
+            covered = covered_probabilities(n, counted, level)
+            return min(1.0, math.fsum(covered[: n - atypical + 1])), "beta-binomial"
+        return (min(1.0, n * bound / atypical) if atypical else 1.0), "Markov's inequality"
+
+    def _ranges(self) -> Finding | None:
+        """Rows outside the training range of a feature, and the features with most of them."""
+        ranges, names = self.model.coder.ranges, self.model.coder.features
+        if ranges is None or not ranges[2].any():
+            return None
+        numeric = np.flatnonzero(ranges[2] > 0)
+        n, outside = self.rows, self._outside.sum(axis=0)
+        worst = [j for j in np.argsort(-outside, kind="stable")[:_SHOWN].tolist() if outside[j]]
+        listed = ", ".join(f"'{names[j]}' ({outside[j]})" for j in worst)
+        if np.count_nonzero(outside) > _SHOWN:
+            listed += f", ... ({np.count_nonzero(outside)} features)"
+        rows = self.outside_rows
+        text = f"{rows} of {row_count(n)} ({percent(rows, n)}) {are(rows)} outside the training range"
+        text += " of a feature"
+        listed = f": {listed}" if worst else ""
+        if not self._is_testable(noise_matters=False):
+            return Finding(f"{text}{listed}.")
+        expected = min(1.0, float(np.sum(2 / (ranges[2, numeric] + 1))))
+        chances = [
+            outside_probability(int(self._outside[side, j]), n, int(ranges[2, j]))
+            for j in numeric
+            for side in (0, 1)
+        ]
+        p = min(1.0, len(chances) * min(chances))
+        return Finding(
+            f"{text} (at most {digits(100 * expected)} % expected, p-value {p:.2g}, Bonferroni){listed}.",
+            p,
+        )
+
+    def _coverage(self) -> Finding | None:
+        """The coverage of labelled rows, compared with that of valid p-values."""
+        facts, parts = self.model.facts, self._parts()
+        known = sum(rows for rows, _ in parts)
+        if not known or not self._is_testable() or facts.is_clustered:
+            return None
+        if facts.params.get("conformal") == "cross":  # its bound is another one
+            return None
+        is_smoothed = bool(facts.params.get("smoothed") or facts.params.get("conformal__smoothed"))
+        levels = self.guarantee.levels
+        p = []
+        for level in levels:
+            found = covered_by_parts(parts, level, is_smoothed)
+            if found is None:
+                return None
+            p.append(min(1.0, math.fsum(found[: self.covered[level] + 1])))
+        adjusted = holm(p)
+        low = [level for level, one in zip(levels, adjusted, strict=True) if one <= TOO_LOW]
+        how = "beta-binomial"
+        if facts.params.get("conformal") != "split":
+            how += ", approximate"
+        shown = low or [levels[int(np.argmin(adjusted))]]
+        bands = []
+        for level in shown:
+            ends = coverage_band(parts, level, is_smoothed)
+            band = " to ".join(digits(100 * end) for end in ends)
+            bands.append(f"{percent(self.covered[level], known)} at level {level!r} (95 % band {band} %)")
+        verdict = "shown to be too low" if low else "not shown to be too low"
+        return Finding(
+            f"Coverage of {row_count(known)} with labels of these classes: {', '.join(bands)}; {verdict} "
+            f"(p-value {min(adjusted):.2g}, {how}{', Holm' if len(levels) > 1 else ''}).",
+            float(min(adjusted)),
+        )
+
+    def _parts(self) -> list[tuple[int, int]]:
+        """(labelled rows, examples that each p-value is counted among) as `coverage_band` takes them."""
+        facts = self.model.facts
+        if not facts.is_label_conditional:
+            return [(self.labelled.total(), facts.counted_rows + 1)]
+        counts = {str(label): rows for label, rows in facts.class_counts.items()}
+        return [(rows, counts.get(label, 0) + 1) for label, rows in self.labelled.items()]
+
+    def _is_testable(self, noise_matters: bool = True) -> bool:
+        return not self.model.facts.groups and not (noise_matters and self.guarantee.broken is not None)
+
+
+def outside_probability(outside: int, n: int, m: int) -> float:
+    """Return the largest probability that ``outside`` or more of n values exceed all of m exchangeable ones.
+
+    The largest ``outside`` of the m + n values are then all new: C(n, outside) / C(m + n, outside), less with
+    ties. The same holds for values below all of them.
+    """
+    return math.exp(
+        math.lgamma(n + 1)
+        - math.lgamma(n - outside + 1)
+        - math.lgamma(m + n + 1)
+        + math.lgamma(m + n - outside + 1)
+    )

@@ -1,0 +1,166 @@
+"""`Guarantee`: the guarantee of the regions for new rows, its conditions, and what weakens it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+from confml.measures.guarantees import approximations, joined
+from confml.predictions.model import Model
+
+
+class Guarantee:
+    """The guarantee of p-values at ``levels``. All outputs ask this class.
+
+    The bound of p-values holds for any number of rows if new and training rows are exchangeable and are
+    treated alike. It is approximate if a step is fitted to the training rows, or a parameter is selected with
+    their labels, and p-values are counted among the same rows. A conformal method fits its steps and selects
+    its parameters without the calibration rows.
+    """
+
+    def __init__(self, model: Model, levels: tuple[float, ...]):
+        self.facts, self.levels = model.facts, levels
+        self.classes = len(model.none.classes)
+
+    def sentences(self) -> list[str]:
+        """The bound and its conditions, for p-values."""
+        return [*self._bound(), *self._weakened(), *self._other_classes(), self._limits(), self._smallest()]
+
+    def error_bound(self, level: float) -> float:
+        """The bound on the probability that a region at a level misses a label of a training class."""
+        facts = self.facts
+        if facts.params.get("conformal") != "cross":
+            return level
+        folds = int(facts.params.get("conformal__folds", 5))
+        rows = min(facts.class_counts.values()) if facts.is_label_conditional else facts.counted_rows
+        return 2 * (level + (1 - level) * (folds - 1) / (rows + folds))
+
+    @functools.cached_property
+    def broken(self) -> str | None:
+        """The reason why there is no bound, None if there is one."""
+        facts = self.facts
+        if facts.noise:
+            return "the config adds noise to the training rows"
+        biased = [step.name for step in facts.steps if step.breaks_exchangeability]
+        if facts.is_conformal or not biased:
+            return None
+        verb = "lowers" if len(biased) == 1 else "lower"
+        return f"{' and '.join(biased)} {verb} the nonconformity scores of training rows"
+
+    @functools.cached_property
+    def approximate(self) -> list[str]:
+        """The reasons why the bound is approximate, none if it holds for any number of rows."""
+        facts = self.facts
+        if facts.is_conformal or facts.selection_rows:
+            return []
+        return approximations(facts.selected, [step.name for step in facts.steps if step.learns])
+
+    @property
+    def other_class_rate(self) -> float:
+        """An upper estimate of the probability that a new row is of no training class, (s + 1) / (m + 1).
+
+        s of m training rows are the only ones of their class. Of m + 1 exchangeable rows, s' are the only
+        ones, the last one is one of them with probability E(s') / (m + 1), and s' is at most s + 1.
+        """
+        return (self.facts.single_rows + 1) / (self.facts.fitted_rows + 1)
+
+    # ---- sentences
+
+    def _bound(self) -> Iterator[str]:
+        facts = self.facts
+        condition = (
+            "new rows are exchangeable with the training rows and the label is one of the "
+            f"{self.classes} training classes"
+        )
+        least = []
+        for level in self.levels:
+            bound = 1 - self.error_bound(level)
+            if bound > 0:
+                least.append(f"{digits(100 * bound)} % at level {level!r}")
+        if not least:
+            yield f"If {condition}, no coverage is guaranteed at these levels."
+            return
+        per = ", for each class" if facts.is_label_conditional else ""
+        if facts.is_clustered:
+            per = ", for the classes of each cluster"
+        yield f"If {condition}, a region holds the label with probability at least {', '.join(least)}{per}."
+        if facts.is_clustered:
+            yield (
+                "Classes with too few calibration rows for a cluster have no bound. With such "
+                "classes there is none for all rows together."
+            )
+
+    def _weakened(self) -> Iterator[str]:
+        """Sentences on steps, selected parameters and groups that weaken the guarantee."""
+        facts = self.facts
+        if self.broken is not None:
+            more = "" if facts.noise else " (the bound holds for a classifier with --conformal split)"
+            yield f"That does not hold here: {self.broken}{more}."
+            return
+        if self.approximate:
+            remedy = "It holds with --selection-part, and for a classifier with --conformal split."
+            yield f"The bound is approximate, because {', and '.join(self.approximate)}. {remedy}"
+        elif facts.selection_rows and not facts.is_conformal:
+            steps = [step.name for step in facts.steps if step.learns]
+            done = [f"select {joined(facts.selected)}"] if facts.selected else []
+            done += [f"fit {joined(steps)}"] if steps else []
+            yield (
+                f"{row_count(facts.selection_rows)} {are(facts.selection_rows)} used only to "
+                f"{' and to '.join(done)}, so the bound holds for any number of rows."
+            )
+        if facts.groups:
+            yield (
+                "Rows of new groups are not exchangeable with the training rows if rows of one "
+                "group are alike."
+            )
+
+    def _other_classes(self) -> Iterator[str]:
+        s, m = self.facts.single_rows, self.facts.fitted_rows
+        if not s:
+            return
+        yield (
+            f"{s} of {m} training rows {are(s)} the only {'one' if s == 1 else 'ones'} of "
+            f"{'its' if s == 1 else 'their'} class, so about {s}/{m} = {percent(s, m)} of new rows may be of "
+            f"another class (Good and Turing; at most {s + 1}/{m + 1} in expectation). No region "
+            "holds such a label."
+        )
+
+    def _limits(self) -> str:
+        single = "a single row"
+        if not self.facts.is_label_conditional:
+            single += ", for a single class (add --per-class for this guarantee)"
+        return (
+            "This is an average over training sets and new rows. It is not guaranteed for "
+            f"{single} or for rows that are not exchangeable with the training rows."
+        )
+
+    def _smallest(self) -> str:
+        facts = self.facts
+        of, rows = "", facts.counted_rows
+        if facts.is_label_conditional:
+            label, rows = min(facts.class_counts.items(), key=lambda item: item[1])
+            of = f" for the smallest class, {label}"
+        return f"The smallest possible p-value is 1/{rows + 1} = {1 / (rows + 1):.2g}{of}."
+
+
+def row_count(rows: int) -> str:
+    """Return ``1 row``, ``2 rows``."""
+    return f"{rows} row" if rows == 1 else f"{rows} rows"
+
+
+def have(rows: int) -> str:
+    return "has" if rows == 1 else "have"
+
+
+def are(rows: int) -> str:
+    return "is" if rows == 1 else "are"
+
+
+def percent(part: float, whole: float) -> str:
+    """Return a share as ``12.3 %``."""
+    return f"{digits(100 * part / whole)} %"
+
+
+def digits(value: float) -> str:
+    """Return a number with three digits, without zeros at the end."""
+    return f"{value:.3g}" if abs(value) < 99.95 else f"{value:.5g}"

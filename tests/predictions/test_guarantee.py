@@ -1,0 +1,213 @@
+"""The guarantee that `confml.predict` states, and its tests of exchangeability."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import confml
+from confml.commands.predict import predict
+from confml.config import restore_config
+from confml.data.csv_table import load_tables
+from confml.data.frame_table import frame_table
+from confml.data.table_chunks import chunks_of
+from confml.errors import ConfigError
+from confml.methods.tcm_nn import TCMNN
+from confml.predictions import Choice, Output, Summary, config_values, fit_model, predict_new
+from confml.predictions.exchangeability import outside_probability
+
+
+def said_by(train, new, **options) -> str:
+    said: list[str] = []
+    confml.predict(train, new, label="y", say=said.append, **options)
+    return " ".join(said)
+
+
+def two_classes(rows: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, rows)
+    return pd.DataFrame({"a": rng.normal(size=rows) + 3 * y, "b": rng.normal(size=rows), "y": y})
+
+
+def zipf(rows: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    weights = 1 / np.arange(1, 41)
+    y = rng.choice(40, rows, p=weights / weights.sum())
+    return pd.DataFrame(
+        {"a": rng.normal(size=rows) + 3 * (y % 7), "b": rng.normal(size=rows) + 3 * (y // 7), "y": y}
+    )
+
+
+# ---- classes without training rows
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"per_class": True}, {"method": "naive-bayes", "conformal": "split"}]
+)
+def test_the_guarantee_is_for_labels_of_the_training_classes(options):
+    train, new = zipf(60, 0), zipf(2000, 1)
+    text = said_by(train, new, levels=(0.05, 0.2), **options)
+    counts = train["y"].value_counts()
+    s, classes = int((counts == 1).sum()), len(counts)
+    assert f"the label is one of the {classes} training classes, a region holds the label with" in text
+    assert f"{s} of 60 training rows are the only ones of their class, so about {s}/60 =" in text
+    assert f"(Good and Turing; at most {s + 1}/61 in expectation). No region holds such a label." in text
+    other = ~new["y"].isin(set(train["y"]))
+    assert f"{other.sum()} rows have a class that is absent from the training rows" in text
+    known = float(re.search(r"coverage of the other rows ([0-9.]+) % at 0.05", text).group(1))
+    overall = float(re.search(r"coverage ([0-9.]+) % at 0.05", text).group(1))
+    assert known >= 94 and overall < 90  # the absent classes are not part of the guarantee
+    assert "; not shown to be too low" in text
+
+
+def test_the_estimate_of_other_classes_is_not_too_small_on_average():
+    rng = np.random.default_rng(0)
+    weights = 1 / np.arange(1, 41)
+    plain, bound = [], []
+    for _ in range(2000):
+        y = rng.choice(40, 61, p=weights / weights.sum())
+        s = np.sum(np.unique(y[:60], return_counts=True)[1] == 1)
+        other = y[60] not in y[:60]
+        plain.append(s / 60 - other)
+        bound.append((s + 1) / 61 - other)
+    assert abs(np.mean(plain)) < 0.04 and np.mean(bound) > 0
+
+
+# ---- selected parameters and fitted steps
+
+
+def model_of(frame, steps=(), **choice):
+    values = config_values({"name": "train", "csv": "train", "label": "y"}, "tcm-nn", steps=list(steps))
+    values["methods"] = [{"name": "tcm-nn", "tune": {"k": [1, 3, 5]}}]
+    config = restore_config(values)
+    data = load_tables(config.datasets[0].spec(), [frame_table(frame, "train")])
+    return fit_model(config, Choice(**choice), data)
+
+
+def text_of(model, new) -> str:
+    summary = Summary(model, (0.1,))
+    for _ in predict_new(model, chunks_of(frame_table(new, "new")), Output((0.1,)), summary, print):
+        pass
+    return " ".join(summary.sentences())
+
+
+def test_a_selected_parameter_makes_the_bound_approximate():
+    train, new = two_classes(60, 0), two_classes(20, 1)
+    text = text_of(model_of(train), new)
+    assert "The bound is approximate, because k is selected with the labels of the training rows." in text
+    assert "It holds with --selection-part" in text
+    text = text_of(model_of(train, ["standardise"]), new)
+    assert "labels of the training rows, and standardise is fitted to the training rows but not to" in text
+    assert "approximate, because" not in text_of(model_of(train, params={"k": 3}), new)
+
+
+def test_the_selection_part_is_not_counted_by_p_values(tmp_path):
+    train, new = two_classes(60, 0), two_classes(20, 1)
+    model = model_of(train, ["standardise"], selection_part=0.3)
+    assert model.facts.selection_rows == 18 and model.facts.fitted_rows == model.facts.counted_rows == 42
+    text = text_of(model, new)
+    assert (
+        "18 rows are used only to select k and to fit standardise, so the bound holds for any number" in text
+    )
+    assert "approximate, because" not in text and "fitted to 42 rows" in text
+    found = [confml.predict(model, new)]
+    confml.predictions.save_model(model, tmp_path / "m.confml")
+    found.append(confml.predict(tmp_path / "m.confml", new))
+    # Literally: the 42 rows, scaled by the means of the 18 others.
+    lines = {int(line) - 1 for line in model.neighbours.lines.tolist()}
+    others = train.drop(index=sorted(lines))[["a", "b"]].to_numpy()
+    rows = train.loc[sorted(lines)]
+    mean, sd = others.mean(axis=0), others.std(axis=0)
+    method = TCMNN(k=model.facts.params["k"]).fit(
+        (rows[["a", "b"]].to_numpy() - mean) / sd, rows["y"].to_numpy()
+    )
+    expected = method.predict_p_values((new[["a", "b"]].to_numpy() - mean) / sd)
+    for answers in found:
+        assert answers[["p[0]", "p[1]"]].to_numpy() == pytest.approx(expected, abs=1e-12)
+
+
+def test_selection_parts_that_do_not_fit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    train = two_classes(40, 0)
+    train.to_csv("train.csv", index=False)
+    fit = ["--train", "train.csv", "--label", "y", "train.csv", "--selection-part"]
+    found = CliRunner().invoke(predict, [*fit, "0.3", "--method", "knn", "--conformal", "split"])
+    assert "cannot be combined with a method that has a calibration part" in str(found.exception)
+    assert "leaves 0 of 40" in str(CliRunner().invoke(predict, [*fit, "0.01"]).exception)
+    with pytest.raises(ConfigError, match="selection_part must be above 0 and below 1"):
+        confml.predict(train, train, label="y", selection_part=2)
+
+
+def test_a_run_says_that_the_bound_is_approximate():
+    from confml.report.sections.notes import step_notes
+
+    values = config_values({"name": "train", "csv": "train", "label": "y"}, "tcm-nn", steps=[])
+    values["methods"] = [{"name": "tcm-nn", "tune": {"k": [1, 3]}}, {"name": "knn", "tune": {"k": [1, 3]}}]
+    (note,) = step_notes(restore_config(values))
+    assert note.startswith("tcm-nn: the bound of its p-values is approximate, because k is selected")
+
+
+# ---- exchangeability
+
+
+def test_no_atypical_row_is_no_evidence():
+    text = said_by(two_classes(300, 0), two_classes(1, 1).drop(columns="y"), levels=[0.01])
+    assert "0 of 1 row (0 %) are atypical at level 0.01" in text
+    assert "the p-value of this batch is 1 (Markov's inequality)" in text
+    assert "do not look exchangeable" not in text
+    assert "A change of the labels is not seen without labels" in text
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"method": "naive-bayes", "conformal": "split"}, {"per_class": True}]
+)
+def test_changed_labels_contradict_exchangeability(options):
+    train, new = two_classes(300, 0), two_classes(400, 1)
+    assert "not shown to be too low" in said_by(train, new, levels=[0.1], **options)
+    new["y"] = np.where(np.random.default_rng(2).random(400) < 0.3, 1 - new["y"], new["y"])
+    text = said_by(train, new, levels=[0.1], **options)
+    assert "; shown to be too low" in text and "consistent with exchangeable rows" not in text
+    assert (
+        "The new rows do not look exchangeable with the training rows, so the guarantee may not hold" in text
+    )
+    assert "consistent with exchangeable rows" in said_by(
+        train, new.drop(columns="y"), levels=[0.1], **options
+    )
+
+
+@pytest.mark.parametrize("method", ["tcm-nn", "naive-bayes"])
+def test_features_outside_the_training_range_are_named(method):
+    train, new = two_classes(100, 0), two_classes(50, 1)
+    new["b"] += 20
+    text = said_by(train, new.drop(columns="y"), method=method)
+    assert "50 of 50 rows (100 %) are outside the training range of a feature (at most 3.96 %" in text
+    assert "'b' (50)" in text and "The new rows do not look exchangeable" in text
+
+
+@pytest.mark.parametrize(("n", "m", "outside"), [(5, 20, 1), (10, 15, 3), (1, 9, 1), (30, 60, 0)])
+def test_the_probability_of_values_above_all_others(n, m, outside):
+    rng = np.random.default_rng(0)
+    values = rng.random((20_000, m + n))
+    above = (values[:, m:] > values[:, :m].max(axis=1, keepdims=True)).sum(axis=1)
+    p = outside_probability(outside, n, m)
+    assert np.mean(above >= outside) == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 20_000) + 1e-12)
+
+
+def test_a_level_that_is_meant_as_a_confidence_is_warned_of(tmp_path):
+    two_classes(60, 0).to_csv(tmp_path / "train.csv", index=False)
+    path = str(tmp_path / "train.csv")
+    found = CliRunner().invoke(predict, ["--train", path, "--label", "y", path, "--level", "0.95"])
+    assert "warning: level 0.95 is a significance level" in found.stderr
+    assert "did you mean level 0.05?" in found.stderr
+
+
+def test_probabilities_of_another_program_have_no_predictions_for_new_rows(tmp_path):
+    two_classes(60, 0).to_csv(tmp_path / "train.csv", index=False)
+    path = str(tmp_path / "train.csv")
+    options = ["--method", "external", "--param", f"probabilities={path}"]
+    found = CliRunner().invoke(predict, ["--train", path, "--label", "y", path, *options])
+    assert "external has no predictions for new rows" in str(found.exception)

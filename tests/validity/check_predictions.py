@@ -1,0 +1,134 @@
+"""Statements of ``confml predict``: rare classes, selected parameters, batches of new rows, ``--risk``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from _entries import ABOUT, AT_LEAST, Claim, Entry, p_value_claims, rejected, sample, true_p_value
+
+from confml.config import restore_config
+from confml.data.csv_table import load_tables
+from confml.data.frame_table import frame_table
+from confml.data.table_chunks import chunks_of
+from confml.methods.registry import build
+from confml.predictions import Choice, Output, RiskTarget, Summary, config_values, fit_model, predict_new
+
+ZIPF = 1 / np.arange(1, 41) / np.sum(1 / np.arange(1, 41))
+
+
+def zipf_rows(rng, rows):
+    """Draw X (rows, 2) and y of 40 classes with Zipf frequencies."""
+    y = rng.choice(40, rows, p=ZIPF)
+    return rng.normal(size=(rows, 2)) + 1.5 * np.column_stack([y % 7, y // 7]), y
+
+
+def known_label(rng, rows, method, **params):
+    """p-value of a test example's label, given that it is a training class."""
+    while True:
+        X, y = zipf_rows(rng, rows + 1)
+        if y[rows] in y[:rows]:
+            break
+    built = build(method, params)
+    built.set_params(random_state=int(rng.integers(2**31)))
+    return rejected(true_p_value(built, X, y, rows))
+
+
+def other_class(rng, rows):
+    """s/m and (s + 1)/(m + 1) minus 1 if the next example is of another class, for s single examples."""
+    _, y = zipf_rows(rng, rows + 1)
+    single = np.sum(np.unique(y[:rows], return_counts=True)[1] == 1)
+    other = y[rows] not in y[:rows]
+    return [single / rows - other, (single + 1) / (rows + 1) - other]
+
+
+def fitted(rng, X, y, method, entry, steps=(), **choice):
+    """A model of `fit_model` with a random seed. entry: keys of the method in the config: ``tune``."""
+    values = config_values({"name": "train", "csv": "train", "label": "y"}, method, steps=list(steps))
+    values["methods"] = [{"name": method, **entry}]
+    values["seed"] = int(rng.integers(2**31))
+    config = restore_config(values)
+    data = load_tables(config.datasets[0].spec(), [frame_table(frame_of(X, y), "train")])
+    return fit_model(config, Choice(**choice), data)
+
+
+def frame_of(X, y):
+    return pd.DataFrame(X, columns=["a", "b"]).assign(y=[f"c{label}" for label in y])
+
+
+def summary_of(model, X, y, levels):
+    """The `Summary` of predictions of new rows."""
+    summary = Summary(model, levels)
+    tables = chunks_of(frame_table(frame_of(X, y), "new"))
+    for _ in predict_new(model, tables, Output(levels), summary, lambda text: None):
+        pass
+    return summary
+
+
+def tuned(rng, rows, part):
+    """p-value of a test example's label, labels random, k from 1 to 12 selected by cross-validation."""
+    X, y = rng.normal(size=(rows + 1, 2)), rng.integers(0, 2, rows + 1)
+    model = fitted(
+        rng, X[:rows], y[:rows], "tcm-nn", {"tune": {"k": list(range(1, 13))}}, selection_part=part
+    )
+    summary = summary_of(model, X[rows:], y[rows:], (0.05, 0.2))
+    return [summary.labels > summary.covered[level] for level in (0.05, 0.2)]
+
+
+def batch(rng, rows, new, method, conformal):
+    """p-values of the tests of exchangeable new rows, as ``confml predict`` prints them."""
+    X, y = sample(rng, rows + new, 3)
+    model = fitted(rng, X[:rows], y[:rows], method, {}, conformal=conformal)
+    summary = summary_of(model, X[rows:], y[rows:], (0.1,))
+    tests = summary.check.tests(summary.kind, summary.predicted, summary.reasons)
+    return [tests["atypical"].p <= 0.05, tests["ranges"].p <= 0.01, tests["coverage"].p <= 0.01]
+
+
+def risk(rng, rows, method, target, new):
+    """A certified threshold whose accepted rows are wrong with a larger probability, counted in new rows."""
+    X, y = sample(rng, rows + new, 2)
+    model = fitted(rng, X[:rows], y[:rows], method, {}, risk=RiskTarget(target, 0.9))
+    if model.point.threshold is None:
+        return [False]
+    found = model.method.confident_predict(X[rows:])[model.view]
+    accepted = found.certainty >= model.point.threshold
+    wrong = found.labels != np.array([f"c{label}" for label in y[rows:]])
+    return [bool(accepted.any() and np.mean(wrong[accepted]) > target)]
+
+
+def _batch_claims(setting):
+    coverage = "at most" if setting["conformal"] == "split" else ABOUT
+    return [
+        Claim("atypical rows, p <= 0.05", 0.05),
+        Claim("ranges, p <= 0.01", 0.01),
+        Claim("coverage, p <= 0.01", 0.01, coverage),
+    ]
+
+
+ENTRIES = (
+    Entry("zipf-known", "region of a row of a training class, 40 Zipf classes",
+          "holds the label with probability at least 1 - level if the label is one of the training classes",
+          [{"rows": 60, **one} for one in ({"method": "tcm-nn"}, {"method": "tcm-nn", "mondrian": True},
+                                           {"method": "naive-bayes", "conformal": "split"},
+                                           {"method": "naive-bayes", "conformal": "split",
+                                            "conformal__mondrian": True})],
+          p_value_claims(), known_label, fraction=0.4),
+    Entry("zipf-other", "share of new rows of another class, 40 Zipf classes",
+          "about s/m, at most (s + 1)/(m + 1) in expectation", [{"rows": rows} for rows in (20, 60, 300)],
+          lambda setting: [Claim("s/m minus the share", 0, AT_LEAST, True),
+                           Claim("(s + 1)/(m + 1) minus the share", 0, AT_LEAST, True)], other_class),
+    Entry("tuned", "region of tcm-nn with tune: {k: 1 to 12}, random labels",
+          "the bound is approximate; it holds with --selection-part",
+          [{"rows": 39, "part": part} for part in (None, 0.3)],
+          lambda setting: p_value_claims(ABOUT if setting["part"] is None else "at most")(setting), tuned,
+          fraction=0.3),
+    Entry("batch", "tests of the exchangeability of new rows",
+          "each p-value of a test is at most e with probability at most e for exchangeable rows",
+          [{"rows": rows, "new": new, "method": method, "conformal": conformal}
+           for rows, new in ((100, 1), (100, 100)) for method, conformal in
+           (("tcm-nn", None), ("naive-bayes", "split"))], _batch_claims, batch, fraction=0.1),
+    Entry("risk", "confml predict --risk",
+          "with probability 90 % no threshold is certified, or an accepted row is wrong with probability at "
+          "most RISK", [{"rows": rows, "method": method, "target": 0.1, "new": new} for rows, method, new in
+                        ((200, "naive-bayes", 20_000), (600, "naive-bayes", 20_000), (200, "tcm-nn", 5_000))],
+          lambda setting: [Claim("certified above the limit", 0.1)], risk, fraction=0.05),
+)  # fmt: skip
