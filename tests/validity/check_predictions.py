@@ -129,6 +129,6 @@ ENTRIES = (
     Entry("risk", "confml predict --risk",
           "with probability 90 % no threshold is certified, or an accepted row is wrong with probability at "
           "most RISK", [{"rows": rows, "method": method, "target": 0.1, "new": new} for rows, method, new in
-                        ((200, "naive-bayes", 20_000), (600, "naive-bayes", 20_000), (200, "tcm-nn", 5_000))],
+                        ((200, "naive-bayes", 20_000), (600, "naive-bayes", 20_000), (200, "tcm-nn", 1_000))],
           lambda setting: [Claim("certified above the limit", 0.1)], risk, fraction=0.05),
 )  # fmt: skip

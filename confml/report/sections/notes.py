@@ -126,7 +126,7 @@ def _selection_notes(config: Config) -> list[str]:
     tuned = {
         entry.name: approximations(list(entry.tune), ())[0]
         for entry in config.methods
-        if entry.tune and entry.conformal is None and _has_p_values(entry.name)
+        if getattr(entry, "tune", None) and entry.conformal is None and _has_p_values(entry.name)
     }
     return [f"{name}: the bound of its p-values is approximate, because {why}" for name, why in tuned.items()]
 
