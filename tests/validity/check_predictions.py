@@ -121,12 +121,12 @@ ENTRIES = (
           [{"rows": 39, "part": part} for part in (None, 0.3)],
           lambda setting: p_value_claims(ABOUT if setting["part"] is None else "at most")(setting), tuned,
           fraction=0.3),
-    Entry("batch", "tests of the exchangeability of new rows",
+    Entry("new-rows", "tests of the exchangeability of new rows",
           "each p-value of a test is at most e with probability at most e for exchangeable rows",
           [{"rows": rows, "new": new, "method": method, "conformal": conformal}
            for rows, new in ((100, 1), (100, 100)) for method, conformal in
            (("tcm-nn", None), ("naive-bayes", "split"))], _batch_claims, batch, fraction=0.1),
-    Entry("risk", "confml predict --risk",
+    Entry("predict-risk", "confml predict --risk",
           "with probability 90 % no threshold is certified, or an accepted row is wrong with probability at "
           "most RISK", [{"rows": rows, "method": method, "target": 0.1, "new": new} for rows, method, new in
                         ((200, "naive-bayes", 20_000), (600, "naive-bayes", 20_000), (200, "tcm-nn", 1_000))],
