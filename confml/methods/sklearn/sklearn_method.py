@@ -18,6 +18,7 @@ from confml.methods.multiclass import decision_values, two_class_scores
 from confml.methods.sklearn.coded_labels import CodedLabels
 from confml.methods.sklearn.foreign import accepts_keyword, is_foreign, new_foreign, use_one_thread
 from confml.methods.sklearn.names import find_classifier, find_estimator
+from confml.methods.sklearn.side_effects import check_side_effects
 from confml.plugins.imports import import_permission, is_dotted_name, without_output
 from confml.plugins.parameters import BadValue, MissingParameter, UnknownParameter
 from confml.plugins.registry import required_parameters
@@ -163,6 +164,8 @@ def new_estimator(name: str, found: Any, params: Mapping[str, Any]) -> Any:
     name: dotted name, for messages. found: class or estimator of this name.
     """
     first = {key: value for key, value in params.items() if "__" not in key}
+    for key, value in first.items():
+        check_side_effects(found, key, value)
     if name.startswith("sklearn."):
         estimator = _new_of_sklearn(found, first)
     else:
@@ -241,6 +244,7 @@ def _set_params(estimator: Any, params: Mapping[str, Any]) -> None:
             if owner and known.get(owner, inner) is None:
                 raise MissingParameter(key, owner, hint=f"name a classifier as {owner}")
             _unknown(type(estimator).__name__, key, known)
+        check_side_effects(known.get(owner) if owner else estimator, key, params[key])
         estimator.set_params(**{key: _as_value(params[key])})
 
 
