@@ -14,6 +14,7 @@ from confml.commands.options import (
     allow_import_option,
     compile_bayes_error_kernels,
     json_option,
+    keeps_files,
     named_or_table,
     number_list,
     parameters,
@@ -139,6 +140,7 @@ PARTNERS = {
 @allow_import_option
 @json_option
 @quiet_option
+@keeps_files
 def bayes_error(dataset: str, **options: Any) -> None:
     """Estimate the Bayes error of a data set.
 

@@ -12,6 +12,7 @@ from confml.commands.options import (
     compile_bayes_error_kernels,
     jobs_option,
     json_option,
+    keeps_files,
     quiet_option,
     say_unless,
     seed_option,
@@ -42,6 +43,7 @@ from confml.commands.options import (
 )  # fmt: skip
 @json_option
 @quiet_option
+@keeps_files
 def bayes_error_estimators(problems, features, rows, trials, seed, jobs, out, as_json, quiet) -> None:
     """Compare the Bayes error estimators where the Bayes error is known.
 

@@ -12,6 +12,7 @@ from confml.commands.options import (
     compile_bayes_error_kernels,
     jobs_option,
     json_option,
+    keeps_files,
     number_list,
     quiet_option,
     say_unless,
@@ -52,6 +53,7 @@ from confml.commands.options import (
 )  # fmt: skip
 @json_option
 @quiet_option
+@keeps_files
 def bayes_error_trials(
     priors, separations, trees, trials, rows, attributes, seed, jobs, out, as_json, quiet
 ) -> None:

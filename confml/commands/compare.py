@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import json_option, quiet_option, say
+from confml.commands.options import json_option, keeps_files, quiet_option, say
 
 
 @click.command()
@@ -25,6 +25,7 @@ from confml.commands.options import json_option, quiet_option, say
 )  # fmt: skip
 @json_option
 @quiet_option
+@keeps_files
 def compare(
     runs: tuple[Path, ...],
     against: str | None,

@@ -32,14 +32,17 @@ def init(file: str, out: Path | None, force: bool, as_json: bool, **options: Any
     confml run loans.yaml
     confml predict loans.yaml new.csv --method tcm-nn
     """
+    from confml._outputs import check_outputs
     from confml.config import make_config
     from confml.config.suggestion import suggest
     from confml.errors import ConfigError
+    from confml.runner.store import write_atomically
 
-    if out is not None and out.exists() and not force:
-        raise ConfigError(
-            "the file exists", where=str(out), hint="choose another name, or replace it with --force"
-        )
+    if out is not None:
+        check_outputs([(out, lambda path: True)], [file])
+        if out.exists() and not force:
+            hint = "choose another name, or replace it with --force"
+            raise ConfigError("the file exists", where=str(out), hint=hint)
     found = suggest(table_spec(file, options), None if out is None else out.parent)
     make_config(found.values(), folder=Path() if out is None else out.parent, where="confml init")
     if as_json:
@@ -58,5 +61,5 @@ def init(file: str, out: Path | None, force: bool, as_json: bool, **options: Any
         say(f"to decide: {question}")
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(found.yaml(), encoding="utf-8")
+        write_atomically(out, found.yaml().encode("utf-8"))
         say(f"{out} is written; confml run {out}")

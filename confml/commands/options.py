@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -185,6 +186,24 @@ all_option = click.option("--all", "everything", is_flag=True, help="Print all t
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=1, show_default=True, help="Random seed."
 )
+force_option = click.option("--force", is_flag=True, help="Replace files that confml did not make.")
+
+
+def keeps_files(command):
+    """Decorate a command that writes into the folder --out: it replaces no input, and others with --force."""
+
+    @force_option
+    @functools.wraps(command)
+    def keeping(*args: Any, force: bool, **options: Any) -> Any:
+        from confml._outputs import protected
+
+        inputs = [options["dataset"]] if "dataset" in options else []
+        with protected(inputs, options["out"], force):
+            return command(*args, **options)
+
+    return keeping
+
+
 jobs_option = click.option(
     "--jobs", "-j", type=click.IntRange(1), default=None, help="Tasks at the same time.  [default: all cores]"
 )
@@ -199,6 +218,15 @@ def load(config: str, overrides: tuple[str, ...]):
     return load_config(
         config, overrides, figures=known_figures(), tables=known_tables(), check_figure=check_figure
     )
+
+
+def inputs_of(config) -> list[Path | str]:
+    """Return the files that a config is in and that it names."""
+    named = [path for one in config.datasets for path in (one.csv, one.test) if path is not None]
+    for entry in config.methods:
+        values = [entry.params.get("probabilities"), *entry.sweep.get("probabilities", [])]
+        named += [value for value in values if isinstance(value, str)]
+    return [*([] if config.path is None else [config.path]), *named]
 
 
 def folder_of(config, out: Path | None) -> Path:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,6 +14,8 @@ from confml.commands.completion import complete_config, complete_dataset, comple
 from confml.commands.options import (
     TABLE_KEYS,
     allow_import_option,
+    force_option,
+    inputs_of,
     parameters,
     quiet_option,
     say_unless,
@@ -130,6 +131,7 @@ OF_FIT = {
     metavar="FILE",
     help="Write the CSV file to FILE.",
 )
+@force_option
 @quiet_option
 def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     """Predict new rows, with a region for each significance level.
@@ -180,6 +182,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
 
     source, new = _arguments(files, options)
     _check_source(source, new)
+    _check_outputs([source, "/dev/stdin" if new == "-" else new, options["train"], options["costs"]], options)
     if options["save"] is not None:
         options["save"].parent.mkdir(parents=True, exist_ok=True)
     if new is not None:
@@ -221,6 +224,26 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
         _tell_batches(monitor, options["batches"], tell)
     if options["out"] is not None:
         tell(f"{summary.rows} {'row' if summary.rows == 1 else 'rows'} in {options['out']}")
+
+
+def _check_outputs(inputs: Iterable[Any], options: dict[str, Any]) -> None:
+    """Raise ConfmlError for an output that is an input, or a file that confml did not make."""
+    from confml._outputs import check_outputs
+    from confml.predictions.model_file import is_model_file
+    from confml.predictions.monitoring import BatchRow
+
+    kinds = {
+        "out": lambda path: {"prediction", "confidence"} <= set(_header(path)),
+        "save": is_model_file,
+        "batches": lambda path: tuple(_header(path)) == BatchRow._fields,
+    }
+    outputs = [(options[key], is_ours) for key, is_ours in kinds.items() if options[key] is not None]
+    check_outputs(outputs, [one for one in inputs if one is not None], options["force"])
+
+
+def _header(path: Path) -> list[str]:
+    with path.open("rb") as file:
+        return file.readline(1 << 16).decode("utf-8", "replace").rstrip("\n").split(",")
 
 
 def _monitor(model: Any, options: dict[str, Any]) -> Any:
@@ -336,7 +359,9 @@ def _config(source: str | None, options: dict[str, Any]) -> Any:
                 raise click.UsageError(
                     f"--{key} goes with --train; a config says it itself (--set overrides)"
                 )
-        return load_config(source, options["overrides"])
+        config = load_config(source, options["overrides"])
+        _check_outputs(inputs_of(config), options)
+        return config
     for key, option in OF_CONFIG.items():
         if options[key]:
             raise click.UsageError(f"{option} goes with a config, not with --train")
@@ -373,14 +398,11 @@ def _destination(path: Path | None) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    from confml.runner.store import open_atomically
+
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(temporary, "wb") as file:
-            yield file
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with open_atomically(path, durable=True) as file:
+        yield file
 
 
 def _field(name: str) -> str:

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import click
 
-from confml.commands.options import Folder, all_option, allow_import_option, json_option, quiet_option, say
+from confml.commands.options import (
+    Folder,
+    all_option,
+    allow_import_option,
+    json_option,
+    keeps_files,
+    quiet_option,
+    say,
+)
 
 
 @click.command()
@@ -30,6 +38,7 @@ from confml.commands.options import Folder, all_option, allow_import_option, jso
 @json_option
 @all_option
 @quiet_option
+@keeps_files
 def report(
     runs: tuple[Path, ...],
     tables: tuple[str, ...],
@@ -109,9 +118,12 @@ def report(
             click.echo(f"in {out / 'tables'}")
         return
     if len(runs) > 1:
+        from confml._outputs import protected
         from confml.report.page.comparison import write_comparison_page
 
-        page, sentences = write_comparison_page(runs, out or runs[0].parent / "comparison")
+        folder = out or runs[0].parent / "comparison"
+        with protected(folder=folder, force=click.get_current_context().params["force"]):
+            page, sentences = write_comparison_page(runs, folder)
         if as_json:
             click.echo(json.dumps({"page": str(page), "answer": sentences}, indent=1, ensure_ascii=False))
         elif not quiet:

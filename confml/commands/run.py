@@ -14,6 +14,7 @@ from confml.commands.options import (
     allow_import_option,
     config_argument,
     folder_of,
+    inputs_of,
     json_option,
     load,
     out_option,
@@ -104,6 +105,7 @@ def run(
 
     import joblib
 
+    from confml._outputs import protected
     from confml.config.limits import parse_limits
     from confml.config.warnings import unsilenced
     from confml.errors import ConfmlError
@@ -119,7 +121,7 @@ def run(
     part = parse_shard(shard) if shard else None
     limits = parse_limits(timeout, memory)
     try:
-        with stopped_by_signals():
+        with stopped_by_signals(), protected(inputs_of(settings)):
             state = compute(
                 settings,
                 folder,

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from confml._outputs import check_target
 from confml.runner.store import open_atomically, write_atomically
 
 
@@ -50,7 +51,8 @@ def remove_earlier(folder: Path, names: Iterable[str], written: Iterable[Path]) 
     """Remove those of the named files that an earlier command wrote into the folder and this one did not."""
     kept = set(written)
     for name in names:
-        if folder / name not in kept:
+        if folder / name not in kept and (folder / name).exists():
+            check_target(folder / name)
             (folder / name).unlink(missing_ok=True)
 
 

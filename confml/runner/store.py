@@ -23,6 +23,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from confml._outputs import check_target
 from confml.errors import ConfmlError
 from confml.runner.environment import guarded
 from confml.runner.lease import create_temporary, remove_if_left, temporary_name
@@ -218,6 +219,7 @@ def write_atomically(path: Path, content: bytes, durable: bool = True) -> None:
 @contextlib.contextmanager
 def open_atomically(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
     """Open a file for writing under a temporary name; it is renamed at the end, as in `write_atomically`."""
+    check_target(path)
     temporary, opened = create_temporary(path)
     try:
         with opened as file:

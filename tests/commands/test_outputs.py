@@ -1,0 +1,157 @@
+"""No command replaces an input, a config, or a file that confml did not make; ``--force`` allows the last."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from confml.cli import COMMANDS, cli
+
+TABLE = "x,z,y\n" + "".join(f"{i},{i * i % 7},{'ab'[i % 2]}\n" for i in range(40))
+NEW = "x,z\n1,2\n3,4\n"
+CONFIG = """name: small
+datasets: [{name: t, csv: t.csv, label: y}]
+methods: [{name: knn, k: 1}]
+protocol: {kind: k-fold, folds: 2}
+"""
+CARD = """name: two
+datasets: [{name: t, csv: t.csv, label: y}, {name: i, generate: five-gaussians, n: 60}]
+methods: [{name: knn, sweep: {k: [1, 3]}}]
+protocol: {kind: k-fold, folds: 2}
+"""
+
+
+def confml(*arguments, cwd):
+    found = subprocess.run(
+        [sys.executable, "-m", "confml", *map(str, arguments)], cwd=cwd, capture_output=True, text=True
+    )
+    assert "Traceback" not in found.stderr
+    return found
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """A folder with a finished run."""
+    folder = tmp_path_factory.mktemp("results")
+    (folder / "t.csv").write_text(TABLE)
+    (folder / "c.yaml").write_text(CARD)
+    assert confml("run", "c.yaml", "--out", "run", "-q", cwd=folder).returncode == 0
+    return folder
+
+
+@pytest.fixture
+def here(tmp_path):
+    for name, text in {"t.csv": TABLE, "new.csv": NEW, "c.yaml": CONFIG, "mine.txt": "my notes\n"}.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "costs.yaml").write_text("abstain: 0.2\n")
+    os.link(tmp_path / "t.csv", tmp_path / "other-name.csv")
+    os.symlink("t.csv", tmp_path / "link.csv")
+    return tmp_path
+
+
+FIT = ("predict", "--train", "t.csv", "--label", "y", "new.csv", "-q")
+# Commands with an option that writes, by what it would replace.
+INPUTS = [
+    (*FIT, "--out", "t.csv"),
+    (*FIT, "--out", "new.csv"),
+    (*FIT, "--out", "other-name.csv"),
+    (*FIT, "--out", "link.csv"),
+    (*FIT, "--out", "./../{here}/t.csv"),
+    (*FIT, "--save", "new.csv"),
+    (*FIT, "--save", "t.csv"),
+    (*FIT, "--batches", "t.csv"),
+    (*FIT, "--costs", "costs.yaml", "--out", "costs.yaml"),
+    ("predict", "c.yaml", "new.csv", "-q", "--out", "c.yaml"),
+    ("predict", "c.yaml", "new.csv", "-q", "--out", "t.csv"),
+    ("predict", "c.yaml", "--save", "t.csv", "-q"),
+    ("init", "t.csv", "--label", "y", "--out", "t.csv"),
+]
+FOREIGN = [
+    (*FIT, "--out", "mine.txt"),
+    (*FIT, "--save", "mine.txt"),
+    (*FIT, "--batches", "mine.txt"),
+    ("init", "t.csv", "--label", "y", "--out", "mine.txt"),
+]
+FOLDERS = {  # commands that write into --out, and a file that they write there
+    ("compare", "{run}", "-q"): "comparisons.csv",
+    ("report", "{run}", "{run}", "-q"): "report.html",
+    ("report", "{run}", "{run}", "-q", "--against", "seed"): "figures/error-against-seed.csv",
+    ("bayes-error", "iris", "-q"): "bayes-error.json",
+    ("bayes-error-trials", "--trials", "2", "--rows", "20", "-q"): "trials.json",
+    ("bayes-error-estimators", "--features", "2", "--rows", "40", "--trials", "1", "-q"): "estimators.json",
+}
+
+
+@pytest.mark.parametrize("arguments", INPUTS, ids=lambda one: " ".join(one[-3:]).replace("/", "|"))
+@pytest.mark.parametrize("force", [(), ("--force",)], ids=["", "force"])
+def test_inputs_are_never_replaced(here, arguments, force):
+    before = {path.name: path.read_bytes() for path in here.iterdir()}
+    found = confml(*(one.format(here=here.name) for one in arguments), *force, cwd=here)
+    reason = "this is an input of the command"
+    assert reason in found.stderr or not force and "did not make" in found.stderr  # the data of a config
+    assert found.returncode == 2
+    assert {path.name: path.read_bytes() for path in here.iterdir()} == before
+
+
+@pytest.mark.parametrize("arguments", FOREIGN, ids=lambda one: f"{one[0]} {one[-2]}")
+def test_other_files_need_force(here, arguments):
+    found = confml(*arguments, cwd=here)
+    assert found.returncode == 2 and "--force" in found.stderr
+    assert (here / "mine.txt").read_text() == "my notes\n"
+    assert confml(*arguments, "--force", cwd=here).returncode == 0
+    assert (here / "mine.txt").read_bytes() != b"my notes\n"
+    if arguments[0] == "predict":  # now it is a file of confml
+        assert confml(*arguments, cwd=here).returncode == 0
+
+
+@pytest.mark.parametrize("arguments", FOLDERS, ids=lambda one: " ".join(one[:1] + one[3:5]))
+def test_files_in_an_output_folder_need_force(results, tmp_path, arguments):
+    command = [one.format(run=results / "run") for one in arguments]
+    assert confml(*command, "--out", "new", cwd=tmp_path).returncode == 0
+    assert confml(*command, "--out", "new", cwd=tmp_path).returncode == 0  # again
+    written = FOLDERS[arguments]
+    if not (tmp_path / "new" / written).exists():
+        pytest.fail(f"{written} is not in {sorted(path.name for path in (tmp_path / 'new').rglob('*'))}")
+    mine = tmp_path / "mine" / written
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    found = confml(*command, "--out", "mine", cwd=tmp_path)
+    assert found.returncode == 2 and "--force" in found.stderr
+    assert mine.read_text() == "mine"
+    assert confml(*command, "--out", "mine", "--force", cwd=tmp_path).returncode == 0
+    assert mine.read_text() != "mine"
+
+
+def test_a_table_is_not_replaced_by_its_own_study(tmp_path):
+    (tmp_path / "pairs.csv").write_text(TABLE)
+    command = ("bayes-error", "pairs.csv", "--label", "y", "--out", ".", "-q")
+    found = confml(*command, "--force", cwd=tmp_path)
+    assert (tmp_path / "pairs.csv").read_text() == TABLE
+    assert (found.returncode, "input" in found.stderr) in [(2, True), (0, False)]
+
+
+def test_a_run_does_not_replace_its_data(here):
+    (here / "c.yaml").write_text(CONFIG.replace("csv: t.csv", "csv: out/metrics.csv"))
+    (here / "out").mkdir()
+    (here / "out" / "metrics.csv").write_text(TABLE)
+    assert confml("run", "c.yaml", "--out", "out", "-q", cwd=here).returncode == 2
+    found = confml("run", "c.yaml", "--out", "out", "-q", "--force", cwd=here)
+    assert found.returncode == 2 and "input" in found.stderr
+    assert (here / "out" / "metrics.csv").read_text() == TABLE
+
+
+def test_every_command_that_writes_is_in_these_tests():
+    writing = {"--out", "--save", "--batches"}
+    found = {
+        name: {one for parameter in cli.get_command(None, name).params for one in parameter.opts} & writing
+        for name in COMMANDS
+    }
+    tried = {one[0]: writing & {part for other in [*INPUTS, *FOREIGN] if other[0] == one[0] for part in other}
+             for one in [*INPUTS, *FOREIGN]}  # fmt: skip
+    tried |= {one[0]: {"--out"} for one in FOLDERS}
+    tried |= {"run": {"--out"}}
+    reading = {"plan", "status"}  # --out names the folder that they read
+    assert {name: options for name, options in found.items() if options and name not in reading} == tried
