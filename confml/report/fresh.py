@@ -1,8 +1,8 @@
 """Whether the report in the folder of a run is the one of its stored results and need not be made again.
 
-``.report-of`` holds a digest of everything that determines a report, the size of each of its files, and the
-numbers that ``confml run`` prints, so that no cell is read if the report is current. A file that is newer
-than ``.report-of`` was changed by somebody else.
+``.report-of`` holds a digest of everything that determines a report, the SHA-256 of each of its files, and
+the numbers that ``confml run`` prints, so that no cell is read if the report is current. A damaged file, also
+``.report-of`` itself, makes the report stale, and it is written again.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from confml._seeds import stable_hash
 from confml._version import PACKAGE, __version__
 from confml.config.warnings import Warned
+from confml.data.files import sha256_of
 from confml.report.files import write_file
 from confml.report.short_table import short_table
 from confml.report.stored_report import ShortTable, StoredReport
@@ -32,24 +33,25 @@ def remember_report(results: RunResults, folder: Path, paths: Sequence[Path]) ->
     """Store the digest of the results of the report in ``folder``, its files, and what is printed of it."""
     document = {
         "of": _digest(results),
-        "files": {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths},
+        "files": {path.relative_to(folder).as_posix(): sha256_of(path) for path in paths},
         "warnings": [warning.as_dict() for warning in result_warnings(results)],
         "table": asdict(short_table(results)),
     }
-    write_file(folder / FILE, json.dumps(document) + "\n")
+    text = json.dumps(document)
+    write_file(folder / FILE, f"{stable_hash(text)}\n{text}\n")
 
 
 def fresh_report(results: RunResults, folder: Path) -> StoredReport | None:
     """Return the report in ``folder`` if it is the one of these results and no file of it was changed."""
     try:
-        stored = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        digest, _, text = (folder / FILE).read_text(encoding="utf-8").rstrip("\n").partition("\n")
+        if digest != stable_hash(text):
+            return None
+        stored = json.loads(text)
         if stored["of"] != _digest(results):
             return None
-        made = (folder / FILE).stat().st_mtime_ns
-        for name, size in stored["files"].items():
-            found = (folder / name).stat()
-            if found.st_size != size or found.st_mtime_ns > made:
-                return None
+        if any(sha256_of(folder / name) != wanted for name, wanted in stored["files"].items()):
+            return None
         warnings = tuple(Warned(**warning) for warning in stored["warnings"])
         return StoredReport(folder, warnings, ShortTable(**stored["table"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

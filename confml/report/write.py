@@ -52,7 +52,7 @@ def write_report(results: RunResults, folder: Path | str, whole: bool = True) ->
     paths.append(write_file(folder / "notes.txt", "".join(f"{note}\n" for note in notes)))
     _remove_stale(folder, paths, _still_to_come(results))
     if whole:
-        remember_report(results, folder, paths)
+        remember_report(results, folder, [*paths, folder / WRITTEN])
     else:
         (folder / FILE).unlink(missing_ok=True)
     return paths
@@ -161,16 +161,24 @@ def _remove_stale(folder: Path, paths: Sequence[Path], to_come: set[str]) -> Non
     """Remove the files that the last report wrote and this one did not; store the list of this report."""
     names = sorted(path.relative_to(folder).as_posix() for path in paths)
     memory = folder / WRITTEN
-    before = memory.read_text(encoding="utf-8").splitlines() if memory.is_file() else []
-    for name in sorted(set(before) - set(names)):
+    for name in sorted(_listed(memory) - set(names)):
         path = folder / name
         if any(name[: dot.start()] in to_come for dot in re.finditer(r"\.", name)):
             names.append(name)
             continue
-        if path.resolve().is_relative_to(folder.resolve()):
+        if path.resolve().is_relative_to(folder.resolve()) and path.is_file():
             path.unlink(missing_ok=True)
             _remove_empty(path.parent, folder)
     write_file(memory, "".join(f"{name}\n" for name in sorted(names)))
+
+
+def _listed(memory: Path) -> set[str]:
+    """Return the names in the list of the last report; none if the list is missing or damaged."""
+    try:
+        names = memory.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return set()
+    return {name for name in names if name.isprintable()}
 
 
 def _remove_empty(path: Path, folder: Path) -> None:

@@ -1,0 +1,78 @@
+"""Whatever a run can make again it makes again: any damage to a file of its folder is mended by the next run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from confml.cli import cli
+
+CONFIG = """name: small
+datasets: [{name: five-gaussians, generate: five-gaussians, n: 40}]
+methods: [{name: knn, sweep: {k: [1, 3]}}, tcm-nn]
+protocol: {kind: holdout, repeats: 2, test-size: 0.4}
+levels: [0.1]
+"""
+RECORDED = {"timings.csv", "manifest.json"}  # times and versions of the run
+
+
+def content(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != ".report-of"
+    }
+
+
+def command(*arguments):
+    return CliRunner().invoke(cli, [str(one) for one in arguments])
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("damaged")
+    (folder / "c.yaml").write_text(CONFIG)
+    found = command("run", folder / "c.yaml", "--out", folder / "run", "-q", "--engine", "serial")
+    assert found.exit_code == 0, found.output
+    return folder
+
+
+DAMAGE = {
+    "zeros": lambda data: bytes(len(data)),
+    "no text": lambda data: b"\xff\xfe\x80" + data,
+    "names": lambda data: b"\0\n/etc/passwd\n../x\n" + data,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_files_are_made_again(finished, tmp_path, damage):
+    """All files of the report at once; then the bookkeeping files alone, as the page hides their damage."""
+    out = tmp_path / "run"
+    shutil.copytree(finished / "run", out)
+    before = content(out)
+    reported = [one for one in before if not one.startswith(("cells/", "packs/")) and one != "manifest.json"]
+    assert {".report", "metrics.csv", "report.html", "summary.csv"} <= set(reported)
+    for some in (reported, [".report"], [".report", ".report-of"], ["report.html"]):
+        for name in some:
+            times = os.stat(out / name)
+            (out / name).write_bytes(DAMAGE[damage]((out / name).read_bytes()))
+            os.utime(out / name, ns=(times.st_atime_ns, times.st_mtime_ns))
+        found = command("run", finished / "c.yaml", "--out", out, "-q", "--engine", "serial")
+        assert found.exit_code == 0, found.output
+        after = content(out)
+        changed = {name for name in before if after.get(name) != before[name]}
+        assert changed <= RECORDED
+        assert found.exception is None
+
+
+@pytest.mark.parametrize("name", [".report", ".report-of", "notes.txt"])
+@pytest.mark.parametrize("arguments", [("status",), ("report", "-q")])
+def test_no_command_fails_because_of_bookkeeping(finished, tmp_path, name, arguments):
+    out = tmp_path / "run"
+    shutil.copytree(finished / "run", out)
+    (out / name).write_bytes(b"\xff\0\xfe")
+    found = command(arguments[0], out, *arguments[1:])
+    assert found.exit_code == 0, found.exception or found.output
