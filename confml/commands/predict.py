@@ -288,8 +288,12 @@ def _arguments(files: tuple[str, ...], options: dict[str, Any]) -> tuple[str | N
 
 
 def _check_source(source: str | None, new: str | None) -> None:
-    """Raise UsageError for a table in the place of a config."""
+    """Raise UsageError for a table in the place of a config, DataError for a device or a pipe."""
+    from confml.data.text_table import require_regular
+
     if source is None or not Path(source).is_file():
+        if source is not None:
+            require_regular(Path(source))
         return
     if {".csv", ".tsv", ".parquet", ".xlsx", ".gz", ".bz2", ".zst"} & set(Path(source).suffixes):
         raise click.UsageError(

@@ -7,6 +7,7 @@ from confml.config.method_entry import MethodEntry
 from confml.config.part import hyphenated
 from confml.config.protocol import Protocol
 from confml.config.schema import NoiseSpec, StepSpec
+from confml.data.memory import most, raised_by
 from confml.errors import ConfmlError
 
 
@@ -21,6 +22,10 @@ def check_protocol(draft: Draft) -> None:
             hint = f"it is for {' and '.join(filter(None, (', '.join(kinds[:-1]), kinds[-1])))}"
             message = f"{protocol.kind} has no {hyphenated(field)}"
             draft.add(("protocol", hyphenated(field)), message, hint, at_key=True)
+    splits = protocol.repeats * (protocol.folds if protocol.kind == "k-fold" else 1)
+    if splits > (limit := most("SPLITS", 1_000_000)):
+        message = f"{splits:,} splits per data set are more than the limit of {limit:,}"
+        draft.add(("protocol", "repeats"), message, raised_by("SPLITS"), at_key=True)
     if protocol.kind == "online":
         _check_online(draft, protocol)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
-from confml.data.text_table import TextTable, checked_names, file_error
+from confml.data.memory import gigabytes, most, raised_by, require_memory
+from confml.data.text_table import TextTable, check_width, checked_names, file_error, require_regular
 from confml.errors import DataError
 
 _PACKAGES = {"parquet": ("pyarrow", "a Parquet file"), "excel": ("openpyxl", "an Excel workbook")}
@@ -23,6 +25,7 @@ def read_frame(path: Path, kind: str) -> TextTable:
             where=str(path),
             hint="pip install 'confml[files]', or save the table as CSV",
         )
+    require_regular(path)
     try:
         with open(path, "rb"):
             pass
@@ -48,12 +51,14 @@ def _read(path: Path, kind: str, what: str):
     notes: list[str] = []
     try:
         if kind == "parquet":
+            _check_parquet(path)
             frame = pd.read_parquet(path)
             if frame.index.names != [None]:
                 frame = frame.reset_index()
             names = [str(name) for name in frame.columns]
             first = 1
         else:
+            _check_workbook(path)
             with pd.ExcelFile(path) as book:
                 sheets = book.sheet_names
                 if len(sheets) > 1:
@@ -65,10 +70,34 @@ def _read(path: Path, kind: str, what: str):
             names = [cell_text(name) for name in frame.iloc[0]] if len(frame) else []
             frame, first = frame.iloc[1:], 2
         columns = [[cell_text(value) for value in frame.iloc[:, j].tolist()] for j in range(frame.shape[1])]
+    except DataError:
+        raise
+    except MemoryError:
+        message = f"the memory does not suffice to read {what} of {path.stat().st_size:,} bytes"
+        raise DataError(message, where=str(path), hint="use fewer rows or columns, or CSV") from None
     except Exception as error:  # pandas and the packages below it raise whatever they like for broken files
         words = " ".join(str(error).split())[:200]
         raise DataError(f"this is not {what} that can be read: {words}", where=str(path)) from None
     return names, columns, range(first, first + len(frame)), notes
+
+
+def _check_parquet(path: Path) -> None:
+    """Raise DataError for a table that is too wide, or too large for the memory, before it is read."""
+    from pyarrow.parquet import read_metadata
+
+    about = read_metadata(path)
+    check_width(about.num_columns, str(path))
+    cells = about.num_rows * about.num_columns
+    require_memory(16 * cells, f"a table of {about.num_rows:,} rows", where=str(path))
+
+
+def _check_workbook(path: Path) -> None:
+    """Raise DataError for a workbook that unpacks to more than the limit."""
+    with zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    if size > (limit := most("UNPACKED", 1 << 30)):
+        message = f"the workbook unpacks to {gigabytes(size)}, and the limit is {gigabytes(limit)}"
+        raise DataError(message, where=str(path), hint=f"save it as CSV; {raised_by('UNPACKED')}")
 
 
 def cell_text(value) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from confml.data._compressed import compression_of, decompress
 from confml.data._words import short
 from confml.data.memory import available_memory
-from confml.data.text_table import TextTable, checked_names, file_error
+from confml.data.text_table import TextTable, check_width, checked_names, file_error, require_regular
 from confml.errors import ConfigError, DataError
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blanks": " ", "\\t": "\t"}
@@ -29,6 +29,7 @@ _BOMS = (  # the longer ones first: UTF-32's begins like UTF-16's
 _WINDOWS = re.compile(
     rb"[\x80-\x9f]"
 )  # control characters in latin-1, dashes, quotes and the euro sign in cp1252
+_NO_HEADER = "every field of the file is empty: it has no header line"
 _NOT_TEXT = (
     (b"PK\x03\x04", "a zip file or an Excel workbook", "save it as CSV, or call an Excel workbook .xlsx"),
     (b"\xd0\xcf\x11\xe0", "an old Excel workbook", "save it as CSV"),
@@ -55,6 +56,8 @@ def read_csv(path: Path, separator: str | None = None, encoding: str | None = No
     text = _decode(path, _read(path), encoding)
     taken = _taken(path, text, separator)
     records = list(_records(text, taken, path))
+    if not records:
+        raise DataError(_NO_HEADER, where=str(path))
     line, header = records.pop(0)
     if len(header) == 1 and all(len(fields) == 1 for _, fields in records):
         known = "comma, semicolon, tab, bar or blanks" if separator is None else repr(taken)
@@ -83,7 +86,9 @@ def read_header(path: Path, separator: str | None = None, encoding: str | None =
             text = _decode(path, _read(path), encoding)
     else:
         text = _decode(path, data, encoding)
-    line, header = next(_records(text, _taken(path, text, separator), path))
+    line, header = next(_records(text, _taken(path, text, separator), path), (0, []))
+    if not header:
+        raise DataError(_NO_HEADER, where=str(path))
     return checked_names(path, header, f"{path}, line {line}")[0]
 
 
@@ -99,6 +104,7 @@ def _taken(path: Path, text: str, separator: str | None) -> str:
 
 def _read(path: Path, most: int = -1) -> bytes:
     """The bytes of a file, uncompressed; the first ``most`` of them where the file is not compressed."""
+    require_regular(path)
     try:
         with open(path, "rb") as stream:
             data = stream.read(most)
@@ -244,6 +250,7 @@ def records_of(
 def even_records(path: Path, header: list[str], line: int, records: list[tuple[int, list[str]]]) -> list[str]:
     """The header, once every record has its length; empty fields at the ends of all lines do not count."""
     longest = max(len(fields) for fields in _all(header, records))
+    check_width(longest, f"{path}, line {line}")
     while longest > 1 and all(len(fields) < longest or not fields[-1] for fields in _all(header, records)):
         longest -= 1  # a separator at the end of lines
         for fields in _all(header, records):

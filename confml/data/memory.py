@@ -10,6 +10,17 @@ from confml.errors import DataError
 LARGE = 1 << 30  # bytes from which a warning says what is taken
 
 
+def most(name: str, default: int) -> int:
+    """Return a limit: the environment variable ``CONFML_MOST_<NAME>``, or else ``default``."""
+    given = os.environ.get(f"CONFML_MOST_{name}", "")
+    return int(given) if given.isdecimal() else default
+
+
+def raised_by(name: str) -> str:
+    """Return the hint that says how a limit is raised."""
+    return f"if it is right, raise the limit: CONFML_MOST_{name}"
+
+
 def available_memory() -> int | None:
     """Bytes that this machine can still give, or None where that is not known."""
     try:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from confml.data import csv_text as text
 from confml.data._compressed import BROKEN, compression_of, in_words, open_compressed
 from confml.data.table_files import FRAMES, read_table
-from confml.data.text_table import TextTable, checked_names, file_error
+from confml.data.text_table import TextTable, checked_names, file_error, require_regular
 from confml.errors import DataError
 
 CHUNK_ROWS = 4096
@@ -47,6 +47,7 @@ def table_chunks(
     elif stream is not None:
         yield from _chunks(path, stream, rows, separator, encoding, expected, usual)
     else:
+        require_regular(path, pipes=True)
         try:
             opened = open(path, "rb")
         except OSError as error:
@@ -86,7 +87,9 @@ def _chunks(
         raise DataError("the file is empty: it has no header line", where=str(path))
     taken = text.separator_of(separator) if separator else _likeliest(head, path, expected, usual.separator)
     records = text.records_of(chain(head, lines), taken, path, _LONGEST_FIELD)
-    at, header = next(records)
+    at, header = next(records, (0, []))
+    if not header:
+        raise DataError("every field of the file is empty: it has no header line", where=str(path))
     part = list(islice(records, rows))
     if part:
         header = text.even_records(path, header, at, part)

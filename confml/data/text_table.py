@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from confml.data._words import short
+from confml.data.memory import most, raised_by
 from confml.errors import DataError, did_you_mean
 
 _COMPRESSED = (".gz", ".bz2", ".zst")
@@ -69,8 +72,28 @@ def file_error(path: Path, error: OSError) -> DataError:
     return DataError(f"cannot be read: {error.strerror or error}", where=str(path))
 
 
+def require_regular(path: Path, pipes: bool = False) -> None:
+    """Raise DataError for a path that is there and is no regular file. pipes: whether a pipe is accepted."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):  # reported where the file is opened
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or pipes and stat.S_ISFIFO(mode)):
+        kind = "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
+        hint = "save its content as a file; confml predict reads new rows from standard input, as -"
+        raise DataError(f"this is {kind}, not a regular file", where=str(path), hint=hint)
+
+
+def check_width(columns: int, where: str) -> None:
+    """Raise DataError for more columns than the limit."""
+    if columns > (limit := most("COLUMNS", 200_000)):
+        message = f"{columns:,} columns are more than the limit of {limit:,}"
+        raise DataError(message, where=where, hint=raised_by("COLUMNS"))
+
+
 def checked_names(path: Path, header: list[str], where: str) -> tuple[list[str], list[str]]:
     """Return the names of the columns, each different, and notes. Raises DataError for two of one name."""
+    check_width(len(header), where)
     names, notes = [" ".join(name.split()) for name in header], []
     unnamed = [at for at, name in enumerate(names) if not name]
     for at in unnamed:

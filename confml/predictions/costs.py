@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from confml.data.text_table import require_regular
 from confml.errors import ConfigError, did_you_mean
 from confml.measures.prediction import Prediction
 
@@ -143,6 +144,7 @@ def read_costs(path: Path | str) -> Costs:
         root = read_file(path, str(path), problems, Document("file of costs", "abstain: 0.8"))
         problems.raise_any()
         return costs_of(root.plain(), str(path))
+    require_regular(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:

@@ -42,10 +42,11 @@ def read_file(path: Path, shown: str, problems: Problems, document: Document) ->
     """
     whole = Mark(source=shown)
     try:
-        size = path.stat().st_size
-        if size > LARGEST_FILE:
-            raise problems.stop(whole, f"a {document.noun} is a short YAML file, this one has {size:,} bytes")
-        content = path.read_bytes()
+        with path.open("rb") as file:  # which may be a pipe, or a device without an end
+            content = file.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
+            size = f"{max(path.stat().st_size, len(content)):,} bytes"
+            raise problems.stop(whole, f"a {document.noun} is a short YAML file, this one has {size}")
     except OSError as error:
         raise problems.stop(whole, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
     root = parse(_decoded(content, shown, problems), shown, problems)

@@ -1,4 +1,4 @@
-"""Whatever a run can make again it makes again: any damage to a file of its folder is mended by the next run."""
+"""Whatever a run can make again it makes again: the next run mends any damage to a file of its report."""
 
 from __future__ import annotations
 

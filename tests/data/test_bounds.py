@@ -1,0 +1,154 @@
+"""Data without an end, or too large, are refused with a clear message before the memory is taken."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from click.testing import CliRunner
+
+from confml.cli import cli
+from confml.config import make_config
+from confml.data import load
+from confml.data.table_chunks import table_chunks
+from confml.data.table_files import column_names_of, read_table
+from confml.errors import ConfigError, ConfmlError, DataError
+
+TABLE = "x,y\n1,a\n2,b\n3,a\n4,b\n"
+
+
+@pytest.fixture(params=["/dev/zero", "/dev/urandom", "pipe.csv", "/dev/full"])
+def strange(request, tmp_path, monkeypatch):
+    """A path that is no regular file: an endless device, or a pipe without a writer."""
+    monkeypatch.chdir(tmp_path)
+    if not request.param.startswith("/"):
+        os.mkfifo(request.param)
+    return request.param
+
+
+def test_devices_and_pipes_are_no_data(strange):
+    with pytest.raises(DataError, match="not a regular file"):
+        load({"csv": strange, "label": "y"})
+    with pytest.raises(DataError, match="not a regular file"):
+        read_table(strange)
+    os.symlink(strange, "link.parquet")
+    with pytest.raises(DataError, match="not a regular file"):
+        read_table("link.parquet")
+
+
+@pytest.mark.parametrize("place", ["config", "model", "train", "new", "costs", "test"])
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full"])
+def test_commands_refuse_devices(tmp_path, place, device):
+    (tmp_path / "t.csv").write_text(TABLE)
+    dataset = f"{{csv: t.csv, label: y, test: {device}}}"
+    (tmp_path / "c.yaml").write_text(f"datasets: [{dataset}]\nmethods: [knn]\n")
+    fit = ["predict", "--train", "t.csv", "--label", "y"]
+    arguments = {
+        "config": ["run", device],
+        "model": ["predict", device, "t.csv"],
+        "train": ["predict", "--train", device, "--label", "y", "t.csv"],
+        "new": [*fit, device],
+        "costs": [*fit, "t.csv", "--costs", device],
+        "test": ["run", "c.yaml"],
+    }[place]
+    command = f"ulimit -v 4000000; exec {sys.executable} -m confml {' '.join(arguments)}"
+    found = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert found.returncode in (2, 3), found.stderr
+    assert "Traceback" not in found.stderr and "internal" not in found.stderr
+
+
+def test_new_rows_may_come_from_a_pipe(tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE * 1)
+    command = f"{sys.executable} -m confml predict --train t.csv --label y <(cat t.csv) -q"
+    found = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert found.returncode == 0 and len(found.stdout.splitlines()) == 5, found.stderr
+
+
+CONFIG = {"name": "a", "datasets": ["iris"], "methods": ["knn"]}
+
+
+def test_splits_have_a_limit_that_can_be_raised(monkeypatch):
+    folds = {"kind": "k-fold", "folds": 10, "repeats": 200_000}
+    for protocol in ({"kind": "holdout", "repeats": 10**12}, folds):
+        with pytest.raises(ConfigError, match="CONFML_MOST_SPLITS"):
+            make_config(CONFIG | {"protocol": protocol})
+    protocol = {"kind": "holdout", "repeats": 3}
+    monkeypatch.setenv("CONFML_MOST_SPLITS", "2")
+    with pytest.raises(ConfigError, match="3 splits per data set are more than the limit of 2"):
+        make_config(CONFIG | {"protocol": protocol})
+    monkeypatch.setenv("CONFML_MOST_SPLITS", "3")
+    make_config(CONFIG | {"protocol": protocol})
+
+
+def test_columns_have_a_limit_that_can_be_raised(tmp_path, monkeypatch):
+    wide = tmp_path / "wide.csv"
+    wide.write_text(("x," * 10**6 + "\n") * 3)
+    with pytest.raises(DataError, match="CONFML_MOST_COLUMNS"):
+        read_table(wide)
+    narrow = tmp_path / "narrow.csv"
+    narrow.write_text("a,b,c,y\n1,2,3,a\n")
+    monkeypatch.setenv("CONFML_MOST_COLUMNS", "3")
+    with pytest.raises(DataError, match="4 columns are more than the limit of 3"):
+        read_table(narrow)
+    new = CliRunner().invoke(cli, ["predict", "--train", str(narrow), "--label", "y", str(narrow)])
+    assert isinstance(new.exception, ConfmlError) and "limit of 3" in str(new.exception)
+    monkeypatch.setenv("CONFML_MOST_COLUMNS", "4")
+    assert len(read_table(narrow).names) == 4
+
+
+@pytest.mark.parametrize("text", [",,\n,,\n", ";;;\n\n;;;\n"])
+def test_files_of_separators_have_no_header(tmp_path, text):
+    (tmp_path / "t.csv").write_text(text)
+    for read in (read_table, column_names_of, lambda path: next(table_chunks(path))):
+        with pytest.raises(DataError, match="no header line"):
+            read(tmp_path / "t.csv")
+
+
+def test_workbooks_have_a_limit_that_can_be_raised(tmp_path, monkeypatch):
+    pd, _ = pytest.importorskip("pandas"), pytest.importorskip("openpyxl")
+    bomb = tmp_path / "bomb.xlsx"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        with archive.open("xl/worksheets/sheet1.xml", "w", force_zip64=True) as member:
+            for _ in range(1100):
+                member.write(bytes(1 << 20))
+    with pytest.raises(DataError, match=r"unpacks to 1.2 GB.*CONFML_MOST_UNPACKED"):
+        read_table(bomb)
+    pd.DataFrame({"x": [1, 2], "y": ["a", "b"]}).to_excel(tmp_path / "small.xlsx", index=False)
+    assert len(read_table(tmp_path / "small.xlsx").rows) == 2
+    monkeypatch.setenv("CONFML_MOST_UNPACKED", "100")
+    with pytest.raises(DataError, match="the limit is"):
+        read_table(tmp_path / "small.xlsx")
+
+
+def test_parquet_beyond_the_memory_says_so(tmp_path, monkeypatch):
+    pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"x": [1.5] * 10, "y": ["a", "b"] * 5}).to_parquet(path)
+    assert len(read_table(path).rows) == 10
+
+    def exhausted(path):
+        raise MemoryError("malloc of size 1000 failed")
+
+    monkeypatch.setattr(pd, "read_parquet", exhausted)
+    with pytest.raises(DataError, match="memory") as raised:
+        read_table(path)
+    assert "not a Parquet file" not in str(raised.value)
+
+
+def test_parquet_of_many_equal_values_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    """A few kilobytes can hold any number of equal values."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    from confml.data import memory
+
+    path = tmp_path / "t.parquet"
+    zeros = pa.array([0] * 3 * 10**6, pa.int8())
+    parquet.write_table(pa.table({"x": zeros, "y": zeros}), path)
+    assert path.stat().st_size < 10**5
+    monkeypatch.setattr(memory, "available_memory", lambda: 10**8)
+    with pytest.raises(DataError, match="a table of 3,000,000 rows takes 0.1 GB of memory"):
+        read_table(path)
