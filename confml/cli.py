@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 some cells failed, the report is written; 2 usage or confi
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -15,7 +16,7 @@ import click
 
 from confml._version import __version__
 from confml.errors import ConfmlError, printable
-from confml.terminal import use_fallbacks
+from confml.terminal import escape_controls, use_fallbacks
 
 SOFTWARE, INTERRUPTED = 70, 130
 
@@ -57,6 +58,16 @@ class CommandLine(click.Group):
         function = name.replace("-", "_")
         return getattr(importlib.import_module(f"confml.commands.{function}"), function)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            found = super().invoke(ctx)
+            sys.stdout.flush()
+            return found
+        except BrokenPipeError:  # the reader of the output has closed it; this is no error
+            with contextlib.suppress(OSError, ValueError):  # click would exit with 1
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -84,6 +95,7 @@ def cli(debug: bool) -> None:
     confml predict my.yaml new.csv   regions for new rows
     confml describe tcm-nn           the documentation and parameters of a method
     """
+    escape_controls(sys.stdout)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -103,9 +115,6 @@ def main(arguments: list[str] | None = None) -> None:
     except (KeyboardInterrupt, click.Abort):
         print("confml: interrupted", file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # the reader of the output has closed it; this is no error
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except Exception as error:
         if debug:
             raise

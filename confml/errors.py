@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -93,11 +94,18 @@ def printable(text: object, limit: int | None = None) -> str:
         raw = f"{raw[:half]} ... ({len(raw)} characters) ... {raw[-half:]}"
     if raw.isascii() and raw.isprintable():
         return raw
-    return "".join(
-        one if one in "\n\t" or _is_plain(one) else one.encode("unicode_escape").decode("ascii")
-        for one in raw
-    )
+    return _NOT_ASCII.sub(lambda found: _escaped(found[0]), raw)
 
 
-def _is_plain(character: str) -> bool:
-    return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+_NOT_ASCII = re.compile(r"[^\n\t -~]")
+_JOINERS = "\u200c\u200d"  # parts of words and signs, not marks of direction
+
+
+def _escaped(character: str) -> str:
+    """Return a character, or its escape: ``\\x1b``, and the form that JSON has too above ``\\x7e``."""
+    if character in _JOINERS or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return character
+    if character < "\x7f":
+        return character.encode("unicode_escape").decode("ascii")
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))

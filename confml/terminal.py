@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import codecs
 import sys
-from typing import IO
+from typing import IO, Any
+
+from confml.errors import printable
 
 FALLBACKS = {
     **{"±": "+/-", "×": "x", "−": "-", "–": "-", "—": "-", "…": "...", "≤": "<=", "≥": ">=", "·": "."},
@@ -19,7 +21,8 @@ _HANDLER, _ASCII = "confml.fallback", "confml-ascii"
 
 
 def carried(text: str, encoding: str | None) -> str:
-    """Return the text with ASCII forms of the characters that an encoding cannot carry."""
+    """Return the `printable` text with ASCII forms of the characters that an encoding cannot carry."""
+    text = printable(text)
     encoding = encoding or "utf-8"
     if text.isascii() or encoding.lower().replace("-", "").startswith("utf"):
         return text
@@ -33,6 +36,13 @@ def width_of(stream: IO[str]) -> int | None:
     import shutil
 
     return shutil.get_terminal_size().columns
+
+
+def escape_controls(stream: Any) -> None:
+    """Let a text stream escape the control characters of everything that is written to it (`printable`)."""
+    if not hasattr(stream, "escapes_controls"):
+        write, stream.escapes_controls = stream.write, True
+        stream.write = lambda text: write(printable(text) if isinstance(text, str) else text)
 
 
 def use_fallbacks() -> None:

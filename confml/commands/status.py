@@ -55,7 +55,8 @@ def status(run: Path, watch: bool, every: float, as_json: bool) -> None:
         else:
             text = "\n".join(_lines(found, store, short=watch))
             if watch and sys.stdout.isatty():
-                click.clear()
+                sys.stdout.flush()
+                sys.stdout.buffer.write(b"\x1b[2J\x1b[1;1H")  # clear the terminal
             click.echo(text)
         sys.stdout.flush()
         if not watch or not found.state.left:

@@ -109,7 +109,7 @@ def _likeliest(head: list[str], path: Path, expected: Collection[str], usual: st
     first = () if usual is None else (text.separator_of(usual),)
     for candidate in dict.fromkeys((*first, sniffed, *text.SEPARATORS.values())):
         try:
-            _, header = next(text.records_of(iter(head), candidate, path, _LONGEST_FIELD))
+            _, header = next(text.records_of(iter(head), candidate, path, _LONGEST_FIELD), (0, []))
         except DataError:  # broken quotes: reported where the file is read
             continue
         found = len(set(expected) & {" ".join(name.split()) for name in header})

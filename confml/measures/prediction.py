@@ -19,6 +19,16 @@ SCORE_NAMES = {"p-value": "p", "margin": "margin"}
 """Column names of scores in tables, by kind; ``prob`` for every other kind."""
 
 
+def real_numbers(values: Any, what: str) -> np.ndarray:
+    """Return values as float64 numbers; raise ValueError for complex and masked ones. what: for messages."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{what} must be numbers, and some are masked")
+    found = np.asarray(values)
+    if found.dtype.kind == "c":
+        raise ValueError(f"{what} must be real numbers, got complex ones")
+    return found.astype(np.float64, copy=False)
+
+
 @dataclass(frozen=True, eq=False)  # arrays have no single truth value: compare them field by field
 class Prediction:
     """One view of one fitted method on n test examples of c classes.
@@ -40,7 +50,7 @@ class Prediction:
     posterior_threshold: float = 0.5  # t0 of the posterior kind: confidence = Phi((mean - t0) / sd)
 
     def __post_init__(self):
-        classes, scores = np.asarray(self.classes), np.asarray(self.scores, dtype=np.float64)
+        classes, scores = np.asarray(self.classes), real_numbers(self.scores, "scores")
         if self.kind not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {self.kind!r}")
         if classes.ndim != 1 or len(classes) == 0 or scores.ndim != 2 or scores.shape[1] != len(classes):

@@ -20,14 +20,22 @@ from typing import Any
 import numpy as np
 
 from confml._outputs import check_target
+from confml.errors import printable
 from confml.runner.store import open_atomically, write_atomically
 
 
 def write_file(path: Path, content: bytes | str) -> Path:
     """Write a complete file or none, create its folders, and return the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, str) and path.suffix != ".csv":  # the fields of a table are `quoted`
+        content = printable(content) if path.suffix != ".tex" else _for_latex(content)
     write_atomically(path, content.encode("utf-8") if isinstance(content, str) else content, durable=False)
     return path
+
+
+def _for_latex(text: str) -> str:
+    """Return a `printable` text whose escapes LaTeX prints."""
+    return re.sub(r"[^\n\t -~]", lambda one: printable(one[0]).replace("\\", "\\textbackslash{}"), text)
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -102,20 +110,22 @@ def numbers(values: np.ndarray) -> list[str]:
 
 @functools.lru_cache(maxsize=4096)  # names are in many rows
 def quoted(text: str) -> str:
-    """The text as a CSV field: in quotes where it has to be, and safe for a spreadsheet.
+    """The text as a CSV field: in quotes where it has to be, and safe for a terminal and a spreadsheet.
 
-    A text that a spreadsheet would take for a formula (it begins with ``=``, ``+``, ``-``, ``@``, a tab or a
-    carriage return) gets a ``'`` in front. Numbers, and sets of numbers such as ``-1|1``, stay as they are.
+    Control characters become escapes (`printable`). A text that a spreadsheet would take for a formula (it
+    begins with ``=``, ``+``, ``-``, ``@``, also full-width ones, a tab or a line break) gets a ``'`` before
+    it. Numbers, and sets of numbers such as ``-1|1``, stay as they are.
     """
     if text.isalnum():
         return text
-    if text[:1] in _FORMULA and not all(map(_is_number, text.split("|"))):
+    if text.startswith(_FORMULA) and not all(map(_is_number, text.split("|"))):
         text = f"'{text}"
+    text = printable(text)
     return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
 
 
 _SPECIAL = re.compile('[,"\r\n]')
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "\t", "\n", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def _is_number(text: str) -> bool:

@@ -220,16 +220,20 @@ def write_atomically(path: Path, content: bytes, durable: bool = True) -> None:
 def open_atomically(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
     """Open a file for writing under a temporary name; it is renamed at the end, as in `write_atomically`."""
     check_target(path)
-    temporary, opened = create_temporary(path)
+    temporary = None
     try:
+        temporary, opened = create_temporary(path)
         with opened as file:
             yield file
             file.flush()
             if durable:
                 os.fsync(file.fileno())
             os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
+    except BaseException as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            error.filename, error.filename2 = str(path), None  # not the temporary one
         raise
 
 

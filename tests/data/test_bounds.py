@@ -99,9 +99,8 @@ def test_columns_have_a_limit_that_can_be_raised(tmp_path, monkeypatch):
     assert len(read_table(narrow).names) == 4
 
 
-@pytest.mark.parametrize("text", [",,\n,,\n", ";;;\n\n;;;\n"])
-def test_files_of_separators_have_no_header(tmp_path, text):
-    (tmp_path / "t.csv").write_text(text)
+def test_files_of_separators_have_no_header(tmp_path):
+    (tmp_path / "t.csv").write_text(",,\n,,\n")
     for read in (read_table, column_names_of, lambda path: next(table_chunks(path))):
         with pytest.raises(DataError, match="no header line"):
             read(tmp_path / "t.csv")

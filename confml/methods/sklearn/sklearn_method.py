@@ -12,7 +12,7 @@ import numpy as np
 
 from confml._sklearn import available_if, check_is_fitted, clone, is_classifier
 from confml.errors import ConfigError, ConfmlError, did_you_mean
-from confml.measures.prediction import Prediction
+from confml.measures.prediction import Prediction, real_numbers
 from confml.methods.base import Method
 from confml.methods.multiclass import decision_values, two_class_scores
 from confml.methods.sklearn.coded_labels import CodedLabels
@@ -128,7 +128,7 @@ class SklearnMethod(Method):
 
     def _checked(self, function: str, scores) -> np.ndarray:
         """Return the scores as finite float64 numbers with one column per class."""
-        scores = np.asarray(scores, dtype=np.float64)
+        scores = real_numbers(scores, f"{function} of {_name_of(self.estimator)}")
         if scores.ndim == 1 and len(self.classes_) == 2 and function == "predict_proba":
             scores = np.column_stack([1 - scores, scores])
         elif scores.ndim == 1:

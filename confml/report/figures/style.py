@@ -141,7 +141,9 @@ def save(figure, stem: Path) -> list[Path]:
         buffer = io.BytesIO()
         with _fonts_without_layout() if ending == "pdf" else nullcontext():
             figure.savefig(buffer, format=ending, **options)
-        paths.append(write_file(stem.with_name(f"{stem.name}.{ending}"), buffer.getvalue()))
+        content = buffer.getvalue()
+        text = content.decode("utf-8") if ending == "svg" else content
+        paths.append(write_file(stem.with_name(f"{stem.name}.{ending}"), text))
     return paths
 
 

@@ -89,17 +89,17 @@ class LeaderboardSection(Section):
         ranked = self.ranked
         if not ranked:
             return
-        yield Table("leaderboard.csv", HEADER, list(_rows(ranked)))
-        yield Table(
-            "leaderboard-datasets.csv",
-            ("column", "dataset", "method", "view", "value"),
-            [
+        timed = [one for one in ranked if one.column.name == "seconds"]  # not the same in each run
+        for name, own in (("", [one for one in ranked if one not in timed]), ("-timings", timed)):
+            yield Table(f"leaderboard{name}.csv", HEADER, list(_rows(own)))
+            values = [
                 (one.column.name, dataset, *entry, float(one.values[row, place]))
-                for one in ranked
+                for one in own
                 for row, dataset in enumerate(one.datasets)
                 for place, entry in enumerate(one.entries)
-            ],
-        )
+            ]
+            header = ("column", "dataset", "method", "view", "value")
+            yield Table(f"leaderboard-datasets{name}.csv", header, values)
         setting = f"{setting_text(self.results)} {tuned_text(self._tuned)}"
         yield Document("tables/leaderboard.md", markdown(ranked, setting))
         yield Document("tables/leaderboard.tex", latex(ranked, setting))
