@@ -12,11 +12,13 @@ import contextlib
 import os
 import secrets
 import shutil
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from confml._cache import make_private
+from confml.data.files import sha256_of
 
 VARIABLE = "CONFML_STAGE"
 UNUSED = 7 * 86400.0  # seconds after which copies that no run has opened are removed
@@ -27,8 +29,11 @@ def is_staging() -> bool:
     return bool(os.environ.get(VARIABLE))
 
 
-def staged(folder: Path, digest: str) -> Path:
-    """Return the copy of ``folder``, whose content has this digest, or ``folder`` where there is none."""
+def staged(folder: Path, digest: str, sums: Mapping[str, str]) -> Path:
+    """Return the copy of ``folder``, whose content has this digest, or ``folder`` where there is none.
+
+    sums: SHA-256 (hex) of each file. A copy that differs from them is made again, with a message on stderr.
+    """
     given = os.environ.get(VARIABLE)
     if not given or not digest:
         return folder
@@ -37,12 +42,26 @@ def staged(folder: Path, digest: str) -> Path:
         if make_private(own, own):
             copy = own / digest
             with _lock(own / f"{digest}.lock"):
+                if copy.is_dir() and not _is_intact(copy, sums):
+                    print(f"confml: {copy}: this copy is damaged and is made again", file=sys.stderr)
+                    shutil.rmtree(copy)
                 if not copy.is_dir():
                     _remove_unused(own)
                     _copy(folder, copy)
+                    if not _is_intact(copy, sums):
+                        print(f"confml: {copy}: this copy is damaged and is not used", file=sys.stderr)
+                        shutil.rmtree(copy)
+                        return folder
                 os.utime(copy)
             return copy
     return folder
+
+
+def _is_intact(copy: Path, sums: Mapping[str, str]) -> bool:
+    try:
+        return all(sha256_of(copy / name) == wanted for name, wanted in sums.items())
+    except OSError:
+        return False
 
 
 def _copy(folder: Path, copy: Path) -> None:
@@ -50,6 +69,9 @@ def _copy(folder: Path, copy: Path) -> None:
     temporary = copy.with_name(f".{copy.name}.{secrets.token_hex(4)}")
     try:
         shutil.copytree(folder, temporary)
+        for path in temporary.iterdir():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())  # before the name: a machine may crash
         os.rename(temporary, copy)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

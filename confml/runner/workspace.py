@@ -77,7 +77,9 @@ class Workspace:
                 if values is not None and not (name == "table" and data.table is data.X):
                     np.save(folder / f"{name}.npy", values, allow_pickle=False)
             about = {name: getattr(data, name) for name in _METADATA}
-            about["digest"] = _digest(folder, about) if is_staging() else ""
+            names = sorted(path.name for path in folder.glob("*.npy")) if is_staging() else []
+            about["sums"] = {name: sha256_of(folder / name) for name in names}
+            about["digest"] = hashlib.sha256(json.dumps(about).encode()).hexdigest() if names else ""
             (folder / "about.json").write_text(json.dumps(about))
         return folder
 
@@ -124,14 +126,6 @@ def _set_aside(folder: Path) -> Path:
         return old
 
 
-def _digest(folder: Path, about: Mapping[str, Any]) -> str:
-    """Return the SHA-256 (hex) of the arrays of a folder and of the metadata."""
-    digest = hashlib.sha256(json.dumps(about).encode())
-    for path in sorted(folder.glob("*.npy")):
-        digest.update(f"{path.name} {sha256_of(path)}\n".encode())
-    return digest.hexdigest()
-
-
 @functools.lru_cache(maxsize=4)
 def open_dataset(folder: Path) -> DataSet:
     """Return a data set that `Workspace.put_dataset` wrote, with read-only memory-mapped arrays.
@@ -142,7 +136,7 @@ def open_dataset(folder: Path) -> DataSet:
     with guarded(folder):
         about = json.loads((folder / "about.json").read_text())
         checksum = about.pop("checksum")
-        folder = staged(folder, about.pop("digest"))
+        folder = staged(folder, about.pop("digest"), about.pop("sums"))
         for name in _ARRAYS:
             path = folder / f"{name}.npy"
             arrays[name] = np.load(path, mmap_mode="r", allow_pickle=False) if path.exists() else None

@@ -155,3 +155,29 @@ def test_every_command_that_writes_is_in_these_tests():
     tried |= {"run": {"--out"}}
     reading = {"plan", "status"}  # --out names the folder that they read
     assert {name: options for name, options in found.items() if options and name not in reading} == tried
+
+
+def test_a_closed_pipe_is_no_error(tmp_path):
+    rows = "x,y\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(3000))
+    (tmp_path / "t.csv").write_text(rows)
+    fit = f"{sys.executable} -m confml predict --train t.csv --label y --param k=1 -q t.csv"
+    for command in (f"{fit} | head -1", f"{sys.executable} -m confml schema | head -1"):
+        found = subprocess.run(
+            ["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert found.stdout.splitlines()[-1] == "0" and found.stderr == ""
+
+
+def test_messages_name_the_file_and_not_a_temporary_one(tmp_path, monkeypatch):
+    from confml.runner import store
+
+    path = tmp_path / "metrics.csv"
+    with pytest.raises(OSError) as raised, store.open_atomically(path):
+        raise OSError(28, "No space left on device", str(tmp_path / ".metrics.csv.tmp"))
+    assert raised.value.filename == str(path)
+    with pytest.raises(FileNotFoundError) as missing, store.open_atomically(tmp_path / "no" / "metrics.csv"):
+        pass
+    assert missing.value.filename == str(tmp_path / "no" / "metrics.csv")

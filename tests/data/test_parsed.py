@@ -64,3 +64,16 @@ def test_the_oldest_arrays_are_removed(file, monkeypatch, tmp_path):
     read(file)
     (kept,) = (tmp_path / "cache" / "parsed").glob("*.npy")
     assert kept != old
+
+
+def test_zeros_in_a_stored_array_are_found(file, tmp_path, capsys):
+    """Also in the numbers, where NumPy's format has no check."""
+    first = read(file).values
+    (stored,) = (tmp_path / "cache" / "parsed").glob("*.npy")
+    content = stored.read_bytes()
+    for place in (len(content) - 40, len(content) - 8):  # a number, and the checksum
+        stored.write_bytes(content[:place] + bytes(4) + content[place + 4 :])
+        assert np.array_equal(read(file).values, first)
+        assert f"{stored}: this file of the cache is damaged" in capsys.readouterr().err
+        assert stored.read_bytes() == content
+    assert np.array_equal(read(file).values, first) and capsys.readouterr().err == ""

@@ -288,3 +288,18 @@ def test_predictions_are_compared_by_identity():
 def test_what_does_not_fit_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         Prediction(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("scores", "word"),
+    [
+        (np.array([[0.5 + 1j, 0.5 - 1j]]), "complex"),
+        ([[0.5 + 0j, 0.5]], "complex"),
+        (np.ma.array([[0.5, 0.5]], mask=[[True, False]]), "masked"),
+    ],
+)
+def test_complex_and_masked_scores_are_refused(scores, word):
+    with pytest.raises(ValueError, match=word):
+        Prediction(np.array([0, 1]), scores, "probability")
+    whole = np.ma.array([[0.25, 0.75]], mask=False)
+    assert Prediction(np.array([0, 1]), whole, "probability").scores.tolist() == [[0.25, 0.75]]

@@ -100,6 +100,15 @@ def test_probability_columns_have_only_views_with_probabilities(run):
     assert 'id="leaderboard-table"' in (folder / "report.html").read_text()
 
 
+def test_times_stand_in_files_of_their_own(run):
+    """The other files have the same bytes in each run."""
+    _, folder = run
+    for name in ("leaderboard", "leaderboard-datasets"):
+        assert "seconds" not in {row["column"] for row in table(folder, f"{name}.csv")}
+        assert {row["column"] for row in table(folder, f"{name}-timings.csv")} == {"seconds"}
+    assert "seconds" in (folder / "report.html").read_text().partition('id="leaderboard-table"')[2]
+
+
 def test_without_the_key_nothing_is_written(tmp_path):
     config = {**CONFIG, "datasets": ["iris"], "methods": [{"name": "naive-bayes"}], "leaderboard": False}
     confml.run(config, out=tmp_path / "run")

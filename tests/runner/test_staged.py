@@ -106,3 +106,33 @@ def test_two_parts_at_once_use_one_copy_and_give_the_same_results(tmp_path, stag
         assert confml("run", "config.yaml", "--out", folder, "--quiet", cwd=tmp_path, env=environment)
     texts = [(tmp_path / folder / "metrics.csv").read_bytes() for folder in ("staged", "plain")]
     assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("damage", ["zeros", "cut", "missing"])
+def test_a_damaged_copy_is_made_again(tmp_path, stage, damage, capfd):
+    data = load({"name": "wine-sklearn"})
+    opened(tmp_path / "a", data)
+    (copy,) = copies(stage)
+    content = (copy / "X.npy").read_bytes()
+    half = content[: len(content) // 2]
+    damaged = {"zeros": half + bytes(len(content) - len(half)), "cut": half, "missing": None}[damage]
+    (copy / "X.npy").unlink() if damaged is None else (copy / "X.npy").write_bytes(damaged)
+    open_dataset.cache_clear()  # as in a new process
+    again = opened(tmp_path / "b", data)
+    np.testing.assert_array_equal(again.X, data.X)
+    assert source(again) == os.path.realpath(copy / "X.npy")
+    assert (copy / "X.npy").read_bytes() == content
+    assert str(copy) in capfd.readouterr().err
+
+
+def test_a_disk_that_damages_what_it_stores_is_not_used(tmp_path, stage, monkeypatch, capfd):
+    copy = module.shutil.copytree
+
+    def damaging(source, target):
+        copy(source, target)
+        (target / "X.npy").write_bytes(b"")
+
+    monkeypatch.setattr(module.shutil, "copytree", damaging)
+    data = load({"name": "wine-sklearn"})
+    np.testing.assert_array_equal(opened(tmp_path / "a", data).X, data.X)
+    assert copies(stage) == [] and "not used" in capfd.readouterr().err

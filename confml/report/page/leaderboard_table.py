@@ -15,7 +15,7 @@ MOST_ROWS = 300
 
 def leaderboard_table(material: Material) -> PageTable | None:
     """Return mean ranks and means of all methods by every column of the leaderboard."""
-    rows = material.rows_of("leaderboard.csv")
+    rows = [*material.rows_of("leaderboard.csv"), *material.rows_of("leaderboard-timings.csv")]
     if not rows:
         return None
     about = {one.name: one for one in columns(region_level(material.results.config.levels))}

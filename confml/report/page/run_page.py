@@ -350,6 +350,7 @@ def failures(material: Material) -> PageTable | None:
 
 KNOWN = {
     *("leaderboard.csv", "leaderboard-datasets.csv"),
+    *("leaderboard-timings.csv", "leaderboard-datasets-timings.csv"),
     *("timings.csv", "tuning.csv", "failures.csv", "class-coverage.csv", "rejection-curves.csv"),
     *("certified.csv", "confusion.csv", "class-metrics.csv", "tables/results.csv"),
     "tables/acceptance.csv",
