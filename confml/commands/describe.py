@@ -78,7 +78,9 @@ def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is known about an entry besides its text and parameters, by heading."""
     match entry["type"]:
         case "method":
-            return {"views": ", ".join(entry["views"])}
+            differs = "last digits, and regions with them, depend on the BLAS kernels of the processor"
+            found = {"views": ", ".join(entry["views"])}
+            return found | ({"results": differs} if entry.get("depends_on_processor") else {})
         case "metric":
             return {
                 "heading": entry["label"],

@@ -87,6 +87,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         its predictions were computed before; see `confml.methods.external`.
     learns_online: whether it can predict examples one at a time and learn each; it then has
         `evaluate_online`.
+    depends_on_processor: whether the last digits of scores differ between types of processors.
     metrics: the declaration of each number that `fit_metrics_` may hold, with its better direction.
 
     The methods of this class are public: those that a subclass must or may override, and those that it calls
@@ -99,6 +100,7 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     takes_nominal: ClassVar[bool] = False
     takes_rows: ClassVar[bool] = False
     learns_online: ClassVar[bool] = False
+    depends_on_processor: ClassVar[bool] = False
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     metrics: ClassVar[Mapping[str, Metric]] = {}
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from confml.config import Config
 from confml.errors import ConfmlError, printable
-from confml.methods.registry import packages_of
+from confml.methods.registry import method_class, packages_of
 from confml.runner.external_files import checksums
 from confml.runner.origins import origins_key
 from confml.runner.plan import Cell, Plan, cells_from
@@ -78,6 +78,8 @@ def _provenance(config: Config) -> dict:
     for entry in config.methods:
         values = [*entry.given.values(), *entry.sweep.values(), *entry.tune.values()]
         about["packages"] |= packages_of(entry.name, values)
+    classes = {entry.name: method_class(entry.name) for entry in config.methods}
+    about["depends_on_processor"] = [name for name, cls in classes.items() if cls.depends_on_processor]
     files = checksums(config)
     if files:
         about["files"] = files

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from confml.methods.registry import describe, known_methods
+
 SCRIPT = """
 import hashlib, json
 import numpy as np
@@ -64,3 +66,45 @@ def test_trajectories_do_not_depend_on_the_processor(exhaustive):
     assert set(first) == {"geodesic", "chord", "linear"}
     for core, digests in found.items():
         assert digests == first, f"the trajectories with the BLAS kernels of {core} differ"
+
+
+METHODS = """
+import hashlib, json, warnings
+import numpy as np
+from threadpoolctl import threadpool_info, threadpool_limits
+from confml.methods.registry import build, known_methods
+
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(3)
+X = np.round(rng.standard_normal((150, 11)) + 2 * rng.standard_normal((150, 1)), 3)
+y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] / 5 + rng.standard_normal(150), [-1, 1])
+found = {"architectures": [one.get("architecture") for one in threadpool_info() if one["user_api"] == "blas"]}
+with threadpool_limits(1):
+    for name in sorted(set(known_methods()) - {"external", "bayes-transduction", "bayes-point-machine"}):
+        digest = hashlib.sha256()
+        for labels in (y, (y > 0).astype(int)):
+            method = build(name)
+            if method.get_params().get("random_state", 1) is None:
+                method.set_params(random_state=1)
+            method.fit(X[:100], labels[:100])
+            for view in method.confident_predict(X[100:], np.random.default_rng(1)).values():
+                digest.update(np.ascontiguousarray(view.scores).tobytes())
+        found[name] = digest.hexdigest()
+print(json.dumps(found))
+"""
+
+
+def test_methods_that_depend_on_the_processor_say_so():
+    found = {}
+    for core in (cores()[0], cores()[-1]):
+        environment = {**os.environ, "OPENBLAS_CORETYPE": core, "PYTHONPATH": os.pathsep.join(sys.path)}
+        run = subprocess.run([sys.executable, "-c", METHODS], env=environment, capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+        found[core] = json.loads(run.stdout)
+    first, second = found.values()
+    if first.pop("architectures") == second.pop("architectures"):
+        pytest.skip("NumPy's BLAS is not OpenBLAS: its kernels cannot be selected")
+    differ = {name for name, digest in first.items() if second[name] != digest}
+    declared = {name for name in first if known_methods()[name].depends_on_processor}
+    assert "gen-svm" in differ <= declared
+    assert describe("gen-svm")["depends_on_processor"] and not describe("tcm-nn")["depends_on_processor"]

@@ -41,6 +41,7 @@ class SklearnMethod(Method):
     """
 
     version: ClassVar[int] = 1
+    depends_on_processor: ClassVar[bool] = True
     # Parameters are checked by `new_classifier`, not by declarations.
     codes_: CodedLabels | None = None  # of a fit to class numbers
 

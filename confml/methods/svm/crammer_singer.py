@@ -66,6 +66,7 @@ class CrammerSinger(PenaltyPath):
 
     name: ClassVar[str] = "crammer-singer"
     version: ClassVar[int] = 2
+    depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("margin",)
     penalty: ClassVar[str] = "C"
     metrics: ClassVar[Mapping[str, Metric]] = {

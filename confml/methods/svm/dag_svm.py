@@ -28,6 +28,7 @@ class DAGSVM(LinearMachines):
 
     name: ClassVar[str] = "dag-svm"
     version: ClassVar[int] = 1
+    depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("margin",)
 
     def _problems(self, X, codes, state):

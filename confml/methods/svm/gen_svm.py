@@ -51,6 +51,7 @@ class GenSVM(PenaltyPath):
 
     name: ClassVar[str] = "gen-svm"
     version: ClassVar[int] = 1
+    depends_on_processor: ClassVar[bool] = True
     penalty: ClassVar[str] = "ridge"
     views: ClassVar[tuple[str, ...]] = ("margin",)
     metrics: ClassVar[Mapping[str, Metric]] = {

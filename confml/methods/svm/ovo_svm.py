@@ -34,6 +34,7 @@ class OvOSVM(LinearMachines):
 
     name: ClassVar[str] = "ovo-svm"
     version: ClassVar[int] = 2
+    depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("vote", "margin")
 
     @classmethod

@@ -29,6 +29,7 @@ class OvRSVM(LinearMachines):
 
     name: ClassVar[str] = "ovr-svm"
     version: ClassVar[int] = 1
+    depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("margin",)
 
     def _problems(self, X, codes, state):

@@ -76,6 +76,7 @@ class SmartSVM(LinearMachines):
 
     name: ClassVar[str] = "smart-svm"
     version: ClassVar[int] = 1
+    depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("margin",)
     metrics: ClassVar[Mapping[str, Metric]] = {
         **LinearMachines.metrics,

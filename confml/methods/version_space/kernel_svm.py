@@ -46,6 +46,7 @@ class KernelSVM(Method):
 
     name: ClassVar[str] = "kernel-svm"
     version: ClassVar[int] = 2
+    depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("margin",)
     metrics: ClassVar[Mapping[str, Metric]] = {
         "support_vectors": Metric("number of support vectors", None),
