@@ -12,7 +12,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "confml"
 # Each floor may import itself and what stands before it.
 FLOORS = [
-    {"errors", "_cache", "_jit", "_seeds", "_sklearn", "_threads", "_version", "terminal"},
+    {"errors", "_cache", "_jit", "_outputs", "_seeds", "_sklearn", "_threads", "_version", "terminal"},
     {"plugins", "yaml"},
     {"measures", "data", "neighbours"},
     {"bayes_error"},
@@ -105,7 +105,9 @@ def test_no_modules_import_each_other_in_a_circle():
 
 
 # Private names that every package may import.
-SHARED = {f"confml.{name}" for name in ("_cache", "_jit", "_seeds", "_sklearn", "_threads", "_version")}
+SHARED = {
+    f"confml.{name}" for name in ("_cache", "_jit", "_outputs", "_seeds", "_sklearn", "_threads", "_version")
+}
 
 
 def private_imports():

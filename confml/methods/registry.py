@@ -138,7 +138,8 @@ def describe(name: str) -> dict[str, Any]:
 
     Keys: name, summary (one line), text, source (``confml``, or another package with its version), version,
     views (with default parameters), depends_on_processor, parameters (each with name, about, expected and,
-    where there is one, default). The names ``conformal`` and ``venn`` describe the settings that every method accepts.
+    where there is one, default). The names ``conformal`` and ``venn`` describe the settings that every method
+    accepts.
     """
     if name in WRAPPERS:
         return WRAPPERS[name].cls.description()
