@@ -228,6 +228,20 @@ def test_tricube_weights_equal_adaptive_integration(n, gap, beta_scale, k_max):
     np.testing.assert_allclose(model.exceedance(new, 0.6), exceedance, rtol=0, atol=1e-7)
 
 
+@pytest.mark.parametrize("beta_scale", [100.0, 1000.0])
+def test_tricube_weights_of_new_rows_may_be_steeper_than_those_of_training_rows(beta_scale):
+    """A copy of a training row gives it weight 1 at k = 1, where no training row has a neighbour at 0."""
+    y = np.arange(24) % 2
+    X = np.random.default_rng(0).standard_normal((24, 1)) + 1.5 * y[:, None]
+    new = np.array([*X[:2], [0.3], [25.0]])
+    views = BayesKNN(k_max=3, beta_scale=beta_scale, weights="tricube").fit(X, y).confident_predict(new)
+    mean, sd, *_ = integrated_summary(
+        X, y, 2, new, k_max=3, beta_scale=beta_scale, threshold=0.6, weights="tricube"
+    )
+    np.testing.assert_allclose(views["reject"].scores, mean, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(views["posterior"].extra["sd"], sd, rtol=0, atol=1e-11)
+
+
 def test_tricube_weights_of_the_adaptive_model_are_an_error():
     with pytest.raises(ConfmlError, match="adaptive model has no tricube weights"):
         BayesKNN(model="adaptive", weights="tricube", **QUICK).fit(*two_blobs())

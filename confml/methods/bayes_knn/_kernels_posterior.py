@@ -212,14 +212,13 @@ def find_end(mode, height, slope, curvature, direction, scale, rows, weights, st
 
 
 @kernel
-def steepest(rows, starts, values, cubes):
-    """Return the largest size of the numbers u: 1, their bound, without weights."""
-    largest = 1.0
-    if cubes.size > 0:
-        largest = 1e-300
-        for t in range(starts[rows]):
-            largest = max(largest, abs(values[t]))
-    return largest
+def steepest(k, cubes):
+    """Return a bound on the size of the numbers u of any example at k: 1 without weights, k with weights.
+
+    The bound covers new examples too: their probabilities are integrated at the same nodes, and the weights
+    of their neighbours can have a larger sum than those of every training example.
+    """
+    return float(k) if cubes.size > 0 else 1.0
 
 
 @kernel
@@ -273,13 +272,12 @@ def exact_posterior(labels, ends, last, cubes, codes, scale, fixed_beta, few, ma
     counts, whole, group, places = begin_counts(n, classes)
     votes = begin_votes(counts, cubes)
     weighted = cubes.size > 0
-    largest = 1.0
+    largest = steepest(depth, cubes)
     beta = 1.0
     for k in range(1, depth + 1):
         advance_counts(k, labels, ends, last, counts, whole, group, places)
         weigh(k, labels, cubes, counts, votes)
         rows = term_rows(k, votes, codes, weighted, weights, starts, values, multiples)
-        largest = max(largest, steepest(rows, starts, values, cubes))
         if fixed_beta > 0.0:
             modes[k - 1] = fixed_beta
             log_modes[k - 1] = log_likelihood(fixed_beta, rows, weights, starts, values, multiples)
@@ -308,7 +306,7 @@ def exact_posterior(labels, ends, last, cubes, codes, scale, fixed_beta, few, ma
             continue
         weigh(k, labels, cubes, counts, votes)
         rows = term_rows(k, votes, codes, weighted, weights, starts, values, multiples)
-        unit = steepest(rows, starts, values, cubes)  # u / unit is at most 1, so beta * unit is a plain beta
+        unit = steepest(k, cubes)  # u / unit is at most 1, so beta * unit is a plain beta
         mode, height = modes[k - 1], log_modes[k - 1]
         one, two = slopes[k - 1, 0], slopes[k - 1, 1]
         low = 0.0
