@@ -307,7 +307,8 @@ class _Fit:
         if parts.takes_codes:
             coded[: len(data.nominal)] = data.nominal
         steps = build_pipeline(self.context.steps)
-        X, y, kept = steps.fit_training(X, y, self._generator("steps"), coded)
+        groups = None if data.groups is None else np.asarray(data.groups)[self.rows]
+        X, y, kept = steps.fit_training(X, y, self._generator("steps"), coded, groups)
         columns = steps.columns_
         known = None if columns is None else [names[column] for column in columns.tolist()]
         return TrainingRows(X, y, steps.nominal_, _line_texts(data, self.rows[kept]), known, steps)

@@ -29,7 +29,8 @@ from confml.runner.splits import (
     split_rows,
     splits_to_check,
 )
-from confml.steps.registry import imputes, version_of_step
+from confml.steps.registry import imputes, step_class, version_of_step
+from confml.steps.transformer import divided_groups
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ def make_plan(config: Config, datasets: Mapping[str, DataSet]) -> Plan:
     smallest: dict[str, dict[Any, int]] = {}
     for data in datasets.values():
         try:
+            _check_steps_of_groups(config, data)
             splits = outer_splits(protocol, data)
             jobs += _jobs_of(config, data, splits, smallest)
         except ConfigError as error:
@@ -167,6 +169,13 @@ def _check_coverage_by(config: Config, loaded: Mapping[str, DataSet]) -> None:
         if ignored:
             hint = f"list it under id: in place of ignore: of {ignored[0]}; methods do not see either"
         raise ConfigError(f"coverage-by: no data set has the column '{name}'", hint=hint)
+
+
+def _check_steps_of_groups(config: Config, data: DataSet) -> None:
+    """Raise ConfigError for a step that validates inside and would divide the groups of a data set."""
+    for name, params in steps_for(config, data):
+        if data.groups is not None and step_class(name).divides_groups(params):
+            raise divided_groups(name)
 
 
 def steps_for(config: Config, data: DataSet) -> tuple[tuple[str, dict], ...]:

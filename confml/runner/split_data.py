@@ -256,7 +256,8 @@ class SplitData:
         chain = build_pipeline(() if self._steps_in_method else self.context.steps)
         mask = self._columns(raw["X"].shape[1])
         rng = self._generator("steps") if chain.steps else None
-        X, y, kept = chain.fit_training(raw["X"], raw["y"], rng, mask)
+        groups = None if self.data.groups is None else np.asarray(self.data.groups)[self.train_rows]
+        X, y, kept = chain.fit_training(raw["X"], raw["y"], rng, mask, groups)
         return {
             "X": np.ascontiguousarray(X),
             "y": np.asarray(y),
@@ -313,14 +314,14 @@ class _StepsPerPart:
         return self
 
     def learn(
-        self, X: np.ndarray, y: np.ndarray, *part: Any
+        self, X: np.ndarray, y: np.ndarray, *part: Any, groups: np.ndarray | None = None
     ) -> tuple[StepPipeline, np.ndarray, np.ndarray, np.ndarray]:
         """Fit to X (m, d), y (m,) and return (chain, X (m', d'), y (m',), kept rows (m',)).
 
-        part: identifies the training part; each part has its own random generator.
+        part: identifies the training part; each part has its own random generator. groups: (m,) or None.
         """
         chain = build_pipeline(self.steps)
-        X, y, kept = chain.fit_training(X, y, derived_generator(self.rng, *part), self.nominal)
+        X, y, kept = chain.fit_training(X, y, derived_generator(self.rng, *part), self.nominal, groups)
         return chain, X, y, kept
 
 

@@ -27,6 +27,8 @@ class Step:
 
     nominal: (d,) bool, set before a fit: the columns that hold codes of categories and must keep them; None
     where there are none.
+    groups: (m,) numbers from 0, set during a fit: the groups of the training examples; None without groups. A
+        step that validates inside keeps the examples of a group in one part.
     """
 
     name: ClassVar[str]
@@ -36,6 +38,7 @@ class Step:
     learns: ClassVar[bool] = True
     breaks_exchangeability: ClassVar[bool] = False
     nominal: np.ndarray | None = None
+    groups: np.ndarray | None = None
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Step:
         """Fit the step to training examples X (m, d) with labels y (m,)."""
@@ -73,6 +76,11 @@ class Step:
     @classmethod
     def check_combination(cls, params: Mapping[str, Any]) -> None:
         """Raise a `ParameterError` for given parameters that are each accepted and cannot be combined."""
+
+    @classmethod
+    def divides_groups(cls, params: Mapping[str, Any]) -> bool:
+        """Return whether a fit with these parameters validates inside and divides groups of examples."""
+        return False
 
     @classmethod
     def compile_kernels(cls) -> None:

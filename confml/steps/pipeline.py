@@ -28,10 +28,12 @@ class StepPipeline:
         y: np.ndarray,
         rng: np.random.Generator | None = None,
         nominal: np.ndarray | None = None,
+        groups: np.ndarray | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Fit the steps to examples X (m, d) with labels y (m,) and transform them.
 
-        nominal: (d,) bool, the columns that hold codes of categories. Returns X (m', d'), y (m',) and the
+        nominal: (d,) bool, the columns that hold codes of categories. groups: (m,) the groups of the examples,
+        or None. Returns X (m', d'), y (m',) and the
         numbers (m',) of the rows that are kept. Raises ConfmlError where a step leaves no row.
         """
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
@@ -41,7 +43,10 @@ class StepPipeline:
         for step in self.steps:
             before = len(y)
             step.nominal = self.nominal_
+            if groups is not None:  # numbers from 0, as steps before may have dropped whole groups
+                step.groups = np.unique(np.asarray(groups)[kept], return_inverse=True)[1].reshape(-1)
             X, y, rows = step.fit_training(X, y, rng)
+            step.groups = None
             if step.new_nominal_ is not None:
                 self.nominal_, self.columns_ = step.new_nominal_, None
             elif step.kept_columns_ is not None:

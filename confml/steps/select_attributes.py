@@ -29,7 +29,8 @@ class SelectAttributes(Step):
     """Drop features one at a time as long as the cross-validated accuracy of a method does not decrease.
 
     Backward selection from all features. The training set is divided into ``folds`` stratified parts, and
-    each part is classified by a method that is trained on the others. In each round the feature whose removal
+    each part is classified by a method that is trained on the others. The rows of a group (``groups`` of the
+    data set) stay in one part. In each round the feature whose removal
     gives the highest accuracy is dropped, the first one of several; the search ends when every removal would
     lower the accuracy. The 0/1 columns of a nominal feature are dropped one by one.
 
@@ -40,6 +41,7 @@ class SelectAttributes(Step):
     """
 
     name: ClassVar[str] = "select-attributes"
+    version: ClassVar[int] = 2
     breaks_exchangeability: ClassVar[bool] = True
     metrics: ClassVar[Mapping[str, Metric]] = {
         "removed_attributes": Metric("number of features that the step removed", None),
@@ -61,10 +63,11 @@ class SelectAttributes(Step):
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> SelectAttributes:
         X, y = complete(X, self.name), np.asarray(y)
         rng = np.random.default_rng(0) if rng is None else rng
-        part = fold_numbers(np.unique(y, return_inverse=True)[1], self.folds, rng, single_rows=True)
+        codes = np.unique(y, return_inverse=True)[1]
+        part = fold_numbers(codes, self.folds, rng, groups=self.groups, single_rows=True)
         seed = int(rng.integers(2**31))
         kept = list(range(X.shape[1]))
-        least = self.least if len(np.unique(part)) > 1 else len(kept)  # too few examples to score
+        least = self.least if _folds(part).size else len(kept)  # too few examples, or groups, to score
         score = self.score_before_ = self._score(X, y, kept, part, seed)
         while len(kept) > least:
             scores = [
@@ -107,11 +110,16 @@ class SelectAttributes(Step):
             params["nominal"] = tuple(coded.tolist())
         if "random_state" in method_class(self.method).parameters:
             params["random_state"] = seed
-        right = 0
-        for fold in np.unique(part):
+        right = tested = 0
+        for fold in _folds(part):
             held = part == fold
-            if held.all():
-                continue
             method = build(self.method, params).fit(X[~held][:, columns], y[~held])
             right += int(np.sum(method.predict(X[held][:, columns]) == y[held]))
-        return right / len(y)
+            tested += int(held.sum())
+        return right / max(tested, 1)
+
+
+def _folds(part: np.ndarray) -> np.ndarray:
+    """Return the folds that have other examples to train on; examples of no fold (-1) are never tested."""
+    folds = np.unique(part)
+    return folds[folds >= 0] if folds.size > 1 else folds[:0]

@@ -22,7 +22,8 @@ class SelectByBayesError(Step):
     several, until there are ``attributes`` of them. The estimates come from minimum spanning trees, so
     distances matter: use a scaling step before it. The 0/1 columns of a nominal feature are selected one by
     one; a feature that holds codes is represented by its 0/1 columns. A training set with one class, or with
-    at most ``attributes`` columns, is not changed.
+    at most ``attributes`` columns, is not changed. With ``groups`` the estimates use one row of each group and
+    class, drawn at random: rows of one group are near each other in features that identify the group.
 
     metrics: ``kept_attributes``, ``removed_attributes``, ``criterion``, the estimate with the selected
     features, as a fraction of the smaller prior.
@@ -32,7 +33,7 @@ class SelectByBayesError(Step):
     """
 
     name: ClassVar[str] = "select-by-bayes-error"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     breaks_exchangeability: ClassVar[bool] = True
     metrics: ClassVar[Mapping[str, Metric]] = {
         "kept_attributes": Metric("number of features that the step kept", None),
@@ -67,7 +68,9 @@ class SelectByBayesError(Step):
         if X.shape[1] <= self.attributes or len(np.unique(y)) < 2:
             return self
         # in random order in any case, so that ties are not decided by rows that are sorted by class
-        rows = sample_by_class(y, self.rows, np.random.default_rng(0) if rng is None else rng)
+        rng = np.random.default_rng(0) if rng is None else rng
+        given = np.arange(len(y)) if self.groups is None else _one_of_each(y, self.groups, rng)
+        rows = given[sample_by_class(y[given], self.rows, rng)]
         columns, groups = _dummies(X[rows], self._coded(X))
         found = select_attributes(
             columns, y[rows], self.attributes, groups=groups, trees=self.trees, criterion=self.criterion
@@ -93,6 +96,14 @@ class SelectByBayesError(Step):
             "removed_attributes": float(self._given - len(self._kept)),
         }
         return metrics if np.isnan(self.criterion_) else {**metrics, "criterion": self.criterion_}
+
+
+def _one_of_each(y: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return sorted row numbers: a random row of each group and class."""
+    order = rng.permutation(len(y))
+    codes = np.unique(y, return_inverse=True)[1]
+    first = np.unique(np.column_stack([groups, codes])[order], axis=0, return_index=True)[1]
+    return np.sort(order[first])
 
 
 def _dummies(X: np.ndarray, coded: np.ndarray) -> tuple[np.ndarray, list[list[int]]]:

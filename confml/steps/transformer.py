@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confml.errors import ConfmlError
+from confml.errors import ConfigError, ConfmlError
 from confml.methods.sklearn.names import TRANSFORMER, describe_parameters, find_estimator, plain
 from confml.methods.sklearn.sklearn_method import new_estimator
 from confml.plugins.imports import without_output
@@ -33,6 +33,8 @@ class TransformerStep(Step):
         self.params = params
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> TransformerStep:
+        if self.groups is not None and self.divides_groups(self.params):
+            raise divided_groups(self.name)
         self.fitted_ = new_transformer(self.transformer, self.params)
         if rng is not None:
             _seed(self.fitted_, rng)
@@ -42,6 +44,14 @@ class TransformerStep(Step):
             self.fitted_.fit(numbers, y)
         self._width = self._transformed(numbers[:1]).shape[1]
         return self
+
+    @classmethod
+    def divides_groups(cls, params: Mapping[str, Any]) -> bool:
+        """Return whether the transformer, or an estimator inside it, has the parameter ``cv``."""
+        fitted = new_transformer(cls.transformer, params)
+        if type(fitted).__name__ == "TargetEncoder":  # its folds are those of fit_transform, not of fit
+            return False
+        return any(name.rpartition("__")[2] == "cv" for name in fitted.get_params(deep=True))
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         numbers = self._transformed(self._numbers(X)) if len(X) else np.empty((0, self._width))
@@ -117,6 +127,14 @@ class TransformerStep(Step):
 
 
 TransformerStep.stored_as = TransformerStep
+
+
+def divided_groups(name: str) -> ConfigError:
+    """Return the error for a step that validates inside, with data that have groups."""
+    return ConfigError(
+        f"step '{name}' cross-validates inside and would divide the groups of the data set",
+        hint="use select-attributes, which keeps groups together, or leave out groups:",
+    )
 
 
 def transformer_step(name: str) -> type[TransformerStep]:

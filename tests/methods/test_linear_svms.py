@@ -14,6 +14,7 @@ from sklearn.svm import LinearSVC
 
 from confml.bayes_error import one_vs_rest_bayes_error
 from confml.errors import ConfmlError
+from confml.methods.registry import build
 from confml.methods.svm.crammer_singer import CrammerSinger
 from confml.methods.svm.dag_svm import DAGSVM
 from confml.methods.svm.liblinear_nodes import DUAL, PRIMAL, RUNGS, Nodes
@@ -368,3 +369,18 @@ def test_wrong_parameters_are_told():
     for wrong in ({"C": 0}, {"solver": "primary"}, {"class_weight": {0: -1}}, {"tolerance": 0}):
         with pytest.raises(ConfmlError, match=next(iter(wrong))):
             OvOSVM(**wrong).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ["ovo-svm", "ovr-svm", "dag-svm", "smart-svm", "crammer-singer", "gen-svm"])
+@pytest.mark.parametrize(("features", "classes"), [(64, 10), (300, 4), (5, 2)])
+def test_scores_of_a_row_do_not_depend_on_the_other_rows(name, features, classes):
+    """To the last bit, in batches of any size: BLAS sums in another order for other shapes."""
+    rng = np.random.default_rng(features)
+    y = np.arange(120) % classes
+    X, new = rng.standard_normal((120, features)), rng.standard_normal((131, features))
+    X[np.arange(120), y % features] += 3
+    model = build(name, {}).fit(X, y)
+    for view, together in model.confident_predict(new).items():
+        for size in (1, 7, 50):
+            parts = [model.confident_predict(new[at : at + size])[view] for at in range(0, 131, size)]
+            assert np.concatenate([part.scores for part in parts]).tobytes() == together.scores.tobytes()

@@ -327,7 +327,7 @@ def test_the_default_solver_is_liblinears():
     mixed = [{"C": 0.5}, {"C": 2.0, "solver": "path"}]
     first = next(iter(CrammerSinger().evaluate_path(X, y, X, mixed, np.random.default_rng(3))))[1]
     views = next(iter(found))[1]
-    assert views.fit_metrics == {} and CrammerSinger.version == 2
+    assert views.fit_metrics == {} and CrammerSinger.version == 3
     assert_array_equal(views["margin"].scores, first["margin"].scores)
     assert CrammerSinger().fit(X, y).fit_metrics_ == {}
 

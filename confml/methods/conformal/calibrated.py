@@ -69,7 +69,7 @@ class CalibratedMethod(Method):
     random_state: int | None
     tune: Any
     inner: Mapping[str, Any] | None
-    steps: Any  # learn(X, y, *part) returns (chain, X, y, kept rows)
+    steps: Any  # learn(X, y, *part, groups) returns (chain, X, y, kept rows)
     groups: Any
     mondrian: bool = False
 
@@ -219,7 +219,7 @@ class CalibratedMethod(Method):
             )
             method.set_params(**tuning["chosen"])
             self.tuning_ = tuning
-        part = prepare(method, self.steps, X, y, number)
+        part = prepare(method, self.steps, X, y, number, groups=groups)
         if len(np.unique(part.y)) == 1 < len(self.classes_):
             method = SklearnMethod(DummyClassifier())  # many classifiers refuse to learn a single class
         return FittedPart(method.fit(part.X, part.y), part, np.searchsorted(self.classes_, part.y))

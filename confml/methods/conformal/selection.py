@@ -32,11 +32,21 @@ class Prepared(NamedTuple):
         return X if self.chain is None else self.chain.transform(X)
 
 
-def prepare(method: Method, steps: Any, X: np.ndarray, y: np.ndarray, *part: Any) -> Prepared:
-    """Learn the steps on one training part. ``part`` names it: each part has its own random numbers."""
+def prepare(
+    method: Method,
+    steps: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    *part: Any,
+    groups: np.ndarray | None = None,
+) -> Prepared:
+    """Fit the steps to one training part with groups (m,) or None.
+
+    part: identifies it; each part has its own random numbers.
+    """
     if steps is None:
         return Prepared(method, X, y, None)
-    chain, X, y, _ = steps.learn(X, y, *part)
+    chain, X, y, _ = steps.learn(X, y, *part, groups=groups)
     if method.takes_nominal:
         method.set_params(nominal=np.flatnonzero(chain.nominal_).tolist())
     return Prepared(method, X, y, chain)
@@ -67,7 +77,8 @@ def choose(
     problems: set[str] = set()
     for fold in np.unique(numbers[numbers >= 0]).tolist():
         test = numbers == fold
-        part = prepare(method, steps, X[~test], y[~test], "inner", fold)
+        rest = None if groups is None else groups[~test]
+        part = prepare(method, steps, X[~test], y[~test], "inner", fold, groups=rest)
         X_test = part.transform(X[test])
         for number, point in enumerate(grid):
             path = method.evaluate_path(part.X, part.y, X_test, [point], derived_generator(rng, fold))

@@ -21,7 +21,7 @@ from confml.methods.svm.linear_machines import (
     class_penalties,
     known_weight,
 )
-from confml.methods.svm.linear_rows import labels_with_ties
+from confml.methods.svm.linear_rows import labels_with_ties, row_products
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.plugins.parameters import Choice, Number, Parameter
 
@@ -65,7 +65,7 @@ class CrammerSinger(PenaltyPath):
     """
 
     name: ClassVar[str] = "crammer-singer"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("margin",)
     penalty: ClassVar[str] = "C"
@@ -179,7 +179,7 @@ class CrammerSinger(PenaltyPath):
         """Return the view ``margin`` of test examples X (n, d)."""
         X = self.check_predict_data(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            values = np.asarray(X @ self.weights_[:, 1:].T) + self.weights_[:, 0]
+            values = row_products(X, self.weights_[:, 1:].T) + self.weights_[:, 0]
         values = finite_scores(values, self.name)
         if self.solver == "path":
             labels = labels_with_ties(values, self.classes_, self.class_counts_)

@@ -27,7 +27,7 @@ class DAGSVM(LinearMachines):
     """
 
     name: ClassVar[str] = "dag-svm"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("margin",)
 

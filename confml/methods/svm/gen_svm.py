@@ -13,7 +13,7 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import finite_scores
 from confml.methods.svm._kernels_gen_svm import loss_and_slopes
 from confml.methods.svm.gen_svm_path import Solution, gen_svm_path
-from confml.methods.svm.linear_rows import labels_with_ties
+from confml.methods.svm.linear_rows import labels_with_ties, row_products
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
 
@@ -50,7 +50,7 @@ class GenSVM(PenaltyPath):
     """
 
     name: ClassVar[str] = "gen-svm"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     depends_on_processor: ClassVar[bool] = True
     penalty: ClassVar[str] = "ridge"
     views: ClassVar[tuple[str, ...]] = ("margin",)
@@ -166,11 +166,11 @@ class GenSVM(PenaltyPath):
 
         return np.exp(-self.gamma_ * cdist(X, self.landmarks_, "sqeuclidean"))
 
-    def _inputs(self, X):
+    def _inputs(self, X, product=np.matmul):
         """Return the inputs (n, q) of the linear machine for examples X (n, d)."""
         if self.kernel == "linear":
             return X
-        return self._kernel(X.toarray() if hasattr(X, "toarray") else X) @ self.map_
+        return product(self._kernel(X.toarray() if hasattr(X, "toarray") else X), self.map_)
 
     def _seed_counts(self) -> bool:
         return self.kernel != "linear"
@@ -185,8 +185,8 @@ class GenSVM(PenaltyPath):
         """Return the view ``margin`` of test examples X (n, d)."""
         X = self.check_predict_data(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            Z = np.asarray(self._inputs(X) @ self.coefficients_[1:]) + self.coefficients_[0]
-            scores = finite_scores(Z @ self.corners_.T, self.name)
+            Z = row_products(self._inputs(X, row_products), self.coefficients_[1:]) + self.coefficients_[0]
+            scores = finite_scores(row_products(Z, self.corners_.T), self.name)
         if self.solver == "path":
             labels = labels_with_ties(scores, self.classes_, self.class_counts_)
             return {"margin": Prediction(self.classes_, scores, "margin", labels)}

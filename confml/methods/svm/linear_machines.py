@@ -18,6 +18,7 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import check_all_finite, finite_scores
 from confml.methods.multiclass import BinaryProblem
 from confml.methods.svm.liblinear_nodes import SOLVERS, Nodes, require_liblinear
+from confml.methods.svm.linear_rows import TILE, row_products
 from confml.methods.svm.newton_svm import DenseExamples
 from confml.methods.svm.penalty_path import PenaltyPath
 from confml.plugins.parameters import AnyOf, Choice, Integer, Nothing, Number, Parameter
@@ -204,7 +205,7 @@ class LinearMachines(PenaltyPath):
     def _products(self, X) -> np.ndarray:
         """Return the decision values (n, machines), of which some may not be finite."""
         with np.errstate(over="ignore", invalid="ignore"):
-            values = np.asarray(X @ self.weights_[:, 1:].T)
+            values = row_products(X, self.weights_[:, 1:].T)
             values += self.weights_[:, 0]
         return values
 
@@ -213,10 +214,10 @@ def row_blocks(n: int, machines: int) -> list[slice]:
     """Return the parts of n examples whose decision values are computed together, at least one.
 
     The parts depend on the sizes alone, so that the number of threads does not change the results. A part has
-    about `_BLOCK` values, which a cache holds. Its number of rows is a multiple of 48, the last part has the
-    rest: BLAS rounds the products of single rows at the end of an array differently.
+    about `_BLOCK` values, which a cache holds. Its number of rows is a multiple of `TILE`, the last part has
+    the rest.
     """
-    rows = max(_BLOCK // max(machines, 1) // 48, 1) * 48
+    rows = max(_BLOCK // max(machines, 1) // TILE, 1) * TILE
     starts = range(0, max(n // rows, 1) * rows, rows)
     return [slice(start, start + rows) for start in starts[:-1]] + [slice(starts[-1], n)]
 

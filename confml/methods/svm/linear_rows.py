@@ -1,4 +1,4 @@
-"""`linear_rows`: training examples for the compiled exact paths; largest sizes and ties of their machines."""
+"""`linear_rows`, `row_products`: examples for the compiled exact paths, products with weights, sizes, ties."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from confml.errors import ConfmlError
 from confml.measures.prediction import argmax_with_tie_break
 
 DENSE = 0.4  # smallest fraction of non-zero entries of examples that are kept as an array
+TILE = 48  # rows of one product: a multiple of the rows of the tiles of all BLAS kernels
 LARGEST_SYSTEM = 8000  # largest number of weights of one machine
 TIE = 1e-9  # scores are tied if they differ by at most this fraction of the largest one
 
@@ -31,6 +32,26 @@ def linear_rows(X) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     rows.sort_indices()
     starts, columns = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
     return np.empty((0, rows.shape[1])), starts, columns, rows.data.astype(np.float64)
+
+
+def row_products(X, weights: np.ndarray) -> np.ndarray:
+    """Return X @ weights (n, k) for examples X (n, d), an array or sparse, and weights (d, k).
+
+    Each row of the result depends on its example only, to the last bit: BLAS multiplies 48 rows at a time,
+    the last ones with rows of zeros. The order of its sums depends on the shapes and, without full tiles, on
+    the place of a row.
+    """
+    if not isinstance(X, np.ndarray):
+        return np.asarray(X @ weights)
+    n, d = X.shape
+    full = n // TILE
+    found = np.empty((full + 1, TILE, weights.shape[1]))
+    np.matmul(X[: full * TILE].reshape(full, TILE, d), weights, out=found[:full])
+    if n > full * TILE:
+        rest = np.zeros((TILE, d))
+        rest[: n - full * TILE] = X[full * TILE :]
+        np.matmul(rest, weights, out=found[full])
+    return found.reshape((full + 1) * TILE, weights.shape[1])[:n]
 
 
 def check_size(weights: int, other: str) -> None:

@@ -33,7 +33,7 @@ class OvOSVM(LinearMachines):
     """
 
     name: ClassVar[str] = "ovo-svm"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("vote", "margin")
 

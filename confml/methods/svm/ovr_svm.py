@@ -28,7 +28,7 @@ class OvRSVM(LinearMachines):
     """
 
     name: ClassVar[str] = "ovr-svm"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("margin",)
 

@@ -75,7 +75,7 @@ class SmartSVM(LinearMachines):
     """
 
     name: ClassVar[str] = "smart-svm"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("margin",)
     metrics: ClassVar[Mapping[str, Metric]] = {
