@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confml.bayes_error._kernels_lists import vote_values
-from confml.bayes_error.neighbour_errors import check_neighbours, middle
+from confml.bayes_error.neighbour_errors import check_neighbours, lower_bound, middle, sampling_interval
 from confml.bayes_error.neighbour_lists import neighbour_lists
 from confml.bayes_error.shared_trees import check_problem
 from confml.errors import ConfigError, DataError
@@ -44,7 +44,7 @@ class Extrapolation:
 
     k: number of neighbours; sizes, error, vote_risk (S,): the means over subsamples of each size; curve
     (S,): fitted `middle` of error and vote_risk; estimate: its limit for infinitely many rows; low, high:
-    interval at `level`, by resampling the rows; exponent: b of the fitted r + a n^-b.
+    interval at `level`, see `extrapolate`; exponent: b of the fitted r + a n^-b.
     """
 
     k: int
@@ -66,9 +66,10 @@ def extrapolate(X, y, rng, *, k: int = NEIGHBOURS, level: float = 0.95) -> Extra
     sqrt(2), n / 2, ..., the rows are divided into random subsamples, and every row is classified by the other
     rows of its subsample. Their `middle` m(s) is fitted by r + a s^-b with 0 <= r, 0 <= a and
     0.1 <= b <= 1, by least squares: the bias of nearest neighbours at a distance falls as a power of the
-    number of rows (Snapp and Xu 1995). The estimate is r. Its interval has the quantiles of r over
-    random weights of the rows. It does not cover curves that are no such power at these sizes, as for many
-    features.
+    number of rows (Snapp and Xu 1995). The estimate is r. Its interval has the quantiles of r over random
+    weights of the rows, extended to the lower bound and to m(n) of all n rows, with their sampling error: the
+    fitted curve is flat or steep by chance. The interval does not cover curves that are no such power at
+    these sizes, as for many features.
     """
     check_neighbours(k)
     if not 0 < level < 1:
@@ -118,15 +119,19 @@ def limit_of(
     drawn = np.stack([middle(*means(rng.exponential(size=n))) for _ in range(RESAMPLES)])
     limits = np.minimum(fit_curves(parts.sizes, drawn)[0], most)
     low, high = np.quantile(limits, [0.5 - level / 2, 0.5 + level / 2])
+    k = parts.lists[0].shape[1]
+    bound = min(float(risk[0]), lower_bound(float(error[0]), k, n_classes))
+    low = min(low, sampling_interval(bound, n, level)[0])
+    high = max(high, sampling_interval(middle(error[0], risk[0]), n, level)[1])
     return Extrapolation(
-        k=parts.lists[0].shape[1],
+        k=k,
         sizes=parts.sizes,
         error=error,
         vote_risk=risk,
         curve=limit + slope * parts.sizes ** -float(exponent),
         estimate=float(min(limit, most)),
         low=float(low),
-        high=float(high),
+        high=float(min(high, most)),
         exponent=float(exponent),
         level=level,
     )

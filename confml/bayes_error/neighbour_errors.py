@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
 
 from confml.bayes_error import _kernels_lists as kernels
 from confml.bayes_error.complexity import cover_hart_bound
@@ -25,7 +26,8 @@ class NeighbourErrors:
     vote_risk: mean of 1 - (largest vote share), a lower bound for many rows; lower: lower bound from the
     error alone (`lower_bound`); estimate: see `middle`, at most the error of predicting the largest class;
     standard_error: of the mean of error and vote_risk, and error_standard_error: of the error, both for the
-    sampling of the rows, without the bias; most: the error of predicting the largest class.
+    sampling of the rows, without the bias; most: the error of predicting the largest class; rows: number of
+    rows.
     """
 
     k: np.ndarray
@@ -36,6 +38,18 @@ class NeighbourErrors:
     standard_error: np.ndarray
     error_standard_error: np.ndarray
     most: float
+    rows: int
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Return an interval of the Bayes error: `bounds`, each with its `sampling_interval`.
+
+        It includes the bias as far as the bounds hold for infinitely many rows. Simulated coverage: see
+        `confml.bayes_error.label_noise.INTERVALS`.
+        """
+        _, lower, upper = self.bounds
+        low, _ = sampling_interval(lower, self.rows, level)
+        _, high = sampling_interval(upper, self.rows, level)
+        return float(low), min(float(high), self.most)
 
     @property
     def bounds(self) -> tuple[float, float, float]:
@@ -99,7 +113,21 @@ def errors_of_lists(lists: np.ndarray, codes: np.ndarray, n_classes: int) -> Nei
         standard_error=np.sqrt(np.maximum(squared_means - mean**2, 0.0) / n),
         error_standard_error=np.sqrt(np.maximum(squares - error**2, 0.0) / n),
         most=most_errors,
+        rows=n,
     )
+
+
+def sampling_interval(mean, rows: int, level: float):
+    """Return low and high of the interval of Wilson (1927) for the mean of `rows` numbers from 0 to 1.
+
+    Among such numbers, 0 and 1 have the largest variance, so that the interval is wider than necessary for
+    others. It is not too short for few errors, unlike the normal interval.
+    """
+    z = ndtri(0.5 + level / 2)
+    centre = mean + z**2 / (2 * rows)
+    half = z * np.sqrt(mean * (1 - mean) / rows + (z / (2 * rows)) ** 2)
+    share = 1 + z**2 / rows
+    return np.clip((centre - half) / share, 0.0, mean), np.clip((centre + half) / share, mean, 1.0)
 
 
 def middle(error, vote_risk):

@@ -48,12 +48,15 @@ def soft_label_error(soft_labels, *, level: float = 0.95) -> SoftLabelError:
     at the boundary between classes, so the corrected estimate is the mean of both. Rows with one annotator
     are left out.
 
-    low, high: normal interval of the mean over the rows, for independent rows; level: confidence level.
-    DataError for invalid soft labels.
+    low, high: normal interval of the mean over the rows, for independent rows. With annotators, the lower end
+    is that of the mean of 1 - max_j n_j / m, and the upper end that of the error of predicting one annotator:
+    both biases are then covered for any distribution. level: confidence level. DataError for invalid soft
+    labels.
     """
     if not 0 < level < 1:
         raise ConfigError(f"level: expected a number between 0 and 1, got {level!r}")
     shares = _checked(soft_labels)
+    reach = ndtri(0.5 + level / 2)
     annotated = bool((shares == np.floor(shares)).all() and (shares.sum(axis=1) > 1).any())
     if annotated:
         shares = shares[shares.sum(axis=1) >= 2]
@@ -64,8 +67,10 @@ def soft_label_error(soft_labels, *, level: float = 0.95) -> SoftLabelError:
         mean, held_out = float(values.mean()), float("nan")
     n = len(values)
     estimate = float(values.mean())
-    half = ndtri(0.5 + level / 2) * values.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
-    low, high = max(estimate - half, 0.0), min(estimate + half, 1 - 1 / shares.shape[1])
+    ends = (lower, upper) if annotated else (values, values)
+    half = [reach * each.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan for each in ends]
+    low = max(float(ends[0].mean()) - half[0], 0.0)
+    high = min(float(ends[1].mean()) + half[1], 1 - 1 / shares.shape[1])
     return SoftLabelError(estimate, float(low), float(high), mean, held_out, n, level, annotated)
 
 

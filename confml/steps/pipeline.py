@@ -32,9 +32,9 @@ class StepPipeline:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Fit the steps to examples X (m, d) with labels y (m,) and transform them.
 
-        nominal: (d,) bool, the columns that hold codes of categories. groups: (m,) the groups of the examples,
-        or None. Returns X (m', d'), y (m',) and the
-        numbers (m',) of the rows that are kept. Raises ConfmlError where a step leaves no row.
+        nominal: (d,) bool, the columns that hold codes of categories. groups: (m,) the groups of the
+        examples, or None. Returns X (m', d'), y (m',) and the numbers (m',) of the rows that are kept. Raises
+        ConfmlError if a step leaves no row.
         """
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
         kept = np.arange(len(y))

@@ -22,8 +22,8 @@ class SelectByBayesError(Step):
     several, until there are ``attributes`` of them. The estimates come from minimum spanning trees, so
     distances matter: use a scaling step before it. The 0/1 columns of a nominal feature are selected one by
     one; a feature that holds codes is represented by its 0/1 columns. A training set with one class, or with
-    at most ``attributes`` columns, is not changed. With ``groups`` the estimates use one row of each group and
-    class, drawn at random: rows of one group are near each other in features that identify the group.
+    at most ``attributes`` columns, is not changed. With ``groups`` the estimates use one row of each group
+    and class, drawn at random: rows of one group are near each other in features that identify the group.
 
     metrics: ``kept_attributes``, ``removed_attributes``, ``criterion``, the estimate with the selected
     features, as a fraction of the smaller prior.

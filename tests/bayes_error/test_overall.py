@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,9 +23,10 @@ from confml.bayes_error import neighbour_lists as lists_module
 from confml.bayes_error.assessment import assess
 from confml.bayes_error.extrapolation import EXPONENTS, fit_curves, subsamples
 from confml.bayes_error.gaussians import gaussian_classes
-from confml.bayes_error.label_noise import ABOUT, raised_error
-from confml.bayes_error.neighbour_errors import lower_bound
+from confml.bayes_error.label_noise import ABOUT, BOUNDS, INTERVALS, raised_error
+from confml.bayes_error.neighbour_errors import lower_bound, sampling_interval
 from confml.bayes_error.soft_labels import votes_bounds
+from confml.data.generators import GENERATORS
 from confml.errors import ConfigError, DataError
 
 
@@ -229,6 +232,52 @@ def test_mean_of_probabilities_and_its_interval():
     half = 1.6448536269514722 * values.std(ddof=1) / 2
     assert (found.low, found.high) == pytest.approx((max(0.25 - half, 0), min(0.25 + half, 0.5)))
     assert soft_label_error(shares * 1.004).estimate == pytest.approx(0.25)
+
+
+def test_interval_of_annotators_covers_both_biases():
+    """From the mean of 1 - max n / m to the error of predicting one annotator: the truth is between them."""
+    rng, generator = np.random.default_rng(0), GENERATORS["two-gaussians"]
+    X, _ = generator.make(20_000, rng, d=2, distance=2.0)
+    truth = float(generator.bayes_error(d=2, distance=2.0))
+    found = soft_label_error(rng.multinomial(3, generator.bayes_probability(X, d=2, distance=2.0)))
+    assert found.low < found.mean < found.estimate < found.held_out < found.high
+    half = found.high - found.held_out
+    assert abs(found.estimate - truth) > half  # the interval of the estimate alone misses
+    assert found.low < truth < found.high
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.02, 0.3, 1.0])
+def test_sampling_interval_solves_the_equation_of_wilson(mean):
+    """Its ends are the means whose normal test just does not reject the one observed."""
+    low, high = sampling_interval(mean, 50, 0.95)
+    for end in (low, high):
+        if 1e-12 < end < 1 - 1e-12:
+            assert (mean - end) ** 2 == pytest.approx(1.959964**2 * end * (1 - end) / 50, rel=1e-5)
+    assert low <= mean <= high and (low < high)
+
+
+def test_intervals_of_neighbours_cover_a_known_bayes_error():
+    """The intervals without bounds covered 70 to 88 % of such data sets."""
+    generator = GENERATORS["two-gaussians"]
+    truth = float(generator.bayes_error(d=2, distance=2.0))
+    held = np.zeros(2)
+    for seed in range(60):
+        X, y = generator.make(300, np.random.default_rng(seed), d=2, distance=2.0)
+        low, high = neighbour_errors(X, y).interval(0.95)
+        limit = extrapolate(X, y, np.random.default_rng(seed))
+        held += low <= truth <= high, limit.low <= truth <= limit.high
+    assert (held >= 54).all()
+
+
+def test_printed_shares_are_those_of_the_stored_simulation():
+    path = Path(__file__).parents[2] / "results/reference/validity/validity.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["entry"] == "overall-bayes-error"]
+    for kind, shares in (("interval", INTERVALS), ("bounds", BOUNDS)):
+        for name, printed in shares.items():
+            event = f"Bayes error outside the {kind} of {name}"
+            seen = [1 - float(row["seen"]) for row in rows if row["event"] == event]
+            assert len(seen) == 4 and printed == (round(min(seen), 2), round(max(seen), 2))
 
 
 def test_rows_of_one_annotator_are_left_out():

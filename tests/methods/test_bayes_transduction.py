@@ -141,12 +141,12 @@ def test_standard_errors_of_short_and_long_runs(bounces):
 
 
 def test_where_the_whole_trajectory_agrees():
-    """The error is 0, and the effective sample size the trajectory's own, not the number of bounces."""
+    """The error is 1 / n for the effective sample size n, that of the trajectory and not of the bounces."""
     X, y, X_test = overlapping(40, 6)
     method = BayesTransduction(sigma=2.0, random_state=1, n_bounces=20_000).fit(X, y)
     view = method.confident_predict(X)["probability"]
     assert (view.scores.max(axis=1) == 1).all() and (view.labels == y).all()
-    assert (view.extra["standard_error"] == 0).all()
+    assert (view.extra["standard_error"] == 1 / view.extra["ess"]).all()
     assert (view.extra["ess"] == method.fit_metrics_["ess"]).all()
     assert 20 < method.fit_metrics_["ess"] < 20_000
 
@@ -923,3 +923,18 @@ def test_errors_of_both_stopping_rules_on_heart(needs_data):
     by_effective_draws = frequency(stopping="ess", n_bounces=2_000_000)
     assert min(by_bounces) > 0.1  # 0.18 and 0.23 with five seeds
     assert max(by_effective_draws) <= 0.01  # 0 and 0
+
+
+@pytest.mark.filterwarnings("ignore:.*have not converged")
+def test_standard_errors_cover_probabilities_near_one():
+    """A trajectory that has not entered the small part of another class does not know its size."""
+    rng = np.random.default_rng(2)
+    X, X_test = rng.standard_normal((40, 4)), rng.standard_normal((200, 4))
+    y = (X[:, 0] + 0.3 * rng.standard_normal(40) > 0).astype(int)
+    long = BayesTransduction(sigma=2.0, n_bounces=400_000, random_state=9).fit(X, y).predict_proba(X_test)
+    view = BayesTransduction(sigma=2.0, n_bounces=5000, random_state=0).fit(X, y).confident_predict(X_test)
+    short = view["probability"]
+    near = long.max(axis=1) > 0.98
+    errors = np.abs(short.scores - long)[near, 0]
+    assert near.sum() > 40
+    assert np.mean(errors > 3 * short.extra["standard_error"][near]) < 0.05

@@ -88,12 +88,11 @@ def test_selectors_with_folds_of_their_own_are_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"RFECV' cross-validates inside and would divide the groups"):
         chain.fit_training(X, y, np.random.default_rng(1), None, groups)
     pd.DataFrame(X).assign(label=y, subject=groups).to_csv(tmp_path / "t.csv", index=False)
+    dataset = {"name": "t", "csv": str(tmp_path / "t.csv"), "label": "label", "groups": "subject"}
     config = make_config(
         {
             "name": "refused",
-            "datasets": [
-                {"name": "t", "csv": str(tmp_path / "t.csv"), "label": "label", "groups": "subject"}
-            ],
+            "datasets": [dataset],
             "steps": [{SELECTOR: params}],
             "methods": ["knn"],
             "protocol": {"kind": "holdout", "test-size": 0.3},

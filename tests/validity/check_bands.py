@@ -112,6 +112,26 @@ def billiard(rng, sampler, bounces):
     return [error > 1.96 * view.extra["standard_error"][0]]
 
 
+def billiard_near_one(rng, bounces):
+    """Probability above 0.98 by a short billiard, more than 3 standard errors off that of a long one."""
+    X, new = rng.normal(size=(40, 4)), rng.normal(size=(20, 4))
+    y = (X[:, 0] + 0.3 * rng.normal(size=40) > 0).astype(int)
+    if len(set(y.tolist())) < 2:
+        return [False]
+    seeds = rng.integers(2**31, size=2).tolist()
+    long, short = (
+        build("bayes-transduction", {"sigma": 2.0, "n_bounces": number, "random_state": seed})
+        .fit(X, y)
+        .confident_predict(new)["probability"]
+        for number, seed in ((60 * bounces, seeds[0]), (bounces, seeds[1]))
+    )
+    near = np.flatnonzero(long.scores.max(axis=1) > 0.98)
+    if not len(near):
+        return [False]
+    row = rng.choice(near)
+    return [abs(short.scores[row, 0] - long.scores[row, 0]) > 3 * short.extra["standard_error"][row]]
+
+
 def _area(normals):
     """Area of the part of the unit sphere where every normal has a positive product, a convex polygon."""
     corners = []
@@ -165,5 +185,9 @@ ENTRIES = (
     Entry("billiard", "standard error, bayes-transduction", "standard error of the label's p",
           [{"sampler": sampler, "bounces": 4000} for sampler in ("geodesic",)],
           lambda setting: [Claim("more than 1.96 standard errors off", 0.05, ABOUT)], billiard,
+          fraction=0.05),
+    Entry("near-one", "standard error, bayes-transduction, p near 1",
+          "at least 1 / effective sample size of the trajectory", [{"bounces": 5000}],
+          lambda setting: [Claim("more than 3 standard errors off", 0.01, ABOUT)], billiard_near_one,
           fraction=0.05),
 )  # fmt: skip

@@ -42,15 +42,15 @@ class BayesKNN(Method):
 
     View ``reject``: posterior mean of the class probabilities. View ``envelope``: posterior probability that
     the class has the most neighbours, or the largest sum of weights. View ``posterior``: posterior mean and
-    standard deviation ``sd``; a prediction is accepted if mean - c sd exceeds 1/2. With ``exceeding`` there is
-    a fourth view, ``exceedance``.
+    standard deviation ``sd``; a prediction is accepted if mean - c sd exceeds 1/2. With ``exceeding`` there
+    is a fourth view, ``exceedance``.
 
     The simple and the standard model are integrated exactly unless ``inference`` is ``mcmc``: k is summed
     over and beta is integrated by Gauss-Legendre quadrature, without random numbers. Compared with adaptive
     integration, for ``beta_scale`` from 1 to 10,000, for separable and overlapping classes and for both kinds
-    of weights, the error is at most 1e-11 for means and standard deviations and 1e-7 for exceedances. The adaptive model needs Markov
-    chains and takes minutes where the others take milliseconds. Features should be on one scale (``steps:
-    [standardise]``).
+    of weights, the error is at most 1e-11 for means and standard deviations and 1e-7 for exceedances. The
+    adaptive model needs Markov chains and takes minutes where the others take milliseconds. Features should
+    be on one scale (``steps: [standardise]``).
 
     Fitted attributes: ``classes_``; ``k_posterior_`` (K,); ``log_evidence_`` (None with chains); ``map_``,
     the most probable (k, beta); ``diagnostics_`` (`ChainDiagnostics`, None without chains).

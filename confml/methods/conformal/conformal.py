@@ -85,15 +85,15 @@ class Conformal(CalibratedMethod):
     ``classes`` is for many classes (`split` only). ``clustered`` (Ding et al. 2023): the p-value of a label
     counts the calibration examples of all classes whose scores are alike; the clusters are found by k-means
     on other calibration examples, and their number follows from the number of examples. The bounds hold for
-    each cluster, and for each class as far as the classes of a cluster are alike. Classes that are too small
-    for a cluster count all examples and have no bound, so with such classes there is none over all classes
-    either. If there would be fewer than two clusters (``class_clusters`` is 0), the p-values are plain. It is
-    useful from about 100 classes with 30 calibration examples. ``rank-cut``: label-conditional p-values for
-    which a label that the classifier ranks lower than the cut of its class is more nonconforming than all
-    that it does not; the cut is the smallest rank that less than half of ``class_level`` of the class exceeds
-    among a quarter of its calibration examples. The other examples are counted, so the bounds hold for each
-    class. RC3P (Shi et al. 2024) has the same aim, but subtracts an estimate from the level. ``class_level``
-    is the level that clusters and cuts are made for; p-values are valid at every level.
+    each cluster, and for each class as far as the classes of a cluster are alike. A class too small for a
+    cluster uses all calibration examples. Neither this class nor all classes together then have a bound. If
+    there would be fewer than two clusters (``class_clusters`` is 0), the p-values are plain. It is useful
+    from about 100 classes with 30 calibration examples. ``rank-cut``: label-conditional p-values for which an
+    example counts as more nonconforming if the classifier ranks its label below the cut of the label than if
+    it does not. A quarter of the calibration examples of a class gives its cut: the smallest rank that a
+    fraction of less than ``class_level`` / 2 of them exceeds. The others give the p-values, so the bounds
+    hold for each class. RC3P (Shi et al. 2024) has the same aim, but subtracts an estimate from the level.
+    ``class_level`` is the level that clusters and cuts are made for; p-values are valid at every level.
 
     With groups, whole groups are drawn, also for ``mondrian``, and folds have equal numbers of groups. The
     bounds above then need groups of one example. If groups of one size are exchangeable, a random example of
@@ -128,21 +128,21 @@ class Conformal(CalibratedMethod):
     classifier of scikit-learn or confml; its parameters have the prefix ``estimator__``.
 
     The view is ``p-value`` with ``extra``: ``n_greater`` and ``n_equal`` (n, c), the numbers of calibration
-    scores greater than and equal to the label's (the test example is among the equal), ``nonconformity``
-    (n, c; of cross, the mean over folds), and ``tau`` if smoothed. With ``shift`` the numbers are sums of
-    weights in a small unit, and ``own_share`` (n, c) is the weight of the test example as a fraction of all:
-    its p-values are never smaller, unless they are smoothed. The prediction is the label with the
-    largest p-value; ties go to the smallest nonconformity.
+    scores greater than and equal to the label's (the test example is among the equal), ``nonconformity`` (n,
+    c; of cross, the mean over folds), and ``tau`` if smoothed. With ``shift`` the numbers are sums of weights
+    in a small unit, and ``own_share`` (n, c) is the weight of the test example as a fraction of all weights:
+    an unsmoothed p-value is at least this fraction. The prediction is the label with the largest p-value;
+    ties go to the smallest nonconformity.
 
-    estimator: classifier, fitted to copies. random_state: seeds the draws, and every ``random_state`` of the
-    classifier that is None. With a seed, every call of ``confident_predict`` draws the same numbers, so test
-    examples with randomised scores or smoothed p-values must be predicted together, or with an own ``rng``
-    per call (``confml.predict`` does that). The others are set by a run. tune: grid of classifier parameters
-    (``split`` only); inner cross-validation on the proper training part chooses one point. inner: its folds,
-    as ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``. steps: steps before the classifier,
-    learnt on each proper training part (and on each inner training part), because a step that saw the
-    calibration examples could make them look more ordinary than test examples. groups: (m,) default of
-    `fit`'s groups.
+    estimator: classifier; clones of it are fitted. random_state: seeds the draws, and every ``random_state``
+    of the classifier that is None. With a seed, every call of ``confident_predict`` draws the same numbers,
+    so test examples with randomised scores or smoothed p-values must be predicted together, or with an own
+    ``rng`` per call (``confml.predict`` does that). `tune`, `inner`, `steps` and `groups` are set by ``confml
+    run``. tune: grid of classifier parameters (``split`` only); inner cross-validation on the proper training
+    part chooses one point. inner: its folds, as ``{"folds": 10, "stratify": True, "select_by": "accuracy"}``.
+    steps: steps before the classifier, fitted to each proper training part (and to each inner training part),
+    because a step that saw the calibration examples could make them look more ordinary than test examples.
+    groups: (m,) default of `fit`'s groups.
     """
 
     version = 5

@@ -1,4 +1,4 @@
-"""`linear_rows`, `row_products`: examples for the compiled exact paths, products with weights, sizes, ties."""
+"""`linear_rows` and `row_products`: examples for the exact paths, products with weights, sizes, ties."""
 
 from __future__ import annotations
 

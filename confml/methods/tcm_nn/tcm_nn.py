@@ -41,10 +41,10 @@ class TCMNN(Method):
     A test example x is added to the m training examples under each label j in turn, and every example i has a
     strangeness ``alpha_i``: the sum of its k nearest distances to its own class over the sum of its k nearest
     distances to other classes (Euclidean; eq. 2). Then ``p_j = #{alpha_i >= alpha_new} / (m + 1)``, including
-    the new example (eq. 3). If training and test examples are exchangeable, the p-value of the true label is
-    at most any given level with at most that probability. Prediction: the label with the largest p-value;
-    confidence: 1 minus the second largest; credibility: the largest; prediction region at a significance
-    level: the labels whose p-value exceeds it.
+    the new example (eq. 3). If training and test examples are exchangeable, then for every level e the
+    p-value of the true label is at most e with probability at most e. Prediction: the label with the largest
+    p-value; confidence: 1 minus the second largest; credibility: the largest; prediction region at a
+    significance level: the labels whose p-value exceeds it.
 
     Conventions that the paper leaves open: missing neighbours of a class are at distance +inf, and a
     same-class sum of +inf gives alpha = +inf; x/0 = +inf and 0/0 = 1; squared differences are added in the
@@ -55,7 +55,8 @@ class TCMNN(Method):
 
     smoothed: ``(#{alpha_i > alpha_new} + tau #{alpha_i = alpha_new}) / (m + 1)`` with one tau ~ U[0, 1) for
     each test example, which makes the p-value of the true label exactly uniform. mondrian: label-conditional
-    p-values, which count only examples of label j for j and divide by m_j + 1; they are valid per class.
+    p-values: the p-value of label j counts only examples of class j and is divided by m_j + 1. The guarantee
+    holds for each class.
 
     shift: ``covariate`` weights the examples for a test part with another distribution of the features, which
     is learnt from all test examples together, without labels: ``p_j = (sum of the w_i with alpha_i >=

@@ -36,15 +36,14 @@ class VennKNN(Method):
 
     View ``venn`` of kind probability, with ``extra``: ``lower`` and ``upper`` (n, c), the smallest and the
     largest entry of each column of P. point: ``mean`` of the rows, or ``minimax``, the diagonal of P divided
-    by its sum, which for two classes makes the largest possible regret of log loss smallest but gives rare
-    ones of many classes too much. No class of the training examples has probability 0, so log loss is finite
-    if every test example is of such a class. The prediction is the class with the largest point; ties go to
-    the first class.
+    by its sum, which minimises the largest regret of log loss for two classes. With many classes it
+    overestimates rare ones. No class of the training examples has probability 0, so log loss is finite if
+    every test example is of such a class. The prediction is the class with the largest point; ties go to the
+    first class.
 
     Guarantee, if training and test examples are exchangeable and every class has a training example: the row
-    of P that belongs to the true label is calibrated, so the mean of ``lower`` over test examples is at most
-    the frequency of the class and that of ``upper`` at least, in expectation and for every class. The point
-    has no guarantee.
+    of P that belongs to the true label is calibrated, so in expectation the frequency of each class lies
+    between the means of ``lower`` and ``upper``. The point has no guarantee.
 
     Distances are those of `knn`: Euclidean, in float64, with 0 or 1 for a nominal feature. Cost: the
     neighbours of every training example once, then O(m d) per test example. All k of a grid share the search.

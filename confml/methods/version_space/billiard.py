@@ -67,8 +67,10 @@ class MarkovChain:
 class VolumeEstimate:
     """Estimated fraction of version space that predicts the positive class, for m test examples.
 
-    positive (m,): the estimate. standard_error (m,): 0 if the whole trajectory predicts one class. rhat (m,):
-    split R-hat. ess (m,): effective sample size, `Trajectory.ess` if the whole trajectory predicts one class.
+    positive (m,): the estimate. standard_error (m,): at least 1 / (effective sample size of the trajectory)
+    if the estimate is a share of the trajectory, as the share of a part that it has not entered can be that
+    large; 0 if version space is a single point. rhat (m,): split R-hat. ess (m,): effective sample size,
+    `Trajectory.ess` if the whole trajectory predicts one class.
     The last three are NaN if the estimate is not sampled.
     """
 
@@ -170,7 +172,12 @@ class Trajectory:
         found = _summarise(plus[:, 1:], np.stack([chain.arcs for chain in self.chains]), self.ess)
         if outside is None:
             # Without a kernel value that is not 0, <w, phi(x)> is 0 in all of version space: for no class.
-            found = replace(found, positive=np.where(kernel_block.any(axis=0), found.positive, 0.5))
+            zero = ~kernel_block.any(axis=0)
+            found = replace(
+                found,
+                positive=np.where(zero, 0.5, found.positive),
+                standard_error=np.where(zero, 0.0, np.maximum(found.standard_error, 1.0 / self.ess)),
+            )
         return found
 
     def _single_point(self, coordinates: np.ndarray, outside: np.ndarray | None) -> VolumeEstimate:

@@ -87,19 +87,24 @@ def _print_classes(study: Study, every: bool, stream: IO[str]) -> None:
 
 def _print_overall(study: Study, stream: IO[str]) -> None:
     print_table(
-        ["estimator", "error %", f"{100 * study.request.level:g}% interval", "lower", "upper", "definition"],
+        [
+            *("estimator", "error %", f"{100 * study.request.level:g}% interval", "holds"),
+            *("lower", "upper", "hold", "definition"),
+        ],
         [
             [
                 row["estimator"],
                 _percent(row["estimate"]),
                 _range(row["interval_low"], row["interval_high"]),
+                row["interval_holds"] if not math.isnan(row["interval_low"]) else "",
                 *(_percent(row[name]) if not math.isnan(row[name]) else "" for name in ("lower", "upper")),
+                row["bounds_hold"],
                 row["definition"],
             ]
             for row in overall_rows(study)
         ],
         title=f"{study.name}: Bayes error of all classes",
-        right=6,
+        right=8,
         stream=stream,
     )
     if study.noise is None:
@@ -148,6 +153,8 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 def _endings(study: Study) -> Sequence[str]:
     lines = [
+        "holds, hold: share of simulated data sets whose 95 % interval, or whose bounds, contained the Bayes",
+        "error (two Gaussians, 2 and 10 features, 1000 rows); it is smaller with more features",
         "share: estimate / smaller prior, from 0 (separated) to 1 (indistinguishable); tie band: lowest and",
         "highest share under other orders of equal distances (not a confidence interval; empty without",
         "ties); error %: estimate; lower, upper: bounds of the Bayes error",

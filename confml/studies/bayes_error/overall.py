@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
-from confml.bayes_error.label_noise import ABOUT
+from confml.bayes_error.label_noise import ABOUT, BOUNDS, INTERVALS
 from confml.studies.bayes_error.study import Study
 
 NAN = float("nan")
@@ -16,8 +15,9 @@ NAN = float("nan")
 def overall_rows(study: Study) -> list[dict[str, Any]]:
     """Return one row per estimator of the Bayes error of all classes.
 
-    estimate; interval_low, interval_high: confidence interval for the sampling of the rows, without the bias;
-    lower, upper: bounds of the Bayes error for many rows; definition.
+    estimate; interval_low, interval_high: interval of the Bayes error; lower, upper: bounds of the Bayes
+    error for infinitely many rows, without sampling error; interval_holds, bounds_hold: in which share of
+    simulated data sets they contained the Bayes error (the 95 % interval); definition.
     """
     errors = study.assessment.errors
     tree, near = errors.global_tree, errors.neighbours
@@ -26,9 +26,8 @@ def overall_rows(study: Study) -> list[dict[str, Any]]:
         first = study.assessment.neighbours
         middle = min((first.error + first.lower) / 2, near.most)
         found.append(_row("1-nn", middle, NAN, NAN, first.lower, first.error, ABOUT["1-nn"]))
-        half = float(ndtri(0.5 + study.request.level / 2) * near.standard_error[near.best])
         value, lower, upper = near.bounds
-        low, high = max(value - half, 0.0), min(value + half, near.most)
+        low, high = near.interval(study.request.level)
         found.append(_row("k-nn", value, low, high, lower, upper, ABOUT["k-nn"]))
     if errors.limit is not None:
         limit = errors.limit
@@ -37,14 +36,16 @@ def overall_rows(study: Study) -> list[dict[str, Any]]:
     if study.soft_labels is not None:
         soft = study.soft_labels
         about = "mean of 1 - largest probability (Ishida et al. 2023)"
-        lower = NAN
+        lower, kind = NAN, "soft-labels"
         if soft.annotated:
+            kind = "annotators"
             lower, about = soft.mean, "votes of annotators: mean of vote risk and error of the held-out one"
-        found.append(_row("soft-labels", soft.estimate, soft.low, soft.high, lower, soft.held_out, about))
+        ends = (soft.low, soft.high, lower, soft.held_out)
+        found.append(_row("soft-labels", soft.estimate, *ends, about, kind))
     return found
 
 
-def _row(name, estimate, low, high, lower, upper, definition) -> dict[str, Any]:
+def _row(name, estimate, low, high, lower, upper, definition, kind=None) -> dict[str, Any]:
     return {
         "estimator": name,
         "estimate": float(estimate),
@@ -52,8 +53,15 @@ def _row(name, estimate, low, high, lower, upper, definition) -> dict[str, Any]:
         "interval_high": float(high),
         "lower": float(lower),
         "upper": float(upper),
+        "interval_holds": _shares(INTERVALS.get(kind or name)),
+        "bounds_hold": _shares(BOUNDS.get(kind or name)),
         "definition": definition,
     }
+
+
+def _shares(measured: tuple[float, float] | None) -> str:
+    """Return the smallest and largest share as text, empty if nothing was measured."""
+    return "" if measured is None else f"{100 * measured[0]:.0f}-{100 * measured[1]:.0f} %"
 
 
 def neighbour_rows(study: Study) -> list[dict[str, Any]]:
