@@ -1,4 +1,4 @@
-"""Bayes error rates estimated from minimal spanning trees, nearest neighbours and soft labels."""
+"""Bayes error rates estimated from minimum spanning trees, nearest neighbours and soft labels."""
 
 from confml.bayes_error.complexity import (
     Measure,

@@ -63,7 +63,7 @@ def boruvka(tree, rank, first, layers, d2, ends):
 
 @kernel
 def _one_tree(tree, rank, first, list_d2, list_ends, used, u, v, w, keys, found):
-    """Write the minimal spanning forest without used edges from place ``found`` on; return the next free
+    """Write the minimum spanning forest without used edges from place ``found`` on; return the next free
     place.
     """
     n = len(list_d2)

@@ -1,7 +1,7 @@
 """Edges in one total order: squared distance first, then the smaller and the larger row number.
 
 An edge list is a set of parallel arrays ``u, v, d2, key``; ``key = smaller row number * 2**32 + larger``.
-The order has no ties, so every minimal spanning tree in it is unique, whichever algorithm builds it.
+The order has no ties, so every minimum spanning tree in it is unique, whichever algorithm builds it.
 """
 
 from __future__ import annotations

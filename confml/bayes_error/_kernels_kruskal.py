@@ -1,6 +1,6 @@
 """Kruskal's algorithm in layers: all orthogonal trees of a sorted edge list in one pass, and their tie bands.
 
-An edge goes into the first layer in which it closes no circle. That makes layer t the minimal spanning forest
+An edge goes into the first layer in which it closes no circle. That makes layer t the minimum spanning forest
 of the graph without the edges of layers 1..t-1 (Friedman and Rafsky 1979).
 """
 

@@ -68,7 +68,7 @@ def _exact(X, rank, row, low, i, start, stop, bound):
 def replacements(n, u1, v1, u2, v2, d2):
     """Length of the edge that would stand in for each edge of a spanning tree, were it gone: (n - 1,).
 
-    u1, v1 (n - 1,): the tree. u2, v2, d2: the minimal spanning forest of all other edges, sorted by length:
+    u1, v1 (n - 1,): the tree. u2, v2, d2: the minimum spanning forest of all other edges, sorted by length:
     the shortest edge across a cut that a tree edge leaves is one of it. inf where nothing else joins the cut.
     """
     heads, links, edge_of = (

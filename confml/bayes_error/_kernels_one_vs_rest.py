@@ -81,7 +81,7 @@ def _class_tie_bands(n, t, n_classes, layer, u, v, d2, class_u, class_v, least, 
 
 @kernel
 def total_tie_band(n, u, v, d2, class_u, class_v):
-    """Least and most edges between classes, all together, over all minimal spanning trees; edges as above."""
+    """Least and most edges between classes, all together, over all minimum spanning trees; edges as above."""
     low, high = np.arange(n), np.arange(n)
     least = most = 0
     start = 0

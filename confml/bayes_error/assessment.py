@@ -44,7 +44,7 @@ def assess(
     its interval; None for none.
     """
     X, classes, codes = check(X, y, trees, count)
-    # the second tree shows which edges of the first are in every minimal spanning tree
+    # the second tree shows which edges of the first are in every minimum spanning tree
     pairs, rest, whole = count_crossings(X, codes, classes.size, max(trees, 2))
     options = (count, correct_bias, normalise)
     k = 0

@@ -19,10 +19,10 @@ from confml.bayes_error.shared_trees import WholeTrees, check_problem, count_cro
 from confml.errors import ConfigError
 
 FORMULAS = {
-    "N1": "share of rows at an end of an edge between classes in the first minimal spanning tree",
+    "N1": "share of rows at an end of an edge between classes in the first minimum spanning tree",
     "N2": "r/(1 + r), r = sum of distances to the nearest row of the own class / of another class",
     "N3": "share of rows whose nearest neighbour is of another class",
-    "R/n": "edges between classes in the first minimal spanning tree / rows",
+    "R/n": "edges between classes in the first minimum spanning tree / rows",
     "LSC": "1 - sum of local set sizes / n^2; local set: rows nearer than the nearest of another class",
     "C1": "1 + sum p_k log p_k / log K: 0 for classes of one size",
     "C2": "1 - 1/IR, IR = (K-1)/K sum n_k/(n - n_k): 0 for classes of one size",
@@ -55,7 +55,7 @@ def complexity_measures(X, y) -> dict[str, Measure]:
     """Return the measures of `FORMULAS` for rows X (n, d) and labels y (n,), by name.
 
     N1 (Ho and Basu 2002): its band is an outer bound, exact without ties: from the ends of the crossing edges
-    of every minimal spanning tree to the largest number that replaceable edges and R allow. R/n: all classes
+    of every minimum spanning tree to the largest number that replaceable edges and R allow. R/n: all classes
     together, with an exact band. N2: rows that are alone in their class are in neither sum. N3: leave-one-out
     error of 1-NN. LSC (Leyva et al. 2015): a row is in its own local set; the lower end of the band includes
     rows of the own class at the distance of the nearest row of another class. C1, C2 (Lorena et al. 2019)

@@ -1,4 +1,4 @@
-"""Orthogonal minimal spanning trees of ranges of positions, and their unions over classes.
+"""Orthogonal minimum spanning trees of ranges of positions, and their unions over classes.
 
 Inside each of two sets, the trees of the union use only edges of the trees of that set. So the trees of every
 set are computed once and reused for every pair, and only the edges across two sets are examined. The trees of

@@ -12,7 +12,7 @@ from confml.bayes_error.shared_trees import WholeTrees
 
 @dataclass(frozen=True)
 class GlobalTreeBounds:
-    """Bounds of the Bayes error of all classes from one minimal spanning tree of all rows.
+    """Bounds of the Bayes error of all classes from one minimum spanning tree of all rows.
 
     classes (K,); delta (K, K): edges between two classes divided by twice the rows, an estimate of the
     integral of p_i f_i p_j f_j / f (symmetric, NaN diagonal); upper: 2 times the sum of delta

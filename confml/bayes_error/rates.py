@@ -109,7 +109,7 @@ def pairwise_bayes_error(
     """Return Henze-Penrose estimates of the Bayes error of every pair of classes, from orthogonal trees.
 
     X (n, d): rows of finite numbers, scaled for the Euclidean distance; y (n,): labels of at least two
-    classes; trees: number of orthogonal minimal spanning trees to average over (as far as they exist); count:
+    classes; trees: number of orthogonal minimum spanning trees to average over (as far as they exist); count:
     "all" edges between two classes, or "nontrivial", one fewer, because one edge always exists; correct_bias:
     equations (7) and (8); normalise: equation (9). Equations of van den Burg and Hero (2017), see
     `estimates`.

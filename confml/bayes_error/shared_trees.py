@@ -154,7 +154,7 @@ def edges_between(layer: np.ndarray, a: np.ndarray, b: np.ndarray, trees: int, n
 
 @limits_blas
 def spanning_trees(X, trees: int = 1) -> WholeTrees:
-    """Return orthogonal Euclidean minimal spanning trees of the rows of X (n, d); forests if no further tree
+    """Return orthogonal Euclidean minimum spanning trees of the rows of X (n, d); forests if no further tree
     exists."""
     _check_trees(trees)
     X = check_rows(X)

@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 
 from confml._seeds import derived_generator
 from confml.bayes_error._kernels_permutation import as_few_crossings
-from confml.bayes_error.estimates import bayes_error_from_crossings
+from confml.bayes_error.estimates import bayes_error_from_crossings, largest_crossings
 from confml.bayes_error.forests import build_forest
 from confml.bayes_error.points import lay_out
 from confml.bayes_error.rates import BayesErrors, bayes_errors
@@ -87,21 +87,38 @@ def leave_block_out_intervals(
     reach = stdtrit(blocks - 1, 0.5 + level / 2)
     counts = np.bincount(codes)
 
-    def interval(estimate, without, m, n):
-        without = np.stack(without)
+    def interval(rates, without, m, n):
+        estimate, without = rates.estimate, np.stack(without)
+        kind = {"correct_bias": correct_bias, "normalise": normalise}
         se = np.sqrt((blocks - 1) / blocks * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+        se = np.maximum(se, _change_of_one_edge(rates.crossings, m, n, kind))
         single = counts == 1
         se[single if se.ndim == 1 else single[:, None] | single[None, :]] = np.nan
-        most = bayes_error_from_crossings(m + n, m, n, correct_bias=correct_bias, normalise=normalise)[0]
+        most = bayes_error_from_crossings(m + n, m, n, **kind)[0]
         return Interval(np.maximum(estimate - reach * se, 0.0), np.minimum(estimate + reach * se, most), se)
 
     return ErrorIntervals(
         errors=whole,
-        pairwise=interval(whole.pairwise.estimate, pairs, counts[:, None], counts[None, :]),
-        one_vs_rest=interval(whole.one_vs_rest.estimate, rest, counts, codes.size - counts),
+        pairwise=interval(whole.pairwise, pairs, counts[:, None], counts[None, :]),
+        one_vs_rest=interval(whole.one_vs_rest, rest, counts, codes.size - counts),
         level=level,
         blocks=blocks,
     )
+
+
+def _change_of_one_edge(crossings, m, n, kind: dict[str, bool]) -> np.ndarray:
+    """Return the larger change of the estimate by one crossing edge more or fewer.
+
+    Without a floor, classes that are separated without any block, or as mixed as the bias correction allows,
+    would have intervals of width 0.
+    """
+    total = np.asarray(m + n, dtype=float)
+    if kind["correct_bias"]:
+        crossings = np.minimum(crossings, largest_crossings(total, np.minimum(m, n) / total))
+    fewer, here, more = (
+        bayes_error_from_crossings(np.maximum(crossings + step, 0.0), m, n, **kind)[0] for step in (-1, 0, 1)
+    )
+    return np.maximum(more - here, here - fewer)
 
 
 def no_separation_p_value(X, y, rng, *, permutations: int = 999, trees: int = 3) -> float:

@@ -28,7 +28,7 @@ from confml.steps import SCALINGS
 SCALES = (*SCALINGS, "none")
 CRITERIA = ("mean", "worst")
 PARTNERS = {
-    "level": ("intervals", "extrapolate"),
+    "confidence_level": ("intervals", "extrapolate"),
     "blocks": ("intervals",),
     "select_rows": ("select", "embeddings"),
     "criterion": ("select", "transforms", "components", "embeddings"),
@@ -62,7 +62,7 @@ PARTNERS = {
 )
 @click.option(
     "--count", type=click.Choice(["all", "nontrivial"]), default="all", show_default=True,
-    help="Count all edges between two classes, or all but the one that always exists.",
+    help="Edges to count between two classes: all, or all minus 1 (a spanning tree always has one).",
 )  # fmt: skip
 @click.option("--no-bias-correction", is_flag=True, help="Do not correct the bias for small separations.")
 @click.option(
@@ -90,8 +90,9 @@ PARTNERS = {
 @click.option("--one-vs-rest", "one_vs_rest", is_flag=True, help="Print no table of pairs.")
 @click.option("--intervals", is_flag=True, help="Compute leave-block-out intervals; slow.")
 @click.option(
-    "--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
-    help="Confidence level of the intervals.",
+    "--confidence-level", "--level", "confidence_level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True,
+    help="Confidence level of the intervals; --level is its old name.",
 )  # fmt: skip
 @click.option(
     "--blocks",
@@ -114,7 +115,7 @@ PARTNERS = {
 @click.option("--components", metavar="NUMBERS", help="Numbers of principal components, comma-separated.")
 @click.option(
     "--embeddings", is_flag=True,
-    help="Rank kernel PCA and Laplacian eigenmaps too; all transforms then on --select-rows rows.",
+    help="Rank kernel PCA and Laplacian eigenmaps too. All transforms then use at most --select-rows rows.",
 )  # fmt: skip
 @click.option(
     "--criterion", type=click.Choice(CRITERIA), default="mean", show_default=True,
@@ -147,12 +148,13 @@ def bayes_error(dataset: str, **options: Any) -> None:
     DATASET is a name of `confml data list` or a generator; FILE a table file (CSV, .parquet,
     .xlsx) with a header line, with --label.
 
-    The Bayes error of each pair of classes, and of each class against the rest, is estimated from minimal
+    The Bayes error of each pair of classes, and of each class against the rest, is estimated from minimum
     spanning trees (van den Burg and Hero 2017). "share" is the estimate divided by the smaller prior, from 0
     (separated) to 1 (indistinguishable); "tie band" is its range over other orders of equal distances, not a
     confidence interval (use --intervals); "error %" is the estimate; "lower" and "upper" are bounds of the
-    Bayes error. The Bayes error of all classes is estimated from one tree of all rows, from leave-one-out
-    k-NN, and from soft labels. Features are scaled to [0, 1] by default; nominal features become 0/1
+    Bayes error; "holds" and "hold" are the shares of simulated data sets in which they contained it.
+    The Bayes error of all classes is estimated from one tree of all rows, from leave-one-out k-NN, and from
+    soft labels. Features are scaled to [0, 1] by default; nominal features become 0/1
     columns. With --classifier, estimates and scaling use the training part only.
 
     \b
@@ -179,12 +181,12 @@ def bayes_error(dataset: str, **options: Any) -> None:
         correct_bias=not options["no_bias_correction"],
         neighbours=options["neighbours"],
         extrapolate=options["extrapolate"],
-        level=options["level"],
+        level=options["confidence_level"],
         noise=tuple(number_list("--noise", options["noise"])) if options["noise"] else (),
         repeats=options["repeats"],
         best_error=options["best_error"],
         soft_labels=_columns(options["soft_labels"]),
-        intervals=options["level"] if options["intervals"] else None,
+        intervals=options["confidence_level"] if options["intervals"] else None,
         blocks=options["blocks"],
         permutations=options["permutations"],
         select=options["select"],

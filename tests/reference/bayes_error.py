@@ -21,7 +21,7 @@ def all_edges(X):
 
 
 def kruskal(n, edges):
-    """Minimal spanning forest of sorted edges."""
+    """Minimum spanning forest of sorted edges."""
     group = list(range(n))
     tree = []
     for edge in edges:
@@ -54,7 +54,7 @@ def crossings(X, inside, layers):
 
 
 def tie_bands(X, inside, layers):
-    """Least and most crossings of each orthogonal tree over all minimal spanning trees of the graph without
+    """Least and most crossings of each orthogonal tree over all minimum spanning trees of the graph without
     the trees before it: lists of ``least`` and ``most``, by looking at every spanning tree."""
     return _bands(X, layers, lambda edges: _looked_at(len(X), list(inside), edges))
 
@@ -107,7 +107,7 @@ def bayes_error(r, m, n):
 
 
 def minimal_trees(X):
-    """Every minimal spanning tree of few rows, as sets of (squared distance, smaller row, larger row)."""
+    """Every minimum spanning tree of few rows, as sets of (squared distance, smaller row, larger row)."""
     edges = all_edges(X)
     best, found = None, []
     for chosen in itertools.combinations(edges, len(X) - 1):
@@ -122,7 +122,7 @@ def minimal_trees(X):
 
 
 def ends_band(X, y):
-    """Least and most rows at an end of an edge between classes over all minimal spanning trees."""
+    """Least and most rows at an end of an edge between classes over all minimum spanning trees."""
     counts = [len({i for _, a, b in tree if y[a] != y[b] for i in (a, b)}) for tree in minimal_trees(X)]
     return min(counts), max(counts)
 

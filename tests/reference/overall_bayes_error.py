@@ -45,7 +45,7 @@ def held_out_annotator(votes):
 
 
 def global_tree(X, y):
-    """Share of the edges between each two classes in one minimal spanning tree, divided by 2, and the bounds
+    """Share of the edges between each two classes in one minimum spanning tree, divided by 2, and the bounds
     of Sekeh, Oselio and Hero (2020), theorems 3 and 4, from their sum."""
     classes = sorted(set(y))
     k, n = len(classes), len(X)

@@ -38,10 +38,10 @@ class CrammerSinger(PenaltyPath):
     objective can be several times its minimum if C is above 1000.
 
     ``solver: path`` is confml's own: proximal multipliers and a semismooth Newton method, for several values
-    of C in one pass. The result is within a known duality gap: a hundredth of ``tolerance`` times the smaller
-    of the objective and its difference from the objective at W = 0, or a tenth of that times the objective.
-    It is deterministic. It solves equations with one unknown per class and feature, up to 8000. Where W = 0
-    is a solution, W is exactly 0. metrics, with this solver: ``objective``, ``gap``, ``iterations``.
+    of C in one pass. With the objective P and its value P0 at W = 0, the duality gap is at most ``tolerance``
+    / 100 times max(min(P, P0 - P), P / 10). It is deterministic. It solves equations with one unknown per
+    class and feature, up to 8000. Where W = 0 is a solution, W is exactly 0. metrics, with this solver:
+    ``objective``, ``gap``, ``iterations``.
 
     ``tolerance`` is the stopping tolerance of the solver. For ``solver: dual``, the table shows the excess of
     the objective over its value with tolerance 1e-5 and the fraction of test labels that differ, each the

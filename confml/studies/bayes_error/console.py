@@ -96,7 +96,7 @@ def _print_overall(study: Study, stream: IO[str]) -> None:
                 row["estimator"],
                 _percent(row["estimate"]),
                 _range(row["interval_low"], row["interval_high"]),
-                row["interval_holds"] if not math.isnan(row["interval_low"]) else "",
+                row["interval_holds"],
                 *(_percent(row[name]) if not math.isnan(row[name]) else "" for name in ("lower", "upper")),
                 row["bounds_hold"],
                 row["definition"],

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from confml.bayes_error.label_noise import ABOUT, BOUNDS, INTERVALS
+from confml.bayes_error.label_noise import ABOUT, BOUNDS, INTERVALS, MEASURED_LEVEL
 from confml.studies.bayes_error.study import Study
 
 NAN = float("nan")
@@ -42,6 +42,8 @@ def overall_rows(study: Study) -> list[dict[str, Any]]:
             lower, about = soft.mean, "votes of annotators: mean of vote risk and error of the held-out one"
         ends = (soft.low, soft.high, lower, soft.held_out)
         found.append(_row("soft-labels", soft.estimate, *ends, about, kind))
+    if study.request.level != MEASURED_LEVEL:
+        found = [row | {"interval_holds": ""} for row in found]
     return found
 
 
@@ -53,7 +55,7 @@ def _row(name, estimate, low, high, lower, upper, definition, kind=None) -> dict
         "interval_high": float(high),
         "lower": float(lower),
         "upper": float(upper),
-        "interval_holds": _shares(INTERVALS.get(kind or name)),
+        "interval_holds": "" if np.isnan(low) else _shares(INTERVALS.get(kind or name)),
         "bounds_hold": _shares(BOUNDS.get(kind or name)),
         "definition": definition,
     }
