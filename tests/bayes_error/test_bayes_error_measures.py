@@ -325,6 +325,16 @@ def test_intervals_cover_the_value_that_the_estimator_has_on_average():
     assert 0.8 < np.mean(errors) / np.std(values, ddof=1) < 2
 
 
+@pytest.mark.parametrize(("separation", "count"), [(30.0, "all"), (30.0, "nontrivial"), (0.0, "all")])
+def test_intervals_have_a_width(separation, count):
+    """Separated without any block, or as mixed as the bias correction allows: all estimates are equal."""
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        X, y = gaussian_classes(30, 30, separation, rng)
+        found = leave_block_out_intervals(X, y, rng, count=count).pairwise
+        assert found.high[0, 1] - found.low[0, 1] > 0.01
+
+
 def test_intervals_hold_uncorrected_estimates_above_one():
     rng = np.random.default_rng(9)
     X, y = rng.normal(size=(200, 2)), np.repeat([0, 1], [20, 180])

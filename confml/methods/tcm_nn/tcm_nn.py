@@ -55,7 +55,7 @@ class TCMNN(Method):
 
     smoothed: ``(#{alpha_i > alpha_new} + tau #{alpha_i = alpha_new}) / (m + 1)`` with one tau ~ U[0, 1) for
     each test example, which makes the p-value of the true label exactly uniform. mondrian: label-conditional
-    p-values: the p-value of label j counts only examples of class j and is divided by m_j + 1. The guarantee
+    p-values: the p-value of label j counts only examples of class j and divides by m_j + 1. The guarantee
     holds for each class.
 
     shift: ``covariate`` weights the examples for a test part with another distribution of the features, which

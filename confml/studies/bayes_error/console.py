@@ -173,7 +173,7 @@ def _endings(study: Study) -> Sequence[str]:
     if study.intervals is not None:
         lines.append(
             f"intervals: for the expected share, by leaving out each of {study.intervals.blocks} blocks; "
-            "they do not include the bias,\nand have width 0 for classes that are separated without any block"
+            "they do not include the bias"
         )
     if study.ranked and study.selection is not None:
         lines.append(
