@@ -180,3 +180,10 @@ def _group_fold_numbers(
             numbers[rows] = fold
             held[fold] += sizes
     return numbers
+
+
+def rows_outside(rows: np.ndarray, n: int) -> np.ndarray:
+    """Return the numbers below ``n`` that are not in ``rows``, in ascending order."""
+    outside = np.ones(n, dtype=bool)
+    outside[rows] = False
+    return np.flatnonzero(outside)

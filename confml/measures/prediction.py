@@ -233,15 +233,24 @@ def per_class_extra(prediction: Prediction) -> list[str]:
     return bounds if all(prediction.extra[name].shape == shape for name in bounds) else []
 
 
-def argmax_with_tie_break(scores: np.ndarray, tie_break: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
+def argmax_with_tie_break(
+    scores: np.ndarray, tie_break: np.ndarray, tolerance: float = 0.0, smallest: bool = False
+) -> np.ndarray:
     """Return the column (n,) of the largest score in each row of scores (n, c).
 
     Scores within ``tolerance`` of the largest one are tied. Ties go to the largest value of ``tie_break``
-    (n, c), then to the first column.
+    (n, c), to the smallest one with ``smallest``, then to the first column.
     """
-    tied = scores >= scores.max(axis=1, keepdims=True, initial=-np.inf) - tolerance
-    values = np.where(tied, tie_break, np.nan)
-    return np.argmax(values == np.nanmax(values, axis=1, keepdims=True), axis=1)
+    if scores.shape[1] == 0:
+        return np.zeros(len(scores), dtype=np.intp)
+    every, columns = np.arange(len(scores)), scores.argmax(axis=1)
+    tied = scores >= scores[every, columns][:, None] - tolerance
+    tied[every, columns] = False
+    rows = np.unique(np.flatnonzero(tied) // scores.shape[1])  # sums along short rows take long
+    tied[rows, columns[rows]] = True
+    values = np.where(tied[rows], -tie_break[rows] if smallest else tie_break[rows], np.nan)
+    columns[rows] = np.argmax(values == np.nanmax(values, axis=1, keepdims=True), axis=1)
+    return columns
 
 
 def _read_only(values: np.ndarray) -> np.ndarray:

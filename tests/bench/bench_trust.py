@@ -54,6 +54,36 @@ def bench_split_p_values() -> Row:
     return row
 
 
+def bench_split_conformal() -> list[Row]:
+    """Fit, calibration and p-values of all labels, beside MAPIE's regions at one level."""
+    _installed("mapie")
+    from mapie.classification import SplitConformalClassifier
+    from sklearn.naive_bayes import GaussianNB
+
+    from confml import Conformal
+
+    rows = []
+    for n in (20_000, 100_000, 1_000_000):
+        rng = np.random.default_rng(0)
+        y = rng.integers(10, size=2 * n)
+        X = rng.normal(size=(2 * n, 9)) + y[:, None] * np.linspace(0.1, 0.5, 9)
+        training, labels, test = X[:n], y[:n], X[n:]
+
+        def ours(training=training, labels=labels, test=test):
+            Conformal(GaussianNB(), random_state=1).fit(training, labels).predict_p_values(test)
+
+        def other(training=training, labels=labels, test=test, proper=int(0.7 * n)):
+            fitted = GaussianNB().fit(training[:proper], labels[:proper])
+            model = SplitConformalClassifier(fitted, confidence_level=0.95, prefit=True)
+            model.conformalize(training[proper:], labels[proper:]).predict_set(test)
+
+        ours()
+        rows.append(
+            paired(f"split conformal, {n} + {n} rows, 10 classes, beside MAPIE", ours, other, goal=0.67)
+        )
+    return rows
+
+
 def bench_simple_jumper() -> Row:
     """ln of the simple jumper martingale beside crepes, which overflows after many small p-values."""
     _installed("crepes")
@@ -262,6 +292,6 @@ def _coverage_rows(what: str, coverage: dict[str, list[float]], violated: dict[s
 
 
 BENCHMARKS = (
-    *(bench_split_p_values, bench_simple_jumper, bench_shiryaev_roberts, bench_strata),
+    *(bench_split_p_values, bench_split_conformal, bench_simple_jumper, bench_shiryaev_roberts, bench_strata),
     *(bench_certificates, bench_joint_certificates),
 )

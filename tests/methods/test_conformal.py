@@ -22,7 +22,10 @@ from confml.measures.prediction import Prediction
 from confml.methods.base import Method
 from confml.methods.conformal import Conformal
 from confml.methods.conformal.scores import (
+    ROUNDING,
+    add_counts,
     aps_scores,
+    counts_against,
     knn_ratio_scores,
     lac_scores,
     margin_scores,
@@ -69,6 +72,55 @@ class Seen(Method):
 
 
 # ---- scores
+
+
+def literal_counts(calibration, score, size):
+    """Compare with every calibration score."""
+    near = ROUNDING * max(abs(score), size)
+    near = 0.0 if np.isinf(near) else near
+    return np.sum(calibration > score + near), np.sum(
+        (calibration >= score - near) & (calibration <= score + near)
+    )
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, n: rng.random(n),
+        lambda rng, n: rng.integers(0, 4, n) / 3,  # ties
+        lambda rng, n: 1 - rng.random(n) ** 40,  # most scores near 1
+        lambda rng, n: rng.choice([0.3, 0.3 + 1e-13, 0.3 + 1e-6, -np.inf, np.inf, 1e300, -1e308], n),
+        lambda rng, n: np.full(n, 2.5),
+        lambda rng, n: np.full(n, np.inf),
+    ],
+)
+@pytest.mark.parametrize("size", [0.0, 1.0, 7.5])
+def test_counts_are_those_of_comparisons(draw, size):
+    rng = np.random.default_rng(3)
+    groups = [np.sort(draw(rng, n)) for n in (0, 1, 400)]
+    scores, places = draw(rng, 300).reshape(60, 5), np.array([0, 1, 2, 2, 1])
+    scores[0] = draw(np.random.default_rng(3), 5)
+    greater, equal = np.full((60, 5), 10), np.full((60, 5), 20)
+    add_counts(groups, places, scores, size, greater, equal)
+    for column, place in enumerate(places):
+        above, ties = counts_against(groups[place], scores[:, column], size)
+        assert (greater[:, column] == above + 10).all() and (equal[:, column] == ties + 20).all()
+        expected = [literal_counts(groups[place], score, size) for score in scores[:, column]]
+        assert expected == list(zip(above, ties, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["split", "cross"])
+@pytest.mark.parametrize("mondrian", [True, False])
+def test_counting_in_one_pass_changes_nothing(kind, mondrian, monkeypatch):
+    X, y = blobs(5, 200)
+    X = X.round(1)
+    model = Conformal(LogisticRegression(), kind, mondrian=mondrian, random_state=1).fit(X[:120], y[:120])
+    one_by_one = model.confident_predict(X[120:])["p-value"]
+    monkeypatch.setattr("confml.methods.conformal.conformal._MANY", 0)
+    at_once = model.confident_predict(X[120:])["p-value"]
+    for name in ("n_greater", "n_equal", "nonconformity"):
+        assert (at_once.extra[name] == one_by_one.extra[name]).all()
+    assert (at_once.scores == one_by_one.scores).all() and (at_once.labels == one_by_one.labels).all()
 
 
 def test_lac():

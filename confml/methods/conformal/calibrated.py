@@ -17,6 +17,7 @@ from confml.data.folds import (
     calibration_rows_by_class,
     fold_numbers,
     random_folds,
+    rows_outside,
 )
 from confml.errors import ConfmlError
 from confml.measures.metric import Metric
@@ -203,7 +204,7 @@ class CalibratedMethod(Method):
         self, rows: np.ndarray, X: np.ndarray, y: np.ndarray, number: int, groups: np.ndarray | None
     ) -> FittedPart:
         """Return steps and classifier fitted to the examples outside the calibration part ``rows``."""
-        rest = np.setdiff1d(np.arange(len(y)), rows)
+        rest = rows_outside(rows, len(y))
         return self._fitted(X[rest], y[rest], number, None if groups is None else groups[rest])
 
     def _fitted(self, X: np.ndarray, y: np.ndarray, number: int, groups: np.ndarray | None) -> FittedPart:
@@ -225,8 +226,8 @@ class CalibratedMethod(Method):
         return FittedPart(method.fit(part.X, part.y), part, np.searchsorted(self.classes_, part.y))
 
     def _views(self, part: FittedPart, X: np.ndarray) -> dict[str, Prediction]:
-        """Return the classifier's predictions of examples X (n, d) before the steps."""
-        return part.method.confident_predict(part.prepared.transform(X), self._generator("inner"))
+        """Return the scores of the classifier for examples X (n, d) before the steps, as views."""
+        return part.method.scored_views(part.prepared.transform(X), self._generator("inner"))
 
 
 def _group_numbers(groups: Any, rows: int) -> np.ndarray | None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confml._threads import limits_blas
+from confml.data.folds import rows_outside
 from confml.methods.conformal.scores import ROUNDING
 
 CLUSTERED, RANK_CUT = "clustered", "rank-cut"
@@ -98,7 +99,7 @@ def divided_by_class(
     for code in range(classes):
         own = np.flatnonzero(codes == code)
         taken.append(np.sort(rng.permutation(own)[: round(share * len(own))]))
-    rest = np.setdiff1d(np.arange(len(codes)), np.concatenate(taken))
+    rest = rows_outside(np.concatenate(taken), len(codes))
     return taken, rest
 
 

@@ -19,6 +19,7 @@ from confml.methods.conformal.class_groups import (
     rank_cuts,
 )
 from confml.methods.conformal.scores import (
+    add_counts,
     aps_scores,
     counts_against,
     knn_ratio_scores,
@@ -47,6 +48,7 @@ from confml.methods.shift import (
     label_weights,
 )
 
+_MANY = 50_000  # scores from which compiled code is faster, with the time to load it
 CLASS_SHIFT = "class_shift"  # in the details of a fit
 CLASS_METRICS = {
     "class_clusters": Metric("number of clusters of classes; 0: all classes share all examples", None),
@@ -231,18 +233,21 @@ class Conformal(CalibratedMethod):
         rng = self._generator("predict") if rng is None else rng
         u, tau = rng.random((2, len(X)))
         n, c = len(X), len(self.classes_)
-        greater, equal, total = np.zeros((n, c), np.int64), np.ones((n, c), np.int64), np.zeros((n, c))
+        greater, equal, total = np.zeros((n, c), np.int64), np.ones((n, c), np.int64), 0.0
         counted: np.ndarray = self.counted_
         weights = None
         for part, groups, size in zip(self.fitted_, self.scores_, self.sizes_, strict=True):
             scores, _ = self._scores(part, X, u)
-            total += scores
+            total = scores + total
             behind = label_ranks(scores) > self.rank_cuts_ if self.classes == RANK_CUT and n else None
             if self.shift and n:
                 weights = self._shift_weights(part, X, scores)
                 equal[:] = weights.new
                 sums = [np.append(0, np.cumsum(weights.weights[group])) for group in self.members_]
                 counted = np.array([own[-1] for own in sums]) + np.broadcast_to(weights.new, (n, c))
+            if scores.size >= _MANY and behind is None and weights is None:
+                add_counts(groups, self.places_, scores, size, greater, equal)
+                continue
             for column in range(c):
                 place = self.places_[column]
                 totals = sums[place] if weights is not None else None
@@ -253,7 +258,7 @@ class Conformal(CalibratedMethod):
                     above, ties = np.where(mine, further, (above + len(cut), ties))
                 greater[:, column] += above
                 equal[:, column] += ties
-        nonconformity = total / len(self.fitted_)
+        nonconformity = total / len(self.fitted_) if len(self.fitted_) > 1 else total
         extra = {"n_greater": greater, "n_equal": equal, "nonconformity": nonconformity}
         if self.shift:
             own = np.ones((n, c)) if weights is None else weights.new / counted
@@ -262,8 +267,9 @@ class Conformal(CalibratedMethod):
             p = (greater + tau[:, None] * equal) / counted
             extra["tau"] = tau
         else:
-            p = (greater + equal) / counted
-        columns = argmax_with_tie_break(p, -nonconformity)
+            p = np.add(greater, equal, dtype=np.float64)
+            p /= counted
+        columns = argmax_with_tie_break(p, nonconformity, smallest=True)
         return {"p-value": Prediction(self.classes_, p, "p-value", self.classes_[columns], extra)}
 
     def predict_p_values(self, X) -> np.ndarray:
@@ -283,6 +289,12 @@ class Conformal(CalibratedMethod):
             return details
         found = em_intervals(*given) if self.shift == LABEL_EM else bbse_intervals(*given)
         return replace(details, other={**details.other, CLASS_SHIFT: found.rows(self.classes_)})
+
+    @classmethod
+    def compile_kernels(cls) -> None:
+        """Compile the kernels that count many scores."""
+        counts = np.zeros((1, 2), np.int64), np.ones((1, 2), np.int64)
+        add_counts([np.zeros(1), np.ones(2)], np.arange(2), np.zeros((1, 2)), 1.0, *counts)
 
     @property
     def stratified(self) -> bool:

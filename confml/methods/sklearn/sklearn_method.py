@@ -90,21 +90,30 @@ class SklearnMethod(Method):
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view of the classifier for test examples X (n, d)."""
+        return self._view(X, labelled=True)
+
+    def scored_views(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
+        """Return the view without a call of the classifier's ``predict``: labels are the likeliest classes."""
+        return self._view(X, labelled=False)
+
+    def _view(self, X, labelled: bool) -> dict[str, Prediction]:
         check_is_fitted(self)
-        fitted, c = self.estimator_, len(self.classes_)
+        fitted, c, labels = self.estimator_, len(self.classes_), None
         view = view_of(fitted)
         with nullcontext() if self.codes_ is None else without_output():
-            labels = np.asarray(fitted.predict(X))
+            if labelled or view == "vote":
+                labels = np.asarray(fitted.predict(X))
             if view == "probability":
                 scores = self._checked("predict_proba", fitted.predict_proba(X))
             elif view == "margin":
                 scores = self._checked("decision_function", fitted.decision_function(X))
-        if self.codes_ is not None:
+        if labels is not None and self.codes_ is not None:
             labels = self.codes_.labels_of(labels, f"predict of {_name_of(fitted)}", self.classes_)
         if view == "vote":
             scores = (labels[:, None] == self.classes_).astype(np.float64)
-        if scores.shape != (len(labels), c):
-            raise ConfmlError(f"{self!r} gives scores of shape {scores.shape}, expected {(len(labels), c)}")
+        rows = np.shape(X)[0]
+        if scores.shape != (rows, c):
+            raise ConfmlError(f"{self!r} gives scores of shape {scores.shape}, expected {(rows, c)}")
         return {view: Prediction(self.classes_, scores, view, labels)}
 
     @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "predict_proba"))
@@ -136,8 +145,8 @@ class SklearnMethod(Method):
             scores = two_class_scores(scores) if len(self.classes_) == 2 else scores[:, None]
         if self.codes_ is not None:
             scores = self.codes_.in_order(scores, f"{function} of {_name_of(self.estimator_)}")
-        wrong = ~np.isfinite(scores).all(axis=1)
-        if wrong.any():
+        if not np.isfinite(scores).all():
+            wrong = ~np.isfinite(scores).all(axis=1)
             raise ConfmlError(
                 f"{function} of {_name_of(self.estimator)} returns numbers that are not finite for "
                 f"{wrong.sum()} of {len(scores)} examples"
