@@ -93,7 +93,7 @@ class SklearnMethod(Method):
         return self._view(X, labelled=True)
 
     def scored_views(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
-        """Return the view without a call of the classifier's ``predict``: labels are the likeliest classes."""
+        """Return the view without calling ``predict``; labels are the likeliest classes."""
         return self._view(X, labelled=False)
 
     def _view(self, X, labelled: bool) -> dict[str, Prediction]:
