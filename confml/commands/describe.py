@@ -36,6 +36,7 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
     confml describe ranks --type figure
     confml describe --type warning
     """
+    from confml.predictions.saving import saving_of
     from confml.report.described import describe_all, known_types
 
     if name is None:
@@ -44,7 +45,10 @@ def describe(name: str | None, only: str | None, as_json: bool) -> None:
         names = list(dict.fromkeys(known_types()[only].names()))
         click.echo(json.dumps(names, indent=1) if as_json else "\n".join(names))
         return
-    entries = describe_all(name, only)
+    entries = [
+        entry | {"saved": saving_of(entry["name"])} if entry["type"] == "method" else entry
+        for entry in describe_all(name, only)
+    ]
     if as_json:
         click.echo(json.dumps(entries[0] if len(entries) == 1 else entries, indent=1, default=str))
         return
@@ -79,7 +83,7 @@ def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
     match entry["type"]:
         case "method":
             differs = "last digits, and regions with them, depend on the BLAS kernels of the processor"
-            found = {"views": ", ".join(entry["views"])}
+            found = {"views": ", ".join(entry["views"]), "can be saved": entry["saved"]}
             return found | ({"results": differs} if entry.get("depends_on_processor") else {})
         case "metric":
             return {

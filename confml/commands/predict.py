@@ -126,6 +126,13 @@ OF_FIT = {
     help="Write the fitted model to FILE.",
 )
 @click.option(
+    "--trust",
+    multiple=True,
+    metavar="TYPE",
+    help="A type that skops may write or read, besides those that it trusts; reading executes its code. "
+    "May be repeated.",
+)
+@click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
@@ -142,7 +149,9 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     --label no config is needed: features are standardised, and tcm-nn with k = 1 predicts.
 
     --save writes the fitted model to a file, and MODEL is such a file: it gives the same bytes without a fit.
-    Without NEW, the model is fitted and saved. Loading a model executes no code of the file.
+    Without NEW, the model is fitted and saved. Loading a model executes no code of the file. confml describe
+    METHOD says whether a method can be saved; some classifiers need --trust for their types, here and when
+    the model is read.
 
     The output is a CSV file with one row per new row, in their order: line of the file, identifiers, label
     (if there is one), prediction, confidence, credibility, p[class] or prob[class], and for each level
@@ -195,7 +204,7 @@ def predict(files: tuple[str, ...], quiet: bool, **options: Any) -> None:
     for note in (*model.facts.notes, *model.notes):
         tell(f"note: {note}")
     if options["save"] is not None:
-        save_model(model, options["save"])
+        save_model(model, options["save"], options["trust"])
         tell(f"model of {model.facts.method} in {options['save']}")
     if new is None:
         return
@@ -329,7 +338,7 @@ def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], No
         for key, option in OF_FIT.items():
             if options[key]:
                 raise click.UsageError(f"{option} cannot be combined with a fitted model ({source})")
-        return load_model(source)
+        return load_model(source, options["trust"])
     from confml.predictions.operating_point import RiskTarget
     from confml.predictions.training import Choice, fit_model
 
@@ -347,6 +356,8 @@ def _model(source: str | None, options: dict[str, Any], tell: Callable[[str], No
         view=options["view"],
         risk=risk,
         selection_part=options["selection_part"],
+        saved=options["save"] is not None,
+        trust=options["trust"],
     )
     return fit_model(_config(source, options), choice, None, tell)
 

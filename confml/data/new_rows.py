@@ -68,6 +68,21 @@ class RowCoder:
     separator: str | None = None
     ranges: np.ndarray | None = None  # (3, a), see `use_ranges`
 
+    stored = {
+        "label": "str | None",
+        "missing": "str",
+        "decimal": "str",
+        "encoding?": "str | None",
+        "separator?": "str | None",
+        "features": "tuple[str](d)",
+        "categories": "tuple[None | tuple[str]](d)",
+        "id_columns": "tuple[str]",
+        "_unused": "list[str]",
+        "_codes": "list[None | dict](d)",
+        "_coding": "str",
+        "unknown": "dict",
+    }
+
     def __init__(
         self,
         data: DataSet,
@@ -85,10 +100,7 @@ class RowCoder:
             data.id_columns,
         )
         self._unused = sorted({*unused, *data.id_columns, *([] if label is None else [label])})
-        self._codes = [
-            None if known is None else {text: float(code) for code, text in enumerate(known)}
-            for known in data.categories
-        ]
+        self._codes = [None if known is None else _codes_of(known) for known in data.categories]
         self._coding = _coding_of(data)
         self.unknown: dict[str, UnknownCategory] = {}
 
@@ -247,6 +259,11 @@ class RowCoder:
             "without a prediction",
         )
 
+    def check_stored(self) -> None:
+        """Raise ValueError for codes of a model file that are not those of its categories."""
+        if self._codes != [None if known is None else _codes_of(known) for known in self.categories]:
+            raise ValueError("the codes of a column are not those of its categories")
+
 
 def _coding_of(data: DataSet) -> str:
     """The coding that made the columns of a data set from its table."""
@@ -255,3 +272,8 @@ def _coding_of(data: DataSet) -> str:
         if code_columns(none, data.table_attributes, data.categories, coding)[1] == data.attributes:
             return coding
     raise ConfigError(f"data set '{data.name}' has columns that are not made of the columns of a file")
+
+
+def _codes_of(categories: Sequence[str]) -> dict[str, float]:
+    """The code of each category of a column."""
+    return {text: float(code) for code, text in enumerate(categories)}

@@ -35,6 +35,16 @@ class OperatingPoint:
     p_value: float
     minimum: int
 
+    stored = {
+        "threshold": "float | None",
+        "risk": "float",
+        "delta": "float",
+        "accepted": "int in 0..",
+        "errors": "int in 0..",
+        "p_value": "float",
+        "minimum": "int",
+    }
+
     def words(self) -> str:
         """Return one sentence for a report."""
         promise = f"risk at most {self.risk:g} with confidence {1 - self.delta:g}"

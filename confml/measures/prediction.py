@@ -49,6 +49,15 @@ class Prediction:
     extra: Mapping[str, np.ndarray] = field(default_factory=dict)
     posterior_threshold: float = 0.5  # t0 of the posterior kind: confidence = Phi((mean - t0) / sd)
 
+    stored = {
+        "classes": "labels(c)",
+        "scores": "f8(n, c)",
+        "kind": "str",
+        "labels": "array(n)",
+        "extra": "dict",
+        "posterior_threshold": "float",
+    }
+
     def __post_init__(self):
         classes, scores = np.asarray(self.classes), real_numbers(self.scores, "scores")
         if self.kind not in KINDS:
@@ -211,6 +220,10 @@ class Prediction:
             extra,
             first.posterior_threshold,
         )
+
+    def check_stored(self) -> None:
+        """Raise ValueError for values of a model file that do not fit together."""
+        self.__post_init__()
 
 
 def accepted(kind: str, confidence: np.ndarray, certainty: np.ndarray, threshold: float) -> np.ndarray:

@@ -53,6 +53,10 @@ class NearestMean(Method):
         "power": Integer("power of the differences in the distance; 2 for the Euclidean distance", low=1),
     }
 
+    # One declaration for each attribute of a fit, so that `--save` can store it. Sizes: c classes and d
+    # features are known; see `Method` for the forms.
+    stored: ClassVar[Mapping[str, str | None]] = {"means_": "f8(c, d)"}
+
     def __init__(self, power: int = 2):
         # scikit-learn's convention: store the arguments as they are, and check them in `fit`.
         self.power = power

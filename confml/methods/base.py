@@ -89,6 +89,10 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         `evaluate_online`.
     depends_on_processor: whether the last digits of scores differ between types of processors.
     metrics: the declaration of each number that `fit_metrics_` may hold, with its better direction.
+    stored: the declaration of each attribute of a fit, so that model files can hold it, as
+        ``{"means_": "f8(c, d)", "codes_": "i8(n) in 0..c"}``; `confml.predictions.declarations` has the
+        forms. A class without it cannot be saved. Parameters, ``classes_`` (c) and ``n_features_in_`` (d) are
+        declared. `check_stored` may check more.
 
     The methods of this class are public: those that a subclass must or may override, and those that it calls
     (`check_fit_data`, `check_predict_data`). confml calls the others.
@@ -103,6 +107,11 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
     depends_on_processor: ClassVar[bool] = False
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     metrics: ClassVar[Mapping[str, Metric]] = {}
+    stored: ClassVar[Mapping[str, str | None]] = {
+        "n_features_in_": "int(d)",
+        "classes_": "labels(c)",
+        "feature_names_in_?": "text(d)",
+    }
 
     @classmethod
     @functools.cache  # noqa: B019  (classes live as long as the process)
@@ -279,6 +288,10 @@ class Method(ClassifierMixin, BaseEstimator, ABC):
         """Check that the method is fitted; return the test data (n, d) as C-ordered float64."""
         check_is_fitted(self)
         return validated_test(self, X)
+
+    def check_stored(self) -> None:
+        """Raise ValueError for values of a model file that do not fit together: here, for parameters."""
+        check_parameters(type(self).__name__, self.parameters, self.get_params(deep=False))
 
 
 def class_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

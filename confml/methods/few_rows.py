@@ -35,6 +35,17 @@ class FewRows:
     random_state: int | None = None
 
     version = 2  # that of TCMNN
+    stored = {
+        "classes": "labels(c)",
+        "X": "real(m, d)",
+        "codes": "i8(m) in 0..c",
+        "same": "f8(m, k)",
+        "other": "f8(m, k)",
+        "scale": "SafeScale",
+        "mondrian": "bool",
+        "smoothed": "bool",
+        "random_state": "int | None",
+    }
 
     def confident_predict(self, X, rng: np.random.Generator | None = None) -> dict[str, Prediction]:
         """Return the view ``p-value`` of new rows X (n, d)."""

@@ -60,6 +60,7 @@ class TCMSVM(Method):
             of=(Integer("a seed", low=0), Nothing("random")),
         ),
     }
+    stored = {"X_": "real(m, d)", "codes_": "i8(m) in 0..c"}
 
     def __init__(self, C=1.0, kernel="rbf", smoothed=False, mondrian=False, random_state=None):
         self.C = C

@@ -57,6 +57,16 @@ def prepare_rows(
 class MinkowskiRows:
     """Training rows for a full scan by Minkowski distance; a nominal feature adds 0 or 1 to the sum."""
 
+    stored = {
+        "order": "i8(d) in 0..d",
+        "count": "int in 0..d+1",
+        "scale": "SafeScale",
+        "power": "float",
+        "X": "f8(m, d)",
+        "codes": "i8(m) in 0..c",
+        "classes": "int(c)",
+    }
+
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int, nominal: np.ndarray, power: float):
         self.order, self.count = nominal_first(nominal)
         self.scale = SafeScale() if nominal.all() else SafeScale.of(X[:, ~nominal])
@@ -85,6 +95,14 @@ class MahalanobisRows:
     S is the covariance of all training rows, S^+ its pseudo-inverse: directions in which they do not vary
     are left out. The search is Euclidean among rows that are scaled to unit covariance.
     """
+
+    stored = {
+        "scale": "SafeScale",
+        "centre": "f8(d)",
+        "spread": "f8(d)",
+        "matrix": "f8(d, k)",
+        "rows": "NearestRows(d=k, c)",
+    }
 
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int):
         self.scale = SafeScale.of(X)
@@ -122,6 +140,8 @@ class PolarRows:
 
     The angle between a row of zeros and any other row is pi / 2, and 0 between two rows of zeros.
     """
+
+    stored = {"X": "f8(m, d+1)", "codes": "i8(m) in 0..c", "classes": "int(c)"}
 
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int):
         self.X, self.codes, self.classes = _directions(X), codes, classes

@@ -27,6 +27,15 @@ class MixedRows:
     every numeric feature; with nominal features only, the distance is the number that differ.
     """
 
+    stored = {
+        "order": "i8(d) in 0..d",
+        "count": "int in 0..d+1",
+        "_scale": "SafeScale",
+        "X": "real(n, d)",
+        "codes": "i8(n) in 0..c",
+        "classes": "int(c)",
+    }
+
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int, nominal: np.ndarray):
         self.order, self.count = nominal_first(nominal)
         self._scale = SafeScale()

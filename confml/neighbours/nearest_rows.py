@@ -30,6 +30,13 @@ class Neighbours:
     beyond: np.ndarray
     unit: float = 1.0
 
+    stored = {
+        "distances": "f8(n, k)",
+        "codes": "i8(n, k) in 0..c",
+        "beyond": "i8(n, c) in 0..",
+        "unit": "float",
+    }
+
     @classmethod
     def empty(cls, rows: int, places: int, classes: int, unit: float = 1.0) -> Neighbours:
         """Arrays for a search to fill."""
@@ -58,6 +65,15 @@ class NearestRows:
     With few features, a k-d tree is searched. With many, a `DistanceFilter` excludes nearly all rows, and the
     distances of the others are computed exactly.
     """
+
+    stored = {
+        "_scale": "SafeScale",
+        "X": "real(n, d)",
+        "codes": "i8(n) in 0..c",
+        "classes": "int(c)",
+        "_tree": "WideTree(n, d) | None",
+        "_filter": "DistanceFilter(m=n, d) | None",
+    }
 
     def __init__(self, X: np.ndarray, codes: np.ndarray, classes: int):
         self._scale = SafeScale.of(X)

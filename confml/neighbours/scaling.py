@@ -33,6 +33,8 @@ class SafeScale:
     exponent: int = 0
     farthest: float = FARTHEST
 
+    stored = {"exponent": "int in -1100..1100", "farthest": "float"}
+
     @classmethod
     def of(
         cls,

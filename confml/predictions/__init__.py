@@ -74,6 +74,7 @@ def predict(
     confidence: float = 0.95,
     selection_part: float | None = None,
     save: str | Path | None = None,
+    trust: Sequence[str] = (),
     seed: int = 1,
     allow_import: Sequence[str] | str = (),
     say: Callable[[str], None] = lambda text: None,
@@ -101,7 +102,8 @@ def predict(
     certified on 30 % of the training rows, which the method is not fitted to. selection_part: share of the
     training rows that only fit steps and select parameters; p-values are counted among the others, so that
     their guarantee holds for any number of rows.
-    save: write the fitted model to this file, for `load_model` and ``confml predict``.
+    save: write the fitted model to this file, for `load_model` and ``confml predict``. trust: types that
+    skops may write or read, besides those that it trusts; reading executes their code.
     seed: random seed. allow_import: packages besides scikit-learn whose classes ``method`` and ``steps`` may
     name. say: called with each message: notes on the data, the guarantee, and scores.
 
@@ -142,20 +144,21 @@ def predict(
         **{"conformal": conformal, "per_class": per_class, "view": view},
         **{"risk": risk, "confidence": confidence, "selection_part": selection_part},
     }
+    of_file = {"saved": save is not None, "trust": trust}
     read = None
     if costs is not None:
         read = costs_of(costs, "costs") if isinstance(costs, Mapping) else read_costs(costs)
     if isinstance(train, Model) or (not isinstance(train, pd.DataFrame) and is_model_file(train)):
         _check_no_fit({**of_data, **of_method, **of_choice})
-        model = train.fresh() if isinstance(train, Model) else load_model(train)
+        model = train.fresh() if isinstance(train, Model) else load_model(train, trust)
     else:
         if label is None:
             raise ConfigError("label, the name of the column with the class, is needed for a fit")
-        model = _fitted(train, of_data, of_method, of_choice, levels, say)
+        model = _fitted(train, of_data, of_method, {**of_choice, **of_file}, levels, say)
     for note in model.notes:
         say(f"note: {note}")
     if save is not None:
-        save_model(model, save)
+        save_model(model, save, trust)
     if isinstance(new, pd.DataFrame):
         tables = chunks_of(frame_table(new, "new"))
     else:

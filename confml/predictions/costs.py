@@ -47,6 +47,8 @@ class Costs:
     abstain: float | Mapping[str, float] | None = None
     where: str | None = None
 
+    stored = {"matrix": "dict", "abstain": "float | dict | None", "where": "str | None"}
+
     def decider(self, classes: np.ndarray, view: str) -> Decider:
         """Return the decider for the probabilities (n, c) of a view, with ``classes`` (c,).
 

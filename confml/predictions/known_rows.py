@@ -15,6 +15,8 @@ class KnownRows:
 
     hashes: np.ndarray
 
+    stored = {"hashes": "u8(*)"}
+
     @classmethod
     def of(cls, table: np.ndarray) -> KnownRows:
         """The rows of ``table`` (m, a)."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from confml._seeds import stable_generator
 from confml.data.new_rows import NewRows, RowCoder
-from confml.errors import ConfigError
+from confml.errors import ConfigError, ConfmlError
 from confml.measures.certified import OperatingPoint
 from confml.measures.p_values import has_label_conditional_p_values
 from confml.measures.prediction import Prediction
@@ -33,6 +33,8 @@ class StepFacts:
     name: str
     learns: bool
     breaks_exchangeability: bool
+
+    stored = {"name": "str", "learns": "bool", "breaks_exchangeability": "bool"}
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,28 @@ class Facts:
     selection_rows: int = 0
     single_rows: int = 0
 
+    stored = {
+        "method": "str",
+        "params": "dict",
+        "data": "str",
+        "checksum": "str",
+        "rows": "int in 0..",
+        "training_rows": "int in 0..",
+        "fitted_rows": "int in 1..",
+        "counted_rows": "int",
+        "class_counts": "dict",
+        "tested_rows": "int in 0..",
+        "steps": "tuple[StepFacts]",
+        "noise": "bool",
+        "groups": "bool",
+        "levels": "tuple[float]",
+        "seed": "int",
+        "notes": "tuple[str]",
+        "selected?": "tuple[str]",
+        "selection_rows?": "int in 0..",
+        "single_rows?": "int in 0..",
+    }
+
     @property
     def is_part(self) -> bool:
         """Whether the data set has rows that are no training rows, such as a test part."""
@@ -107,6 +131,15 @@ class TrainingRows:
     names: list[str] | None
     steps: StepPipeline
 
+    stored = {
+        "X": "real(m, d)",
+        "y": "array(m)",
+        "coded": "b1(d)",
+        "lines": "text(m)",
+        "names": "list[str](d) | None",
+        "steps": "StepPipeline",
+    }
+
 
 @dataclass
 class Model:
@@ -116,7 +149,8 @@ class Model:
     rows before the method. view: name of the view. none: its form without rows. probability_view: name of
     the first view that holds probabilities, or None. known: recognises training rows. point: the certified
     operating point, None if none was asked for. costs: of decisions by default, None without. notes:
-    differences between a stored model and this installation.
+    differences between a stored model and this installation. damaged: makes the error of a model file whose
+    values have the right form and no meaning.
 
     parts: functions that return the larger parts: ``method``, the fitted method; ``few``, its form for a few
     rows or None; ``neighbours``, the `TrainingRows`.
@@ -134,6 +168,20 @@ class Model:
     costs: Costs | None = None
     parts: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    damaged: Callable[[str], ConfmlError] | None = None
+
+    stored: ClassVar[Mapping[str, str]] = {
+        "facts": "Facts",
+        "coder": "RowCoder",
+        "takes_codes": "bool",
+        "steps": "StepPipeline",
+        "view": "str",
+        "none": "Prediction",
+        "probability_view": "str | None",
+        "known": "KnownRows",
+        "point": "OperatingPoint | None",
+        "costs": "Costs | None",
+    }
 
     def fresh(self) -> Model:
         """The same model without the counts of rows that it has coded."""
@@ -179,6 +227,18 @@ class Model:
         X = self.features(rows)
         if not len(X):
             return {self.view: self.none}
+        try:
+            views = self._views(X, rows, chunk)
+        except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
+            if self.damaged is None or isinstance(error, ConfmlError):
+                raise
+            raise self.damaged(f"its method cannot predict ({type(error).__name__}: {error})") from error
+        if self.damaged is not None and self.view not in views:
+            raise self.damaged(f"its method has no view '{self.view}'")
+        return views
+
+    def _views(self, X: np.ndarray, rows: NewRows, chunk: int) -> Mapping[str, Prediction]:
+        """Every view of new rows, X (k, d) after the steps, k > 0."""
         given = hashlib.sha256(np.ascontiguousarray(self.chosen(rows)).tobytes()).hexdigest()
         rng = self.generator("new rows", chunk, given)
         if len(X) * self.facts.fitted_rows * X.shape[1] <= FEW:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from confml.errors import DataError
+from confml.predictions.declarations import Check, Mismatch
 from confml.predictions.model import Model
 from confml.predictions.model_file import ModelFile, write_model_file
 
-PARTS = ("method", "few", "neighbours")
+PARTS = {"method": "object", "few": "object | None", "neighbours": "TrainingRows"}
 
 
-def save_model(model: Model, path: Path | str) -> None:
+def save_model(model: Model, path: Path | str, trust: Sequence[str] = ()) -> None:
     """Write a model to a file that `load_model` and ``confml predict`` read; it is complete or absent.
 
     The file holds the fitted method, the steps, the columns of the table with their kinds, the training rows,
-    checksums and versions, as arrays and JSON without pickle. Raises ConfmlError for a method that cannot be
-    stored, such as a classifier of scikit-learn without skops.
+    checksums and versions, as arrays and JSON without pickle. trust: names of types that skops may store
+    besides those that it trusts. Raises ConfmlError for a method that cannot be stored.
     """
     facts = model.facts
     about = {
@@ -32,18 +31,19 @@ def save_model(model: Model, path: Path | str) -> None:
             for name, known in zip(model.coder.features, model.coder.categories, strict=True)
         ],
     }
-    own = {name: getattr(model, name) for name in _own_fields()}
+    own = {name: getattr(model, name) for name in Model.stored}
     own["coder"] = model.coder.without_counts()
     sections = {"model": own, **{name: model.parts[name]() for name in PARTS}}
-    write_model_file(path, about, sections)
+    write_model_file(path, about, sections, trust)
 
 
-def load_model(path: Path | str) -> Model:
+def load_model(path: Path | str, trust: Sequence[str] = ()) -> Model:
     """Read a model from a file that `save_model` or ``confml predict --save`` wrote.
 
     Loading executes no code of the file. Its checksums find damage and do not prove who wrote it: predictions
-    of a model from a stranger can be anything. Raises DataError for a file that is missing, damaged, of a
-    newer format, or no model.
+    of a model from a stranger can be anything. trust: names of types that skops may make besides those that
+    it trusts; their code is executed. Raises DataError for a file that is missing, damaged, of a newer
+    format, or no model.
 
     Examples
     --------
@@ -51,16 +51,26 @@ def load_model(path: Path | str) -> Model:
     >>> model = confml.load_model("loans.confml")  # doctest: +SKIP
     >>> answers = confml.predict(model, new)  # doctest: +SKIP
     """
-    file = ModelFile(path)
+    file = ModelFile(path, trust)
     own = file.section("model")
-    if not isinstance(own, dict) or set(own) != _own_fields():
-        raise DataError("the model file is damaged: its section 'model' is incomplete", where=str(path))
-    return Model(**own, parts={name: _part(file, name) for name in PARTS}, notes=tuple(file.notes))
+    try:
+        if not isinstance(own, dict):
+            raise Mismatch("it is no dictionary")
+        check = Check(file.known_sizes)
+        check.attributes("Model", Model.stored, own)
+    except Mismatch as error:
+        raise file.damaged(f"its section 'model' is incomplete ({error})") from None
+    parts = {name: _part(file, name, form) for name, form in PARTS.items()}
+    return Model(**own, parts=parts, notes=tuple(file.notes), damaged=file.damaged)
 
 
-def _own_fields() -> set[str]:
-    return {one.name for one in fields(Model)} - {"parts", "notes"}
+def _part(file: ModelFile, name: str, form: str) -> Callable[[], Any]:
+    def part() -> Any:
+        value = file.section(name)
+        try:
+            Check(file.known_sizes).attributes("Model", {name: form}, {name: value})
+        except Mismatch as error:
+            raise file.damaged(str(error)) from None
+        return value
 
-
-def _part(file: ModelFile, name: str) -> Callable[[], Any]:
-    return lambda: file.section(name)
+    return part

@@ -28,6 +28,7 @@ from confml.predictions.costs import costs_of
 from confml.predictions.known_rows import KnownRows
 from confml.predictions.model import Facts, Model, StepFacts, TrainingRows, first_probability_view
 from confml.predictions.operating_point import RiskTarget, certified_point, held_out_rows
+from confml.predictions.saving import check_saving
 from confml.runner.kernels import compile_all_kernels
 from confml.runner.plan import steps_for
 from confml.runner.split_data import SplitData
@@ -46,7 +47,8 @@ class Choice:
     swept and tuned ones too. conformal: ``split`` or ``cross`` makes the method conformal. per_class:
     label-conditional p-values. view: name of the view, by default the first one with regions. risk: target of
     a certified operating point, None for none. selection_part: share of the training rows that steps are
-    fitted to and parameters are selected on, and that p-values are not counted among; None for no such part.
+    fitted to and parameters are selected on, and that p-values are not counted among; None for no such part. saved: whether the
+    model will be saved; trust: types that skops may store then.
     """
 
     dataset: str | None = None
@@ -57,6 +59,8 @@ class Choice:
     view: str | None = None
     risk: RiskTarget | None = None
     selection_part: float | None = None
+    saved: bool = False
+    trust: Sequence[str] = ()
 
     def __post_init__(self):
         if self.selection_part is not None and not 0 < self.selection_part < 1:
@@ -121,6 +125,10 @@ class _Fit:
             method=entry.name,
             select_by=entry.select_by,
         )
+        if choice.saved:
+            check_saving(
+                entry.name, {**params, **(grid[0] if grid else {})}, steps, choice.trust, self.data.X.shape[1]
+            )
         compile_all_kernels([method_class(entry.name), *(step_class(name) for name, _ in steps)], say)
         key = wrapper_of(params)
         if grid and key is not None:

@@ -310,6 +310,8 @@ class _StepsPerPart:
     nominal: np.ndarray
     rng: np.random.Generator
 
+    stored = {"steps": "tuple[tuple[any]]", "nominal": "b1(*)", "rng": "Generator"}
+
     def __sklearn_clone__(self) -> _StepsPerPart:
         return self
 

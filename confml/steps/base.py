@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confml.measures.metric import Metric
-from confml.plugins.parameters import Parameter
+from confml.plugins.parameters import Parameter, check_parameters
 
 
 class Step:
@@ -25,6 +25,8 @@ class Step:
         step uses their labels or removes some of them. P-values that are computed among them are then too
         small.
 
+    stored: the declaration of each attribute of a fit, for model files, as in `Method`.
+
     nominal: (d,) bool, set before a fit: the columns that hold codes of categories and must keep them; None
     where there are none.
     groups: (m,) numbers from 0, set during a fit: the groups of the training examples; None without groups. A
@@ -39,6 +41,8 @@ class Step:
     breaks_exchangeability: ClassVar[bool] = False
     nominal: np.ndarray | None = None
     groups: np.ndarray | None = None
+
+    stored: ClassVar[Mapping[str, str | None]] = {"nominal": "b1(d) | None"}
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Step:
         """Fit the step to training examples X (m, d) with labels y (m,)."""
@@ -89,3 +93,8 @@ class Step:
     def _coded(self, X: np.ndarray) -> np.ndarray:
         """Return (d,) bool: the columns of X (n, d) that hold codes of categories."""
         return np.zeros(X.shape[1], dtype=bool) if self.nominal is None else self.nominal
+
+    def check_stored(self) -> None:
+        """Raise ValueError for values of a model file that do not fit together: here, for parameters."""
+        names = [name for name in self.parameters if hasattr(self, name)]
+        check_parameters(type(self).__name__, self.parameters, {name: getattr(self, name) for name in names})

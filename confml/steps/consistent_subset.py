@@ -45,6 +45,7 @@ class ConsistentSubset(Step):
             ("all", "one"),
         ),
     }
+    stored = {"passes_": "int", "kept_": "int", "removed_": "int"}
 
     def __init__(self, add: str = "all"):
         self.add = add

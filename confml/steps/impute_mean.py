@@ -25,6 +25,7 @@ class ImputeMean(Step):
     metrics: ClassVar[Mapping[str, Metric]] = {
         "imputed_values": Metric("number of missing values filled in the training set", None)
     }
+    stored = {"mean_": "f8(d)", "imputed_": "int"}
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> ImputeMean:
         X = np.asarray(X, dtype=np.float64)

@@ -19,6 +19,7 @@ class MinMax(Step):
     """
 
     name: ClassVar[str] = "min-max"
+    stored = {"minimum_": "f8(d)", "range_": "f8(d)"}
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> MinMax:
         X = complete(X, self.name)

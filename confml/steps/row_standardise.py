@@ -21,6 +21,7 @@ class RowStandardise(Step):
 
     name: ClassVar[str] = "row-standardise"
     learns: ClassVar[bool] = False
+    stored = {}
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         X = complete(X, self.name)

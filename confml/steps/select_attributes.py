@@ -54,6 +54,7 @@ class SelectAttributes(Step):
         "folds": Integer("number of folds", low=2),
         "least": Integer("smallest number of features to keep", low=1),
     }
+    stored = {"_kept": "i8(*) in 0..d", "_given": "int(d)", "score_before_": "float", "score_after_": "float"}
 
     def __init__(self, method: str = "knn", folds: int = 5, least: int = 1):
         self.method = method

@@ -52,6 +52,7 @@ class SelectByBayesError(Step):
             of=(Integer("", low=2), Nothing("")),
         ),
     }
+    stored = {"_kept": "i8(*) in 0..d", "_given": "int(d)", "criterion_": "float"}
 
     def __init__(
         self, attributes: int = 10, criterion: str = "mean", trees: int = 3, rows: int | None = None

@@ -35,6 +35,7 @@ class SelectExamples(Step):
         "rounds": Metric("number of rounds of the search", None),
     }
     breaks_exchangeability: ClassVar[bool] = True
+    stored = {"rounds_": "int", "kept_": "int", "removed_": "int"}
 
     def fit_training(
         self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None

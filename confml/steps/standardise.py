@@ -19,6 +19,7 @@ class Standardise(Step):
     """
 
     name: ClassVar[str] = "standardise"
+    stored = {"mean_": "f8(d)", "sd_": "f8(d)"}
 
     def fit(self, X: np.ndarray, y: np.ndarray, rng: np.random.Generator | None = None) -> Standardise:
         X = complete(X, self.name)

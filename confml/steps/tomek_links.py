@@ -39,6 +39,7 @@ class TomekLinks(Step):
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "repeat": Flag("repeat until no links are left"),
     }
+    stored = {"links_": "int", "passes_": "int", "removed_": "int"}
 
     def __init__(self, repeat: bool = False):
         self.repeat = repeat

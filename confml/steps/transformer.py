@@ -28,6 +28,14 @@ class TransformerStep(Step):
     stored_as: ClassVar[
         type[Step]
     ]  # the class in a model file, where those of single transformers are unknown
+    stored = {
+        "name": "str",
+        "transformer": "str",
+        "params": "dict",
+        "fitted_": "object",
+        "_numeric": "b1(d)",
+        "_width": "int in 0..",
+    }
 
     def __init__(self, **params: Any):
         self.params = params

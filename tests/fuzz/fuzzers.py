@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+from fuzz import model_mutants
 from fuzz.json_mutants import mutate_text
 from fuzz.run_fuzzers import Manifest, Store
 
@@ -29,6 +30,8 @@ _WORDS = (
 
 def mutants(name: str, seed: int) -> Iterator[tuple[str, bytes]]:
     """(name, bytes): every file of a corpus as it is, then mutants of them without end."""
+    if name == "model":  # its corpus is made by fits
+        yield from model_mutants.mutants(seed)
     files = sorted((CORPUS / name).iterdir())
     whole = [(path.name, path.read_bytes()) for path in files]
     yield from whole
@@ -147,7 +150,10 @@ class Config:
         load_config(str(path))
 
 
-FUZZERS = {fuzzer.name: fuzzer for fuzzer in (Config(), Csv(), Card(), Archive(), Manifest(), Store())}
+FUZZERS = {
+    fuzzer.name: fuzzer
+    for fuzzer in (Config(), Csv(), Card(), Archive(), Manifest(), Store(), model_mutants.Model())
+}
 
 
 def check_message(error: ConfmlError) -> None:

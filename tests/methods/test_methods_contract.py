@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import pickle
 
 import numpy as np
@@ -25,6 +26,7 @@ from confml.methods.conformal import Conformal
 from confml.methods.sklearn.sklearn_method import SklearnMethod
 from confml.methods.venn_abers import VennAbers
 from confml.plugins.parameters import Integer
+from confml.predictions.state_codec import Decoder, Encoder
 
 # A method with `takes_rows` predicts from a file: tests/methods/test_external.py.
 FITTED = {name: cls for name, cls in registry.methods.own.items() if not cls.takes_rows}
@@ -304,6 +306,27 @@ def test_a_fitted_method_survives_a_journey(name):
     method = new(name).fit(X, y)
     arrived = pickle.loads(pickle.dumps(method))
     assert_same_views(arrived.confident_predict(X_test), method.confident_predict(X_test))
+
+
+@every_method
+@pytest.mark.parametrize(
+    "case", [blobs, string_labels, one_class, constant_columns], ids=lambda case: case.__name__
+)
+def test_its_state_is_declared_and_survives_a_model_file(name, case):
+    """`stored` of each class names every attribute of a fit, with its dtype, shape and range."""
+    if case in REFUSED.get(name, ()):
+        return
+    X, y, X_test = case()
+    method = new(name).fit(X, y)
+    encoder = Encoder()
+    data = json.loads(json.dumps(encoder.section(method)))
+    array, estimator = (
+        (lambda number: encoder.arrays[number].copy()),
+        (lambda number: encoder.estimators[number]),
+    )
+    found = Decoder(array, estimator).decode(data)
+    rng = np.random.default_rng
+    assert_same_views(found.confident_predict(X_test, rng(0)), method.confident_predict(X_test, rng(0)))
 
 
 @every_method

@@ -35,6 +35,14 @@ class Draws(WritableArrays):
     shares: np.ndarray
     transforms: np.ndarray
 
+    stored = {
+        "ks": "i8(s) in 1..",
+        "betas": "f8(s)",
+        "log_densities": "f8(s)",
+        "shares": "f8(s, d)",
+        "transforms": "f8(s, d, d)",
+    }
+
 
 @dataclass(frozen=True, eq=False)
 class MetricPosterior:
@@ -44,6 +52,13 @@ class MetricPosterior:
     depth: int
     by_chain: tuple[Draws, ...]
     diagnostics: ChainDiagnostics | None = None
+
+    stored = {
+        "training": "Training(n, d, c)",
+        "depth": "int in 1..n+1",
+        "by_chain": "tuple[Draws(d)]",
+        "diagnostics": "ChainDiagnostics | None",
+    }
 
     @property
     def k_masses(self) -> np.ndarray:
@@ -103,6 +118,13 @@ class MetricPosterior:
             for draws in self.by_chain
         ]  # fmt: skip
         return [np.stack(part) for part in zip(*parts, strict=True)]
+
+    def check_stored(self) -> None:
+        """Raise ValueError for values of a model file that do not fit together."""
+        if not self.by_chain or any(
+            not 1 <= draws.ks.max(initial=0) <= self.depth for draws in self.by_chain
+        ):
+            raise ValueError("there are no draws, or they have more neighbours than the depth")
 
 
 def sample_metrics(training: Training, depth: int, beta_scale: float, sampler: Sampler) -> MetricPosterior:

@@ -126,6 +126,7 @@ class BayesKNN(Method):
             (Integer("", 0, 2**32 - 1), Nothing("")),
         ),
     }
+    stored = {"posterior_": "NodePosterior(d, c) | MetricPosterior(d, c) | None"}
 
     def __init__(
         self,

@@ -44,6 +44,17 @@ class Training(WritableArrays):
     would overflow or underflow, all features are scaled by one power of two, which changes no comparison.
     """
 
+    stored = {
+        "X": "real(n, d)",
+        "columns": "f8(d, n)",
+        "codes": "i8(n) in 0..c",
+        "classes": "int(c)",
+        "by_index": "bool",
+        "weighted": "bool",
+        "_factor": "float",
+        "centre": "f8(d) | None",
+    }
+
     def __init__(
         self, X: np.ndarray, codes: np.ndarray, classes: int, by_index: bool, weighted: bool = False
     ):
@@ -90,6 +101,8 @@ class Nodes(WritableArrays):
     betas: np.ndarray
     masses: np.ndarray
 
+    stored = {"offsets": "i8(k+1) in 0..m+1", "betas": "f8(m)", "masses": "f8(m)"}
+
     @classmethod
     def of_draws(cls, ks: np.ndarray, betas: np.ndarray, depth: int) -> Nodes:
         """Return the distribution with equal masses on draws of k and beta (s,) each."""
@@ -107,6 +120,11 @@ class Nodes(WritableArrays):
             ]
         )
 
+    def check_stored(self) -> None:
+        """Raise ValueError for values of a model file that do not fit together."""
+        if self.offsets[0] < 0 or self.offsets[-1] != len(self.betas) or (np.diff(self.offsets) < 0).any():
+            raise ValueError("the nodes of k are not in order")
+
 
 @dataclass(frozen=True, eq=False)
 class BetaDensity(WritableArrays):
@@ -123,6 +141,14 @@ class BetaDensity(WritableArrays):
     sizes: np.ndarray
     masses: np.ndarray
 
+    stored = {
+        "panels": "i8(k+1) in 0..r+1",
+        "bounds": "f8(r, 2)",
+        "heights": "f8(r, q)",
+        "sizes": "i8(r) in 1..q+1",
+        "masses": "f8(r)",
+    }
+
     @cached_property
     def cumulative(self) -> np.ndarray:
         """Legendre series (R, q) of the distribution function of beta per panel; q = 0 if beta is fixed."""
@@ -134,6 +160,11 @@ class BetaDensity(WritableArrays):
                 found = _distribution_series(self.heights[rows, :size], *_gauss_legendre(int(size)))
                 series[rows, : found.shape[1]] = found
         return series
+
+    def check_stored(self) -> None:
+        """Raise ValueError for values of a model file that do not fit together."""
+        if self.panels[0] != 0 or self.panels[-1] != len(self.bounds) or (np.diff(self.panels) < 0).any():
+            raise ValueError("the panels of k are not in order")
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +183,16 @@ class NodePosterior(WritableArrays):
     beta_density: BetaDensity | None = None
     by_chain: tuple[Nodes, ...] = ()
     diagnostics: ChainDiagnostics | None = None
+
+    stored = {
+        "training": "Training(n, d, c)",
+        "nodes": "Nodes(k)",
+        "most_probable": "tuple[any](2)",
+        "log_evidence": "f8(k) | None",
+        "beta_density": "BetaDensity(k) | None",
+        "by_chain": "tuple[Nodes]",
+        "diagnostics": "ChainDiagnostics | None",
+    }
 
     @cached_property
     def depth(self) -> int:
@@ -202,6 +243,11 @@ class NodePosterior(WritableArrays):
     @staticmethod
     def _predict(near, nodes: Nodes):
         return predictive.predict_from_nodes(*near, nodes.offsets, nodes.betas, nodes.masses)
+
+    def check_stored(self) -> None:
+        """Raise ValueError for values of a model file that do not fit together."""
+        if not 1 <= self.depth <= len(self.training) or not 1 <= self.most_probable[0] <= self.depth:
+            raise ValueError("there are fewer training rows than neighbours")
 
 
 def integrate(training: Training, depth: int, beta_scale: float, fixed_beta: float | None) -> NodePosterior:

@@ -56,6 +56,7 @@ class ChangePointKNN(Method):
         "k_max": Integer("number of nearest training examples that count", 1),
         "nominal": NOMINAL,
     }
+    stored = {"_rows": "NearestRows(d, c) | MixedRows(d, c)"}
 
     def __init__(
         self,

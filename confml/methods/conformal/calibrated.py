@@ -47,6 +47,9 @@ class FittedPart(NamedTuple):
         return {} if self.prepared.chain is None else self.prepared.chain.fit_metrics_
 
 
+FittedPart.stored = {"method": "Method", "prepared": "Prepared(m)", "codes": "i8(m) in 0.."}  # type: ignore[attr-defined]
+
+
 class CalibratedMethod(Method):
     """A classifier that is fitted to one part of the training examples and calibrated on the other part.
 
@@ -76,6 +79,12 @@ class CalibratedMethod(Method):
 
     fitted_: list[FittedPart]
     calibration_counts_: np.ndarray  # (c,) calibration examples of each class
+
+    stored = {
+        "fitted_": "list[FittedPart](f)",
+        "calibration_counts_": "i8(c) in 0..",
+        "tuning_": "dict | None",
+    }
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -228,6 +237,13 @@ class CalibratedMethod(Method):
     def _views(self, part: FittedPart, X: np.ndarray) -> dict[str, Prediction]:
         """Return the scores of the classifier for examples X (n, d) before the steps, as views."""
         return part.method.scored_views(part.prepared.transform(X), self._generator("inner"))
+
+    def check_stored(self) -> None:
+        """Raise ValueError for values of a model file that do not fit together."""
+        rules = {parameter_name(setting, self.key): rule for setting, rule in self.settings.items()}
+        check_parameters(type(self).__name__, rules, {name: getattr(self, name) for name in rules})
+        if not self.fitted_ or any(part.codes.max(initial=0) >= len(self.classes_) for part in self.fitted_):
+            raise ValueError("a part has codes of unknown classes, or there is no part")
 
 
 def _group_numbers(groups: Any, rows: int) -> np.ndarray | None:

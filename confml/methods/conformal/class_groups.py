@@ -37,6 +37,9 @@ class ClassGroups(NamedTuple):
     clusters: int
 
 
+ClassGroups.stored = {"places": "i8(c) in 0..", "members": "list[i8(*) in 0..]", "clusters": "int in 0.."}  # type: ignore[attr-defined]
+
+
 def enough_rows(level: float) -> int:
     """Return the number of calibration examples that let p-values exclude a class at a level."""
     return math.ceil((1 - level) / level - 1e-9)
@@ -132,6 +135,9 @@ class RankCuts(NamedTuple):
 
     cuts: np.ndarray
     rest: np.ndarray
+
+
+RankCuts.stored = {"cuts": "i8(c) in 0..c+1", "rest": "i8(*) in 0.."}  # type: ignore[attr-defined]
 
 
 def rank_cuts(

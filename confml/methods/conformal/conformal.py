@@ -152,6 +152,16 @@ class Conformal(CalibratedMethod):
     metrics = {**CalibratedMethod.metrics, **SHIFT_METRICS, **CLASS_METRICS}
     key = KEY
     settings = PARAMETERS
+    stored = {
+        "scores_": "list[list[f8(*)]](f)",
+        "sizes_": "list[float](f)",
+        "class_metrics_": "dict",
+        "places_": "i8(c) in 0..",
+        "counted_": "i8(c) in 1..",
+        "rank_cuts_?": "i8(c) in 0..c+1",
+        "cut_scores_?": "list[f8(*)](c)",
+        "members_?": "any",
+    }
 
     def __init__(
         self,
@@ -381,6 +391,12 @@ class Conformal(CalibratedMethod):
             return saps_scores(values, u if self.randomised else None, self.penalty), score
         penalty = (self.penalty, self.k_reg) if score == "raps" else ()
         return aps_scores(values, u if self.randomised else None, *penalty), score
+
+    def check_stored(self) -> None:
+        """Raise ValueError for values of a model file that do not fit together."""
+        super().check_stored()
+        if any(self.places_.max() >= len(groups) for groups in self.scores_):
+            raise ValueError("a class has no group of calibration scores")
 
 
 class _Calibration(NamedTuple):

@@ -73,6 +73,11 @@ class KNN(Method):
         ),
         "teacher_weight": Number("number of votes of a teacher's example", 0.0, low_open=True),
     }
+    stored = {
+        "_columns": "i8(e) in 0..d",
+        "_rows": "NearestRows(d=e) | MixedRows(d=e) | MahalanobisRows(d=e) | MinkowskiRows(d=e) "
+        "| PolarRows(d=e)",
+    }
 
     def __init__(
         self,
@@ -194,6 +199,17 @@ class KNN(Method):
                 winners,
             )
         return {"vote": Prediction(self.classes_, shares, "vote", self.classes_[winners])}
+
+    def check_stored(self) -> None:
+        """Raise ValueError for values of a model file that do not fit together."""
+        super().check_stored()
+        rows = getattr(self._rows, "rows", self._rows)
+        expected = self.n_features_in_ if self.teacher is None else len(self._columns)
+        if (
+            rows.classes != len(self.classes_) * (1 + (self.teacher is not None))
+            or len(self._columns) != expected
+        ):
+            raise ValueError("the training rows have other classes or features")
 
 
 def _columns_of_distance(teacher: int | None, d: int) -> np.ndarray:

@@ -96,6 +96,8 @@ class Boxed:
     Other features, such as boolean ones, are not changed. A constant feature outside [0, 1] becomes 0.
     """
 
+    stored = {"factor": "f8(d)", "low": "f8(d)", "range": "f8(d)"}
+
     def __init__(self, X: np.ndarray):
         low, high = X.min(axis=0), X.max(axis=0)
         # The range of values near both ends of double precision overflows: such features are halved first.

@@ -53,6 +53,12 @@ class LinearSVM(LinearGroup):
             of=(Integer("", low=0), Nothing("")),
         ),
     }
+    stored = {
+        "weights_": "f8(*, d+1)",
+        "presentations_": "int | None",
+        "epochs_": "int | None",
+        "training_error_": "float",
+    }
 
     def __init__(
         self,

@@ -58,6 +58,13 @@ class Perceptron(MistakeDriven):
             of=(Integer("", low=0), Nothing("")),
         ),
     }
+    stored = {
+        "_boxed": "Boxed(d)",
+        "weights_": "f8(*, d+1)",
+        "presentations_": "int | None",
+        "epochs_": "int | None",
+        "training_error_": "float",
+    }
 
     def __init__(
         self,

@@ -63,6 +63,7 @@ class Polynomial(Method):
             of=(Integer("", low=0), Nothing("")),
         ),
     }
+    stored = {"_boxed": "Boxed(d)", "_products": "object", "learner_": "Method"}
 
     def __init__(
         self,

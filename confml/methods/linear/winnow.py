@@ -50,6 +50,13 @@ class Winnow(MistakeDriven):
         "doubled": Flag("whether the complement 1 - x of each feature x is added as a feature"),
         "epochs": Integer("largest number of epochs", low=1),
     }
+    stored = {
+        "_boxed": "Boxed(d)",
+        "weights_": "f8(*, *)",
+        "presentations_": "int | None",
+        "epochs_": "int | None",
+        "training_error_": "float",
+    }
 
     def __init__(
         self, alpha: float = 2.0, threshold: float | None = None, doubled: bool = True, epochs: int = 500

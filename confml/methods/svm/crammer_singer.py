@@ -86,6 +86,13 @@ class CrammerSinger(PenaltyPath):
         "random_state": RANDOM_STATE,
         "solver": Choice("dual: LIBLINEAR's -s 4; path: confml's own, exact", options=("dual", "path")),
     }
+    stored = {
+        "class_counts_": "i8(c) in 0..",
+        "weights_": "f8(*, d+1)",
+        "objective_": "float",
+        "gap_": "float",
+        "iterations_": "int",
+    }
 
     def __init__(
         self,

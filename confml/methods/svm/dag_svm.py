@@ -30,6 +30,7 @@ class DAGSVM(LinearMachines):
     version: ClassVar[int] = 2
     depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("margin",)
+    stored = {}
 
     def _problems(self, X, codes, state):
         return one_vs_one(codes, len(self.classes_))

@@ -86,6 +86,16 @@ class GenSVM(PenaltyPath):
             options=("lbfgs", "path"),
         ),
     }
+    stored = {
+        "corners_": "f8(c, c-1)",
+        "class_counts_": "i8(c) in 0..",
+        "coefficients_": "f8(*, c-1)",
+        "objective_": "float",
+        "iterations_": "float",
+        "gamma_?": "float",
+        "landmarks_?": "f8(l, d)",
+        "map_?": "f8(l, *)",
+    }
 
     def __init__(
         self,

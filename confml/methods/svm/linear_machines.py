@@ -93,6 +93,7 @@ class LinearMachines(PenaltyPath):
         "class_weight": CLASS_WEIGHT,
         "random_state": RANDOM_STATE,
     }
+    stored = {"machine_rows_": "int in 0..", "weights_": "f8(*, d+1)"}
 
     def __init__(
         self,

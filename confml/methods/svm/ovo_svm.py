@@ -36,6 +36,7 @@ class OvOSVM(LinearMachines):
     version: ClassVar[int] = 3
     depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("vote", "margin")
+    stored = {}
 
     @classmethod
     def compile_kernels(cls) -> None:

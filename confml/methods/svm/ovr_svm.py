@@ -31,6 +31,7 @@ class OvRSVM(LinearMachines):
     version: ClassVar[int] = 2
     depends_on_processor: ClassVar[bool] = True
     views: ClassVar[tuple[str, ...]] = ("margin",)
+    stored = {}
 
     def _problems(self, X, codes, state):
         return one_vs_rest(codes, len(self.classes_)) if len(self.classes_) > 1 else []

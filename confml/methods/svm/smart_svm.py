@@ -105,6 +105,12 @@ class SmartSVM(LinearMachines):
             "faster, but the tree depends on the labels of the validation rows"
         ),
     }
+    stored = {
+        "bayes_error_": "f8(c, c)",
+        "tree_": "ClassTree(c)",
+        "_prepare_seconds?": "float",
+        "learners_?": "any",
+    }
 
     def __init__(
         self,

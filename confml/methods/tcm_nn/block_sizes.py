@@ -24,6 +24,15 @@ class BlockSizes:
     spare: int | None = None
     integers: bool | None = None
 
+    stored = {
+        "rows": "int in 1..",
+        "columns": "int in 1..",
+        "block": "int in 1..",
+        "cells": "int in 1..",
+        "spare": "int in 0.. | None",
+        "integers": "bool | None",
+    }
+
     def block_for(self, values: int) -> int:
         """Number of new examples per block, with this many values each."""
         return max(1, min(self.block, self.cells // max(values, 1)))

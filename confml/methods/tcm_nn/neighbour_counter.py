@@ -43,6 +43,15 @@ class NeighbourCounter:
     blocks of `BlockSizes`.
     """
 
+    stored = {
+        "X": "real(m, d)",
+        "codes": "i8(m) in 0..",
+        "order": "i8(m) in 0..m",
+        "scale": "SafeScale",
+        "engine": "str",
+        "sizes": "BlockSizes",
+    }
+
     def __init__(
         self, X: np.ndarray, codes: np.ndarray, engine: str | None = None, sizes: BlockSizes | None = None
     ):
@@ -83,6 +92,10 @@ class NeighbourCounter:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> NeighbourCounter:
+        codes = state["codes"]
+        in_order = len(codes) and codes[0] == 0 and set(np.diff(codes).tolist()) <= {0, 1}
+        if not in_order or state["engine"] not in ENGINES or not len(codes):
+            raise ValueError("the classes of the training rows are not in order, or the engine is unknown")
         counter = cls.__new__(cls)
         for name, value in state.items():
             setattr(counter, name, value)

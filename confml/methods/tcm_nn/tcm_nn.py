@@ -100,6 +100,8 @@ class TCMNN(Method):
     _engine: str | None = None  # one of ENGINES; by default the fastest for the sizes
     _sizes: BlockSizes | None = None
 
+    stored = {"counter_": "NeighbourCounter(d, m)", "lists_": "tuple[f8(m, *)](2)", "shift_X_": "None"}
+
     def __init__(self, k=1, smoothed=False, mondrian=False, shift=None, random_state=None):
         self.k = k
         self.smoothed = smoothed
@@ -310,6 +312,13 @@ class TCMNN(Method):
             counter.counts(*counter.lists(2), X, [1, 2])
         for products in (0, len(X)):
             OnlinePass(2, 2, [1, 2], sizes=OnlineSizes(block=16, products=products)).step(X, codes, True)
+
+    def check_stored(self) -> None:
+        """Raise ValueError for values of a model file that do not fit together."""
+        super().check_stored()
+        same, other = self.lists_
+        if self.counter_.classes != len(self.classes_) or same.shape[1] != self.k != other.shape[1]:
+            raise ValueError("the training rows have other classes or neighbours")
 
 
 def prediction_of(

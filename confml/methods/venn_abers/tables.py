@@ -31,6 +31,14 @@ class VennAbersTable:
     without: np.ndarray
     size: float
 
+    stored = {
+        "lowest": "f8(k)",
+        "highest": "f8(k)",
+        "with_one": "f8(k+1)",
+        "without": "f8(k+1)",
+        "size": "float",
+    }
+
     @classmethod
     def of(cls, scores: np.ndarray, happened: np.ndarray, size: float = 0.0) -> VennAbersTable:
         """Return the table for calibration scores (m,) and whether the event happened (m,) bool."""

@@ -68,6 +68,7 @@ class VennAbers(CalibratedMethod):
     views = ("venn",)
     key = KEY
     settings = PARAMETERS
+    stored = {"tables_": "list[list[VennAbersTable]](f)"}
 
     def __init__(
         self,

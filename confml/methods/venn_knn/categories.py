@@ -24,6 +24,13 @@ class Categories:
     kinds: np.ndarray
     table: np.ndarray
 
+    stored = {
+        "number": "int in 0..",
+        "values": "i4(t, *)",
+        "kinds": "i8(n) in 0..t",
+        "table": "i8(t, c) in 0..",
+    }
+
     @classmethod
     def of(cls, counts: np.ndarray, codes: np.ndarray, taxonomy: str) -> Categories:
         """Return the categories of training examples with class codes (m,).

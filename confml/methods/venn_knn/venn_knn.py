@@ -65,6 +65,17 @@ class VennKNN(Method):
         "point": Choice("probability between the bounds", options=("mean", "minimax")),
         "nominal": NOMINAL,
     }
+    stored = {
+        "_search": "NearestRows(n, d, c) | MixedRows(n, d, c)",
+        "_codes": "i8(n) in 0..c",
+        "_order": "i8(d) in 0..d",
+        "_nominal_count": "int in 0..d+1",
+        "_scale": "SafeScale",
+        "_rows": "real(n, d)",
+        "_columns": "f8(*, n)",
+        "_found": "Neighbours(n, c)",
+        "_own_training": "_Training(n)",
+    }
 
     def __init__(
         self,
@@ -205,3 +216,5 @@ class _Training(NamedTuple):
     every: np.ndarray
     nearer: np.ndarray
     categories: Categories
+
+    stored = {"radius": "f8(n)", "every": "i4(n, c)", "nearer": "i4(n, c)", "categories": "Categories(n, c)"}

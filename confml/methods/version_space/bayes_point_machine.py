@@ -29,6 +29,7 @@ class BayesPointMachine(VersionSpaceMethod):
     name: ClassVar[str] = "bayes-point-machine"
     version: ClassVar[int] = 3
     views: ClassVar[tuple[str, ...]] = ("margin",)
+    stored = {}
 
     def decision_function(self, X) -> np.ndarray:
         """Return the decision values (m, c); with two classes (m,), positive for the second class."""

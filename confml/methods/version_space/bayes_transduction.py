@@ -80,6 +80,7 @@ class BayesTransduction(VersionSpaceMethod):
             ("span", "full", "noisy"),
         ),
     }
+    stored = {}
 
     def __init__(
         self,

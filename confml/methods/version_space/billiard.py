@@ -56,11 +56,29 @@ class MarkovChain:
     squares: np.ndarray
     escapes: int
 
+    stored = {
+        "steps": "f8(s, 6)",
+        "hit": "i4(s) in -1..n",
+        "edges": "i8(b+2) in 0..s+1",
+        "anchors": "f8(a, 2, r)",
+        "anchor_step": "i8(a) in 0..s+1",
+        "centres": "f8(b, r)",
+        "arcs": "f8(b)",
+        "squares": "f8(n)",
+        "escapes": "int in 0..",
+    }
+
     def products_with_anchors(self, coordinates: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return the first arguments of the kernels in `_kernels_follow` for examples (r, m)."""
         at_w = products(np.ascontiguousarray(self.anchors[:, 0]), coordinates)
         at_v = products(np.ascontiguousarray(self.anchors[:, 1]), coordinates)
         return self.steps, self.hit, self.edges, self.anchor_step, at_w, at_v
+
+    def check_stored(self) -> None:
+        """Raise ValueError for values of a model file that do not fit together."""
+        for steps in (self.edges, self.anchor_step):
+            if (np.diff(steps) < 0).any():
+                raise ValueError("the steps of a chain are not in order")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +105,8 @@ class Trajectory:
     version_space: VersionSpace
     chains: tuple[MarkovChain, ...]
     chord: bool
+
+    stored = {"version_space": "VersionSpace(n, r)", "chains": "tuple[MarkovChain(n, r)]", "chord": "bool"}
 
     @property
     def rank(self) -> int:

@@ -37,6 +37,14 @@ class GaussianVersionSpace:
     sweeps: int
     log_volume: float
 
+    stored = {
+        "version_space": "VersionSpace(r)",
+        "mean": "f8(r)",
+        "root": "f8(r, *)",
+        "sweeps": "int",
+        "log_volume": "float",
+    }
+
     @classmethod
     def of(cls, space: VersionSpace) -> GaussianVersionSpace:
         """Iterate until no level changes by more than 1e-6 standard deviations; warn after 500 passes."""

@@ -50,6 +50,8 @@ class KernelFunction:
     degree: int = 2
     coef0: float = 1.0
 
+    stored = {"kind": "str", "sigma": "float", "degree": "int in 0..", "coef0": "float"}
+
     def __call__(self, X, Z) -> np.ndarray:
         """Return k(x, z) (n, m) of X (n, d) and Z (m, d); each element depends on its own two rows only.
 

@@ -52,6 +52,8 @@ class RangeSpace:
     points: np.ndarray
     gram: np.ndarray
 
+    stored = {"basis": "f8(n, r)", "points": "f8(*, *)", "gram": "f8(n, n)"}
+
     @property
     def rank(self) -> int:
         return self.basis.shape[1]
@@ -96,6 +98,17 @@ class VersionSpace:
     squared: np.ndarray
     start: np.ndarray
     margin: float
+
+    stored = {
+        "space": "RangeSpace(n, r)",
+        "targets": "f8(n)",
+        "walls": "f8(n, r)",
+        "walls_t": "f8(r, n)",
+        "gram": "f8(n, n)",
+        "squared": "f8(n)",
+        "start": "f8(r)",
+        "margin": "float",
+    }
 
     @classmethod
     def of(cls, space: RangeSpace, targets: np.ndarray) -> VersionSpace | None:

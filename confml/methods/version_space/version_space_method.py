@@ -57,6 +57,8 @@ class Machine:
     problem: BinaryProblem
     found: Trajectory | GaussianVersionSpace
 
+    stored = {"problem": "BinaryProblem", "found": "Trajectory | GaussianVersionSpace"}
+
 
 class VersionSpaceMethod(Method):
     """Fit of a uniform distribution on version space, the kernel perceptrons without training error.
@@ -120,6 +122,7 @@ class VersionSpaceMethod(Method):
         ),
         **STOPPING_PARAMETERS,
     }
+    stored = {"X_": "real(n, d)", "kernel_": "KernelFunction", "machines_": "tuple[Machine]"}
 
     def __init__(
         self,

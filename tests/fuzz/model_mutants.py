@@ -1,0 +1,139 @@
+"""Mutants of model files with right checksums: values, dtypes and shapes of a valid file are changed."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import json
+import random
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from fuzz.json_mutants import mutate
+
+import confml
+
+METHODS = [
+    ("tcm-nn", {"params": {"k": 2, "mondrian": True}}),
+    ("knn", {"params": {"k": 3}}),
+    ("knn", {"params": {"distance": "mahalanobis", "nominal": "dummy"}}),
+    ("weighted-knn", {"nominal": ["kind"]}),
+    ("bayes-knn", {}),
+    ("bayes-knn", {"params": {"model": "adaptive", "samples": 10, "burn_in": 5, "chains": 2, "thin": 1}}),
+    ("venn-knn", {}),
+    ("naive-bayes", {"conformal": "split"}),
+    ("smart-svm", {}),
+    ("change-point-knn", {}),
+    ("knn", {"steps": ["standardise", "select-attributes"], "params": {"venn": "inductive"}}),
+    ("sklearn.ensemble.RandomForestClassifier", {"params": {"n_estimators": 3}}),
+    ("sklearn.ensemble.GradientBoostingClassifier", {"params": {"n_estimators": 3}, "conformal": "split"}),
+    ("sklearn.ensemble.HistGradientBoostingClassifier", {"params": {"max_iter": 3, "min_samples_leaf": 2}}),
+    ("sklearn.neural_network.MLPClassifier", {"params": {"max_iter": 3, "hidden_layer_sizes": [4]}}),
+]
+STRANGE = (0, 1, -1, 2, 7, 255, 2**31 - 1, -(2**31), 2**62, 2**63 - 1, -(2**63))
+DTYPES = ("<f8", ">f8", "<f4", "<i8", ">i8", "<i4", "<u8", "|u1", "|b1", "<U3", "<c16", "<M8[s]")
+
+
+def table(seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    y = np.arange(45) % 3
+    kind = rng.choice(list("uvw"), 45)
+    return pd.DataFrame(
+        {"a": rng.normal(size=45) + y, "b": rng.normal(size=45) - y, "kind": kind, "target": y}
+    )
+
+
+@functools.cache
+def models() -> list[tuple[str, dict[str, bytes]]]:
+    """(method, members) of one valid model file for each of `METHODS`."""
+    found, frame = [], table()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "m.confml"
+        for method, more in METHODS:
+            confml.predict(
+                frame, frame[:2].drop(columns="target"), label="target", method=method, save=path, **more
+            )
+            with zipfile.ZipFile(path) as archive:
+                found.append((method, {name: archive.read(name) for name in archive.namelist()}))
+    return found
+
+
+def mutants(seed: int) -> Iterator[tuple[str, bytes]]:
+    """(method, bytes): every valid file, then mutants with right checksums without end."""
+    for method, members in models():
+        yield method, signed(members)
+    rng = random.Random(f"model {seed}")
+    while True:
+        method, members = rng.choice(models())
+        changed = dict(members)
+        for _ in range(rng.choice((1, 1, 1, 2))):
+            arrays = [name for name in changed if name.endswith(".npy")]
+            if arrays and rng.random() < 0.65:
+                name = rng.choice(arrays)
+                changed[name] = changed_array(changed[name], rng)
+            else:
+                head = json.loads(changed["model.json"])
+                head["sections"] = mutate(head["sections"], rng) or head["sections"]
+                changed["model.json"] = json.dumps(head).encode()
+        yield method, signed(changed)
+
+
+def changed_array(content: bytes, rng: random.Random) -> bytes:
+    """An array with strange values, another dtype or another shape."""
+    array = np.load(io.BytesIO(content), allow_pickle=False).copy()
+    what = rng.randrange(5)
+    if what <= 2 and array.size:
+        at = rng.randrange(array.size)
+        flat = array.reshape(-1)
+        field = rng.choice(array.dtype.names) if array.dtype.names else None
+        column = flat[field] if field else flat
+        if column.dtype.kind in "iub":
+            limits = (0, 1) if column.dtype.kind == "b" else (
+                np.iinfo(column.dtype).min, np.iinfo(column.dtype).max
+            )  # fmt: skip
+            column[at] = min(max(rng.choice(STRANGE), int(limits[0])), int(limits[1]))
+        elif column.dtype.kind == "f":
+            column[at] = rng.choice((0.0, -1.0, np.nan, np.inf, -np.inf, 1e308, 5e-324, 1e10))
+    elif what == 3 and not array.dtype.names:
+        with np.errstate(all="ignore"):
+            array = array.astype(rng.choice(DTYPES))
+    elif array.ndim:
+        array = rng.choice(
+            [array[:-1], array[:0], array.reshape(-1), array[None], np.concatenate([array, array]), array.T]
+        )
+    file = io.BytesIO()
+    np.save(file, np.asarray(array), allow_pickle=False)
+    return file.getvalue()
+
+
+def signed(members: dict[str, bytes]) -> bytes:
+    """The bytes of a model file with these members and their checksums."""
+    head = json.loads(members["model.json"])
+    head["sha256"] = {
+        name: hashlib.sha256(content).hexdigest()
+        for name, content in members.items()
+        if not name.startswith("model.json")
+    }
+    text = json.dumps(head).encode()
+    digest = hashlib.sha256(text).hexdigest().encode()
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in (members | {"model.json": text, "model.json.sha256": digest}).items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return file.getvalue()
+
+
+class Model:
+    """Model files whose checksums are right: they predict, or are refused as damaged."""
+
+    name = "model"
+
+    def feed(self, data: bytes, folder: Path) -> None:
+        path = folder / "mutant.confml"
+        path.write_bytes(data)
+        confml.predict(path, table(1)[:6], explain=1)

@@ -1,0 +1,230 @@
+"""Classifiers of scikit-learn, XGBoost and LightGBM in model files, and files whose trees lead nowhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import io
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from fuzz.model_mutants import signed
+
+import confml
+from confml.commands.describe import describe
+from confml.commands.predict import predict
+from confml.errors import ConfmlError, DataError
+from confml.predictions.boosters import Booster, restored_booster, stored_booster
+from confml.predictions.declarations import Mismatch
+from confml.predictions.saving import check_saving
+from confml.predictions.state_codec import CannotStore
+
+OF = "sklearn.ensemble"
+PLAIN = [
+    ("sklearn.tree.DecisionTreeClassifier", {}),
+    ("sklearn.tree.ExtraTreeClassifier", {}),
+    (f"{OF}.RandomForestClassifier", {"n_estimators": 7}),
+    (f"{OF}.ExtraTreesClassifier", {"n_estimators": 5}),
+    (f"{OF}.BaggingClassifier", {"max_features": 0.6}),
+    (f"{OF}.AdaBoostClassifier", {"n_estimators": 4}),
+    (f"{OF}.GradientBoostingClassifier", {"n_estimators": 4, "subsample": 0.7}),
+    (f"{OF}.GradientBoostingClassifier", {"n_estimators": 4, "init": "zero"}),
+    (f"{OF}.HistGradientBoostingClassifier", {"max_iter": 4, "min_samples_leaf": 3}),
+    ("sklearn.neural_network.MLPClassifier", {"max_iter": 10}),
+    ("sklearn.dummy.DummyClassifier", {}),
+    ("xgboost.XGBClassifier", {"n_estimators": 4}),
+    ("lightgbm.LGBMClassifier", {"n_estimators": 4, "min_child_samples": 2, "verbose": -1}),
+]
+FOREST = f"{OF}.RandomForestClassifier"
+
+
+def tables(classes: int = 3) -> tuple[pd.DataFrame, pd.DataFrame]:
+    rng = np.random.default_rng(classes)
+    y = np.arange(60) % classes
+    frame = pd.DataFrame(
+        {"a": rng.normal(size=60) + y, "b": rng.normal(size=60) - y, "c": rng.normal(size=60)}
+    )
+    return frame.assign(target=y)[:45], frame[45:]
+
+
+def fitted(path, method, params=None, classes=3, **more):
+    train, new = tables(classes)
+    more |= {"label": "target", "method": method, "params": params or {}, "save": path}
+    return confml.predict(train, new, allow_import=["xgboost", "lightgbm"], **more), new
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("wrapper", ["", "conformal", "venn"])
+@pytest.mark.parametrize(("method", "params"), PLAIN)
+@pytest.mark.filterwarnings("ignore")
+def test_they_predict_the_same_bytes_from_a_file_without_pickle(tmp_path, method, params, wrapper, classes):
+    if not method.startswith("sklearn"):
+        pytest.importorskip(method.partition(".")[0])
+    settings = {"conformal": "split"} if wrapper == "conformal" else {"venn": "inductive"} if wrapper else {}
+    expected, new = fitted(tmp_path / "m.confml", method, params | settings, classes, steps=["min-max"])
+    assert confml.predict(tmp_path / "m.confml", new).to_csv() == expected.to_csv()
+    names = zipfile.ZipFile(tmp_path / "m.confml").namelist()
+    assert all(name.startswith("model.json") or name.endswith(".npy") for name in names)
+
+
+def test_a_pipeline_with_a_forest(tmp_path):
+    pytest.importorskip("skops")
+    steps = [["scale", "sklearn.preprocessing.StandardScaler"], ["forest", FOREST]]
+    params = {"steps": steps, "forest__n_estimators": 3}
+    expected, new = fitted(tmp_path / "m.confml", "sklearn.pipeline.Pipeline", params)
+    assert confml.predict(tmp_path / "m.confml", new).to_csv() == expected.to_csv()
+
+
+def changed(path, change):
+    """Change the first array of nodes of a model file, and sign the file again."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for name in members:
+        if name.endswith(".npy"):
+            array = np.load(io.BytesIO(members[name]))
+            if array.dtype.names:
+                array = change(array)
+                file = io.BytesIO()
+                np.save(file, array)
+                members[name] = file.getvalue()
+                break
+    else:
+        raise AssertionError("no nodes")
+    path.write_bytes(signed(members))
+
+
+def put(field, at, value):
+    def change(nodes):
+        nodes[field][at] = value
+        return nodes
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("method", "change"),
+    [
+        *((FOREST, put("left_child", 0, bad)) for bad in (0, -7, 10**6, 2**63 - 1, -1)),
+        *((FOREST, put("right_child", 0, bad)) for bad in (1, -(2**63))),
+        *((FOREST, put("feature", 0, bad)) for bad in (-2, 3, 2**62)),
+        (FOREST, lambda nodes: nodes[:-1]),
+        (FOREST, lambda nodes: nodes[:0]),
+        (FOREST, lambda nodes: nodes[["left_child", "right_child", "feature"]].copy()),
+        *((f"{OF}.HistGradientBoostingClassifier", put(*bad)) for bad in (
+            ("left", 0, 0), ("right", 0, 2**32 - 1), ("feature_idx", 0, 3), ("feature_idx", 0, -1),
+            ("is_categorical", 0, 1), ("is_leaf", 0, 1),
+        )),
+    ],
+)  # fmt: skip
+def test_nodes_that_lead_nowhere_are_damaged(tmp_path, method, change):
+    path = tmp_path / "m.confml"
+    params = {"n_estimators": 3} if method == FOREST else {"max_iter": 2, "min_samples_leaf": 3}
+    _, new = fitted(path, method, params)
+    changed(path, change)
+    with pytest.raises(DataError, match="the model file is damaged: .*section 'method'"):
+        confml.predict(path, new)
+
+
+def test_nodes_of_another_byte_order_are_read(tmp_path):
+    path = tmp_path / "m.confml"
+    expected, new = fitted(path, FOREST, {"n_estimators": 3})
+    changed(path, lambda nodes: nodes.astype(nodes.dtype.newbyteorder(">")))
+    assert confml.predict(path, new).to_csv() == expected.to_csv()
+
+
+def test_saving_is_refused_before_the_fit(tmp_path, monkeypatch):
+    pytest.importorskip("skops")
+    from confml.predictions import training
+
+    def fit(*arguments):
+        raise AssertionError("it was fitted")
+
+    monkeypatch.setattr(training._Fit, "_fitted", fit)
+    train, _ = tables()
+    train.to_csv(tmp_path / "train.csv", index=False)
+    more = ["--train", tmp_path / "train.csv", "--label", "target", "--save", tmp_path / "m.confml"]
+    method = ["--method", "sklearn.neighbors.KNeighborsClassifier"]
+    result = CliRunner().invoke(predict, list(map(str, [*more, *method])))
+    assert isinstance(result.exception, CannotStore)
+    assert "--trust sklearn.neighbors._kd_tree.KDTree" in str(result.exception)
+    assert not (tmp_path / "m.confml").exists()
+
+
+def test_types_are_trusted_by_name_when_written_and_when_read(tmp_path):
+    pytest.importorskip("skops")
+    path, method = tmp_path / "m.confml", "sklearn.neighbors.KNeighborsClassifier"
+    with pytest.raises(CannotStore) as refused:
+        check_saving(method, {}, columns=3)
+    trust = refused.value.types
+    expected, new = fitted(path, method, trust=trust)
+    with pytest.raises(ConfmlError, match="types that are not trusted: .*KDTree.*--trust"):
+        confml.predict(path, new)
+    assert confml.predict(path, new, trust=trust).to_csv() == expected.to_csv()
+    assert confml.predict(confml.load_model(path, trust=trust), new).to_csv() == expected.to_csv()
+
+
+def test_describe_says_whether_a_method_can_be_saved():
+    pytest.importorskip("skops")
+
+    def saved(name):
+        return json.loads(CliRunner().invoke(describe, [name, "--json"]).stdout)["saved"]
+
+    assert saved("tcm-nn") == saved(FOREST) == "yes"
+    assert saved("sklearn.linear_model.LogisticRegression") == "yes, with skops"
+    assert saved("sklearn.neighbors.KNeighborsClassifier").startswith("with skops and --trust sklearn.")
+    assert saved("external") == "no: it has no predictions for new rows"
+    assert "can be saved: yes" in CliRunner().invoke(describe, ["knn"]).stdout
+
+
+def test_a_model_is_saved_beside_a_link_with_a_name_that_can_be_guessed(tmp_path):
+    """The temporary file had the name of the process, and was written through a link of that name."""
+    import os
+
+    victim = tmp_path / "victim"
+    victim.write_text("kept")
+    (tmp_path / f".m.confml.{os.getpid()}").symlink_to(victim)
+    fitted(tmp_path / "m.confml", "tcm-nn")
+    assert victim.read_text() == "kept"
+
+
+@pytest.mark.parametrize("package", ["xgboost", "lightgbm"])
+def test_boosters_with_nodes_that_lead_nowhere_are_refused(package):
+    module = pytest.importorskip(package)
+    train, _ = tables()
+    cls = {"xgboost": "XGBClassifier", "lightgbm": "LGBMClassifier"}[package]
+    classifier = getattr(module, cls)(n_estimators=3, n_jobs=1)
+    if package == "lightgbm":
+        classifier.set_params(min_child_samples=2, verbose=-1)
+    X, y = train.drop(columns="target").to_numpy(), train["target"].to_numpy()
+    stored = stored_booster(classifier.fit(X, y))
+    restored = restored_booster(stored)
+    assert np.array_equal(restored.predict_proba(X), classifier.predict_proba(X))
+    text = stored.content.tobytes().decode()
+    assert text.count("left_child")
+    pairs = {
+        "xgboost": [
+            ('"left_children":[1', '"left_children":[0'),
+            ('"split_indices":[', '"split_indices":[9'),
+        ],
+        "lightgbm": [
+            ("left_child=", "left_child=9"),
+            ("split_feature=", "split_feature=9"),
+            ("Tree=1", "Tree=8"),
+        ],
+    }
+    for old, new in [*pairs[package], ('"trees":[', '"trees":[[],'), ("num_leaves=", "num_leaves=9")]:
+        if old not in text:
+            continue
+        content = np.frombuffer(text.replace(old, new, 1).encode(), dtype=np.uint8)
+        with pytest.raises((Mismatch, ValueError)):
+            restored_booster(dataclasses.replace(stored, content=content))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("catboost") is not None, reason="catboost is installed")
+def test_only_two_packages_have_their_own_format():
+    with pytest.raises(Mismatch, match="no package of a model file"):
+        restored_booster(Booster("catboost", "1", {}, None, None, 0, None))
