@@ -81,6 +81,7 @@ class RowCoder:
         "_codes": "list[None | dict](d)",
         "_coding": "str",
         "unknown": "dict",
+        "ranges?": "f8(3, d) | None",
     }
 
     def __init__(

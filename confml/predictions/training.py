@@ -47,8 +47,8 @@ class Choice:
     swept and tuned ones too. conformal: ``split`` or ``cross`` makes the method conformal. per_class:
     label-conditional p-values. view: name of the view, by default the first one with regions. risk: target of
     a certified operating point, None for none. selection_part: share of the training rows that steps are
-    fitted to and parameters are selected on, and that p-values are not counted among; None for no such part. saved: whether the
-    model will be saved; trust: types that skops may store then.
+    fitted to and parameters are selected on, and that p-values are not counted among; None for no such part.
+    saved: whether the model will be saved; trust: types that skops may store then.
     """
 
     dataset: str | None = None
