@@ -815,7 +815,7 @@ protocol: {kind: holdout, test-size: 0.25}
 levels: [0.05]
 """
     _, notes, _ = run_of(tmp_path, text)  # 30 rows of a class in training, 9 of them to calibrate on
-    assert "class 1 has 9 rows: level 0.05 cannot exclude it (needs 19)" in notes
+    assert "p-values are counted among 9 rows, at least 19 are needed" in notes
 
 
 def test_it_is_described():
