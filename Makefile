@@ -39,7 +39,7 @@ test-all: $(VENV)/installed-dev  ## the same, with all cases and draws
 
 # Writes the versions, machine, seed and time of runs into a folder of results/reference, and keeps METRICS and with
 # --figures the figures of the runs: $(call keep,FOLDER,RUNS,METRICS,--figures).
-REPRODUCTION := $(VENV)/bin/python -m confml.report.reproduction
+REPRODUCTION := $(VENV)/bin/python -m confml.studies.reproduction
 STATED = $(foreach name,SCALE $(if $(filter table-smartsvm,$@),SET),$(if $($(name)),$(if \
   $(filter command environment,$(origin $(name))),$(name)=$($(name)))))
 define keep
@@ -89,7 +89,7 @@ table-tcm-nn-segment: $(VENV)/installed  ## segment, with other folds and scales
 # 2 cores; SCALE=laptop: all data sets but fars, the paper's grids, exact paths: 90 minutes on 2 cores; SCALE=cold: cold
 # fits on one split of the larger sets; SCALE=full: the paper's cold fits, for a cluster (configs/smartsvm.yaml states
 # the hours). SET=fars: this data set alone, stored in a folder of its own (SCALE=laptop: about 3 hours on 2 cores).
-# `make reproduction` reads the folders that confml/report/reproduction/sources.py names.
+# `make reproduction` reads the folders that confml/studies/reproduction/sources.py names.
 SCALE ?= small
 SET   :=
 STUDY := smartsvm$(if $(filter small laptop cold,$(SCALE)),-$(SCALE))

@@ -229,7 +229,8 @@ def load_settings(
 ) -> Config:
     """Return the config of a file, a name or a mapping, with its figures and tables checked."""
     from confml.config import load_config, make_config
-    from confml.report import check_figure, known_figures, known_tables
+    from confml.published import known_tables
+    from confml.report import check_figure, known_figures
 
     if isinstance(overrides, Mapping):
         import json

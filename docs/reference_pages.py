@@ -19,7 +19,8 @@ Json = Mapping[str, Any]
 def config_page() -> str:
     """Return all keys of a config, from its JSON Schema."""
     from confml.config import json_schema
-    from confml.report import known_figures, known_tables
+    from confml.published import known_tables
+    from confml.report import known_figures
 
     schema = json_schema(figures=known_figures(), tables=known_tables())
     parts = schema["$defs"]

@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent / "confml"
 FLOORS = [
     {"errors", "_cache", "_jit", "_outputs", "_seeds", "_sklearn", "_threads", "_version", "terminal"},
     {"plugins", "yaml"},
-    {"measures", "data", "neighbours"},
+    {"measures", "data", "neighbours", "published"},
     {"bayes_error"},
     {"methods"},
     {"steps"},

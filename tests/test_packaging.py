@@ -27,7 +27,7 @@ def test_wheel_holds_cards_and_configs_and_nothing_else(wheel):
         assert {f"confml/{name}" for name in files} <= set(names)
     for script in ("slurm.sh", "shell.sh", "dask.sh", "dask_jobs.py", "hyperqueue.sh"):
         assert f"confml/configs/cluster/{script}" in names
-    assert any(name.startswith("confml/report/published/") and name.endswith(".csv") for name in names)
+    assert any(name.startswith("confml/published/") and name.endswith(".csv") for name in names)
     page = {"confml/report/page/page.css", "confml/report/page/page.js", "confml/CITATION.cff"}
     assert page <= set(names) and "confml/report/page/templates/run.html" in names
     assert all(name.startswith(("confml/", "confml-")) for name in names)

@@ -213,7 +213,8 @@ quiet_option = click.option("--quiet", "-q", is_flag=True, help="Print no progre
 def load(config: str, overrides: tuple[str, ...]):
     """Load the config of a command line and check its figures and tables too."""
     from confml.config import load_config
-    from confml.report import check_figure, known_figures, known_tables
+    from confml.published import known_tables
+    from confml.report import check_figure, known_figures
 
     return load_config(
         config, overrides, figures=known_figures(), tables=known_tables(), check_figure=check_figure

@@ -70,15 +70,8 @@ def report(
     confml report results/noise-* --against noise.labels --metric error --out results/noise
     """
     from confml.errors import ConfmlError, did_you_mean
-    from confml.report import (
-        combined_tables,
-        known_tables,
-        open_run,
-        print_json,
-        print_run,
-        write_items,
-        write_report,
-    )
+    from confml.published import known_tables
+    from confml.report import combined_tables, open_run, print_json, print_run, write_items, write_report
 
     if against is not None:
         if tables or out is None:

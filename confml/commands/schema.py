@@ -22,6 +22,7 @@ def schema() -> None:
     import json
 
     from confml.config import json_schema
-    from confml.report import known_figures, known_tables
+    from confml.published import known_tables
+    from confml.report import known_figures
 
     click.echo(json.dumps(json_schema(figures=known_figures(), tables=known_tables()), indent=2))

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from confml.report.console import print_run as print_run
     from confml.report.figures import check_figure as check_figure
     from confml.report.figures import known_figures as known_figures
-    from confml.report.published import known_tables as known_tables
     from confml.report.results import RunResults as RunResults
     from confml.report.run_cells import DatasetInfo as DatasetInfo
     from confml.report.run_cells import Failure as Failure
@@ -35,7 +34,6 @@ _HOMES = {
         "check_figure",
         "known_figures",
     ),
-    "published": ("known_tables",),
     "results": ("RunResults",),
     "run_cells": (
         "DatasetInfo",
@@ -61,7 +59,6 @@ __all__ = [
     "check_figure",
     "combined_tables",
     "known_figures",
-    "known_tables",
     "open_run",
     "print_json",
     "print_run",

@@ -92,7 +92,7 @@ def describe_section(name: str) -> Entry:
 
 def describe_table(name: str) -> Entry:
     """Return name, title, source, unit, columns (with headings), datasets and notes of a published table."""
-    from confml.report.published import known_tables
+    from confml.published import known_tables
 
     table = known_tables()[name]
     return {
@@ -141,8 +141,8 @@ def known_types() -> dict[str, Described]:
     from confml.methods.registry import describe as describe_method
     from confml.methods.registry import methods
     from confml.methods.wrappers import WRAPPERS
+    from confml.published import known_tables
     from confml.report.figures import known_figures
-    from confml.report.published import known_tables
     from confml.steps.registry import describe_step, steps
 
     return {

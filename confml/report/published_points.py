@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from confml.report.published import PublishedTable, known_tables
+from confml.published import PublishedTable, known_tables
 from confml.report.sections.published_tables import default_params
 
 KRZANOWSKI = "bayesian-knn-table2"

@@ -10,7 +10,8 @@ from report.test_summary_tables import noisy_run
 import confml.report.compare as module
 from confml.commands.compare import compare
 from confml.measures.signed_rank import signed_rank
-from confml.report import known_tables, write_items
+from confml.published import known_tables
+from confml.report import write_items
 from confml.report.sections.published_tables import tables
 
 

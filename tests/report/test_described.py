@@ -14,10 +14,10 @@ from confml.config.warnings import WARNINGS
 from confml.errors import ConfigError
 from confml.measures.prediction import KINDS
 from confml.methods.registry import known_methods, views_of
+from confml.published import known_tables
 from confml.report.declared import declared_metrics
 from confml.report.described import MEANINGS, VIEWS, describe_all, known_types
 from confml.report.figures import known_figures
-from confml.report.published import known_tables
 from confml.report.sections.registry import known_sections
 from confml.steps.registry import known_steps
 

@@ -28,11 +28,11 @@ from report.report_cases import (
 
 from confml.errors import ConfigError, ConfmlError
 from confml.measures.prediction import Prediction
+from confml.published import Ours, known_tables
 from confml.report import (
     DatasetInfo,
     combined_tables,
     known_figures,
-    known_tables,
     print_json,
     print_run,
     published_table,
@@ -42,7 +42,6 @@ from confml.report import (
 from confml.report.console import print_table
 from confml.report.figures import check_figure
 from confml.report.files import field, safe_name, safe_names, write_csv
-from confml.report.published import Ours
 from confml.report.sections.published_tables import compare, find
 from confml.report.summaries import SummaryRow, mean_and_sd
 from confml.runner import manifest

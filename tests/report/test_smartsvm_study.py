@@ -10,7 +10,8 @@ from scipy.stats import rankdata
 
 from confml.config import load_config
 from confml.methods.details import ClassTreeNode
-from confml.report import known_tables, open_run, write_report
+from confml.published import known_tables
+from confml.report import open_run, write_report
 from confml.report.sections.class_trees import node_error
 from confml.report.sections.published_tables import Line, markdown
 from confml.report.sections.ranks import published_ranks, ranking

@@ -11,8 +11,8 @@ from confml.config import load_config
 from confml.report import combined_tables, open_run, write_items, write_report
 from confml.report.figures import Subject, rejection_by_threshold
 from confml.report.figures.version_space import Sphere, toy_of
-from confml.report.reproduction import keep_runs
 from confml.runner.run import run
+from confml.studies.reproduction import keep_runs
 
 LINKED = """\
 name: linked

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from confml.measures.rejection import band
+from confml.published import known_tables
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.style import PAGE, legend_below, lines_of, new_figure
-from confml.report.published import known_tables
 from confml.report.sections.threshold_curves import ERROR, RATES, ThresholdCurve, theta_max, threshold_curves
 
 SHORT_RUN = (

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from confml.published import known_tables
 from confml.report.page.about_run import (
     audit_sentence,
     audit_table,
@@ -34,7 +35,6 @@ from confml.report.page.page_table import PageTable, fixed, plain, short, slug, 
 from confml.report.page.render import render
 from confml.report.page.result_parts import DatasetTables
 from confml.report.page.svg import Chart
-from confml.report.published import known_tables
 from confml.report.sections.published_tables import COMPUTED
 from confml.report.sections.ranks import Ranking, ranking, words_of
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confml.errors import ConfigError, ConfmlError, did_you_mean
+from confml.published import Entry, Ours, PublishedTable, known_tables
 from confml.report.declared import ranking_metric
 from confml.report.items import Document, Item, Note, Table
-from confml.report.published import Entry, Ours, PublishedTable, known_tables
 from confml.report.sections.base import Section
 from confml.report.sections.matched import matched_rows
 from confml.report.sections.threshold_curves import FILE, read_threshold_curves

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import yaml
 
-from confml.report.published import PublishedTable, known_tables
-from confml.report.reproduction.reasons import Reasons
-from confml.report.reproduction.sources import Source
+from confml.published import PublishedTable, known_tables
 from confml.report.sections.published_tables import find
 from confml.report.summaries import SummaryRow
+from confml.studies.reproduction.reasons import Reasons
+from confml.studies.reproduction.sources import Source
 
 _CHANCE = 2.0  # standard errors
 _PATHS = ("warm primal", "exact path")  # variants of tables of times

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from confml.errors import ConfmlError
-from confml.report.reproduction.by_parameter import write_by_parameter
+from confml.studies.reproduction.by_parameter import write_by_parameter
 
 
 def summary(folder, *rows):

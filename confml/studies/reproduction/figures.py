@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
 
+from confml.published import PublishedTable, known_tables
 from confml.report.figures.style import GREY, MARKERS, PALETTE, new_figure, style
 from confml.report.files import write_file
-from confml.report.published import PublishedTable, known_tables
-from confml.report.reproduction.numbers import Number
+from confml.studies.reproduction.numbers import Number
 
 _LINE = 45  # characters of a line below or above the axes
 _MOST_LABELS = 6

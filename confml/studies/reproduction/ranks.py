@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from confml.measures.ranks import compare_ranks
+from confml.published import PublishedTable, known_tables
 from confml.report.declared import ranking_metric
 from confml.report.files import write_csv, write_file
-from confml.report.published import PublishedTable, known_tables
-from confml.report.reproduction.rank_figures import draw_ranks
-from confml.report.reproduction.sources import RankedTable, Source
 from confml.report.sections.ranks import PublishedRanks, Ranking, ranks_text
 from confml.report.summaries import TIME_METRICS
+from confml.studies.reproduction.rank_figures import draw_ranks
+from confml.studies.reproduction.sources import RankedTable, Source
 
 Means = dict[str, dict[str, float]]  # means by data set and column
 

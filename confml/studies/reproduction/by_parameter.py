@@ -14,13 +14,13 @@ from pathlib import Path
 
 from confml.errors import ConfmlError
 from confml.plugins.parameters import parameters_text
+from confml.published import known_tables
 from confml.report.files import write_csv, write_file
-from confml.report.published import known_tables
-from confml.report.reproduction.numbers import Stored, decimals_of, is_chance
-from confml.report.reproduction.page import markdown_table
-from confml.report.reproduction.sources import SOURCES
 from confml.report.sections.ranks import words_of
 from confml.report.summaries import SummaryRow, read_summary
+from confml.studies.reproduction.numbers import Stored, decimals_of, is_chance
+from confml.studies.reproduction.page import markdown_table
+from confml.studies.reproduction.sources import SOURCES
 
 _NOTES = """\
 - paper: the published number of the method, with the value that the paper's inner cross-validation chose.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from confml.report.figures.style import BLACK, BLUE, GREY, legend_below, new_figure, style
-from confml.report.reproduction.figures import write_svg
 from confml.report.sections.ranks import PublishedRanks, Ranking, words_of
+from confml.studies.reproduction.figures import write_svg
 
 
 def draw_ranks(found: Ranking, printed: PublishedRanks, path: Path, fits: str = "") -> Path:

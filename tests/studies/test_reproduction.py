@@ -13,13 +13,16 @@ import yaml
 from click.testing import CliRunner
 from scipy.stats import norm, rankdata
 
+from confml import published
 from confml.cli import cli
 from confml.errors import ConfmlError
 from confml.measures.ranks import compare_ranks
 from confml.measures.rejection import sureness
-from confml.report import published
-from confml.report.published import known_tables
-from confml.report.reproduction import (
+from confml.published import known_tables
+from confml.report.sections.ranks import PublishedRanks, Ranking
+from confml.report.stored import open_run
+from confml.studies.provenance import write_study_provenance
+from confml.studies.reproduction import (
     SOURCES,
     Outcome,
     Verdict,
@@ -30,17 +33,14 @@ from confml.report.reproduction import (
     read_claims,
     write_provenance,
 )
-from confml.report.reproduction.__main__ import main
-from confml.report.reproduction.figures import draw_numbers
-from confml.report.reproduction.numbers import Number, Stored, is_as_printed, is_chance
-from confml.report.reproduction.rank_figures import draw_ranks
-from confml.report.reproduction.ranks import stored_means, write_ranks
-from confml.report.reproduction.reasons import read_reasons
-from confml.report.reproduction.runs import provenance_text, read_provenance
-from confml.report.reproduction.stored_tables import stored_tables
-from confml.report.sections.ranks import PublishedRanks, Ranking
-from confml.report.stored import open_run
-from confml.studies.provenance import write_study_provenance
+from confml.studies.reproduction.__main__ import main
+from confml.studies.reproduction.figures import draw_numbers
+from confml.studies.reproduction.numbers import Number, Stored, is_as_printed, is_chance
+from confml.studies.reproduction.rank_figures import draw_ranks
+from confml.studies.reproduction.ranks import stored_means, write_ranks
+from confml.studies.reproduction.reasons import read_reasons
+from confml.studies.reproduction.runs import provenance_text, read_provenance
+from confml.studies.reproduction.stored_tables import stored_tables
 
 ROOT = Path(__file__).parents[2]
 WORK = ("fit_seconds", "predict_seconds", "tuning_seconds")

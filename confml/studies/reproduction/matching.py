@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import mean, median
 
 from confml.measures.rejection import curve_of, match, sureness
+from confml.published import known_tables
 from confml.report.files import write_csv
-from confml.report.published.bayes_knn import TABLE2
 from confml.report.stored import open_run
 from confml.runner.results import CellResult
 
@@ -40,10 +40,11 @@ def write_matching(runs: Sequence[Path], folder: Path) -> Path:
         for result in open_run(run).finished():
             if set(result.views) >= {"envelope", "reject", "posterior"}:
                 cells.setdefault((result.cell.dataset, result.cell.variant), []).append(result)
-    names = {own: name for name, owns in TABLE2.aliases.items() for own in owns}
+    table = known_tables()["bayesian-knn-table2"]
+    names = {own: name for name, owns in table.aliases.items() for own in owns}
     lines = []
     for (dataset, variant), results in cells.items():
-        for row in TABLE2.rows():
+        for row in table.rows():
             if row["dataset"] == names.get(dataset, dataset):
                 lines += [(row["dataset"], variant, *line) for line in _lines(row, results)]
     return write_csv(folder / FILE, _HEADER, lines)

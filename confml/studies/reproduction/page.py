@@ -9,16 +9,16 @@ from pathlib import Path
 
 import yaml
 
+from confml.published import known_tables
 from confml.report.files import write_csv, write_file
-from confml.report.published import known_tables
-from confml.report.reproduction.claims import Claim, Verdict, read_claims
-from confml.report.reproduction.figures import draw_numbers
-from confml.report.reproduction.numbers import Number, Outcome, published_numbers
-from confml.report.reproduction.ranks import ranks_folder, write_ranks
-from confml.report.reproduction.reasons import Reasons, read_reasons
-from confml.report.reproduction.runs import provenance_text, read_provenance
-from confml.report.reproduction.sources import SOURCES, Source
-from confml.report.reproduction.stored_tables import write_stored_tables
+from confml.studies.reproduction.claims import Claim, Verdict, read_claims
+from confml.studies.reproduction.figures import draw_numbers
+from confml.studies.reproduction.numbers import Number, Outcome, published_numbers
+from confml.studies.reproduction.ranks import ranks_folder, write_ranks
+from confml.studies.reproduction.reasons import Reasons, read_reasons
+from confml.studies.reproduction.runs import provenance_text, read_provenance
+from confml.studies.reproduction.sources import SOURCES, Source
+from confml.studies.reproduction.stored_tables import write_stored_tables
 
 _INTRODUCTION = """\
 # Published numbers and claims, and those of confml

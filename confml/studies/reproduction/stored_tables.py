@@ -9,8 +9,8 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+from confml.published import Entry, PublishedTable, known_tables
 from confml.report.files import write_file
-from confml.report.published import Entry, PublishedTable, known_tables
 from confml.report.sections.published_tables import Line, latex, markdown, notes_of
 
 

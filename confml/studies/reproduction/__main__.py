@@ -1,4 +1,4 @@
-"""``python -m confml.report.reproduction FOLDER``: write the page of published numbers and claims.
+"""``python -m confml.studies.reproduction FOLDER``: write the page of published numbers and claims.
 
 With ``--of RUN... --command TEXT`` it writes FOLDER/provenance.json instead; with ``--keep error,ess`` it
 also keeps these metrics of the runs in FOLDER, and with ``--figures`` their figures; with ``--by C`` it keeps
@@ -13,14 +13,14 @@ import sys
 from pathlib import Path
 
 from confml.errors import ConfmlError
-from confml.report.reproduction import keep_runs, write_page, write_provenance
-from confml.report.reproduction.by_parameter import write_by_parameter
-from confml.report.reproduction.matching import write_matching
+from confml.studies.reproduction import keep_runs, write_page, write_provenance
+from confml.studies.reproduction.by_parameter import write_by_parameter
+from confml.studies.reproduction.matching import write_matching
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run with command-line arguments; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m confml.report.reproduction", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m confml.studies.reproduction", description=__doc__)
     parser.add_argument("folder", type=Path, help="results/reference, or the folder of a stored table")
     parser.add_argument("--of", nargs="+", type=Path, metavar="RUN", help="runs behind the stored table")
     parser.add_argument("--command", default="", help="command that computes the stored table")

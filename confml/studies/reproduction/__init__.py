@@ -1,0 +1,27 @@
+"""The page ``results/reference/README.md``: every published number and claim beside those of confml.
+
+It is made from stored tables, without computing anything: ``python -m confml.studies.reproduction FOLDER``,
+or ``make reproduction``. `numbers` joins the papers' numbers with stored tables, ``reasons.yaml`` says why they
+differ, and ``claims/`` holds the statements of the texts with a verdict on each.
+"""
+
+from confml.studies.reproduction.claims import Claim, Verdict, read_claims
+from confml.studies.reproduction.numbers import Number, Outcome, published_numbers
+from confml.studies.reproduction.page import page_text, write_page
+from confml.studies.reproduction.runs import keep_runs, write_provenance
+from confml.studies.reproduction.sources import SOURCES, Source
+
+__all__ = [
+    "SOURCES",
+    "Claim",
+    "Number",
+    "Outcome",
+    "Source",
+    "Verdict",
+    "keep_runs",
+    "page_text",
+    "published_numbers",
+    "read_claims",
+    "write_page",
+    "write_provenance",
+]
