@@ -272,11 +272,12 @@ def configs_page() -> str:
         "# Configs",
         "",
         "Configs of the repository, in `configs/`. Each begins with a comment on what it shows.",
-        "Run one with `confml run configs/NAME.yaml`; `make help` lists the targets that run several.",
+        "Run one with `confml run NAME`; `make help` lists the targets that run several.",
         "",
     ]
     root = Path(__file__).parents[1] / "configs"
-    for folder in (root, root / "classical", root / "gallery"):
+    papers = sorted(path for path in (root / "papers").iterdir() if path.is_dir())
+    for folder in (root, *papers, root / "gallery", root / "many-classes"):
         lines += [
             f"## {folder.relative_to(root.parent)}",
             "",

@@ -1,4 +1,4 @@
-"""Targets of the Makefile that run configs hand SHARD, ENGINE and JOBS to every run."""
+"""Targets of the Makefile hand their variables to the reproduction, and each is listed by ``make help``."""
 
 import re
 import shutil
@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
+from confml.studies.reproduction.targets import VARIABLES, targets
 
 ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
@@ -18,39 +20,31 @@ def commands(target, *variables):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
-def targets():
-    makefile = (ROOT / "Makefile").read_text()
-    named = re.findall(r"^([a-z][a-z0-9-]*):.*  ## ", makefile, flags=re.MULTILINE)
-    return [
-        name for name in named if name == "run" or name.startswith(("table-", "figure-", "runs-", "gallery"))
-    ]
-
-
 @pytest.mark.parametrize("target", targets())
+def test_a_target_takes_the_variables_of_the_reproduction(target):
+    python = ".venv/bin/python -m confml.studies.reproduction"
+    assert commands(target).split() == [*python.split(), target]
+    given = [f"{name}=a/{place}" for place, name in enumerate(VARIABLES)]
+    assert commands(target, *given).split() == [*python.split(), target, *(f"'{one}'" for one in given)]
+
+
+@pytest.mark.parametrize("target", ["run", "gallery"])
 def test_runs_take_shard_engine_and_jobs(target):
-    if target == "table-bayes-error":  # no run of cells
-        assert "exit 2" in commands(target, "SHARD=2/4")
-        return
-    if target == "figure-bayes-error":  # studies, see below
-        return
-    text = commands(target, "SHARD=2/4", "ENGINE=dask", "SCHEDULER=tcp://host:1", "JOBS=3").replace(
-        "\\\n", " "
-    )
+    given = ("SHARD=2/4", "ENGINE=dask", "SCHEDULER=tcp://host:1", "JOBS=3")
+    text = commands(target, *given).replace("\\\n", " ")
     runs = re.findall(r"confml run(?: +[^;]*)", text)
     options = ["--jobs 3", "--engine dask", "--scheduler tcp://host:1", "--shard 2/4"]
     assert runs and all(option in run for run in runs for option in options)
-    assert "confml report" not in text and "confml compare" not in text
-    plain = commands(target)
-    assert "--shard" not in plain and "--engine" not in plain
+    assert "confml compare" not in text
+    assert "--shard" not in commands(target) and "--engine" not in commands(target)
 
 
-def test_parts_of_the_bayes_error_figures_are_those_of_the_whole():
-    def studies(*variables):
-        return re.findall(r"confml bayes-error\S* .*?--out (\S+)", commands("figure-bayes-error", *variables))
+def test_help_lists_every_target():
+    listed = re.findall(r"^  ([a-z0-9-]+)  +(\S.*)$", commands_run("help"), re.MULTILINE)
+    makefile = re.findall(r"^([a-z][a-z0-9-]*):.*  ## (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    abouts = {name: entry["about"] for name, entry in targets().items()}
+    assert dict(listed) == {**dict(makefile), **abouts}
 
-    parts = [studies(f"SHARD={part}/3") for part in (1, 2, 3)]
-    assert sorted(sum(parts, [])) == sorted(studies()) and len(studies()) == 7
-    assert studies("SHARD=9/9") == [] and "reproduction" not in commands("figure-bayes-error", "SHARD=9/9")
-    command = ["make", "-o", ".venv/installed", "figure-bayes-error", "SHARD=auto"]
-    refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert refused.returncode == 2 and "SHARD is a part such as 1/2, got 'auto'" in refused.stderr
+
+def commands_run(target):
+    return subprocess.run(["make", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout

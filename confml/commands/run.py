@@ -89,7 +89,7 @@ def run(
     \b
     confml run configs/usps.yaml
     confml run quickstart --out /tmp/try --jobs 1
-    confml run configs/segment.yaml --set protocol.repeats=2 --set 'levels=[0.01, 0.05, 0.1]'
+    confml run configs/papers/tcm-nn/segment.yaml --set protocol.repeats=2 --set 'levels=[0.01, 0.05, 0.1]'
 
     A task is one fit with its predictions, or all swept values of a method that computes them together.
     limits: {timeout: 10min, memory: 4GB} of a method in the config has priority over --timeout and --memory.

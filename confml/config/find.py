@@ -11,7 +11,7 @@ from confml.yaml import Mark, Problems
 
 
 def bundled_configs() -> dict[str, Path]:
-    """Return the bundled configs by name; names in a subfolder contain it: classical/rates."""
+    """Return the bundled configs by name; names in a subfolder contain it: papers/kubat/rates."""
     folder = resource_folder("configs")
     return {
         path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.yaml"))
@@ -49,8 +49,8 @@ def _known() -> dict[str, Path]:
 
 
 def _pick(name: str, known: Mapping[str, Path]) -> Path | None:
-    """Return the config of this name; its folder may be omitted if the name is unique."""
+    """Return the config of this name; folders may be omitted if the rest is unique."""
     if name in known:
         return known[name]
-    below = [path for full, path in known.items() if full.rpartition("/")[2] == name]
+    below = [path for full, path in known.items() if name and full.endswith(f"/{name}")]
     return below[0] if len(below) == 1 else None

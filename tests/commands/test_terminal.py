@@ -102,7 +102,7 @@ def completed(text: str) -> list[str]:
     ("text", "expected"),
     [
         ("confml run quick", ["quickstart"]),
-        ("confml plan configs/satellite.", ["configs/satellite.yaml"]),
+        ("confml plan configs/papers/tcm-nn/satellite.", ["configs/papers/tcm-nn/satellite.yaml"]),
         ("confml bayes-error five", ["five-gaussians"]),
         ("confml data fetch usp", ["usps"]),
         ("confml describe class-cov", ["class-coverage", "class-coverage.csv"]),

@@ -1,8 +1,8 @@
 """The page ``results/reference/README.md``: every published number and claim beside those of confml.
 
-It is made from stored tables, without computing anything: ``python -m confml.studies.reproduction FOLDER``,
-or ``make reproduction``. `numbers` joins the papers' numbers with stored tables, ``reasons.yaml`` says why they
-differ, and ``claims/`` holds the statements of the texts with a verdict on each.
+It is made from stored tables, without computing anything, by ``make reproduction``. `numbers` joins the
+papers' numbers with stored tables, ``reasons.yaml`` states why they differ, and ``claims/`` holds the
+statements of the texts with a verdict on each. `targets` computes the stored tables.
 """
 
 from confml.studies.reproduction.claims import Claim, Verdict, read_claims

@@ -1,55 +1,58 @@
-"""``python -m confml.studies.reproduction FOLDER``: write the page of published numbers and claims.
+"""``python -m confml.studies.reproduction TARGET [NAME=VALUE ...]``: execute a target of the Makefile.
 
-With ``--of RUN... --command TEXT`` it writes FOLDER/provenance.json instead; with ``--keep error,ess`` it
-also keeps these metrics of the runs in FOLDER, and with ``--figures`` their figures; with ``--by C`` it keeps
-them as tables by the values of the swept parameter C, with the published numbers; with ``--matching`` it
-writes FOLDER/matching.csv of runs of bayes-knn.
+The targets are those of ``targets.yaml``, and ``reproduction``, which writes the pages of published numbers
+and claims from the stored tables. NAME is a variable such as SCALE or SHARD. ``--dry-run`` prints the
+commands, ``--list`` the targets.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
+from collections.abc import Mapping
 
 from confml.errors import ConfmlError
-from confml.studies.reproduction import keep_runs, write_page, write_provenance
-from confml.studies.reproduction.by_parameter import write_by_parameter
-from confml.studies.reproduction.matching import write_matching
+from confml.studies.reproduction import write_page
+from confml.studies.reproduction.targets import REFERENCE, VARIABLES, plan, shown, targets
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run with command-line arguments; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m confml.studies.reproduction", description=__doc__)
-    parser.add_argument("folder", type=Path, help="results/reference, or the folder of a stored table")
-    parser.add_argument("--of", nargs="+", type=Path, metavar="RUN", help="runs behind the stored table")
-    parser.add_argument("--command", default="", help="command that computes the stored table")
-    parser.add_argument("--keep", default="", metavar="METRIC,...", help="metrics of the runs to keep")
-    parser.add_argument("--by", metavar="PARAMETER", help="keep them for each value of a swept parameter")
-    parser.add_argument("--figures", action="store_true", help="keep the figures of the runs, too")
-    parser.add_argument("--matching", action="store_true", help="write matching.csv of bayes-knn")
-    given = parser.parse_args(arguments)
-    if not given.of and not given.folder.is_dir():
-        print(f"error: {given.folder} is not a folder; name results/reference", file=sys.stderr)
-        return 2
+    parser.add_argument("target", nargs="?", default="reproduction", help="such as table-tcm-nn")
+    parser.add_argument("variables", nargs="*", metavar="NAME=VALUE", help=", ".join(VARIABLES))
+    parser.add_argument("--dry-run", action="store_true", help="print the commands without executing them")
+    parser.add_argument("--list", action="store_true", help="print the targets")
+    options = parser.parse_intermixed_args(arguments)
+    if options.list:
+        print("\n".join(f"{name}: {entry['about']}" for name, entry in targets().items()))
+        return 0
     try:
-        if given.of:
-            metrics = [name for name in given.keep.split(",") if name]
-            paths = []
-            if given.by:
-                for metric in metrics:
-                    paths += write_by_parameter(given.of, given.folder, metric, given.by)
-            elif metrics:
-                paths += keep_runs(given.of, metrics, given.folder, given.figures)
-            if given.matching:
-                paths.append(write_matching(given.of, given.folder))
-            paths.append(write_provenance(given.of, given.folder, given.command))
-        else:
-            paths = write_page(given.folder)
+        return _execute(options.target, _given(options.variables), options.dry_run)
     except ConfmlError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    print("\n".join(map(str, paths)))
+
+
+def _given(variables: list[str]) -> dict[str, str]:
+    pairs = dict(variable.partition("=")[::2] for variable in variables)
+    if unknown := [name for name in pairs if name not in VARIABLES]:
+        hint = f"the variables are {', '.join(VARIABLES)}"
+        raise ConfmlError(f"unknown variable '{unknown[0]}'", hint=hint)
+    return pairs
+
+
+def _execute(target: str, given: Mapping[str, str], is_dry: bool) -> int:
+    if target == "reproduction":
+        print("\n".join(map(str, write_page(REFERENCE))))
+        return 0
+    actions = plan(target, given)
+    if is_dry:
+        print("\n".join(shown(actions)))
+        return 0
+    for action in actions:
+        if code := action():
+            return code
     return 0
 
 

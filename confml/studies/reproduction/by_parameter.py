@@ -6,6 +6,7 @@ give that number.
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,10 +19,12 @@ from confml.published import known_tables
 from confml.report.files import write_csv, write_file
 from confml.report.sections.ranks import words_of
 from confml.report.summaries import SummaryRow, read_summary
+from confml.studies.reproduction.markdown import markdown_table
 from confml.studies.reproduction.numbers import Stored, decimals_of, is_chance
-from confml.studies.reproduction.page import markdown_table
 from confml.studies.reproduction.sources import SOURCES
 
+HEADER = ("dataset", "method", "value", "mean", "sd", "splits", "paper", "within_chance")
+"""Columns of the CSV file; ``value`` is named after the parameter."""
 _NOTES = """\
 - paper: the published number of the method, with the value that the paper's inner cross-validation chose.
 - *: within chance, that is, the difference from the published number is at most two standard errors of a
@@ -55,21 +58,23 @@ def write_by_parameter(runs: Sequence[Path], folder: Path, metric: str, paramete
             hint=f"sweep it in the config: sweep: {{{parameter}: [...]}}",
         )
     published = {key: _published(*key, metric) for key in {(row.dataset, row.method) for row in rows}}
-    lines = list(_lines(rows, parameter, published))
-    name = f"{metric}-by-{parameter}"
+    header = [parameter if name == "value" else name for name in HEADER]
+    path = write_csv(folder / f"{metric}-by-{parameter}.csv", header, _lines(rows, parameter, published))
+    return [path, write_file(path.with_suffix(".md"), by_parameter_text(path))]
+
+
+def by_parameter_text(path: Path) -> str:
+    """Return the Markdown form of a CSV file of `write_by_parameter`."""
+    metric, _, parameter = path.stem.partition("-by-")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
     words = words_of(metric)
     title = (
         f"# {words[0].upper()}{words[1:]} for each value of {parameter}\n\nMeans over the splits.\n\n{_NOTES}"
     )
-    datasets = dict.fromkeys(row.dataset for row in rows)
-    tables = [
-        _table(dataset, parameter, [line for line in lines if line[0] == dataset]) for dataset in datasets
-    ]
-    header = ("dataset", "method", parameter, "mean", "sd", "splits", "paper", "within_chance")
-    return [
-        write_csv(folder / f"{name}.csv", header, lines),
-        write_file(folder / f"{name}.md", "\n\n".join([title, *tables]) + "\n"),
-    ]
+    datasets = dict.fromkeys(row["dataset"] for row in rows)
+    tables = [_table(name, parameter, [row for row in rows if row["dataset"] == name]) for name in datasets]
+    return "\n\n".join([title, *tables]) + "\n"
 
 
 def _swept(summary: Sequence[SummaryRow], metric: str, parameter: str) -> list[SummaryRow]:
@@ -123,16 +128,17 @@ def _lines(
         yield (row.dataset, label, value, *numbers, paper.text if paper else None, chance)
 
 
-def _table(dataset: str, parameter: str, lines: Sequence[tuple]) -> str:
-    labels = list(dict.fromkeys(line[1] for line in lines))
-    papers = {label: paper for _, label, *_, paper, _ in lines}
+def _table(dataset: str, parameter: str, lines: Sequence[Mapping[str, str]]) -> str:
+    labels = list(dict.fromkeys(line["method"] for line in lines))
+    papers = {line["method"]: line["paper"] for line in lines}
     digits = max((decimals_of(paper) for paper in papers.values() if paper), default=3)
     cells = {
-        (label, value): f"{mean:.{digits}f}{'*' if chance else ''}"
-        for _, label, value, mean, _, _, _, chance in lines
+        (line["method"], float(line[parameter])): f"{float(line['mean']):.{digits}f}"
+        + "*" * (line["within_chance"] == "true")
+        for line in lines
     }
-    rows = [["paper", *(papers[label] or "" for label in labels)]]
-    for value in sorted({line[2] for line in lines}):
+    rows = [["paper", *(papers[label] for label in labels)]]
+    for value in sorted({float(line[parameter]) for line in lines}):
         rows.append([_value_text(value), *(cells.get((label, value), "") for label in labels)])
     return "\n".join([f"## {dataset}", "", *markdown_table([parameter, *labels], rows, left=1)])
 

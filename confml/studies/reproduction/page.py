@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from confml.published import known_tables
 from confml.report.files import write_csv, write_file
 from confml.studies.reproduction.claims import Claim, Verdict, read_claims
 from confml.studies.reproduction.figures import draw_numbers
+from confml.studies.reproduction.markdown import anchor, markdown_table
 from confml.studies.reproduction.numbers import Number, Outcome, published_numbers
 from confml.studies.reproduction.ranks import ranks_folder, write_ranks
 from confml.studies.reproduction.reasons import Reasons, read_reasons
@@ -50,7 +50,7 @@ Assignments and questions of the textbook are **answered**.
 def write_page(folder: Path) -> list[Path]:
     """Write ``README.md``, ``numbers.csv`` and ``figures/`` into ``results/reference``; return the files.
 
-    The Markdown and LaTeX forms of stored tables are written again from their CSV files.
+    The Markdown and LaTeX forms of stored tables are rendered from their CSV files.
     """
     reasons = read_reasons()
     numbers = {source.key: list(published_numbers(source, folder, reasons)) for source in SOURCES}
@@ -90,7 +90,7 @@ def _counts(numbers: dict[str, list[Number]], claims: dict[str, list[Claim]]) ->
     for source in SOURCES:
         found = Counter(number.outcome for number in numbers[source.key])
         total = len(numbers[source.key])
-        rows.append([f"[{source.title}](#{_anchor(source.title)})", total, *(found[one] for one in Outcome)])
+        rows.append([f"[{source.title}](#{anchor(source.title)})", total, *(found[one] for one in Outcome)])
     rows.append(_totals(rows))
     text = ["## Counts", "", "Published numbers:", ""]
     text += markdown_table(["source", "numbers", *Outcome], rows, left=1)
@@ -142,7 +142,7 @@ def _table(name: str, numbers: Sequence[Number], reasons: Reasons, folder: Path)
 
 
 def _stored(source: Source, table: str, folder: Path) -> Iterator[str]:
-    paths = [f"{part}/tables/{table}.md" for part in source.folders]
+    paths = [f"{part}/tables/{table}.csv" for part in source.folders]
     links = [f"[{path}]({path})" for path in paths if (folder / path).is_file()]
     if links:
         yield f"Stored tables, with all variants of confml: {', '.join(links)}."
@@ -212,14 +212,3 @@ def _write_numbers(numbers: Sequence[Number], path: Path) -> Path:
         for number in numbers
     ]
     return write_csv(path, header, rows)
-
-
-def markdown_table(headings: Sequence[str], rows: Sequence[Sequence], left: int) -> list[str]:
-    """Return the lines of a GitHub table. left: number of columns that are aligned to the left."""
-    rules = ["---" if place < left else "---:" for place in range(len(headings))]
-    lines = [headings, rules, *rows]
-    return ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines]
-
-
-def _anchor(title: str) -> str:
-    return re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")

@@ -1,4 +1,4 @@
-"""`write_stored_tables`: Markdown and LaTeX forms of stored published tables, from their CSV files.
+"""`write_stored_tables`: Markdown and LaTeX forms of stored tables, from their CSV files.
 
 The CSV file has the numbers of the runs. Titles and notes are those of this version of confml.
 """
@@ -12,16 +12,20 @@ from pathlib import Path
 from confml.published import Entry, PublishedTable, known_tables
 from confml.report.files import write_file
 from confml.report.sections.published_tables import Line, latex, markdown, notes_of
+from confml.studies.reproduction.by_parameter import HEADER, by_parameter_text
 
 
 def write_stored_tables(folder: Path) -> Iterator[Path]:
-    """Write ``<table>.md`` and ``<table>.tex`` for each published table stored below ``folder``."""
+    """Write Markdown for each stored table below ``folder``, and LaTeX for published tables."""
     for path, text in stored_tables(folder):
         yield write_file(path, text)
 
 
 def stored_tables(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the path and the text of both forms of each published table stored below ``folder``."""
+    """Yield the path and the text of each form of the tables stored below ``folder``."""
+    for path in sorted(folder.glob("**/*-by-*.csv")):
+        if path.read_text(encoding="utf-8").partition("\n")[0].endswith(HEADER[-1]):
+            yield path.with_suffix(".md"), by_parameter_text(path)
     tables = known_tables()
     for path in sorted(folder.glob("**/tables/*.csv")):
         if path.stem in tables:
