@@ -72,7 +72,8 @@ class PublishedTable:
     of data sets that differ from `ALIASES`. wide: print one column for each of ``columns``, with rows of
     confml below those of the paper. best: metric of the numbers, whose direction decides the marked best
     number of each row of a wide table. grid: number of grid points of the paper by column; numbers of confml
-    are then followed by theirs.
+    are then followed by theirs. quoted: values of the keys of numbers that the paper quotes from others.
+    again: those of rows that compare a number of another row once more.
     """
 
     name: str
@@ -88,6 +89,8 @@ class PublishedTable:
     wide: bool = False
     best: str | None = None
     grid: Mapping[str, int] = field(default_factory=dict)
+    quoted: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    again: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def rows(self) -> list[dict[str, str]]:
         """Return the rows of the CSV file."""

@@ -28,14 +28,14 @@ from confml.studies.reproduction import (
     Verdict,
     claims,
     keep_runs,
-    page_text,
+    pages,
     published_numbers,
     read_claims,
     write_provenance,
 )
 from confml.studies.reproduction.actions import Keep
 from confml.studies.reproduction.figures import draw_numbers
-from confml.studies.reproduction.numbers import Number, Stored, is_as_printed, is_chance
+from confml.studies.reproduction.numbers import DIFFERENCES, Number, Role, Stored, is_as_printed, is_chance
 from confml.studies.reproduction.rank_figures import draw_ranks
 from confml.studies.reproduction.ranks import stored_means, write_ranks
 from confml.studies.reproduction.reasons import read_reasons
@@ -46,7 +46,7 @@ from confml.studies.reproduction.targets import targets
 ROOT = Path(__file__).parents[2]
 WORK = ("fit_seconds", "predict_seconds", "tuning_seconds")
 REFERENCE = ROOT / "results" / "reference"
-PAGE = REFERENCE / "README.md"
+PAGES = {source.key: REFERENCE / f"{source.key}.md" for source in SOURCES}
 CLAIMS = [(source.key, claim) for source in SOURCES for claim in read_claims(source.key)]
 # Columns of the CSV files that name a row.
 KEYS = {"dataset", "algorithm", "level_percent", "envelope_level", "what", "run"}
@@ -54,7 +54,8 @@ KEYS = {"dataset", "algorithm", "level_percent", "envelope_level", "what", "run"
 
 def page_rows(table):
     """Cells of the rows of one published table on the page."""
-    text = PAGE.read_text(encoding="utf-8")
+    key = next(source.key for source in SOURCES if table in source.tables)
+    text = re.sub(r"<a id=[^>]*></a>", "", PAGES[key].read_text(encoding="utf-8"))
     part = text[text.index(f"`{table}`, ") :]
     lines = part[: part.index("\n\n", part.index("| --- |"))].splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
@@ -80,8 +81,53 @@ def test_every_csv_file_belongs_to_a_source():
     assert files == {table for source in SOURCES for table in source.tables} == set(known_tables())
 
 
-def test_the_page_is_that_of_the_stored_tables():
-    assert PAGE.read_text(encoding="utf-8") == page_text(REFERENCE), "make reproduction"
+def test_the_pages_are_those_of_the_stored_tables():
+    texts = pages(REFERENCE)
+    assert set(texts) == {path.name for path in REFERENCE.glob("*.md")}
+    for name, text in texts.items():
+        assert (REFERENCE / name).read_text(encoding="utf-8") == text, "make reproduction"
+
+
+def test_the_summary_counts_results_once_and_apart_from_sizes_quotations_and_times():
+    """Counted from the CSV files: the 100 sizes, 192 times, 20 quotations, and 5 of Graepel's 10 rows."""
+    text = (REFERENCE / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| ([A-Z][^|]*) \| (\d+) \| (.*) \|$", text, re.MULTILINE)
+    found = {name: (int(count), [int(one) for one in rest.split(" | ")]) for name, count, rest in lines[:7]}
+    assert {name: count for name, (count, _) in found.items()} == {
+        **{"TCM-NN": 38, "Bayesian transduction": 5, "Bayesian k-NN": 193, "SmartSVM": 96},
+        **{"Bayesian k-NN: sizes of data sets": 21, "SmartSVM: sizes of data sets": 80},
+        **{"TCM-NN: quoted numbers": 20},
+    }
+    assert all(sum(rest) == count for count, rest in found.values())
+    for source in SOURCES[:4]:
+        reproduced = sum(found[source.title][1][:2])
+        assert f"**{reproduced} of {found[source.title][0]} results reproduced**" in text
+    (times,) = [rest for name, count, rest in lines if count == "192"]
+    assert times == "148 | 40 | 4 | 168"
+
+
+def test_every_number_has_an_anchor_that_numbers_csv_names():
+    with (REFERENCE / "numbers.csv").open(encoding="utf-8", newline="") as file:
+        names = [row["name"] for row in csv.DictReader(file)]
+    anchors = [
+        one for path in PAGES.values() for one in re.findall(r'<a id="([^"]*)">', path.read_text("utf-8"))
+    ]
+    assert len(set(names)) == len(names) == 650 and len(set(anchors)) == len(anchors)
+    assert set(names) <= set(anchors)
+    for path in REFERENCE.glob("*.md"):
+        for page, name in re.findall(r"\]\(([a-z-]*\.md)?#([^)]*)\)", path.read_text(encoding="utf-8")):
+            assert f'<a id="{name}"></a>' in (REFERENCE / page if page else path).read_text(encoding="utf-8")
+
+
+def test_no_number_of_pima_is_within_chance():
+    """The paper's proportions are of 192 test examples, those of confml of 256."""
+    source = next(source for source in SOURCES if source.key == "bayes-knn")
+    outcomes = {
+        number.outcome
+        for number in published_numbers(source, REFERENCE, read_reasons())
+        if number.keys[0] == "pima" and number.role is Role.RESULT
+    }
+    assert Outcome.DATA in outcomes and Outcome.CHANCE not in outcomes
 
 
 RANKED = [(source, ranked) for source in SOURCES for ranked in source.ranked]
@@ -243,15 +289,19 @@ def test_every_difference_has_a_reason():
         for number in published_numbers(source, REFERENCE, reasons):
             assert number.reason in reasons.codes or (number.reason, number.outcome) == ("", Outcome.PRINTED)
             assert (number.ours is None) == (number.outcome is Outcome.MISSING)
-            if number.outcome is Outcome.OPEN:
-                assert reasons.codes[number.reason].is_open
+            if number.outcome in DIFFERENCES.values() and number.reason != "chance":
+                kind = reasons.codes[number.reason].kind
+                within = number.outcome is Outcome.CHANCE and is_chance(
+                    Stored(number.ours, number.sd, number.splits, ""), number.paper, number.paper_splits
+                )
+                assert within or DIFFERENCES[kind] is number.outcome
             used.add(number.reason)
     assert set(reasons.codes) - used <= {"open", "not-stored"}, "reasons that no number needs"
     assert {rule.table for rule in reasons.rules} <= set(known_tables())
 
 
 def test_every_figure_of_the_page_has_a_caption_and_every_caption_a_figure():
-    text = PAGE.read_text(encoding="utf-8")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in PAGES.values())
     captions = yaml.safe_load((Path(claims.__file__).parent / "captions.yaml").read_text(encoding="utf-8"))
     shown = re.findall(r"^!\[(.*)\]\((\S+)/figures/\S+\)\n\n\*(.+)\*$", text, re.MULTILINE)
     assert shown and all(" " in caption and stem not in caption for stem, _, caption in shown)
@@ -270,28 +320,34 @@ def test_run_times_are_not_judged():
     source = next(source for source in SOURCES if source.key == "smartsvm")
     for number in published_numbers(source, REFERENCE, read_reasons()):
         is_time = "seconds" in number.table
-        assert (number.outcome is Outcome.TIME) == (is_time and number.ours is not None)
+        times = (Outcome.SAME_GRID, Outcome.OTHER_GRID)
+        assert (number.outcome in times) == (is_time and number.ours is not None)
+        assert (number.outcome is Outcome.SAME_GRID) == (is_time and number.points == number.grid)
+        assert (number.role is Role.TIME) == is_time
 
 
 @pytest.mark.parametrize(("key", "claim"), CLAIMS)
 def test_every_claim_names_what_shows_it(key, claim):
-    """A file below results/reference, a test, a config, or a target of the Makefile."""
+    """Files below results/reference, tests, configs, or targets of the Makefile: all that it mentions."""
     assert isinstance(claim.verdict, Verdict)
-    assert claim.section and claim.sentence and claim.ours
+    assert claim.section and claim.sentence and claim.ours and claim.shown
     assert not re.search(r"\b[A-Z]+_[A-Z_]+\b", claim.ours), "a number is still to be filled in"
-    if claim.shown.startswith("make "):
-        assert claim.shown[5:] in targets() or re.search(
-            rf"^{claim.shown[5:]}:", (ROOT / "Makefile").read_text(), re.MULTILINE
-        )
-    elif claim.shown.startswith(("tests/", "configs/")):
-        assert (ROOT / claim.shown).is_file()
-    else:
-        assert (REFERENCE / claim.shown).is_file()
+    for shown in claim.shown:
+        if shown.startswith("make "):
+            makefile = (ROOT / "Makefile").read_text()
+            assert shown[5:] in targets() or re.search(rf"^{shown[5:]}:", makefile, re.MULTILINE)
+        elif shown.startswith(("tests/", "configs/")):
+            assert (ROOT / shown).is_file()
+        else:
+            assert (REFERENCE / shown).is_file()
+    mentioned = re.findall(r"[\w./-]+\.(?:csv|md|svg|py|yaml)\b", claim.ours)
+    assert set(mentioned) <= set(claim.shown)
 
 
 def test_links_of_the_page_lead_to_files():
-    for target in re.findall(r"\]\(([^#)][^)]*)\)", PAGE.read_text(encoding="utf-8")):
-        assert (REFERENCE / target).is_file(), target
+    for path in REFERENCE.glob("*.md"):
+        for target in re.findall(r"\]\(([^#)][^)#]*)", path.read_text(encoding="utf-8")):
+            assert (REFERENCE / target).is_file(), target
     assert "results/reference/README.md" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -383,7 +439,7 @@ def test_runs_are_kept_with_their_provenance(tmp_path):
     write_study_provenance(study, 5, 120.04, 2)
     write_provenance([study, tmp_path / "nothing"], out, "make studies")
     text = provenance_text(read_provenance(out))
-    assert text.startswith("`make studies`: 1 run, 2.0 minutes with 2 jobs; seed 5; ")
+    assert text.startswith("`make studies`: 1 run, 2.0 minutes with 2 jobs, ") and "; seed 5; " in text
     assert manifest["provenance"]["machine"]["processor"] in text
     (run / "manifest.json").write_text(json.dumps(manifest | {"resumed": True}), encoding="utf-8")
     write_provenance([run], out, "make small")
@@ -391,13 +447,13 @@ def test_runs_are_kept_with_their_provenance(tmp_path):
         spent = [float(row[name] or 0) for row in csv.DictReader(file) for name in row if name in WORK]
     content = read_provenance(out)
     assert content["work_seconds"] == pytest.approx(sum(spent), abs=0.001)
-    words = f"1 run, {sum(spent) / 60:.1f} minutes of tuning, fits and predictions; "
+    words = f"1 run, {sum(spent):.1f} seconds of tuning, fits and predictions, "
     assert words in provenance_text(content)
     del content["work_seconds"]
-    assert "1 run, time not recorded; " in provenance_text(content)
+    assert "1 run, time not recorded, " in provenance_text(content)
     content = read_provenance(out)
     content["runs"][0]["git"] = "0123456789abcdef+changes"
-    assert ", commit 0123456789ab with changes, " in provenance_text(content)
+    assert ", commit 0123456789ab with changes; " in provenance_text(content)
     with pytest.raises(ConfmlError, match="none of the folders is that of a run"):
         Keep(out, (str(tmp_path / "nothing"),), "x")()
 

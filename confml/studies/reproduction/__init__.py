@@ -7,7 +7,7 @@ statements of the texts with a verdict on each. `targets` computes the stored ta
 
 from confml.studies.reproduction.claims import Claim, Verdict, read_claims
 from confml.studies.reproduction.numbers import Number, Outcome, published_numbers
-from confml.studies.reproduction.page import page_text, write_page
+from confml.studies.reproduction.page import pages, write_page
 from confml.studies.reproduction.runs import keep_runs, write_provenance
 from confml.studies.reproduction.sources import SOURCES, Source
 
@@ -19,7 +19,7 @@ __all__ = [
     "Source",
     "Verdict",
     "keep_runs",
-    "page_text",
+    "pages",
     "published_numbers",
     "read_claims",
     "write_page",

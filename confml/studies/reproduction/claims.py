@@ -26,14 +26,16 @@ class Claim:
     """A statement or a question of a source.
 
     section: where it stands. sentence: the statement in short. ours: numbers of confml, or why it cannot be
-    checked. shown: a file below ``results/reference``, a test, or a command that shows it.
+    checked. shown: files below ``results/reference``, tests, configs, or commands that show it. is_counted:
+    false for arithmetic, such as a root or a sum.
     """
 
     section: str
     sentence: str
     verdict: Verdict
     ours: str
-    shown: str
+    shown: tuple[str, ...]
+    is_counted: bool = True
 
 
 def read_claims(key: str) -> list[Claim]:
@@ -42,9 +44,10 @@ def read_claims(key: str) -> list[Claim]:
     claims = []
     for place, one in enumerate(yaml.safe_load(path.read_text(encoding="utf-8")), start=1):
         try:
-            texts = {name: " ".join(str(one[name]).split()) for name in ("section", "claim", "ours", "shown")}
+            section, claim, ours = (" ".join(str(one[name]).split()) for name in ("section", "claim", "ours"))
+            shown = one["shown"] if isinstance(one["shown"], list) else [one["shown"]]
             verdict = Verdict(one["verdict"])
         except (KeyError, ValueError) as error:
             raise ValueError(f"{path.name}: entry {place}: {error}") from None
-        claims.append(Claim(texts["section"], texts["claim"], verdict, texts["ours"], texts["shown"]))
+        claims.append(Claim(section, claim, verdict, ours, tuple(shown), not one.get("arithmetic", False)))
     return claims

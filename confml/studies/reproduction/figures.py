@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 
 from confml.published import PublishedTable, known_tables
-from confml.report.figures.style import GREY, MARKERS, PALETTE, new_figure, style
+from confml.report.figures.style import GREY, MARKERS, PALETTE, legend_below, new_figure, style
 from confml.report.files import write_file
-from confml.studies.reproduction.numbers import Number
+from confml.studies.reproduction.numbers import Number, Outcome
 
 _LINE = 45  # characters of a line below or above the axes
 _MOST_LABELS = 6
@@ -58,6 +58,30 @@ def draw_numbers(table: str, numbers: Sequence[Number], folder: Path) -> Path | 
         if len(series) > 1:
             figure.legend(loc="outside right upper")
         return write_svg(figure, folder / f"{table}.svg")
+
+
+def draw_outcomes(numbers: Mapping[str, Sequence[Number]], path: Path) -> Path:
+    """Draw the shares of the outcomes of each source as a stacked bar, and write an SVG file."""
+    found = {number.outcome for own in numbers.values() for number in own}
+    shown = [one for one in Outcome if one in found]
+    with style():
+        figure = new_figure(6.4, 0.9 + 0.35 * len(numbers))
+        axes = figure.subplots()
+        for line, own in enumerate(numbers.values()):
+            left = 0.0
+            for one, colour in zip(shown, (*PALETTE, GREY), strict=False):
+                count = sum(number.outcome is one for number in own)
+                share = 100 * count / len(own)
+                axes.barh(line, share, left=left, color=colour, label=None if line else str(one))
+                if share >= 4:
+                    axes.annotate(str(count), (left + share / 2, line), ha="center", va="center", fontsize=7)
+                left += share
+        axes.set_yticks(range(len(numbers)), [f"{name} ({len(own)})" for name, own in numbers.items()])
+        axes.invert_yaxis()
+        axes.set_xlim(0, 100)
+        axes.set_xlabel("results of the source, per cent; numbers of results in the bars")
+        legend_below(figure, *axes.get_legend_handles_labels())
+        return write_svg(figure, path)
 
 
 def _series(numbers: Sequence[Number], published: PublishedTable) -> dict[str, list[Number]]:

@@ -6,7 +6,7 @@ import csv
 import enum
 import math
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,8 @@ import yaml
 from confml.published import PublishedTable, known_tables
 from confml.report.sections.published_tables import find
 from confml.report.summaries import SummaryRow
-from confml.studies.reproduction.reasons import Reasons
+from confml.studies.reproduction.markdown import anchor
+from confml.studies.reproduction.reasons import Kind, Reasons
 from confml.studies.reproduction.sources import Source
 
 _CHANCE = 2.0  # standard errors
@@ -24,15 +25,40 @@ FEWEST_SPLITS = 3
 """Number of splits from which a standard deviation over them is used."""
 
 
+class Role(enum.StrEnum):
+    """What a published number is: a result of the source, a number that it quotes, the size of a data set, a
+    run time, or a result that another row compares already."""
+
+    RESULT = "result"
+    QUOTED = "quoted"
+    SIZE = "size"
+    TIME = "time"
+    AGAIN = "again"
+
+
 class Outcome(enum.StrEnum):
     """Comparison of a published number with that of confml."""
 
     PRINTED = "as printed"
     CHANCE = "within chance"
-    EXPLAINED = "differs, with a reason"
+    PROVED = "differs, proved"
+    SETTING = "differs, setting not stated"
+    DATA = "differs, other data"
     OPEN = "differs, not explained"
-    TIME = "time on another machine"
+    SAME_GRID = "time, same grid"
+    OTHER_GRID = "time, other grid"
     MISSING = "not computed"
+
+
+REPRODUCED = (Outcome.PRINTED, Outcome.CHANCE)
+DIFFERENCES = {
+    Kind.PROVED: Outcome.PROVED,
+    Kind.SETTING: Outcome.SETTING,
+    Kind.DATA: Outcome.DATA,
+    Kind.CHANCE: Outcome.CHANCE,
+    Kind.OPEN: Outcome.OPEN,
+}
+"""Outcomes of a difference by the kind of its reason."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +71,7 @@ class Number:
     the reason for a difference, or of the missing number. others: the same number with other random numbers
     of the method on the same splits, empty without such runs. points, grid: number of grid points behind
     the stored and the printed number of a time, None where the number is not a time. path: the same time of
-    warm or exact paths over the whole grid.
+    warm or exact paths over the whole grid. role: what the published number is.
     """
 
     table: str
@@ -63,6 +89,12 @@ class Number:
     points: int | None = None
     grid: int | None = None
     path: float | None = None
+    role: Role = Role.RESULT
+
+    @property
+    def name(self) -> str:
+        """Name of the number, which is also its anchor on the page."""
+        return anchor(" ".join((self.table, *self.keys, self.column)).replace("_", " "))
 
     @property
     def decimals(self) -> int:
@@ -104,7 +136,20 @@ def published_numbers(source: Source, folder: Path, reasons: Reasons) -> Iterato
             splits = source.splits_of(keys[0])
             number = _number(table, keys, column, paper, stored.get(key), splits, reasons)
             grid = table.grid.get(column)
-            yield replace(number, others=others.get(key, ()), path=paths.get(key), grid=grid)
+            role = _role(table, dict(zip(table.keys, keys, strict=False)), column)
+            yield replace(number, others=others.get(key, ()), path=paths.get(key), grid=grid, role=role)
+
+
+def _role(table: PublishedTable, keys: Mapping[str, str], column: str) -> Role:
+    def has(values: Mapping[str, Sequence[str]]) -> bool:
+        return bool(values) and all(keys[name] in wanted for name, wanted in values.items())
+
+    ours = table.ours([keys.get(name, "") for name in table.keys], column)
+    if table.grid:
+        return Role.TIME
+    if ours is not None and ours.method == "data":
+        return Role.SIZE
+    return Role.QUOTED if has(table.quoted) else Role.AGAIN if has(table.again) else Role.RESULT
 
 
 def printed_numbers(table: PublishedTable) -> Iterator[tuple[tuple[str, ...], str, str]]:
@@ -211,19 +256,19 @@ def _number(
     names = dict(zip(table.keys, keys, strict=False))
     rule = reasons.find(table.name, {**names, "folder": stored.folder if stored else ""}, column)
     if stored is None:
-        code = rule.reason if rule and reasons.codes[rule.reason].for_missing else "not-stored"
+        code = rule.reason if rule and reasons.codes[rule.reason].kind is Kind.MISSING else "not-stored"
         return Number(
             table.name, keys, column, paper, None, None, None, "", paper_splits, code, Outcome.MISSING
         )
-    outcome, code = Outcome.EXPLAINED, rule.reason if rule else "open"
-    if reasons.codes[code].of_times:
-        outcome = Outcome.TIME
+    code = rule.reason if rule else "open"
+    if reasons.codes[code].kind is Kind.TIME:
+        outcome = Outcome.SAME_GRID if stored.points == table.grid[column] else Outcome.OTHER_GRID
     elif is_as_printed(stored.mean, paper):
-        outcome, code = Outcome.PRINTED, ""
-    elif is_chance(stored, paper, paper_splits):
+        outcome, code = Outcome.PRINTED, "half-way" if is_half_way(stored.mean, paper) else ""
+    elif is_chance(stored, paper, paper_splits) and not (rule and rule.no_chance):
         outcome, code = Outcome.CHANCE, rule.reason if rule and rule.within_chance else "chance"
-    elif reasons.codes[code].is_open:
-        outcome = Outcome.OPEN
+    else:
+        outcome = DIFFERENCES[reasons.codes[code].kind]
     return Number(
         table.name,
         keys,
@@ -248,6 +293,11 @@ def decimals_of(text: str) -> int:
 def is_as_printed(ours: float, paper: str) -> bool:
     """Return whether ``ours``, rounded to the decimals of ``paper``, is equal to it."""
     return abs(ours - float(paper)) <= 0.5 * 10 ** -decimals_of(paper) + 1e-9
+
+
+def is_half_way(ours: float, paper: str) -> bool:
+    """Return whether ``ours`` lies in the middle of two numbers with the decimals of ``paper``."""
+    return abs(abs(ours - float(paper)) - 0.5 * 10 ** -decimals_of(paper)) <= 1e-9
 
 
 def is_chance(stored: Stored, paper: str, paper_splits: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,15 +10,30 @@ from pathlib import Path
 import yaml
 
 
+class Kind(enum.StrEnum):
+    """What a reason shows.
+
+    PROVED: a contradiction in the source, its rounding, or a count. SETTING: a setting that the source does
+    not state, chosen after its number was seen, gives the number or explains the difference. DATA: the data
+    are known to differ. CHANCE: more splits show that the difference is chance. OPEN: nothing was found.
+    MISSING: why a number is not computed. TIME: about run times.
+    """
+
+    PROVED = "proved"
+    SETTING = "setting"
+    DATA = "data"
+    CHANCE = "chance"
+    OPEN = "open"
+    MISSING = "missing"
+    TIME = "time"
+
+
 @dataclass(frozen=True)
 class Code:
-    """A reason. is_open: whether it states that the difference is not explained. for_missing: whether it
-    states why a number is not computed. of_times: whether it is about run times."""
+    """A reason and its kind."""
 
     text: str
-    is_open: bool
-    for_missing: bool
-    of_times: bool = False
+    kind: Kind
 
 
 @dataclass(frozen=True)
@@ -25,13 +41,15 @@ class Rule:
     """The reason for some numbers of a table.
 
     only: for names of key columns, and ``column``, the values to which the rule applies; all by default.
-    within_chance: whether the reason is also stated for a difference within two standard errors.
+    within_chance: whether the reason is also stated for a difference within two standard errors. no_chance:
+    whether chance is not considered, because the two numbers are of test parts of other sizes.
     """
 
     table: str
     reason: str
     only: Mapping[str, tuple[str, ...]]
     within_chance: bool = False
+    no_chance: bool = False
 
     def applies(self, table: str, keys: Mapping[str, str], column: str) -> bool:
         named = {**keys, "column": column}
@@ -55,12 +73,7 @@ def read_reasons() -> Reasons:
     path = Path(__file__).parent / "reasons.yaml"
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
     codes = {
-        name: Code(
-            " ".join(one["text"].split()),
-            one.get("open", False),
-            one.get("missing", False),
-            one.get("times", False),
-        )
+        name: Code(" ".join(one["text"].split()), Kind(one["kind"]))
         for name, one in document["codes"].items()
     }
     rules = tuple(
@@ -69,6 +82,7 @@ def read_reasons() -> Reasons:
             reason=one["reason"],
             only={name: tuple(map(str, values)) for name, values in one.get("only", {}).items()},
             within_chance=one.get("within-chance", False),
+            no_chance=one.get("no-chance", False),
         )
         for one in document["rules"]
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -130,24 +130,37 @@ def provenance_text(content: Mapping[str, Any]) -> str:
     """Return the provenance of a table as one paragraph."""
     runs = content["runs"]
     first = runs[0]
-
-    def said(texts) -> str:
-        return ", ".join(dict.fromkeys(str(text) for text in texts))
-
-    seconds = [run["seconds"] for run in runs]
     packages = ", ".join(f"{name} {first['packages'][name]}" for name in ("numpy", "scipy", "scikit-learn"))
-    commits = said(_commit(run["git"]) for run in runs)
-    jobs = said(run["jobs"] for run in runs)
+    return (
+        f"`{content['command']}`: {len(runs)} run{'s' * (len(runs) != 1)}, {origin_text(content)}; "
+        f"seed {_said(run['seed'] for run in runs)}; confml {_said(run['confml'] for run in runs)}, "
+        f"Python {first['python']}, {packages}; {_said(run['machine']['processor'] for run in runs)}."
+    )
+
+
+def origin_text(content: Mapping[str, Any]) -> str:
+    """Return the time and the commits of the runs of a table."""
+    runs = content["runs"]
+    seconds = [run["seconds"] for run in runs]
+    jobs = _said(run["jobs"] for run in runs)
     if None in seconds:  # a run in parts, or one that is not finished
         work = content.get("work_seconds")
-        minutes = f"{work / 60:.1f} minutes of tuning, fits and predictions" if work else "time not recorded"
+        time = f"{time_text(work)} of tuning, fits and predictions" if work else "time not recorded"
     else:
-        minutes = f"{sum(seconds) / 60:.1f} minutes with {jobs} job{'s' * (jobs != '1')}"
-    return (
-        f"`{content['command']}`: {len(runs)} run{'s' * (len(runs) != 1)}, {minutes}; "
-        f"seed {said(run['seed'] for run in runs)}; confml {said(run['confml'] for run in runs)}, {commits}, "
-        f"Python {first['python']}, {packages}; {said(run['machine']['processor'] for run in runs)}."
-    )
+        time = f"{time_text(sum(seconds))} with {jobs} job{'s' * (jobs != '1')}"
+    return f"{time}, {_said(_commit(run['git']) for run in runs)}"
+
+
+def _said(texts: Iterable[Any]) -> str:
+    return ", ".join(dict.fromkeys(str(text) for text in texts))
+
+
+def time_text(seconds: float) -> str:
+    """Return a time in seconds, in minutes from 2 minutes on, or in hours from 2 hours on."""
+    for unit, name in ((3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.1f} {name}"
+    return f"{seconds:.1f} seconds"
 
 
 def _commit(git: str | None) -> str:
