@@ -12,6 +12,7 @@ from confml.published import known_tables
 from confml.report.files import write_csv, write_file
 from confml.studies.reproduction.claims import Claim, Verdict, read_claims
 from confml.studies.reproduction.contradictions import contradictions
+from confml.studies.reproduction.explanations import explanations
 from confml.studies.reproduction.figures import draw_numbers, draw_outcomes
 from confml.studies.reproduction.markdown import markdown_table
 from confml.studies.reproduction.numbers import REPRODUCED, Number, Outcome, Role, published_numbers
@@ -96,6 +97,7 @@ def pages(folder: Path) -> dict[str, str]:
             parts += _table(table, own, reasons, folder)
             parts += _stored(source, table, folder)
         parts += _reasons(numbers[source.key], reasons)
+        parts += _explanations(numbers[source.key], folder)
         parts += _contradictions(source)
         parts.append(_claims(claims[source.key]))
         parts += _figures(source, folder)
@@ -109,6 +111,27 @@ def _reasons(numbers: Sequence[Number], reasons: Reasons) -> Iterator[str]:
     if used:
         yield "## Reasons"
         yield "\n".join(f"- {_target(code)}**{code}**: {reasons.codes[code].text}" for code in used)
+
+
+def _explanations(numbers: Sequence[Number], folder: Path) -> Iterator[str]:
+    named = {number.name: number for number in numbers}
+    rows = []
+    for one in explanations(folder):
+        if one.number in named:
+            number, stored = named[one.number], one.stored
+            digits = max(number.decimals, 2)
+            rows.append(
+                [
+                    *(f"[{one.number}](#{one.number})", one.setting, number.paper),
+                    *(f"{stored.mean:.{digits}f}", f"{stored.sd:.{digits}f}" if stored.sd else ""),
+                    *(stored.splits, one.match(number.paper, number.paper_splits), _link(stored.folder)),
+                ]
+            )
+    if rows:
+        yield "## Settings that are not stated"
+        yield "Each setting was chosen after the number was seen: a match shows that it is possible."
+        headings = ["number", "setting", "paper", "confml", "± sd", "splits", "compared", "shown by"]
+        yield "\n".join(markdown_table(headings, rows, left=2))
 
 
 def _contradictions(source: Source) -> Iterator[str]:

@@ -1,0 +1,49 @@
+"""`explanations`: numbers of confml under settings that were chosen after a printed number was seen."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from confml.studies.reproduction.numbers import Stored, is_as_printed, is_chance
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A setting that gives a printed number, or comes near to it.
+
+    number: name of the printed number. stored: mean, standard deviation and number of splits of confml, with
+    the file that has them.
+    """
+
+    number: str
+    setting: str
+    stored: Stored
+
+    def match(self, paper: str, paper_splits: int) -> str:
+        """Return how the number of confml compares with the printed one."""
+        if is_as_printed(self.stored.mean, paper):
+            return "as printed"
+        return "within chance" if is_chance(self.stored, paper, paper_splits) else "differs"
+
+
+def explanations(folder: Path) -> list[Explanation]:
+    """Return the explanations with their numbers stored in ``folder``; ValueError without a single row."""
+    path = Path(__file__).with_suffix(".yaml")
+    return [_explanation(entry, folder) for entry in yaml.safe_load(path.read_text(encoding="utf-8"))]
+
+
+def _explanation(entry: Mapping, folder: Path) -> Explanation:
+    with (folder / entry["stored"]).open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if entry["row"].items() <= row.items()]
+    if len(rows) != 1:
+        raise ValueError(f"{entry['stored']}: {len(rows)} rows have {entry['row']}")
+    factor = float(entry.get("factor", 100))
+    mean, sd = (float(rows[0][name]) * factor if rows[0][name] else None for name in ("mean", "sd"))
+    assert mean is not None
+    stored = Stored(round(mean, 10), sd, int(rows[0]["n"]), entry["stored"])
+    return Explanation(entry["number"], entry["setting"], stored)
