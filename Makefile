@@ -8,7 +8,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 CONFML := $(VENV)/bin/confml
 JOBS   ?=
-# Targets that run configs take JOBS, ENGINE=serial, processes or dask (with SCHEDULER=address), and SHARD=1/4, or auto
+# Targets that run configs take JOBS, ENGINE=joblib, serial or dask (with SCHEDULER=address), and SHARD=1/4, or auto
 # in a job array: one part of each run, without the tables and figures of several runs. Run the target without SHARD
 # when all parts are done.
 RUN    := $(CONFML) run $(if $(JOBS),--jobs $(JOBS)) $(if $(ENGINE),--engine $(ENGINE)) \

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import sys
+from collections.abc import Iterable
 from typing import IO, Any
 
 from confml.errors import printable
@@ -43,6 +44,16 @@ def escape_controls(stream: Any) -> None:
     if not hasattr(stream, "escapes_controls"):
         write, stream.escapes_controls = stream.write, True
         stream.write = lambda text: write(printable(text) if isinstance(text, str) else text)
+
+
+def track(results: Iterable[Any], total: int) -> Iterable[Any]:
+    """Return the results, with a progress bar on stderr while they are computed if it is a terminal."""
+    if not sys.stderr.isatty():
+        return results
+    from rich.console import Console
+    from rich.progress import track as tracked
+
+    return tracked(results, "computing", total, console=Console(stderr=True), transient=True)
 
 
 def use_fallbacks() -> None:

@@ -96,18 +96,28 @@ def no_waits_for_the_disk():
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_workers():
-    """Runs in the process of the tests have forked workers: no new interpreter imports confml each time."""
+    """Runs in the process of the tests have workers that are forks of it: no new interpreter imports confml.
+
+    The threads of this process, those of pytest-xdist, wait for messages and hold no lock.
+    """
     if sys.platform != "linux":
-        yield None
+        yield
         return
-    from processes import fork_worker_server
+    from confml import _processes
 
-    from confml.runner import workers
+    has_one_thread, forked = _processes.has_one_thread, _processes.Forked.__init__
+    _processes.has_one_thread = lambda: True
+    _processes.Forked.__init__ = lambda self, modules=(), here=True: forked(self, modules, True)
+    yield
+    _processes.has_one_thread, _processes.Forked.__init__ = has_one_thread, forked
 
-    new_interpreter = workers._interpreter
-    workers._interpreter = fork_worker_server
-    yield new_interpreter
-    workers._interpreter = new_interpreter
+
+@pytest.fixture
+def new_interpreters(monkeypatch):
+    """The fork server is a new interpreter, as in a process with threads."""
+    from confml import _processes
+
+    monkeypatch.setattr(_processes, "has_one_thread", lambda: False)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "confml"
+PRIVATE = ("_cache", "_jit", "_outputs", "_processes", "_seeds", "_sklearn", "_threads", "_version")
 # Each floor may import itself and what stands before it.
 FLOORS = [
-    {"errors", "_cache", "_jit", "_outputs", "_seeds", "_sklearn", "_threads", "_version", "terminal"},
+    {"errors", *PRIVATE, "terminal"},
     {"plugins", "yaml"},
     {"measures", "data", "neighbours", "published"},
     {"bayes_error"},
@@ -105,9 +106,7 @@ def test_no_modules_import_each_other_in_a_circle():
 
 
 # Private names that every package may import.
-SHARED = {
-    f"confml.{name}" for name in ("_cache", "_jit", "_outputs", "_seeds", "_sklearn", "_threads", "_version")
-}
+SHARED = {f"confml.{name}" for name in PRIVATE}
 
 
 def private_imports():

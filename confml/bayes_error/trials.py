@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confml._processes import Progress, each
 from confml._seeds import stable_generator
 from confml.bayes_error.estimates import bayes_error_from_crossings
 from confml.bayes_error.gaussians import bhattacharyya_bound, gaussian_bayes_error, gaussian_classes
@@ -54,11 +55,13 @@ def gaussian_trials(
     trials: int = 200,
     seed: int = 1,
     jobs: int = 1,
+    progress: Progress | None = None,
 ) -> Trials:
     """Draw data sets and estimate; all numbers of trees use the same data, and each trial has its own seed.
 
     The results of a prior and a separation do not depend on the others or on the number of jobs, and a trial
-    does not depend on the number of trials. ConfigError for a prior with fewer than 2 rows in a class.
+    does not depend on the number of trials. progress: as in `each`. ConfigError for a prior with fewer than 2
+    rows in a class.
     """
     if trials < 2:
         raise ConfigError(f"expected at least two trials, got {trials}")
@@ -72,10 +75,10 @@ def gaussian_trials(
         raise ConfigError("expected separations of at least 0 and numbers of trees of at least 1")
     counts = np.array(sorted(set(trees)))
     points = [(m, separation) for m in sizes for separation in separations]
-    found = _each(
-        [(m, rows - m, s, attributes, int(counts[-1]), trials, seed) for m, s in points],
-        jobs,
-    )
+    tasks = [(m, rows - m, s, attributes, int(counts[-1]), trials, seed) for m, s in points]
+    if jobs > 1:
+        _crossings(5, 5, 1.0, 2, 2, 2, 0)  # compile kernels once, before the workers start
+    found = list(each(lambda task: _crossings(*task), tasks, jobs, progress=progress))
     if np.isnan(found).any():
         raise ConfigError(f"{rows} rows do not have {max(trees)} orthogonal spanning trees")
     # mean over the first t trees, for each t
@@ -101,15 +104,6 @@ def gaussian_trials(
         truth=np.asarray(gaussian_bayes_error(s[None, :], p[:, None])),
         bhattacharyya=np.asarray(bhattacharyya_bound(s[None, :], p[:, None])),
     )
-
-
-def _each(arguments: list[tuple], jobs: int) -> list[np.ndarray]:
-    if jobs == 1:
-        return [_crossings(*one) for one in arguments]
-    from joblib import Parallel, delayed
-
-    _crossings(5, 5, 1.0, 2, 2, 2, 0)  # compile kernels once, before the workers start
-    return Parallel(n_jobs=jobs)(delayed(_crossings)(*one) for one in arguments)
 
 
 def _crossings(m: int, n: int, separation: float, attributes: int, trees: int, trials: int, seed: int):

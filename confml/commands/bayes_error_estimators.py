@@ -70,6 +70,7 @@ def bayes_error_estimators(problems, features, rows, trials, seed, jobs, out, as
         write_estimators,
     )
     from confml.studies.provenance import write_study_provenance
+    from confml.terminal import track
 
     given = (("--features", features), ("--rows", rows))
     numbers = {option: sorted(set(whole_numbers(option, text))) for option, text in given}
@@ -87,6 +88,7 @@ def bayes_error_estimators(problems, features, rows, trials, seed, jobs, out, as
         trials=trials,
         seed=seed,
         jobs=jobs,
+        progress=None if quiet else track,
     )
     if not found:
         raise ConfigError("no problem has these numbers of features", hint="mixture has 2 features")

@@ -76,6 +76,7 @@ def bayes_error_trials(
     from confml.bayes_error.trials import gaussian_trials
     from confml.studies.bayes_error.trials import print_trials, trial_document, write_trials
     from confml.studies.provenance import write_study_provenance
+    from confml.terminal import track
 
     tell = say_unless(quiet)
     tell(f"{len(points[0]) * len(points[1])} points, {trials} data sets of {rows} rows at each")
@@ -89,6 +90,7 @@ def bayes_error_trials(
         trials=trials,
         seed=seed,
         jobs=jobs,
+        progress=None if quiet else track,
     )
     if out is not None:
         seconds = time.perf_counter() - begun

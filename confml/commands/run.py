@@ -36,9 +36,9 @@ from confml.commands.plan import show_plan
 )
 @click.option(
     "--engine",
-    type=click.Choice(["serial", "processes", "dask"]),
-    help="Where tasks run: worker processes, this process (serial: a crash of a method ends the run) "
-    "or a cluster (dask).  [default: processes]",
+    type=click.Choice(["joblib", "serial", "dask"]),
+    help="Where tasks run: worker processes (joblib), this process (serial: a crash of a method ends the "
+    "run) or a cluster (dask).  [default: joblib]",
 )
 @click.option("--scheduler", metavar="ADDRESS|FILE", help="Run on this dask cluster (needs confml[dask]).")
 @click.option("--retry-failed", is_flag=True, help="Compute failed cells again.")

@@ -1,4 +1,4 @@
-"""Engines: call a function on items in this process, in worker processes or on a dask cluster."""
+"""Engines: call a function on items in this process, in worker processes of joblib or on a dask cluster."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any, Protocol
 
+from joblib.externals.loky import FIRST_COMPLETED, wait
+
+from confml._processes import START, Context
 from confml._threads import threads
 from confml.config.limits import NO_LIMITS, Limits, show_bytes
 from confml.errors import ConfmlError
 from confml.runner.environment import EnvironmentFault
-from confml.runner.workers import ProcessStarter, Worker, WorkerDied
+from confml.runner.slots import Slot, WorkerDied
 
+ENGINES = ("joblib", "serial", "dask")
 WINDOW = 2  # items per dask worker that are submitted at a time
 _ASK_SECONDS = 1.0  # between two questions for the number of dask workers
 # Longest wait for a worker. A signal that another thread gets, or that comes just before the wait, does not
@@ -99,45 +102,49 @@ class SerialEngine:
             yield item, result
 
 
-class ProcessEngine:
-    """Run items in worker processes on this machine, one item per process at a time.
+class JoblibEngine:
+    """Run items in worker processes of joblib on this machine, one executor of one worker for each job.
 
     If a process dies, its item is run once more after all others, with no other item running: the system may
-    have killed the process because all items together needed too much memory.
+    have killed the process because all items together needed too much memory. here: whether the processes may
+    be forks of this one. start: how they start (`confml._processes`).
     """
 
-    name = "processes"
+    name = "joblib"
     has_limits = True
     shares_processors = True
 
-    def __init__(self, workers: int, starter: ProcessStarter | None = None):
+    def __init__(self, workers: int, here: bool = False, start: type[Context] = START):
         self.workers = workers
-        self._starter = starter or ProcessStarter()
-        self._idle: list[Worker] = []
+        self._here, self._start = here, start
+        self._processes: Context | None = None
+        self._slots: list[Slot] = []
 
     def start(self, modules: Sequence[str], count: int) -> None:
         """Start up to ``count`` workers, which import ``modules`` in the background."""
-        self._starter.prepare(modules)
-        while len(self._idle) < min(count, self.workers):
-            worker = Worker(self._starter)
-            worker.start()
-            self._idle.append(worker)
+        if self._processes is None:
+            self._processes = self._start(modules, self._here)
+            self._processes.start()
+        while len(self._slots) < min(count, self.workers):
+            self._slots.append(Slot(self._processes))
+            self._slots[-1].start()
 
     def stop(self) -> None:
-        idle, self._idle = self._idle, []
-        for worker in idle:
-            worker.stop()
-        self._starter.stop()
+        slots, self._slots = self._slots, []
+        for slot in slots:
+            slot.stop()
+        if self._processes is not None:
+            self._processes.stop()
+            self._processes = None
 
     def run(
         self, next_item: NextItem, function: Callable[[Any], Any], limits: Callable[[Any], Limits] = no_limits
     ) -> Results:
-        self._starter.prepare([function.__module__])
-        idle, self._idle = self._idle, []
-        idle += [Worker(self._starter) for _ in range(self.workers - len(idle))]
-        idle.reverse()
-        workers = tuple(idle)
-        running: list[Worker] = []
+        self.start([function.__module__], 0)
+        assert self._processes is not None  # made by `start`
+        self._slots += [Slot(self._processes) for _ in range(self.workers - len(self._slots))]
+        idle = self._slots[::-1]
+        running: list[Slot] = []
         suspects: deque = deque()  # items whose process died once
         alone = False
         try:
@@ -148,55 +155,48 @@ class ProcessEngine:
                 if not running:
                     if not suspects:
                         return
-                    alone, item, worker = True, suspects.popleft(), idle.pop()
-                    worker.stop()
-                    running.append(worker)
-                    worker.submit(function, item, limits(item))
-                for worker, result in _finished(running):
-                    running.remove(worker)
-                    idle.append(worker)
+                    alone, item, slot = True, suspects.popleft(), idle.pop()
+                    slot.stop()
+                    running.append(slot)
+                    slot.submit(function, item, limits(item))
+                for slot, result in _finished(running):
+                    running.remove(slot)
+                    idle.append(slot)
                     if isinstance(result, WorkerLost) and not alone:
-                        suspects.append(worker.item)
+                        suspects.append(slot.item)
                         continue
                     alone = False
-                    yield worker.item, result
+                    yield slot.item, result
         finally:
-            for worker in workers:
-                worker.stop()
-            self._starter.stop()
+            self.stop()
 
 
-def _finished(running: Sequence[Worker]) -> list[tuple[Worker, Any]]:
-    """Wait until a worker returns a result, dies or exceeds its time limit; return (worker, result) pairs."""
+def _finished(running: Sequence[Slot]) -> list[tuple[Slot, Any]]:
+    """Wait until a slot returns a result, dies or exceeds its time limit; return (slot, result) pairs."""
     while True:
-        left = [seconds for worker in running if (seconds := worker.seconds_left) is not None]
-        waited = {one: worker for worker in running for one in worker.waited}
-        ready = wait(list(waited), timeout=max(min([*left, _WAIT_SECONDS]), 0.01))
-        found = []
-        for worker in dict.fromkeys(waited[one] for one in ready):
-            result = _result_of(worker)
-            if result is not None:
-                found.append((worker, result[0]))
-        for worker in running:
-            if (worker.seconds_left or 1.0) <= 0 and all(worker is not one for one, _ in found):
-                worker.stop()
-                found.append((worker, LimitExceeded(worker.limits.timeout_message)))
+        left = [seconds for slot in running if (seconds := slot.seconds_left) is not None]
+        futures = {slot.future: slot for slot in running}
+        done, _ = wait(futures, max(min([*left, _WAIT_SECONDS]), 0.01), FIRST_COMPLETED)
+        found = [(slot, _result_of(slot)) for future, slot in futures.items() if future in done]
+        for slot in running:
+            if slot.future not in done and (slot.seconds_left or 1.0) <= 0:
+                slot.stop()
+                found.append((slot, LimitExceeded(slot.limits.timeout_message)))
         if found:
             return found
 
 
-def _result_of(worker: Worker) -> tuple[Any] | None:
-    """Return (the result or error,) of a worker, or None if it was only ready."""
+def _result_of(slot: Slot) -> Any:
+    """Return the result or error of a slot."""
     try:
-        return worker.collect()
+        return slot.result()
     except WorkerDied:
-        worker.stop()
-        hint = f"; its memory limit was {show_bytes(worker.limits.memory)}" if worker.limits.memory else ""
-        text = (
+        slot.stop()
+        hint = f"; its memory limit was {show_bytes(slot.limits.memory)}" if slot.limits.memory else ""
+        return WorkerLost(
             "its worker process died twice, the second time with no other task running (crashed, killed, or "
             f"out of memory{hint}); use a machine with more memory, or leave this method out"
         )
-        return (WorkerLost(text),)
 
 
 class DaskEngine:
@@ -331,20 +331,20 @@ def _set_allowed_failures(number: int, dask_scheduler: Any = None) -> None:
 
 
 def make_engine(name: str | None, jobs: int, scheduler: str | None = None, forks: bool = False) -> Engine:
-    """Return the engine of a run: worker processes by default, dask with a scheduler.
+    """Return the engine of a run: worker processes of joblib by default, dask with a scheduler.
 
     Raises ConfmlError for wrong values. scheduler: the address, or the scheduler file, of a dask cluster.
-    forks: whether worker processes may be forks of this process (`ProcessStarter`).
+    forks: whether worker processes may be forks of this process.
     """
     if jobs < 1:
         raise ConfmlError(f"--jobs must be at least 1, got {jobs}")
-    name = name or ("dask" if scheduler else "processes")
+    name = name or ("dask" if scheduler else "joblib")
+    if name == "processes":
+        raise ConfmlError("the engine processes is now the engine joblib", hint="use --engine joblib")
+    if name not in ENGINES:
+        raise ConfmlError(f"unknown engine '{name}'", hint="there are joblib, serial and dask")
     if (name == "dask") != (scheduler is not None):
         raise ConfmlError("engine dask and --scheduler go together")
     if name == "serial":
         return SerialEngine()
-    if name == "processes":
-        return ProcessEngine(jobs, ProcessStarter(here=forks))
-    if scheduler is not None:
-        return DaskEngine(scheduler)
-    raise ConfmlError(f"unknown engine '{name}'", hint="there are serial, processes and dask")
+    return JoblibEngine(jobs, forks) if scheduler is None else DaskEngine(scheduler)

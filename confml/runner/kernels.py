@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import time
 import warnings
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 from confml import _jit
 from confml._cache import cache_folder
+from confml._processes import each
 from confml.methods.base import Method
-from confml.runner.engines import ProcessEngine
 from confml.steps.base import Step
 
 if TYPE_CHECKING:  # its package imports all estimators
@@ -53,11 +54,16 @@ def _compile_in_processes(kinds: list[Kind], say: Callable[[str], None], jobs: i
     few = ", ".join(kind.name for kind in kinds) if len(kinds) <= NAMED else None
     names = few or f"{len(kinds)} methods, steps and estimates"
     say(f"compiling kernels of {names}{_how_often()}, in {jobs} processes")
-    engine = ProcessEngine(jobs)
-    waiting = sorted(kinds, key=_size_of_kernels)
-    for _ in engine.run(lambda: waiting.pop() if waiting else None, _compile):
-        pass
+    largest_first = sorted(kinds, key=_size_of_kernels, reverse=True)
+    with contextlib.suppress(Exception):  # a process died
+        for _ in each(_try_to_compile, largest_first, jobs):
+            pass
     say(f"compiled in {time.monotonic() - started:.0f} s")
+
+
+def _try_to_compile(kind: Kind) -> None:
+    with contextlib.suppress(Exception):
+        _compile(kind)
 
 
 def _compile(kind: Kind) -> float:

@@ -35,11 +35,11 @@ from confml.runner.plan import Cell, Plan, load_datasets, make_plan
 from confml.runner.progress import Progress
 from confml.runner.provenance import now
 from confml.runner.results import CellResult
+from confml.runner.slots import limits_memory
 from confml.runner.store import Store
 from confml.runner.tasks import Failure, Outcome, Task, run_tasks
 from confml.runner.tuning import InnerRecords
 from confml.runner.warnings import audits, run_warnings
-from confml.runner.workers import limits_memory
 from confml.runner.workspace import Workspace, remove_leftovers
 from confml.steps.base import Step
 from confml.steps.registry import step_class
@@ -167,8 +167,8 @@ def check_limits(config: Config, limits: Limits, engine: Engine) -> None:
     wanted = [limits, *(limits_of(entry) for entry in config.methods)]
     if any(wanted) and not engine.has_limits:
         raise ConfmlError(
-            "limits of time and memory need the engine processes, whose worker processes can be stopped",
-            hint="leave out --timeout, --memory and limits:, or use --engine processes",
+            "limits of time and memory need the engine joblib, whose worker processes can be stopped",
+            hint="leave out --timeout, --memory and limits:, or use --engine joblib",
         )
     if any(one.memory for one in wanted) and not limits_memory():
         raise ConfmlError("limits of memory need Linux", hint="leave out --memory and limits: memory")

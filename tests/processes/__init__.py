@@ -2,8 +2,9 @@
 
 `start` and `confml` have the meaning of ``python -m confml ARGUMENTS`` in a new process: its own folder,
 environment, session, signals and limits. The process is forked from a server that has imported confml before
-(`processes.server`), and so are the worker processes of its run. A new interpreter would import confml,
-scikit-learn and numba for some seconds each time. Tests of what a new interpreter does call it themselves.
+(`processes.server`), and the worker processes of its run are forks of it. A new interpreter would import
+confml, scikit-learn and numba for some seconds each time. Tests of what a new interpreter does call it
+themselves.
 """
 
 from __future__ import annotations
@@ -100,7 +101,6 @@ def start(
     path_has_folder: whether ``sys.path`` begins with the current folder; that of ``confml`` does not.
     """
     request = {
-        "kind": "command",
         "arguments": [str(one) for one in arguments],
         "cwd": str(cwd or os.getcwd()),
         "env": dict(os.environ if env is None else env),
@@ -130,23 +130,6 @@ def confml(*arguments: object, text: bool = True, timeout: float = SECONDS, **op
         raise
     out, errors = (one.decode() for one in found) if text else found
     return subprocess.CompletedProcess(arguments, process.returncode, out, errors)
-
-
-def fork_worker_server(function: str, theirs: socket.socket, modules: Sequence[str]) -> Process:
-    """Start the server of a run, or a worker, as `workers._interpreter` does with a new interpreter."""
-    from confml import _jit
-
-    request = {
-        "kind": "workers",
-        "function": function,
-        "modules": list(modules),
-        "kernels": str(_jit.cache_dir()),
-        "path": sys.path,
-        "cwd": os.getcwd(),
-        "env": dict(os.environ),
-    }
-    with open(os.devnull, "rb") as nothing:
-        return Process(request, [nothing.fileno(), 1, 2, theirs.fileno()])
 
 
 @functools.cache

@@ -10,7 +10,7 @@ import sys
 
 
 def main() -> int:
-    request = {"kind": "command", "arguments": sys.argv[2:], "cwd": os.getcwd(), "env": dict(os.environ)}
+    request = {"arguments": sys.argv[2:], "cwd": os.getcwd(), "env": dict(os.environ)}
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(sys.argv[1])
         content = json.dumps(request).encode()

@@ -23,7 +23,6 @@ import socket
 import sys
 import threading
 import traceback
-import warnings
 
 NOT_IMPORTED = ("confml.__main__", "confml.methods._template")
 
@@ -115,8 +114,6 @@ def be_process(request: dict, descriptors: list[int]) -> None:
     code = 1
     try:
         prepare(request, descriptors)
-        if request["kind"] == "workers":
-            serve_workers(request)
         code = call(request)
     except BaseException:
         traceback.print_exc()
@@ -151,20 +148,7 @@ def prepare(request: dict, descriptors: list[int]) -> None:
         resource.setrlimit(kind, (value, resource.getrlimit(kind)[1]))
 
 
-def serve_workers(request: dict) -> None:
-    """Be the server of the workers of a run in the process of a test."""
-    from confml.runner import fork_server
-
-    sys.path[:] = request["path"]
-    importlib.invalidate_caches()
-    function = getattr(fork_server, request["function"])
-    function(3, os.getppid(), request["kernels"], request["modules"])
-
-
 def call(request: dict) -> int:
-    from confml.runner import workers
-
-    workers._interpreter = forked
     given = os.environ.get("PYTHONPATH", "")
     sys.path[:0] = filter(None, given.split(os.pathsep))
     if request.get("path_has_folder", True):
@@ -196,41 +180,6 @@ def end(code: int) -> None:
         sys.stdout.flush()
     finally:
         os._exit(code & 255)
-
-
-class Forked:
-    """A forked process, with the part of the interface of `subprocess.Popen` that confml needs."""
-
-    def __init__(self, pid: int):
-        self.pid, self._ended = pid, False
-
-    def kill(self) -> None:
-        if not self._ended:
-            os.kill(self.pid, signal.SIGKILL)
-
-    def wait(self) -> None:
-        if not self._ended:
-            os.waitpid(self.pid, 0)
-            self._ended = True
-
-
-def forked(function: str, theirs: socket.socket, modules) -> Forked:
-    """Fork what `confml.runner.workers` starts as a new interpreter: the server of a run's workers."""
-    from confml import _jit
-    from confml.runner import fork_server
-
-    parent, folder = os.getpid(), str(_jit.cache_dir())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of threads
-        process = os.fork()
-    if process:
-        return Forked(process)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)
-    os.dup2(theirs.fileno(), 3)
-    os.closerange(4, 1024)
-    getattr(fork_server, function)(3, parent, folder, modules)
-    return Forked(0)  # it does not return
 
 
 if __name__ == "__main__":

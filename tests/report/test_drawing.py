@@ -55,10 +55,9 @@ def draw_all(folder, processes):
             notes.append(str(reason))
     drawing.end()
     assert notes == ["figure 1 has no data"]
-    assert len(set(where.read_text().split())) == processes
+    # This process draws the figures from that on which another one could not.
+    assert len(set(where.read_text().split())) in ((1,) if processes == 1 else (processes, processes + 1))
     where.unlink()
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, 0)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="figures are drawn in several processes on Linux only")
@@ -73,7 +72,7 @@ def test_files_are_the_same_for_any_number_of_processes(tmp_path):
 
 
 def test_a_process_with_threads_draws_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr("threading.active_count", lambda: 2)
+    monkeypatch.setattr("confml._processes.has_one_thread", lambda: False)
     monkeypatch.setattr(os, "fork", lambda: pytest.fail("a process with threads was forked"))
     monkeypatch.setenv("PARENT", str(os.getpid()))
     pictures = [Picture(f"figures/{n}", lambda n=n: line(n), f"figure {n}") for n in (2, 3)]

@@ -10,10 +10,9 @@ import time
 import numpy as np
 import pytest
 
+from confml._processes import Forked, Spawned
 from confml.errors import ConfmlError
-from confml.runner import workers
-from confml.runner.engines import ProcessEngine, SerialEngine, WorkerLost, make_engine
-from confml.runner.workers import ProcessStarter
+from confml.runner.engines import JoblibEngine, SerialEngine, WorkerLost, make_engine
 
 
 class Unreadable(Exception):
@@ -60,25 +59,17 @@ def run(engine, items):
     return dict(engine.run(lambda: next(feed, None), work))
 
 
-@pytest.fixture(autouse=True)
-def new_interpreters(monkeypatch, quick_workers):
-    """Here the processes are as in use: started by a new interpreter (see conftest.py)."""
-    if quick_workers:
-        monkeypatch.setattr(workers, "_interpreter", quick_workers)
-
-
-FORKED, SPAWNED = ProcessStarter(forked=True), ProcessStarter(forked=False)
 linux = pytest.mark.skipif(sys.platform != "linux", reason="forks workers on Linux only")
+STARTS = [pytest.param(Forked, marks=linux, id="forked"), pytest.param(Spawned, id="spawned")]
 
 
 @pytest.mark.parametrize(
     "engine",
     [
-        SerialEngine(),
-        pytest.param(ProcessEngine(2, FORKED), marks=linux),
-        ProcessEngine(2, SPAWNED),
+        pytest.param(SerialEngine(), id="serial"),
+        pytest.param(JoblibEngine(2, start=Forked), marks=linux, id="forked"),
+        pytest.param(JoblibEngine(2, start=Spawned), id="spawned"),
     ],
-    ids=["serial", "forked", "spawned"],
 )
 def test_results_and_errors_come_back(engine):
     items = [("square", n) for n in range(6)] + [("raise", 7)]
@@ -87,26 +78,32 @@ def test_results_and_errors_come_back(engine):
     assert isinstance(found["raise", 7], RuntimeError)
 
 
+@linux
+def test_the_server_as_a_new_interpreter(new_interpreters):
+    assert run(JoblibEngine(2, here=True), [("square", n) for n in range(4)])["square", 3] == 9
+
+
 FORKS_HERE = """
-import os, signal, subprocess, sys, threading, time
-from confml.runner.engines import ProcessEngine
-from confml.runner.workers import ProcessStarter
+import os, signal, sys, threading, time
+from multiprocessing import util
+from confml.runner.engines import JoblibEngine
 
 def state(item):
     return sys.stdin.buffer.read(1), signal.getsignal(signal.SIGTERM) == signal.SIG_DFL, "mark" in sys.modules
 
 def run(function):
     items = iter(range(-4, 0))
-    engine = ProcessEngine(2, ProcessStarter(here=True))
+    engine = JoblibEngine(2, here=True)
     return [found for _, found in engine.run(lambda: next(items, None), function)]
 
-new, begun = subprocess.Popen, []
-subprocess.Popen = lambda *given, **options: begun.append(given) or new(*given, **options)
+new, begun = util.spawnv_passfds, []
+util.spawnv_passfds = lambda path, args, fds: begun.append(args[-1]) or new(path, args, fds)
 sys.modules["mark"] = sys
 signal.signal(signal.SIGTERM, lambda number, frame: None)
-assert run(state) == 4 * [(b"", True, True)] and not begun
+assert run(state) == 4 * [(b"", True, True)]
+assert ["resource_tracker" in code for code in begun] == [True]
 threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
-assert sorted(run(abs)) == [1, 2, 3, 4] and len(begun) == 1
+assert sorted(run(abs)) == [1, 2, 3, 4] and "_serve" in begun[1] and len(begun) == 2
 """
 
 
@@ -120,8 +117,7 @@ def test_the_server_is_forked_from_a_process_with_one_thread(tmp_path):
 
 SIGNAL_FOR_ANOTHER_THREAD = """
 import signal, threading, time
-from confml.runner.engines import ProcessEngine
-from confml.runner.workers import ProcessStarter
+from confml.runner.engines import JoblibEngine
 
 def interrupt():
     time.sleep(1.5)
@@ -129,7 +125,7 @@ def interrupt():
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it
 items = iter([60])
-engine = ProcessEngine(1, ProcessStarter(here=True))
+engine = JoblibEngine(1, here=True)
 engine.start([], 1)
 threading.Thread(target=interrupt, daemon=True).start()
 try:
@@ -152,7 +148,7 @@ def test_a_signal_for_another_thread_ends_the_wait():
 def test_a_killed_worker_costs_at_most_a_retry(tmp_path):
     items = [("square", n) for n in range(8)]
     items.insert(3, ("die-once", str(tmp_path / "mark")))
-    found = run(ProcessEngine(2), items)
+    found = run(JoblibEngine(2), items)
     assert found["die-once", str(tmp_path / "mark")] == str(tmp_path / "mark")
     assert all(found["square", n] == n * n for n in range(8))
 
@@ -161,24 +157,24 @@ def test_a_task_that_kills_its_worker_is_found_and_the_rest_is_done():
     items = [("square", n) for n in range(8)]
     items.insert(2, ("die", 0))
     items.insert(5, ("die", 1))
-    found = run(ProcessEngine(2), items)
+    found = run(JoblibEngine(2), items)
     assert isinstance(found["die", 0], WorkerLost) and isinstance(found["die", 1], WorkerLost)
     assert all(found["square", n] == n * n for n in range(8))
 
 
-@pytest.mark.parametrize("starter", [pytest.param(FORKED, marks=linux), SPAWNED], ids=["forked", "spawned"])
-def test_results_that_cannot_be_sent_are_errors_of_their_items(starter):
+@pytest.mark.parametrize("start", STARTS)
+def test_results_that_cannot_be_sent_are_errors_of_their_items(start):
     items = [("unreadable", 5), ("unwritable", 6), ("exit", 7), ("square", 3)]
-    found = run(ProcessEngine(1, starter), items)
+    found = run(JoblibEngine(1, start=start), items)
     assert str(found["unreadable", 5]) == "Unreadable: 15"
     assert isinstance(found["unwritable", 6], RuntimeError) and "function" in str(found["unwritable", 6])
-    assert isinstance(found["exit", 7], SystemExit) and found["exit", 7].code == 7
+    assert isinstance(found["exit", 7], SystemExit) and found["exit", 7].args == (7,)
     assert found["square", 3] == 9
 
 
 @linux
 def test_forked_workers_draw_different_numbers():
-    found = run(ProcessEngine(3), [("random", n) for n in range(3)]).values()
+    found = run(JoblibEngine(3), [("random", n) for n in range(3)]).values()
     assert len({one[0] for one in found}) == 3
     assert len({one[1] for one in found}) == len({one[2] for one in found}) == 3
 
@@ -186,7 +182,7 @@ def test_forked_workers_draw_different_numbers():
 @linux
 def test_a_dead_worker_is_noticed_though_its_child_lives():
     started = time.monotonic()
-    found = run(ProcessEngine(1), [("leave-child", 0), ("square", 2)])
+    found = run(JoblibEngine(1), [("leave-child", 0), ("square", 2)])
     assert isinstance(found["leave-child", 0], WorkerLost) and found["square", 2] == 4
     assert time.monotonic() - started < 25
 
@@ -194,7 +190,7 @@ def test_a_dead_worker_is_noticed_though_its_child_lives():
 @linux
 def test_the_server_of_workers_may_die(tmp_path):
     items = [("kill-parent", str(tmp_path / "mark")), ("square", 2), ("square", 3)]
-    found = run(ProcessEngine(2), items)
+    found = run(JoblibEngine(2), items)
     assert found["kill-parent", str(tmp_path / "mark")] == str(tmp_path / "mark")
     assert (found["square", 2], found["square", 3]) == (4, 9)
 
@@ -212,7 +208,7 @@ def test_a_script_without_a_main_guard_runs_in_workers(tmp_path):
 
 def test_items_that_become_ready_later_are_run():
     ready, found = [("square", 1)], []
-    for item, result in ProcessEngine(2).run(lambda: ready.pop() if ready else None, work):
+    for item, result in JoblibEngine(2).run(lambda: ready.pop() if ready else None, work):
         found.append(result)
         if len(found) < 4:
             ready.append(("square", item[1] + 1))
@@ -220,14 +216,16 @@ def test_items_that_become_ready_later_are_run():
 
 
 def test_which_engine():
-    assert isinstance(make_engine(None, 1), ProcessEngine) and isinstance(make_engine(None, 2), ProcessEngine)
+    assert isinstance(make_engine(None, 1), JoblibEngine) and isinstance(make_engine(None, 2), JoblibEngine)
     assert isinstance(make_engine("serial", 1), SerialEngine)
     with pytest.raises(ConfmlError, match="--jobs must be at least 1, got 0"):
         make_engine(None, 0)
     with pytest.raises(ConfmlError, match="go together"):
         make_engine("dask", 2)
-    with pytest.raises(ConfmlError, match="unknown engine 'dusk'; there are serial, processes and dask"):
+    with pytest.raises(ConfmlError, match="unknown engine 'dusk'; there are joblib, serial and dask"):
         make_engine("dusk", 2)
+    with pytest.raises(ConfmlError, match="the engine processes is now the engine joblib"):
+        make_engine("processes", 2)
 
 
 def has_compiler(item):
@@ -239,7 +237,7 @@ def has_compiler(item):
 def test_forked_workers_have_the_compiler(new_interpreters):
     import confml.methods.tcm_nn  # noqa: F401  the modules that the server imports
 
-    engine = ProcessEngine(1, ProcessStarter(forked=True))
+    engine = JoblibEngine(1)
     engine.start(["confml.methods.tcm_nn"], 1)
     feed = iter([0])
     assert list(engine.run(lambda: next(feed, None), has_compiler)) == [(0, True)]

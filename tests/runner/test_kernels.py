@@ -8,7 +8,7 @@ import pytest
 
 from confml import _jit
 from confml.methods.registry import method_class
-from confml.runner import kernels, workers
+from confml.runner import kernels
 from confml.runner.kernels import compile_all_kernels
 from confml.steps.registry import step_class
 
@@ -21,9 +21,7 @@ def empty_cache(tmp_path, monkeypatch):
     return tmp_path / "kernels"
 
 
-def test_several_processes_compile_what_one_does(empty_cache, monkeypatch, quick_workers):
-    if quick_workers:  # forked workers keep the cache of the process of the tests
-        monkeypatch.setattr(workers, "_interpreter", quick_workers)
+def test_several_processes_compile_what_one_does(empty_cache, new_interpreters):
     said: list[str] = []
     kinds = [method_class(name) for name in KINDS]
     compile_all_kernels([step_class("standardise"), *kinds], said.append, jobs=2)
@@ -55,15 +53,12 @@ def test_classes_outside_confml_compile_here(empty_cache):
 
 
 def test_kernels_that_failed_in_a_process_are_compiled_here(empty_cache, monkeypatch):
-    class Broken:
-        def __init__(self, workers):
-            assert workers == 2
+    def broken(function, kinds, jobs):
+        assert len(kinds) == jobs == 2
+        yield None
+        raise RuntimeError("the process died")
 
-        def run(self, next_item, function):
-            while (kind := next_item()) is not None:
-                yield kind, RuntimeError("the process died")
-
-    monkeypatch.setattr(kernels, "ProcessEngine", Broken)
+    monkeypatch.setattr(kernels, "each", broken)
     said: list[str] = []
     compile_all_kernels([method_class("winnow"), method_class("perceptron")], said.append, jobs=2)
     assert _jit.kernels_are_compiled("winnow") and _jit.kernels_are_compiled("perceptron")

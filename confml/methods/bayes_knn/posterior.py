@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confml._processes import each
 from confml.measures.chains import ChainDiagnostics
 from confml.methods.bayes_knn import _kernels as neighbours
 from confml.methods.bayes_knn import _kernels_mcmc as mcmc
@@ -342,12 +343,8 @@ class Sampler:
     def run(self, chain) -> list:
         """Return ``chain(generator)`` for each chain; the results do not depend on n_jobs."""
         generators = [np.random.default_rng(s) for s in np.random.SeedSequence(self.seed).spawn(self.chains)]
-        if self.n_jobs in (None, 1) or self.chains == 1:
-            return [chain(generator) for generator in generators]
-        from joblib import Parallel, delayed
-
         # Threads are sufficient because the kernels release the global interpreter lock.
-        return Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(chain)(one) for one in generators)
+        return list(each(chain, generators, self.n_jobs, threads=True))
 
     def start(self, rng: np.random.Generator, depth: int, beta_scale: float) -> tuple[int, float]:
         """Return the start (k, beta) of a chain, drawn from the prior, which is wider than the posterior."""

@@ -1,16 +1,13 @@
-"""`Drawing`: draws the figures of a report in this process and in forks of it."""
+"""`Drawing`: draws the figures of a report in this process or in several."""
 
 from __future__ import annotations
 
-import os
-import pickle
-import sys
-import threading
-import warnings
-from collections.abc import Sequence
+import contextlib
+import functools
+from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import BinaryIO, NoReturn
 
+from confml._processes import each, forks
 from confml.report.figures.style import save, style
 from confml.report.items import NotApplicable, Picture
 
@@ -18,80 +15,51 @@ from confml.report.items import NotApplicable, Picture
 class Drawing:
     """The figures of one section, the same bytes for any number of processes.
 
-    processes: number of processes. More than one are used on Linux only, where libraries work in a forked
-    process, and while this process has one thread. Figure i is drawn by process i modulo ``processes``, 0
-    being this one. If another process cannot draw a figure, this one draws it again, so that its error is
-    raised here.
+    processes: number of processes. More than one are used only where they are forks of this process, which
+    have the results of the run. A figure that another process cannot draw is drawn again by this one, so that
+    its error is raised here.
     """
 
     def __init__(self, pictures: Sequence[Picture], processes: int = 1):
         self._pictures = list(pictures)
-        self._places = {one.path: place for place, one in enumerate(self._pictures)}
-        forks = sys.platform == "linux" and threading.active_count() == 1
-        self._processes = max(1, min(processes, len(self._pictures))) if forks else 1
-        self._answers: dict[int, BinaryIO] = {}  # pipe from each other process
-        self._pids: list[int] = []
+        self._processes = processes if forks() else 1
+        self._answers: Generator | None = None
 
     def draw(self, picture: Picture, folder: Path) -> list[Path]:
         """Return the files of a figure below ``folder``; raise NotApplicable if there is nothing to show.
 
         The figures must be asked for in order.
         """
-        if self._processes > 1 and not self._pids:
-            self._start(folder)
-        found = self._answer_for(self._places[picture.path])
+        found = self._answer_for(picture, folder) if self._processes > 1 else None
         if isinstance(found, NotApplicable):
             raise found
         return draw_picture(picture, folder) if found is None else found
 
+    def _answer_for(self, picture: Picture, folder: Path) -> list[Path] | NotApplicable | None:
+        """Return the answer of another process; None if this process has to draw the figure."""
+        if self._answers is None:
+            self._answers = each(functools.partial(_answer, folder), self._pictures, self._processes)
+        with contextlib.suppress(Exception):  # a process was killed
+            for path, found in self._answers:
+                if path == picture.path:
+                    return found
+        return None
+
     def end(self) -> None:
-        """Wait for the other processes."""
-        for pipe in self._answers.values():
-            pipe.close()
-        self._answers = {}
-        for pid in self._pids:
-            os.waitpid(pid, 0)
-        self._pids, self._processes = [], 1
+        """End the other processes."""
+        if self._answers is not None:
+            self._answers.close()
+            self._answers, self._processes = None, 1
 
-    def _start(self, folder: Path) -> None:
-        for number in range(1, self._processes):
-            ours, theirs = os.pipe()
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of threads: those of BLAS, which sees to forks
-                pid = os.fork()
-            if pid == 0:
-                os.close(ours)
-                self._be_process(number, folder, theirs)
-            os.close(theirs)
-            self._pids.append(pid)
-            self._answers[number] = os.fdopen(ours, "rb")
 
-    def _answer_for(self, place: int) -> list[Path] | NotApplicable | None:
-        """Return what the process of a figure sends; None if this process has to draw it."""
-        pipe = self._answers.get(place % self._processes)
-        number, found = -1, None
-        while pipe is not None and number < place:
-            try:
-                number, found = pickle.load(pipe)
-            except (EOFError, OSError, pickle.UnpicklingError):  # the process was killed
-                return None
-        return found
-
-    def _be_process(self, number: int, folder: Path, answers: int) -> NoReturn:
-        try:
-            with os.fdopen(answers, "wb") as pipe:
-                for place in range(number, len(self._pictures), self._processes):
-                    found: list[Path] | NotApplicable | None
-                    try:
-                        found = draw_picture(self._pictures[place], folder)
-                    except NotApplicable as reason:
-                        found = NotApplicable(str(reason))
-                    except Exception:
-                        found = None
-                    pickle.dump((place, found), pipe)
-                    pipe.flush()
-        finally:
-            os._exit(0)
+def _answer(folder: Path, picture: Picture) -> tuple[str, list[Path] | NotApplicable | None]:
+    """Return the path of a figure and its files, the reason why there are none, or None for an error."""
+    try:
+        return picture.path, draw_picture(picture, folder)
+    except NotApplicable as reason:
+        return picture.path, NotApplicable(str(reason))
+    except Exception:
+        return picture.path, None
 
 
 def draw_picture(picture: Picture, folder: Path) -> list[Path]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from confml._processes import Progress, each
 from confml._seeds import derived_generator, stable_generator
 from confml.bayes_error.label_noise import ABOUT, FixedRows
 from confml.bayes_error.neighbour_errors import NEIGHBOURS
@@ -84,10 +85,11 @@ def compare_estimators(
     trials: int = 20,
     seed: int = 1,
     jobs: int = 1,
+    progress: Progress | None = None,
 ) -> list[Point]:
     """Draw data sets and estimate; `trials_of` says how many per point.
 
-    The results of a point do not depend on the other points or on the number of jobs.
+    The results of a point do not depend on the other points or on the number of jobs. progress: as in `each`.
     """
     for name in problems:
         if name not in PROBLEMS:
@@ -100,7 +102,10 @@ def compare_estimators(
         if PROBLEMS[name].of_features(d) is not None
     ]
     tasks = [(*point, trial, seed) for point in points for trial in range(trials_of(point[2], trials))]
-    found = dict(zip(tasks, _each(tasks, jobs), strict=True))
+    if jobs > 1:
+        _trial("near", 2, 200, 0, 0)  # compile kernels once, before the workers start
+    drawn_at = each(lambda task: _trial(*task), tasks, jobs, progress=progress)
+    found = dict(zip(tasks, drawn_at, strict=True))
     results: list[Point] = []
     for point in points:
         drawn = [found[task] for task in tasks if task[:3] == point]
@@ -158,15 +163,6 @@ def _point(point: tuple[str, int, int], name: str, truth: float, values: np.ndar
         rmse=float(np.sqrt(np.mean((estimate - truth) ** 2))),
         contains=float(inside.mean()),
     )
-
-
-def _each(tasks: list[tuple], jobs: int) -> list[dict[str, tuple[float, float, float]]]:
-    if jobs == 1:
-        return [_trial(*task) for task in tasks]
-    from joblib import Parallel, delayed
-
-    _trial("near", 2, 200, 0, 0)  # compile kernels once, before the workers start
-    return Parallel(n_jobs=jobs)(delayed(_trial)(*task) for task in tasks)
 
 
 def _trial(problem: str, features: int, rows: int, trial: int, seed: int):
