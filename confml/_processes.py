@@ -337,8 +337,8 @@ def each(
     """Yield ``function(item)`` for every item, in their order, from up to ``jobs`` processes of joblib.
 
     threads: use threads of this process instead, for functions that release the global interpreter lock.
-    progress: what shows the progress of the results, such as `confml.terminal.track`. A process that is a fork
-    of this one has the function and the items already. A new interpreter gets them pickled.
+    progress: what shows the progress of the results, such as `confml.terminal.track`. A process that is a
+    fork of this one has the function and the items already. A new interpreter gets them pickled.
     """
     those = list(items)
     results: Iterable[Any]

@@ -58,7 +58,7 @@ SCRIPT = """
 import sys
 {start}
 import confml
-config = {{"name": "script", "datasets": ["wine-sklearn"], "methods": ["naive-bayes", {{"name": "knn", "k": 3}}],
+config = {{"name": "script", "datasets": ["wine-sklearn"], "methods": ["naive-bayes", {{"name": "knn"}}],
           "protocol": {{"kind": "holdout", "repeats": 2}}, "figures": []}}
 for number in range(2):
     print(len(confml.run(config, out=f"out-{{number}}", jobs=2, engine="joblib").metrics) > 0)
