@@ -7,7 +7,9 @@ Windows it is joblib's own context, with a new interpreter for each worker.
 `Forked` differs from the standard library in two points. Its server belongs to one run, with the modules,
 environment and path of that time, and neither the server nor a worker imports the main script, which needs no
 ``__main__`` guard. And the server is a fork of this process where this process has one thread: the command
-line has imported everything by then. The context is also the joblib backend ``confml-forks``.
+line has imported everything by then. In seconds of processor time on two cores, means of three: the USPS run
+without figures takes 2.8, 3.7 with a server that is a new interpreter, and 5.0 with workers that are new
+interpreters. The context is also the joblib backend ``confml-forks``.
 """
 
 from __future__ import annotations
