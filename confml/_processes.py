@@ -249,6 +249,7 @@ def _begin_worker(parent: int | None, kernels: str) -> None:
     threading.Thread(target=wait, name="watch-parent", daemon=True).start()
     with contextlib.suppress(OSError):
         os.dup2(2, 1)  # stdout is for data
+        sys.stdout = sys.stderr
     os.environ.setdefault("PYTHONFAULTHANDLER", "")  # the command says that a worker died
     process_executor._USE_PSUTIL = False  # loky replaces a worker that keeps 300 MB, if it finds psutil
     _jit.use_cache_dir(kernels)

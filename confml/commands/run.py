@@ -159,6 +159,11 @@ def run(
     if state.failed:
         noun = "cell" if len(state.failed) == 1 else "cells"
         say(f"confml: {len(state.failed)} {noun} failed; see {folder / 'failures.csv'}")
+    if state.left:
+        noun = "cell was" if len(state.left) == 1 else "cells were"
+        stopped = fail_fast and state.failed
+        why = "--fail-fast stopped the run" if stopped else "their tasks ended without a result"
+        say(f"confml: {len(state.left)} {noun} not computed, as {why}; run the same command again to go on")
     return 1 if state.failed or state.left else 0
 
 

@@ -16,6 +16,7 @@ from confml._processes import START, Context
 from confml._threads import threads
 from confml.config.limits import NO_LIMITS, Limits, show_bytes
 from confml.errors import ConfmlError
+from confml.runner.contained import stdout_on_stderr
 from confml.runner.environment import EnvironmentFault
 from confml.runner.slots import Slot, WorkerDied
 
@@ -96,7 +97,8 @@ class SerialEngine:
     ) -> Results:
         while (item := next_item()) is not None:
             try:
-                result = function(item)
+                with stdout_on_stderr():
+                    result = function(item)
             except Exception as error:
                 result = error
             yield item, result

@@ -60,7 +60,7 @@ def fault_of(error: BaseException | None) -> EnvironmentFault | None:
                 where=_place(error, None),
                 hint=f"free some space or raise the limit (ulimit -f), {_AGAIN}",
             )
-        error = error.__cause__ or error.__context__
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return None
 
 

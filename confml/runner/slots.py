@@ -20,6 +20,7 @@ from joblib.externals.loky import BrokenProcessPool, ProcessPoolExecutor
 from confml._processes import Context, end, executor, leave_pipes_to_worker
 from confml.config.limits import Limits
 from confml.errors import ConfmlError, printable
+from confml.runner.contained import is_spoiled
 
 
 class WorkerDied(Exception):
@@ -72,7 +73,7 @@ class Slot:
     def result(self) -> Any:
         """Return the result of the item or its exception; raise WorkerDied.
 
-        A worker that still holds much memory of a limited item is stopped.
+        A worker that still holds much memory of a limited item, or has lower limits for good, is stopped.
         """
         assert self.future is not None  # an item was submitted
         try:
@@ -111,7 +112,7 @@ def _answer(message: bytes) -> bytes:
         before = data_bytes()
         with memory_limit(memory):
             result = function(item)
-        replace = memory is not None and data_bytes() - before > memory / 2
+        replace = is_spoiled() or (memory is not None and data_bytes() - before > memory / 2)
     except BaseException as error:
         result = error
     try:

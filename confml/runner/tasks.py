@@ -28,6 +28,7 @@ from confml.methods.base import Views
 from confml.methods.registry import build
 from confml.plugins.imports import NO_PERMISSION, ImportPermission, permission_in_force
 from confml.runner.check_views import check_chunks, check_points, check_views
+from confml.runner.contained import contained
 from confml.runner.environment import EnvironmentFault, fault_of
 from confml.runner.external_files import ExternalFile
 from confml.runner.plan import Cell
@@ -40,9 +41,6 @@ from confml.runner.workspace import Workspace
 
 _SECONDS = "confml.seconds"  # key of the seconds in the arrays of a shared state
 LONGEST_ERROR, LONGEST_TRACEBACK = 500, 20_000  # characters stored
-# If a method raises one of these, only its cell fails. KeyboardInterrupt comes from the user; in a worker
-# process it is returned to the engine as the result of the task.
-METHOD_EXITS = (SystemExit, GeneratorExit)
 
 
 @dataclass(frozen=True)
@@ -185,7 +183,9 @@ def run_task(task: Task) -> Outcome:
         warnings.simplefilter("ignore", ResourceWarning)  # of earlier work, collected during a task
         try:
             outcome = _KINDS[task.kind](task)
-        except (Exception, *METHOD_EXITS) as error:
+        except KeyboardInterrupt:  # from the user; a worker process returns it as the result of the task
+            raise
+        except BaseException as error:
             fault = fault_of(error)
             limits = task.context.limits
             failed = () if fault else tuple(Failure.of(cell.key, error, limits) for cell in task.cells)
@@ -276,7 +276,8 @@ def _run_prepare(task: Task) -> Outcome:
     split_data = SplitData.outer(task.context, task.grid)
     points = split_data.with_nominal_columns(_points(task)[0])
     started = cpu_seconds()
-    state = build(task.context.method, points[0]).prepare(split_data.X, split_data.y, points)
+    with contained():
+        state = build(task.context.method, points[0]).prepare(split_data.X, split_data.y, points)
     seconds = np.array(cpu_seconds() - started)
     Workspace(task.context.work_folder).put_arrays(
         "state", task.identity, {**(state or {}), _SECONDS: seconds}
@@ -332,19 +333,22 @@ def _evaluate(task: Task, split_data: SplitData, X_test, points, rng, state) -> 
     outcomes: list[Views | BaseException] = []
     method = split_data.method(coded[0])
     try:
-        X, y = split_data.X, split_data.y
-        if task.context.split.kind == "online":
-            late = {} if split_data.schedule is None else {"schedule": split_data.schedule}
-            path = method.evaluate_online(X, y, X_test, split_data.y_test, classes, coded, rng, **late)
-        else:
-            path = method.evaluate_path(X, y, X_test, coded, rng, state)
-        for _, views in path:
-            check_points(task.context.method, max(len(outcomes) + 1, len(points)), len(points))
-            views = check_views(views, task.context.method, len(X_test), classes)
-            views.fit_metrics.update(split_data.step_metrics)
-            outcomes.append(views)
-        check_points(task.context.method, len(outcomes), len(points))
-    except (Exception, *METHOD_EXITS) as error:
+        with contained():
+            X, y = split_data.X, split_data.y
+            if task.context.split.kind == "online":
+                late = {} if split_data.schedule is None else {"schedule": split_data.schedule}
+                path = method.evaluate_online(X, y, X_test, split_data.y_test, classes, coded, rng, **late)
+            else:
+                path = method.evaluate_path(X, y, X_test, coded, rng, state)
+            for _, views in path:
+                check_points(task.context.method, max(len(outcomes) + 1, len(points)), len(points))
+                views = check_views(views, task.context.method, len(X_test), classes)
+                views.fit_metrics.update(split_data.step_metrics)
+                outcomes.append(views)
+            check_points(task.context.method, len(outcomes), len(points))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         if fault := fault_of(error):
             raise fault from error
         if len(points) == 1 or len(outcomes) == len(points):

@@ -29,6 +29,8 @@ REASONS = {
     "exit": "SystemExit: 3",
     "generator-exit": "GeneratorExit",
     "keyboard-interrupt": "KeyboardInterrupt",
+    "leave": "Leave: at once",
+    "lower-limit-and-write": "the method lowered RLIMIT_FSIZE, then: ",
     "surrogate": r"label \udce9 is odd",
     "escape": r"\x1b[31mred\x1b]0;title\x07",
     "long": "(1000012 characters) ... x",
@@ -53,7 +55,7 @@ LIMITED = {
     "hang-in-c": "took longer than its limit of 1 s and was stopped",
     "memory": "needs more memory than its limit of 300 MB",
 }
-HARMLESS = ("none", "chdir")
+HARMLESS = ("none", "chdir", "fork", "print", "lower-limit")
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +103,12 @@ def test_every_other_cell_is_done(ran, environment):
     folder, _ = ran
     assert set(failures(folder)) == {*REASONS, *LIMITED}
     with open(folder / "out" / "metrics.csv", newline="") as file:
-        assert {row["params"] for row in csv.DictReader(file)} == {"k=1", "kind=none", "kind=chdir"}
+        assert {row["params"] for row in csv.DictReader(file)} == {
+            "k=1",
+            *(f"kind={kind}" for kind in HARMLESS),
+        }
     status = json.loads(confml(folder, environment, "status", "out", "--json").stdout)
-    assert (status["done"], status["left"]) == (3, 0)
+    assert (status["done"], status["left"]) == (1 + len(HARMLESS), 0)
     assert confml(folder, environment, "report", "out", "--quiet").returncode == 0
     assert not list((folder / "out").glob(".work*"))
 
@@ -114,6 +119,11 @@ def test_nothing_of_an_error_controls_the_terminal(ran, environment):
     assert not [one for one in told if not (one.isprintable() or one == "\n")]
     assert "hostile returned an invalid result" in told and "--jobs 1" not in told
     assert max(len(line) for line in told.splitlines() if line.startswith("failed: ")) < 800
+
+
+def test_what_methods_print_goes_to_stderr(ran):
+    _, done = ran
+    assert done.stdout == "" and "by Python" in done.stderr and "by C" in done.stderr
 
 
 def test_a_formula_stays_text_in_a_spreadsheet(ran):
@@ -129,6 +139,7 @@ def test_fail_fast(tmp_path, environment):
     arguments[arguments.index("out")] = "second"
     done = confml(tmp_path, environment, *arguments)
     assert done.returncode == 1 and "stopped at the first failure (--fail-fast)" in done.stderr
+    assert "2 cells were not computed, as --fail-fast stopped the run" in done.stderr
     left = json.loads(confml(tmp_path, environment, "status", "second", "--json").stdout)["left"]
     assert left == 2
 
@@ -143,10 +154,18 @@ def test_limits_need_worker_processes(tmp_path, environment):
 def test_serial_on_request_survives_exits(tmp_path, environment):
     """It has no isolation, but sys.exit and a changed folder are the method's own affair there too."""
     options = ("--engine", "serial")
-    arguments = command(tmp_path, kinds(["exit", "generator-exit", "chdir", "none"]), options=options)
+    failing = {"exit", "generator-exit", "leave", "lower-limit-and-write"}
+    arguments = command(tmp_path, kinds([*sorted(failing), *HARMLESS]), options=(*options, "--json"))
     done = confml(tmp_path, environment, *arguments)
-    assert done.returncode == 1, done.stderr
-    assert set(failures(tmp_path)) == {"exit", "generator-exit"}
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    assert set(failures(tmp_path)) == failing
+    json.loads(done.stdout)
+    assert done.stderr.count("by Python") == done.stderr.count("by C") == 1
+    with open(tmp_path / "out" / "metrics.csv", newline="") as file:
+        assert {row["params"] for row in csv.DictReader(file)} == {
+            "k=1",
+            *(f"kind={one}" for one in HARMLESS),
+        }
 
 
 # ---- signals and orphans
