@@ -1,5 +1,6 @@
 """Engines: every item comes back once, whatever becomes of the workers."""
 
+import gc
 import os
 import random
 import signal
@@ -57,6 +58,13 @@ def work(item):
 def run(engine, items):
     feed = iter(items)
     return dict(engine.run(lambda: next(feed, None), work))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_semaphores_left():
+    """The system keeps those of an executor until it is collected, also after the process of the tests."""
+    yield
+    gc.collect()
 
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="forks workers on Linux only")
