@@ -55,8 +55,11 @@ def doctor(warm: bool, as_json: bool) -> None:
 def _threads() -> dict:
     import joblib
 
+    from confml._processes import START, Forked
+
     limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-    found = {"jobs by default": joblib.cpu_count()}
+    start = "forked from one server" if START is Forked else "new interpreters"
+    found = {"jobs by default": joblib.cpu_count(), "workers of joblib": start}
     return found | {name: os.environ[name] for name in limits if name in os.environ}
 
 
