@@ -23,6 +23,9 @@ from confml.errors import ConfmlError, printable
 from confml.runner.contained import is_spoiled
 
 
+_ATTEMPTS = 6  # to start a worker
+
+
 class WorkerDied(Exception):
     """The process of a slot ended before it returned a result."""
 
@@ -57,7 +60,7 @@ class Slot:
         """Run ``function(item)`` within limits; `result` returns what it returns or raises."""
         self.item, self.limits = item, limits
         message = pickle.dumps((function, item, limits.memory), protocol=pickle.HIGHEST_PROTOCOL)
-        for attempt in range(2):
+        for attempt in range(_ATTEMPTS):
             try:
                 self.start()
                 assert self._executor is not None  # made by `start`
@@ -67,8 +70,9 @@ class Slot:
                 return
             except (BrokenProcessPool, ConnectionError, EOFError):  # it, or the fork server, was killed
                 self.stop()
-                if attempt:
+                if attempt == _ATTEMPTS - 1:
                     raise
+                time.sleep(0.1 * attempt)  # a server that is being killed still takes requests
 
     def result(self) -> Any:
         """Return the result of the item or its exception; raise WorkerDied.
