@@ -22,7 +22,6 @@ from confml.config.limits import Limits
 from confml.errors import ConfmlError, printable
 from confml.runner.contained import is_spoiled
 
-
 _ATTEMPTS = 6  # to start a worker
 
 
