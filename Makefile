@@ -87,24 +87,24 @@ release-check: $(VENV)/installed-dev  ## build the archives, and test them in an
 
 # Every benchmark with its baseline, on one thread: make bench, make bench ONLY=usps_k1.
 bench: $(VENV)/installed-bench  ## benchmarks (ONLY=name)
-	@$(VENV)/bin/python tests/bench $(if $(ONLY),--only $(ONLY))
+	@$(VENV)/bin/python tests/programs/bench $(if $(ONLY),--only $(ONLY))
 
 # Simulated and guaranteed error rates of every p-value, probability and certificate (about 25 minutes on 2 cores):
 # make validity, make validity DRAWS=500, make validity ONLY=martingales.
 validity: $(VENV)/installed  ## error rates of p-values, probabilities and certificates (ONLY, DRAWS)
-	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/validity $(if $(ONLY),--only $(ONLY)) $(if $(DRAWS),--draws $(DRAWS)) \
+	@OMP_NUM_THREADS=1 $(VENV)/bin/python tests/programs/validity $(if $(ONLY),--only $(ONLY)) $(if $(DRAWS),--draws $(DRAWS)) \
 	  $(if $(JOBS),--jobs $(JOBS))
 
 # Mutants of configs, CSV files, cards, archives, manifests and stored records. Each must be read, computed again, or
 # refused with an error message: make fuzz MINUTES=5.
 MINUTES ?= 5
 fuzz: $(VENV)/installed-dev  ## fuzz the readers (MINUTES=5)
-	@$(VENV)/bin/python tests/fuzz $(MINUTES)
+	@$(VENV)/bin/python tests/programs/fuzz $(MINUTES)
 
 # Kill a small run with two workers at random times, resume it, and compare all CSV files: make kill-trial TRIALS=20.
 TRIALS ?= 20
 kill-trial: $(VENV)/installed-dev  ## kill and resume a run (TRIALS=20)
-	@$(VENV)/bin/python tests/fuzz/kill_trial.py $(TRIALS)
+	@$(VENV)/bin/python tests/programs/kill_trial.py $(TRIALS)
 
 lint: $(VENV)/installed-dev  ## ruff and mypy
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy

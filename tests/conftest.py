@@ -12,7 +12,11 @@ import pytest
 
 COMPILING = {"bayes_error", "methods", "neighbours", "steps"}  # folders of tests that compile most kernels
 USING = {"commands", "documentation", "predictions", "report"}  # of tests that use many
-LONG = {"fuzz", "runner"}  # and of the longest single tests, which start and kill processes and clusters
+LONG = {
+    "runner",
+    "test_fuzz.py",
+    "test_kill_trial.py",
+}  # and of the longest single tests, which start and kill processes and clusters
 
 
 # The collector looks through the objects of 7,000 tests each time. By default that takes a tenth of the time.

@@ -16,7 +16,7 @@ import pandas as pd
 import processes
 import pytest
 from click.testing import CliRunner
-from fuzz.model_mutants import signed
+from programs.fuzz.model_mutants import signed
 
 import confml
 from confml.commands.predict import predict

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from fuzz.model_mutants import signed
+from programs.fuzz.model_mutants import signed
 
 import confml
 from confml.commands.describe import describe

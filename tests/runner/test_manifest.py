@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fuzz.json_mutants import mutate
+from programs.fuzz.json_mutants import mutate
 
 from confml import cli
 from confml.config import make_config

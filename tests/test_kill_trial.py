@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import processes
 import pytest
-from fuzz.kill_trial import Finding, KillTrial
+from programs.kill_trial import Finding, KillTrial
 
 SMALL = """\
 name: killed

@@ -10,9 +10,9 @@ import traceback
 import warnings
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from fuzz.fuzzers import CORPUS, FUZZERS, feed, mutants
+from programs.fuzz.fuzzers import CORPUS, FUZZERS, feed, mutants
 
 
 def main(minutes: float, names: list[str], seed: int) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from fuzz.json_mutants import mutate
+from programs.fuzz.json_mutants import mutate
 
 import confml
 

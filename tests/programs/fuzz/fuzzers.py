@@ -11,9 +11,9 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from fuzz import model_mutants
-from fuzz.json_mutants import mutate_text
-from fuzz.run_fuzzers import Manifest, Store
+from programs.fuzz import model_mutants
+from programs.fuzz.json_mutants import mutate_text
+from programs.fuzz.run_fuzzers import Manifest, Store
 
 from confml.errors import ConfmlError
 

@@ -23,7 +23,7 @@ from confml.methods.svm.ovo_svm import OvOSVM
 from confml.methods.svm.ovr_svm import OvRSVM
 from confml.methods.svm.smart_svm import SmartSVM
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from _pairs import seconds_of  # noqa: E402
 
 CS = [2.0**power for power in range(-18, 19, 2)]

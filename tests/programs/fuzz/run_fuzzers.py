@@ -8,7 +8,7 @@ import io
 import json
 from pathlib import Path
 
-from fuzz import stored_run
+from programs.fuzz import stored_run
 
 
 class Manifest:

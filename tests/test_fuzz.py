@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 import pytest
-from fuzz.fuzzers import CORPUS, FUZZERS, feed, mutants
+from programs.fuzz.fuzzers import CORPUS, FUZZERS, feed, mutants
 
 SHARE = {"config": 40, "csv": 200, "card": 100, "archive": 100, "manifest": 20, "store": 40, "model": 800}
 """Numbers of mutants of `make test-all`. `make test` has the first quarter of them."""

@@ -209,7 +209,7 @@ def write(rows: list[dict[str, Any]], folder: Path) -> None:
 
 def main() -> int:
     """Run, write and print; 1 if a guarantee fails or cannot be tried."""
-    parser = argparse.ArgumentParser(prog="tests/validity", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="tests/programs/validity", description=__doc__.splitlines()[0])
     parser.add_argument(
         "--draws", type=int, default=10_000, help="draws of each setting (10000; slow ones fewer)"
     )

@@ -10,17 +10,17 @@ from pathlib import Path
 import processes
 import pytest
 
-HERE = Path(__file__).resolve().parent
+PROGRAM = Path(__file__).resolve().parent / "programs" / "validity"
 
 
 @pytest.fixture(scope="module")
 def table():
-    sys.path.insert(0, str(HERE))
-    spec = importlib.util.spec_from_file_location("validity_table", HERE / "__main__.py")
+    sys.path.insert(0, str(PROGRAM))
+    spec = importlib.util.spec_from_file_location("validity_table", PROGRAM / "__main__.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
-    sys.path.remove(str(HERE))
+    sys.path.remove(str(PROGRAM))
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_every_entry_says_what_it_promises(table):
 
 def test_a_run_repeats_and_keeps_the_rows_of_other_entries(tmp_path):
     def run(*options):
-        return processes.confml("--jobs", "1", "--out", tmp_path, *options, program=HERE)
+        return processes.confml("--jobs", "1", "--out", tmp_path, *options, program=PROGRAM)
 
     assert run("--only", "tie-band", "--draws", "30").returncode == 0
     assert "0 fail" in run("--only", "ranks", "--draws", "15").stdout

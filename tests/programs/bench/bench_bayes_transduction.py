@@ -22,7 +22,7 @@ from confml.methods.version_space.billiard import BilliardSettings, sample
 from confml.methods.version_space.kernel_functions import KernelFunction
 from confml.methods.version_space.version_space import RangeSpace, VersionSpace
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 import reference.bayes_transduction as naive  # noqa: E402
 
 SIGMA = 10.0
