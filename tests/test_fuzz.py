@@ -28,6 +28,7 @@ def test_every_corpus_has_valid_files(tmp_path, monkeypatch):
     """A corpus that is refused as a whole would test only the first check."""
     monkeypatch.setenv("CONFML_CACHE", str(tmp_path / "cache"))
     for name in ("config", "csv", "card", "manifest", "store"):
-        for path in (CORPUS / name).iterdir():
-            if not path.name.startswith("crash-"):
-                FUZZERS[name].feed(path.read_bytes(), tmp_path)
+        valid = [path for path in (CORPUS / name).iterdir() if not path.name.startswith("crash-")]
+        assert valid, f"the corpus '{name}' has no valid file"
+        for path in valid:
+            FUZZERS[name].feed(path.read_bytes(), tmp_path)  # raises an error for a file that is refused

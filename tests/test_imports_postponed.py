@@ -1,18 +1,12 @@
 """`confml._sklearn`: scikit-learn without the modules that it imports and rarely uses."""
 
-import subprocess
-import sys
-
 import pytest
-
-
-def run(program):
-    subprocess.run([sys.executable, "-c", program], check=True)
+from processes import assert_program
 
 
 @pytest.mark.parametrize("module", ["confml.methods.registry", "confml.steps.registry", "confml.runner.run"])
 def test_neither_pandas_nor_scipy_stats_is_imported(module):
-    run(
+    assert_program(
         f"import sys, {module}\n"
         "heavy = {'pandas', 'scipy.stats', 'numpy.testing', 'numpy.f2py', 'sklearn.metrics'}\n"
         "heavy = (heavy | {'sklearn.model_selection'}) & set(sys.modules)\n"
@@ -21,7 +15,7 @@ def test_neither_pandas_nor_scipy_stats_is_imported(module):
 
 
 def test_a_postponed_module_is_imported_when_it_is_used():
-    run(
+    assert_program(
         "import sys\n"
         "from confml._sklearn import postponed\n"
         "with postponed('colorsys', 'wave'):\n"
@@ -35,7 +29,7 @@ def test_a_postponed_module_is_imported_when_it_is_used():
 
 
 def test_scikit_learn_works_with_data_frames_afterwards():
-    run(
+    assert_program(
         "import confml._sklearn\n"
         "import numpy as np\n"
         "np.testing.assert_allclose(1.0, 1.0)\n"

@@ -1,10 +1,9 @@
 """The public names of confml: lazy, documented, and usable without any other import."""
 
 import inspect
-import subprocess
-import sys
 
 import numpy as np
+import processes
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
@@ -54,7 +53,7 @@ def test_importing_confml_imports_nothing_heavy():
         "assert confml.TCMNN is confml.TCMNN\n"
         "assert 'matplotlib' not in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    processes.assert_program(program)
 
 
 def test_type_checkers_see_the_same_names():

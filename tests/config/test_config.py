@@ -1,10 +1,9 @@
 """Configs: what they may say, the traps of YAML, and every mistake told once, at its place."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
+import processes
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -663,4 +662,4 @@ def test_importing_configs_is_cheap():
     program = (
         "import sys, confml.config\nassert not {'sklearn', 'numpy', 'pandas', 'numba'} & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parent.parent.parent)
+    processes.assert_program(program)

@@ -225,7 +225,10 @@ def test_test_blocks_are_for_large_cells_only():
 def test_rows_are_not_changed():
     X = np.random.default_rng(0).normal(size=(50, 12))
     X.flags.writeable = False
-    KNN(3).fit(X, np.arange(50) % 2).predict(X)
+    before = X.copy()
+    predicted = KNN(3).fit(X, np.arange(50) % 2).predict(X)
+    np.testing.assert_array_equal(X, before)
+    np.testing.assert_array_equal(predicted, KNN(3).fit(before, np.arange(50) % 2).predict(before))
 
 
 # ---- published data

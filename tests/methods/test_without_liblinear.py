@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import numpy as np
+import processes
 import pytest
 
 from confml import LinearSVM, OvOSVM
@@ -72,4 +72,4 @@ def test_all_modules_are_imported_without_it():
         "import confml; [getattr(confml, name) for name in confml.__all__]\n"
         "assert signal.getsignal(signal.SIGINT) is before"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    processes.assert_program(program)

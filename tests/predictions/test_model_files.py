@@ -156,7 +156,7 @@ def test_a_stored_model_of_tcm_nn_imports_little(files):
         "heavy = {'sklearn', 'numba', 'pandas', 'scipy', 'pydantic', 'joblib', 'matplotlib', 'rich'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    processes.assert_program(program)
 
 
 def test_options_of_a_fit_do_not_go_with_a_model(files):

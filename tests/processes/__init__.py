@@ -120,6 +120,13 @@ def start(
     return process
 
 
+def assert_program(program: str, **options) -> None:
+    """Run the text of a Python program in a new interpreter; fail with its errors unless it succeeds."""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, **options)
+    assert done.returncode == 0, done.stderr
+
+
 def confml(*arguments: object, text: bool = True, timeout: float = SECONDS, **options):
     """Run ``python -m confml ARGUMENTS`` to its end, and return a `subprocess.CompletedProcess`."""
     process = start(*arguments, **options)

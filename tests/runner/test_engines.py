@@ -9,6 +9,7 @@ import sys
 import time
 
 import numpy as np
+import processes
 import pytest
 
 from confml._processes import Forked, Spawned
@@ -120,7 +121,7 @@ def test_the_server_is_forked_from_a_process_with_one_thread(tmp_path):
     """Its workers have the modules, but neither the input nor the signal handlers of the process."""
     (tmp_path / "input").write_text("not for workers")
     with (tmp_path / "input").open() as given:
-        subprocess.run([sys.executable, "-c", FORKS_HERE], stdin=given, check=True)
+        processes.assert_program(FORKS_HERE, stdin=given)
 
 
 SIGNAL_FOR_ANOTHER_THREAD = """

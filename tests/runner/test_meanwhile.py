@@ -32,11 +32,26 @@ def test_it_is_called_if_there_are_fewer_items_than_workers():
     assert calls == [1]
 
 
-@pytest.mark.parametrize("function, workers", [(None, 2), (lambda: 1 / 0, 0), (lambda: 1 / 0, 1)])
-def test_nothing_to_do_and_errors_are_no_errors(function, workers):
-    waiting = Meanwhile(function, workers)
+@pytest.mark.parametrize("workers, calls", [(0, 0), (1, 1), (2, 1)])
+def test_errors_of_the_function_are_ignored(workers, calls):
+    called = []
+
+    def fail():
+        called.append(threading.current_thread().name)
+        raise ZeroDivisionError
+
+    waiting = Meanwhile(fail, workers)
     waiting.handed_out(True)
     waiting.handed_out(False)
+    waiting.end()
+    assert called == calls * ["meanwhile"]
+
+
+def test_without_a_function_no_thread_is_started():
+    threads = threading.active_count()
+    waiting = Meanwhile(None, workers=1)
+    waiting.handed_out(True)
+    assert threading.active_count() == threads
     waiting.end()
 
 
