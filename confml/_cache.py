@@ -5,17 +5,23 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """Return the cache folder of confml: ``CONFML_CACHE``, else the system's folder for caches."""
+    """Return the cache folder of confml: ``CONFML_CACHE``, else a folder in the system's folder for caches.
+
+    The latter is ``~/Library/Caches`` on macOS, and elsewhere ``XDG_CACHE_HOME`` or ``~/.cache``.
+    """
     given = os.environ.get("CONFML_CACHE")
     if given:
         return Path(given).absolute()
-    from pooch import os_cache
-
-    return Path(os_cache("confml"))
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "confml"
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG specification ignores relative paths.
+    return (Path(given) if os.path.isabs(given) else Path.home() / ".cache") / "confml"
 
 
 def make_private(folder: Path, root: Path) -> bool:

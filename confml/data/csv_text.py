@@ -1,4 +1,8 @@
-"""The text of a CSV file as rows of fields: encoding, separator, quotes, header; each row with its line."""
+"""The text of a CSV file as rows of fields: encoding, separator, quotes, header; each row with its line.
+
+The fields are divided by `csv.reader`. `pandas.read_csv` is not used: it gives no lines for messages, fills
+short rows, and converts values before they can be checked.
+"""
 
 from __future__ import annotations
 

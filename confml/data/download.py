@@ -2,6 +2,10 @@
 
 A file is written under a temporary name, checked, unpacked if necessary, checked again and renamed. Partial
 and wrong files are not kept, and several processes may download the same files at once.
+
+Transfers use requests directly. Pooch would replace only the loop of `_receive`: it neither limits the size
+and the time of a transfer, nor checks a size, nor stops at a missing page, and its errors do not tell an
+unknown host from a broken connection.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Unpack files as their providers serve them: gzip, zip, UNIX compress, shell archives."""
+"""Unpack files as their providers serve them: gzip, zip, UNIX compress, shell archives.
+
+The standard library reads gzip and zip. It has no reader of UNIX compress, and a shell archive is read here
+because it would otherwise be run.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """`WideTree`: a k-d tree for exact searches among rows with few features.
 
+The trees of SciPy and scikit-learn cannot be searched by compiled kernels, and their distances are rounded in
+another order.
+
 A leaf holds `LEAF` rows, a group `FAN` leaves, a larger group `FAN` groups, up to a single root. A leaf
 stores its rows, and a group the boxes around its children, feature by feature, so that a query is compared
 with all of them in vector registers (`lanes`).

@@ -1,4 +1,7 @@
-"""Tables as plain text that fits a terminal without shortening a name."""
+"""Tables as plain text that fits a terminal without shortening a name.
+
+The tables of rich fit a terminal by folding or cutting words; these are divided into blocks of columns.
+"""
 
 from __future__ import annotations
 

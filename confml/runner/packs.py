@@ -12,6 +12,9 @@ a pack of its own, ``packs/<random>.pack``, so that writers need no lock. A pack
 
 A frame that its writer did not finish, or that was damaged, does not match its checks. Readers skip it and go
 on at the next magic; the record is computed again and appended to another pack.
+
+A ZIP file lists its members at its end, so a writer that is killed loses all of them. SQLite needs locks,
+which are not reliable on network file systems.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ STUDY_FILE = "study.json"
 """Provenance in the folder of a study, which has no manifest."""
 PACKAGES = (
     "numpy", "scipy", "pandas", "scikit-learn", "numba", "joblib",
-    "liblinear-official", "pydantic", "pooch", "matplotlib",
+    "liblinear-official", "pydantic", "matplotlib",
 )  # fmt: skip
 
 

@@ -285,7 +285,7 @@ def test_every_command_has_help_with_an_example(command):
 def test_the_help_imports_nothing_heavy():
     code = "import sys; import confml.commands.data; print([m for m in sys.modules if '.' not in m])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    for heavy in ("numpy", "pydantic", "yaml", "requests", "pooch", "scipy", "pandas"):
+    for heavy in ("numpy", "pydantic", "yaml", "requests", "scipy", "pandas"):
         assert f"'{heavy}'" not in loaded
 
 

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import os
+import sys
 
 import pytest
 
@@ -50,11 +51,21 @@ def test_the_search_path_is_the_variable_s_folders_and_then_the_cache(folders, m
     assert search_path() == [folders[2]]
 
 
-def test_the_cache_is_the_system_s_unless_said(monkeypatch):
-    import pooch
-
+@pytest.mark.parametrize(
+    ("system", "given", "folder"),
+    [
+        ("darwin", "/var/caches", "/home/anna/Library/Caches/confml"),
+        ("linux", "/var/caches", "/var/caches/confml"),
+        ("linux", "", "/home/anna/.cache/confml"),
+        ("linux", "caches", "/home/anna/.cache/confml"),
+    ],
+)
+def test_the_cache_is_the_system_s_unless_said(monkeypatch, system, given, folder):
     monkeypatch.delenv("CONFML_CACHE", raising=False)
-    assert files.cache_folder() == pooch.os_cache("confml")
+    monkeypatch.setenv("HOME", "/home/anna")
+    monkeypatch.setenv("XDG_CACHE_HOME", given)
+    monkeypatch.setattr(sys, "platform", system)
+    assert str(files.cache_folder()) == folder
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])

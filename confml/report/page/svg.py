@@ -1,7 +1,8 @@
 """A small writer of charts as SVG, with text as text and colours from the page's style sheet.
 
 A chart has one group per series, which the page's script hides and shows, and carries its numbers as JSON for
-the values under the pointer and for copying.
+the values under the pointer and for copying. matplotlib, which draws the figures in files, writes fixed
+colours and no data for a script.
 """
 
 from __future__ import annotations
