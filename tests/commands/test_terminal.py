@@ -1,4 +1,4 @@
-"""Command lines as a shell calls them: ASCII output, completion, and options that other tools have too."""
+"""Command lines as a shell calls them: ASCII output, short options, and the list of commands."""
 
 import os
 import pkgutil
@@ -88,31 +88,6 @@ def test_version_and_verbose_have_short_forms(tiny):
     assert done.returncode == 0 and len(lines) == 4 and b"Accepted and rejected" in done.stdout
 
 
-def completed(text: str) -> list[str]:
-    """Return the completions of a command line; a blank at the end begins a new word."""
-    words = text.split()
-    number = len(words) if text.endswith(" ") else len(words) - 1
-    environment = {"COMP_WORDS": text, "COMP_CWORD": str(number), "_CONFML_COMPLETE": "bash_complete"}
-    done = processes.confml(env={**os.environ, **environment}, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
-    return [line.partition(",")[2] for line in done.stdout.splitlines()]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("confml run quick", ["quickstart"]),
-        ("confml plan configs/papers/tcm-nn/satellite.", ["configs/papers/tcm-nn/satellite.yaml"]),
-        ("confml bayes-error five", ["five-gaussians"]),
-        ("confml data fetch usp", ["usps"]),
-        ("confml describe class-cov", ["class-coverage", "class-coverage.csv"]),
-        ("confml predict --method tcm-n", ["tcm-nn"]),
-    ],
-)
-def test_the_shell_completes_configs_data_sets_and_methods(text, expected):
-    assert completed(text) == expected
-
-
 def test_the_list_of_commands_has_the_first_sentence_of_each_help():
     context = click.Context(cli)
     for name, text in COMMANDS.items():
@@ -122,10 +97,3 @@ def test_the_list_of_commands_has_the_first_sentence_of_each_help():
     assert {name.replace("-", "_") for name in COMMANDS} == modules - {"options", "completion"}
     shown = CliRunner().invoke(cli, ["--help"]).output.partition("Commands:")[2]
     assert re.findall(r"^  ([a-z-]+)  ", shown, re.MULTILINE) == list(COMMANDS)
-
-
-def test_every_data_set_argument_is_completed():
-    data = cli.get_command(click.Context(cli), "data")
-    for name in ("info", "fetch", "check", "verify"):
-        (argument,) = [one for one in data.commands[name].params if one.param_type_name == "argument"]
-        assert argument._custom_shell_complete is not None, name

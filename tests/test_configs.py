@@ -12,7 +12,7 @@ from confml.methods import registry
 from confml.steps.registry import known_steps
 from confml.studies.reproduction.targets import targets
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 CONFIGS = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in (ROOT / "configs").rglob("*.yaml")]
 
 

@@ -1,4 +1,4 @@
-"""``confml bayes-error`` and ``bayes-error-trials``, and the step that selects by Bayes error."""
+"""``confml bayes-error``: tables, files, and messages about wrong arguments."""
 
 from __future__ import annotations
 
@@ -7,22 +7,16 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands.bayes_error_cases import refused, run
 
 from confml import _jit
 from confml.bayes_error import bayes_errors, soft_label_error
-from confml.bayes_error.label_noise import ABOUT
-from confml.bayes_error.selection import class_weights, sample_by_class, select_attributes
-from confml.bayes_error.trials import gaussian_trials
-from confml.commands.bayes_error import bayes_error
-from confml.commands.bayes_error_estimators import bayes_error_estimators
-from confml.commands.bayes_error_trials import bayes_error_trials
-from confml.commands.options import number_list
+from confml.bayes_error.selection import select_attributes
 from confml.data import load
-from confml.errors import ConfigError, ConfmlError, DataError
+from confml.errors import DataError
 from confml.steps.registry import build_step
 from confml.studies.bayes_error import figures
-from confml.studies.bayes_error.study import ClassifierErrors, attribute_groups
+from confml.studies.bayes_error.study import attribute_groups
 
 
 @pytest.fixture
@@ -39,19 +33,6 @@ def table(tmp_path):
     path = tmp_path / "things.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return [str(path), "--label", "kind", "--ignore", "id", "--nominal", "colour", "--missing", "mean"]
-
-
-def run(*arguments, command=bayes_error):
-    """stdout and stderr of a command line that works."""
-    result = CliRunner().invoke(command, [str(one) for one in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.stdout, result.stderr
-
-
-def refused(*arguments, command=bayes_error):
-    with pytest.raises(ConfmlError) as caught:
-        CliRunner().invoke(command, [str(one) for one in arguments], catch_exceptions=False)
-    return caught.value
 
 
 def test_tables_of_a_users_file(table):
@@ -299,59 +280,6 @@ def test_votes_of_annotators_in_columns_of_a_file(tmp_path):
     assert "column 'cat'" in str(error)
 
 
-def test_comparison_of_estimators(tmp_path):
-    out, _ = run(
-        "--problems", "near,mixture", "--features", "2,3", "--rows", "60,200", "--trials", 2, "-j", 1,
-        "--out", tmp_path, command=bayes_error_estimators,
-    )  # fmt: skip
-    best = list(csv.DictReader((tmp_path / "best.csv").open(encoding="utf-8")))
-    assert [(row["problem"], row["features"], row["rows"]) for row in best] == [
-        *(("near", d, n) for d in "23" for n in ("60", "200")),
-        *(("mixture", "2", n) for n in ("60", "200")),
-    ]
-    points = list(csv.DictReader((tmp_path / "estimators.csv").open(encoding="utf-8")))
-    for row in best:
-        here = {
-            point["estimator"]: point
-            for point in points
-            if (point["problem"], point["features"], point["rows"])
-            == (row["problem"], row["features"], row["rows"])
-        }
-        assert ("k-nn-limit" in here) == (row["rows"] == "200")
-        tried = {name: float(here[name]["rmse"]) for name in ABOUT if name in here}
-        assert row["best"] == min(tried, key=tried.get) and float(row[row["best"]]) == min(tried.values())
-        assert float(here["soft-labels"]["rmse"]) < 0.1
-        for point in here.values():
-            assert float(point["bias"]) == pytest.approx(float(point["mean"]) - float(point["truth"]))
-    assert (tmp_path / "figures" / "estimators.svg").stat().st_size > 5000 and "near: two Gaussians" in out
-    again = json.loads(
-        run(
-            "--problems", "near", "--features", 3, "--rows", 60, "--trials", 2, "-j", 2, "--json", "-q",
-            command=bayes_error_estimators,
-        )[0]
-    )  # fmt: skip
-    alone = {point["estimator"]: point["mean"] for point in again["points"]}
-    here = [
-        point
-        for point in points
-        if (point["problem"], point["features"], point["rows"]) == ("near", "3", "60")
-    ]
-    assert alone == {point["estimator"]: float(point["mean"]) for point in here}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--problems", "nar"], "did you mean 'near'"),
-        (["--features", "2.5"], "comma-separated whole numbers"),
-        (["--rows", "5"], "10 rows"),
-        (["--problems", "mixture", "--features", "3"], "mixture has 2 features"),
-    ],
-)
-def test_comparisons_that_cannot_be(arguments, words):
-    assert words in str(refused(*arguments, command=bayes_error_estimators))
-
-
 def test_made_data_show_their_true_error():
     out, _ = run("two-gaussians", "--one-vs-rest")
     assert "true Bayes error of two-gaussians: 15.87 %" in out
@@ -403,37 +331,6 @@ def test_files_that_cannot_be_used(tmp_path, text, words):
     assert isinstance(error, DataError) and words in str(error)
 
 
-def test_errors_of_a_classifier_by_hand():
-    errors = ClassifierErrors("none", np.array([[3, 1, 0], [2, 4, 0], [0, 0, 0]]))
-    assert errors.errors == 3 and errors.error == pytest.approx(0.3)
-    # the class's false positives and negatives, over all ten rows
-    assert errors.confusion_rate.tolist() == [0.3, 0.3, 0.0]
-    assert errors.class_error[:2].tolist() == [0.25, pytest.approx(1 / 3)] and np.isnan(errors.class_error[2])
-    assert errors.symmetric[0, 1] == errors.symmetric[1, 0] == 3 and np.isnan(errors.symmetric[0, 0])
-
-
-def test_scaling_and_estimates_come_from_the_training_part(tmp_path):
-    rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(60, 2)), np.repeat(["a", "b"], 30)
-    for name, rows in (("train", slice(0, 60, 2)), ("test", slice(1, 60, 2))):
-        lines = [f"{u:.6f},{v:.6f},{k}" for (u, v), k in zip(X[rows], y[rows], strict=True)]
-        (tmp_path / f"{name}.csv").write_text("\n".join(["u,v,y", *lines]) + "\n")
-    from confml.studies.bayes_error.study import Request, study
-
-    data = load({"csv": tmp_path / "train.csv", "label": "y", "test": tmp_path / "test.csv"})
-    found = study(data, Request(classifier="knn"), lambda text: None)
-    part = data.X[data.train_rows]
-    scaled = (part - part.min(axis=0)) / np.ptp(part, axis=0)
-    expected = bayes_errors(scaled, data.y[data.train_rows]).pairwise.estimate
-    np.testing.assert_allclose(found.assessment.errors.pairwise.estimate, expected)
-    assert found.test.confusion.sum() == 30
-    with pytest.raises(ConfigError, match="training part, not the test part"):
-        study(data, Request(classifier="knn", part="test"), lambda text: None)
-
-
-# ---- selection, and the step
-
-
 def test_dummy_columns_are_selected_together(table):
     data = load({"csv": table[0], "label": "kind", "ignore": ["id"], "nominal": "colour", "missing": "mean"})
     names, groups = attribute_groups(data)
@@ -451,112 +348,3 @@ def test_dummy_columns_are_selected_together(table):
     X[:, 1] = np.where((X[:, 1] > 0) == (y == 1), 9.0, -9.0) + 0.1 * X[:, 1]
     found = select_attributes(X, y, 1, groups=[[0], [1, 3], [2]])
     assert found.attributes.tolist() == [1]
-
-
-def test_a_sample_has_every_class_with_its_share():
-    y = np.repeat(["a", "b", "c", "d"], [700, 290, 9, 1])
-    rows = sample_by_class(y, 100, np.random.default_rng(0))
-    assert len(set(rows.tolist())) == len(rows)
-    labels, counts = np.unique(y[rows], return_counts=True)
-    assert counts.tolist() == [69, 28, 2, 1] and labels.size == 4
-    thirds = np.repeat([0, 1, 2], 50)
-    for most in range(6, 150):  # never more, and never far from the shares
-        counts = np.bincount(thirds[sample_by_class(thirds, most, np.random.default_rng(most))])
-        assert counts.sum() == most and np.ptp(counts) <= 1
-    assert len(sample_by_class(thirds, 2, np.random.default_rng(0))) == 6
-    assert sorted(sample_by_class(y, None, np.random.default_rng(0)).tolist()) == list(range(1000))
-
-
-def test_the_step_keeps_what_the_selection_takes():
-    rng = np.random.default_rng(2)
-    y = rng.integers(0, 3, size=120)
-    X = rng.normal(size=(120, 5))
-    X[:, 3] += 4 * y
-    X[:, 1] += 3 * (y == 1)
-    step = build_step("select-by-bayes-error", {"attributes": 2, "trees": 1}).fit(X, y)
-    expected = select_attributes(X, y, 2, trees=1)
-    assert step.kept_columns_.tolist() == sorted(expected.attributes.tolist()) and 3 in step.kept_columns_
-    assert step.transform(X[:4]).tolist() == X[:4, step.kept_columns_].tolist()
-    assert step.fit_metrics_ == {
-        "kept_attributes": 2.0,
-        "removed_attributes": 3.0,
-        "criterion": expected.criterion[-1],
-    }
-    one = build_step("select-by-bayes-error", {"attributes": 9}).fit(X, y)
-    assert one.kept_columns_.tolist() == [0, 1, 2, 3, 4] and "criterion" not in one.fit_metrics_
-    same = [
-        build_step("select-by-bayes-error", {"attributes": 1, "rows": 60}).fit(X, y, np.random.default_rng(1))
-        for _ in range(2)
-    ]
-    assert same[0].kept_columns_.tolist() == same[1].kept_columns_.tolist() == [3]
-
-
-def test_the_step_reads_codes_as_categories():
-    """Codes 0, 1, 2 in an order that says nothing: as 0/1 columns they tell the class, as numbers less."""
-    y = np.tile([0, 1, 0], 30)
-    X = np.column_stack([np.tile([0.0, 1.0, 2.0], 30), np.random.default_rng(0).normal(size=90)])
-    step = build_step("select-by-bayes-error", {"attributes": 1})
-    step.nominal = np.array([True, False])
-    assert step.fit(X, y).kept_columns_.tolist() == [0]
-    order = sample_by_class(y, None, np.random.default_rng(0))  # the three codes are equally far apart
-    dummies = (X[order][:, [0]] == [0, 1, 2]).astype(float)
-    assert step.criterion_ == pytest.approx(
-        select_attributes(dummies, y[order], 1, groups=[[0, 1, 2]]).criterion[0]
-    )
-
-
-def test_rows_sorted_by_class_do_not_decide_ties_in_the_step():
-    """A useless attribute of two values: the tree joins equal rows to the first of them, so with the larger
-    class first only rows of the smaller one cross, always; in random order either may come first."""
-    rng = np.random.default_rng(5)
-    y = np.repeat([0, 1], [150, 50])
-    X = np.column_stack([rng.integers(0, 2, size=200), np.zeros(200)])
-    as_given = select_attributes(X, y, 1).criterion[0]
-    step = build_step("select-by-bayes-error", {"attributes": 1})
-    found = [step.fit(X, y, np.random.default_rng(seed)).criterion_ for seed in range(12)]
-    assert min(found) < 0.95 and max(found) > as_given + 0.05
-    assert step.breaks_exchangeability  # it looks at the labels of the training examples
-
-
-def test_class_weights_grow_with_the_estimate():
-    assert class_weights(np.array([0.0, 1.0, 0.5])).tolist() == pytest.approx([2 / 3, 4 / 3, 1.0])
-
-
-# ---- trials
-
-
-def test_trials_are_the_estimates_of_the_library_and_independent_of_jobs():
-    found = gaussian_trials([0.5, 0.2], [0.0, 2.0], [1, 3], rows=60, trials=4, seed=3)
-    assert found.estimate.shape == (2, 2, 2, 4)
-    alone = gaussian_trials([0.2], [2.0], [3], rows=60, trials=2, seed=3, jobs=2)
-    np.testing.assert_array_equal(alone.estimate[0, 0, 0], found.estimate[1, 1, 1, :2])
-    assert found.truth[0, 0] == 0.5 and found.truth[1, 0] == pytest.approx(0.2)
-    assert (found.uncorrected >= found.estimate - 1e-12).all()
-    assert (found.bhattacharyya >= found.truth - 1e-12).all()
-    with pytest.raises(ConfigError, match="fewer than 2 rows"):
-        gaussian_trials([0.01], [1.0], [1], rows=60, trials=2)
-    with pytest.raises(ConfigError, match="finite"):
-        gaussian_trials([0.5], [np.nan], [1], rows=60, trials=2)
-    with pytest.raises(ConfigError, match="orthogonal"):
-        gaussian_trials([0.5], [1.0], [5], rows=4, trials=2)
-
-
-def test_trials_from_the_command_line(tmp_path, every_format):
-    arguments = ["--priors", "0.5,0.3", "--separations", "0:2:1", "--trees", "1,2", "--rows", 40]
-    arguments += ["--trials", 3, "--jobs", 1, "--out", tmp_path]
-    out, _ = run(*arguments, command=bayes_error_trials)
-    assert "Variance of the estimate" in out and "Bhattacharyya" in out
-    told = json.loads(run(*arguments, "--json", "-q", command=bayes_error_trials)[0])
-    assert (
-        len(told["points"]) == 12
-        and told["points"] == json.loads((tmp_path / "trials.json").read_text())["points"]
-    )
-    endings = ("svg", "png", "pdf")
-    drawn = {f"{name}.{ending}" for name in ("bias", "variance") for ending in endings}
-    assert {path.name for path in (tmp_path / "figures").iterdir()} == drawn
-    assert number_list("--x", "0:1:0.1")[-1] == 1.0 and len(number_list("--x", "0:1:0.1")) == 11
-    run(*arguments[:4], *arguments[6:], "-q", command=bayes_error_trials)  # one number of trees
-    assert not list((tmp_path / "figures").glob("variance.*"))
-    for wrong in ("1:0:1", "a", "0:1", "0:1:0", "nan", "0,inf", "0:nan:1"):
-        with pytest.raises(ConfigError, match="from:to:step"):
-            number_list("--x", wrong)

@@ -1,0 +1,30 @@
+"""Figures and tables that a config names."""
+
+from config.cases import messages
+
+from confml.config import load_config
+from confml.plugins.parameters import BadValue, UnknownParameter
+
+
+def test_figures_and_tables_are_checked_where_they_are_known(full):
+    assert load_config(full).figures  # nothing handed in, nothing checked
+    found = messages(load_config, full, figures={"error-against-m": print}, tables=iter(["other"]))
+    assert found == [
+        f"{full}:22:11: unknown figure 'error-against-k'; did you mean 'error-against-m'?",
+        f"{full}:22:35: unknown figure 'error-against-k'; did you mean 'error-against-m'?",
+        f"{full}:22:68: unknown figure 'error-against-k'; did you mean 'error-against-m'?",
+        f"{full}:24:8: unknown table 'tcm-nn-table3'; there is other",
+    ]
+
+
+def test_options_of_figures_are_checked_by_the_caller(full):
+    def check(name, options):
+        if options.get("view") == "vote":
+            raise BadValue(f"figure '{name}'", "view", "vote", "one of p-value", hint="change it")
+        if options.get("view") == "p-value":
+            raise UnknownParameter(f"figure '{name}'", "view", hint="it has none")
+
+    assert messages(load_config, full, check_figure=check) == [
+        f"{full}:22:52: figure 'error-against-k' has no parameter 'view'; it has none",
+        f"{full}:22:92: figures.2.view: expected one of p-value, got 'vote'; change it",
+    ]

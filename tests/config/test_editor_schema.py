@@ -1,0 +1,61 @@
+"""The JSON Schema of configs."""
+
+import json
+
+from config.cases import FIGURES, TABLES
+
+from confml.config import Config, json_schema
+
+
+def test_schema_describes_every_key():
+    schema = json_schema(figures=FIGURES, tables=TABLES)
+    json.dumps(schema)
+
+    def objects(part):
+        if isinstance(part, dict):
+            if "properties" in part and part.get("type") == "object":
+                yield part
+            for value in part.values():
+                yield from objects(value)
+        elif isinstance(part, list):
+            for value in part:
+                yield from objects(value)
+
+    found = list(objects(schema))
+    assert len(found) >= 8
+    for part in found:
+        for key, value in part["properties"].items():
+            assert "_" not in key or key in ("log2", "log10"), key
+            if key not in ("log2", "log10", "range"):
+                assert value.get("description"), key
+    assert set(schema["properties"]) == set(Config.keys())
+    assert schema["required"] == ["datasets", "methods", "protocol"]
+
+
+def test_schema_holds_together():
+    schema = json_schema(figures=FIGURES, tables=TABLES)
+
+    def check(part):
+        if isinstance(part, dict):
+            reference = part.get("$ref")
+            if isinstance(reference, str):
+                assert reference.removeprefix("#/$defs/") in schema["$defs"]
+            for key in ("anyOf", "allOf", "enum"):
+                assert part.get(key) != [], f"an empty {key} is no JSON Schema"
+        for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+            check(inner)
+
+    check(schema)
+
+
+def test_schema_names_what_there_is_and_stays_open():
+    parts = json_schema(figures=FIGURES, tables=TABLES)["$defs"]
+    word, full = parts["MethodEntry"]["anyOf"][:2]
+    assert "knn" in word["anyOf"][0]["enum"] and word["anyOf"][1]["type"] == "string"
+    assert "knn" in full["properties"]["name"]["anyOf"][0]["enum"]
+    (knn,) = [one["then"] for one in full["allOf"] if one["if"]["properties"]["name"]["const"] == "knn"]
+    assert knn["properties"]["k"]["minimum"] == 1
+    assert full["additionalProperties"] is True
+    assert parts["FigureSpec"]["anyOf"][0]["anyOf"][0]["enum"] == FIGURES
+    noise = parts["NoiseSpec"]["properties"]
+    assert noise["labels"]["maximum"] == 1 and parts["NoiseSpec"]["additionalProperties"] is False

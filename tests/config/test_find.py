@@ -1,0 +1,28 @@
+"""Configs by path, and by the names of those that come with confml."""
+
+import pytest
+from config.cases import FULL, messages, write
+
+from confml.config import bundled_configs, load_config
+
+
+@pytest.mark.parametrize("name", sorted(bundled_configs()))
+def test_bundled_configs_are_right(name):
+    config = load_config(name)
+    assert config.name and load_config(config.path).as_dict() == config.as_dict()
+
+
+def test_config_that_does_not_exist(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, FULL, "experiment.yaml")
+    no = "no such file, and no config of that name comes with confml"
+    assert messages(load_config, "quickstrat") == [f"quickstrat: {no}; did you mean 'quickstart'?"]
+    assert messages(load_config, "experimnt.yaml") == [
+        f"experimnt.yaml: {no}; did you mean 'experiment.yaml'?"
+    ]
+    (tmp_path / "folder").mkdir()
+    assert messages(load_config, "folder") == ["folder: this is a folder, expected a YAML file"]
+    (tmp_path / "quickstart").mkdir()  # a folder does not hide a bundled config
+    assert load_config("quickstart").name == "quickstart"
+    for name in ("", "\0", "x" * 5000, "/dev/null/x"):
+        assert len(messages(load_config, name)) == 1

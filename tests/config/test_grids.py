@@ -1,0 +1,56 @@
+"""Grids of parameters, written as ranges and powers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from confml.config.grids import GridError, expand
+
+
+@pytest.mark.parametrize(
+    ("grid", "values"),
+    [
+        ([1, 3.0, "a", None, True], [1, 3.0, "a", None, True]),
+        ("1..4", [1, 2, 3, 4]),
+        (["-1..1", 7], [-1, 0, 1, 7]),
+        ({"range": [1, 9, 4]}, [1, 5, 9]),
+        ({"range": [1, 8, 4]}, [1, 5]),
+        ({"range": [3, 1, -1]}, [3, 2, 1]),
+        ({"range": [0.1, 0.5, 0.1]}, [0.1, 0.2, 0.3, 0.4, 0.5]),
+        ({"range": [0, 1, 0.5]}, [0.0, 0.5, 1.0]),
+        ({"log2": [0, 4]}, [1, 2, 4, 8, 16]),
+        ({"log2": [-2, 2, 2]}, [0.25, 1.0, 4.0]),
+        ({"log10": [-3, 3, 3]}, [0.001, 1.0, 1000.0]),
+        ({"log10": [-23, -22]}, [1e-23, 1e-22]),
+        ({"log2": [0.5, 1.5, 1]}, [2**0.5, 2**1.5]),
+        ([0, {"log10": [0, 2]}], [0, 1, 10, 100]),
+        ([[50], [50, 20]], [[50], [50, 20]]),
+        ([{"a": 1}, {"a": 2}], [{"a": 1}, {"a": 2}]),
+        (["../x", "a..b"], ["../x", "a..b"]),
+    ],
+)
+def test_grid(grid, values):
+    found = expand(grid)
+    assert found == values and [type(value) for value in found] == [type(value) for value in values]
+
+
+def test_paper_grid_of_penalties():
+    assert expand({"log2": [-18, 18, 2]}) == [2.0**power for power in range(-18, 19, 2)]
+
+
+@given(st.integers(-50, 50), st.integers(0, 60), st.integers(1, 7))
+def test_ranges_include_their_ends_where_they_are_reached(first, length, step):
+    assert expand({"range": [first, first + length, step]}) == list(range(first, first + length + 1, step))
+    assert expand(f"{first}..{first + length}") == list(range(first, first + length + 1))
+
+
+@pytest.mark.parametrize(
+    "grid", [[1, 1.0], ["1..3", 2], {"range": [0, 1e9]}, {"range": [0, 1, 1e-300]}, "9" * 20 + "..3"]
+)
+def test_grids_that_are_refused(grid):
+    with pytest.raises(GridError):
+        expand(grid)
+
+
+def test_one_and_true_are_two_values():
+    assert expand([1, True, "1"]) == [1, True, "1"]
