@@ -39,7 +39,8 @@ def compare(
 
     With one run, its methods are compared with one of them; with two runs, equal methods are compared.
     Print differences of error, of areas under accuracy-rejection curves, and of sure and unsure rates at the
-    run's thresholds, with the corrected resampled t test (Nadeau and Bengio). Each common view is compared;
+    run's thresholds, with the t test of the test rows, whose variance is at least that of Nadeau and Bengio.
+    Intervals and p-values are those of each difference, without correction. Each common view is compared;
     if two methods have no common view (reject and p-value, for example), each view of one is compared with
     each view of the other. --out writes CSV files and a figure of the difference at each rejection rate.
 

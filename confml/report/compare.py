@@ -1,16 +1,15 @@
 """Comparison of two methods on the same splits: ``confml compare RUN [RUN]``.
 
-It computes differences of metrics with the corrected resampled t test, differences of accuracy-rejection
-curves at each rejection rate (`confml.measures.comparison`), and over several data sets the Bayesian
-signed-rank test (`confml.measures.signed_rank`).
+It computes differences of metrics and of accuracy-rejection curves at each rejection rate with the test of
+`confml.report.answers.differences`, and over several data sets the Bayesian signed-rank test
+(`confml.measures.signed_rank`).
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
-from itertools import product
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,49 +17,27 @@ import numpy as np
 
 from confml.errors import ConfmlError, did_you_mean
 from confml.measures import known_metrics
-from confml.measures.comparison import CurveDifference, corrected_t, curve_difference
-from confml.measures.rejection import RejectionCurve, curve_of, sureness
 from confml.measures.signed_rank import signed_rank
 from confml.report.captions import figure_file_name
 from confml.report.files import remove_earlier, safe_name, write_csv
 from confml.report.items import Picture
-from confml.report.results import RunResults
+from confml.report.method_pairs import (
+    CurveDifference,
+    Pair,
+    curve_difference,
+    labels_of,
+    pairs_between,
+    pairs_within,
+    row_values,
+    views_of_runs,
+)
 from confml.report.stored import open_run
 from confml.report.write import write_items
-from confml.runner.results import CellResult
 
 CAPTION = (
     "Difference of sure incorrect predictions, first minus second, at each rejection rate (unsure), mean "
-    "over the splits; below 0 the first is better. Band: corrected 95 % interval at each rate. Data set:"
+    "over the splits; below 0 the first is better. Band: pointwise 95 % interval at each rate. Data set:"
 )
-RATES = np.arange(50) / 50  # rejection rates of curves' differences
-Splits = dict[str, CellResult]
-
-
-class Pair(NamedTuple):
-    """Two variants of one data set with one view each. results: pairs of results, one per common split.
-
-    view: the common view, or both views as ``reject - p-value``. views: names of the two views.
-    """
-
-    dataset: str
-    view: str
-    first: str
-    second: str
-    results: list[tuple[CellResult, CellResult]]
-    views: tuple[str, str]
-
-    @property
-    def sizes(self) -> tuple[float, float]:
-        """Mean numbers of training and test rows per split, before steps remove training rows."""
-        pairs = [(one.split_train_rows, len(one.truth)) for one, _ in self.results]
-        train_rows, test_rows = np.mean(pairs, axis=0)
-        return float(train_rows), float(test_rows)
-
-    def curves(self) -> tuple[list[RejectionCurve], list[RejectionCurve]]:
-        found = zip(self.views, zip(*self.results, strict=True), strict=True)
-        first, second = ([curve_of(one.views[view], one.truth) for one in side] for view, side in found)
-        return first, second
 
 
 class ComparisonRow(NamedTuple):
@@ -91,13 +68,15 @@ def compare(
     paired, because splits or data differ or the method or view is unknown.
     """
     opened = [open_run(run) for run in runs]
-    for name, what, known in ((against, "method", _labels(opened)), (view, "view", _views(opened))):
+    for name, what, known in ((against, "method", labels_of(opened)), (view, "view", views_of_runs(opened))):
         if name is not None and name not in known:
             raise ConfmlError(
                 f"no finished method {'is called' if what == 'method' else 'has the view'} '{name}'",
                 hint=did_you_mean(name, known),
             )
-    pairs = _within(opened[0], against, view) if len(opened) == 1 else _between(opened, against, view)
+    pairs = (
+        pairs_within(opened[0], against, view) if len(opened) == 1 else pairs_between(opened, against, view)
+    )
     if not pairs:
         raise ConfmlError(
             "no two methods have finished the same splits",
@@ -105,7 +84,7 @@ def compare(
         )
     thresholds = opened[0].config.thresholds
     rows = [row for pair in pairs for row in rows_of_pair(pair, thresholds)]
-    curves = [(pair, curve_difference(*pair.curves(), RATES, *pair.sizes)) for pair in pairs]
+    curves = [(pair, curve_difference(pair)) for pair in pairs]
     return rows, curves
 
 
@@ -165,123 +144,32 @@ def signed_rank_table(rows: Sequence[SignedRankRow]) -> tuple[list[str], list[li
     return [*headings, "second better"], table
 
 
-def _variants(results: RunResults) -> dict[tuple[str, str], Splits]:
-    """Return finished cells by split, for each data set and label."""
-    found: dict[tuple[str, str], Splits] = {}
-    for cell in results.cells:
-        if cell.key in results.results:
-            key = (cell.dataset, results.label(cell))
-            found.setdefault(key, {})[cell.split] = results.results[cell.key]
-    return found
-
-
-def _labels(opened: Sequence[RunResults]) -> list[str]:
-    return list(dict.fromkeys(label for results in opened for _, label in _variants(results)))
-
-
-def _views(opened: Sequence[RunResults]) -> list[str]:
-    found = (result.views for results in opened for result in results.results.values())
-    return list(dict.fromkeys(view for views in found for view in views))
-
-
-def _within(results: RunResults, against: str | None, view: str | None) -> list[Pair]:
-    variants = _variants(results)
-    labels = list(dict.fromkeys(label for _, label in variants))
-    baseline = against or (labels[0] if labels else "")
-    pairs = []
-    for (dataset, label), splits in variants.items():
-        if label != baseline and (dataset, baseline) in variants:
-            pairs += _paired(dataset, label, splits, baseline, variants[dataset, baseline], view)
-    return pairs
-
-
-def _between(opened: Sequence[RunResults], against: str | None, view: str | None) -> list[Pair]:
-    ours, theirs = map(_variants, opened)
-    names = [one.config.name for one in opened]
-    if names[0] == names[1]:
-        names = [f"{name} ({place})" for name, place in zip(names, ("first", "second"), strict=True)]
-    pairs = []
-    for (dataset, label), splits in ours.items():
-        if against in (None, label) and (dataset, label) in theirs:
-            words = [f"{label}, {name}" for name in names]
-            pairs += _paired(dataset, words[0], splits, words[1], theirs[dataset, label], view)
-    return pairs
-
-
-def _paired(
-    dataset: str, first: str, ours: Splits, second: str, theirs: Splits, view: str | None
-) -> list[Pair]:
-    common = [split for split in ours if split in theirs]
-    for split in common:
-        if not np.array_equal(ours[split].rows, theirs[split].rows) or not np.array_equal(
-            ours[split].truth, theirs[split].truth
-        ):
-            raise ConfmlError(
-                f"{dataset}, split {split}: {first} and {second} have different test examples",
-                hint="compare runs on the same splits of the same data",
-            )
-    found: dict[tuple[str, str], list[tuple[CellResult, CellResult]]] = {}
-    for split in common:
-        for views in _pairs_of_views(ours[split], theirs[split]):
-            if view is None or view in views:
-                found.setdefault(views, []).append((ours[split], theirs[split]))
-    return [
-        Pair(dataset, views[0] if views[0] == views[1] else " - ".join(views), first, second, results, views)
-        for views, results in found.items()
-    ]
-
-
-def _pairs_of_views(ours: CellResult, theirs: CellResult) -> list[tuple[str, str]]:
-    """Return the common views of two results, or all pairs of views if none is common; views with NaN are
-    omitted."""
-    one, other = (
-        [
-            name
-            for name, prediction in result.views.items()
-            if len(prediction) and not np.isnan(prediction.certainty).any()
-        ]
-        for result in (ours, theirs)
-    )
-    common = [(name, name) for name in one if name in theirs.views]
-    if common:
-        return [views for views in common if views[1] in other]
-    return list(product(one, other))
-
-
 def rows_of_pair(pair: Pair, thresholds: Sequence[float]) -> list[ComparisonRow]:
     """Return the comparisons of one pair of methods, one row per metric and level."""
     sides = [
-        [_numbers(one, view, thresholds) for one in side]
+        [row_values(one, view, thresholds) for one in side]
         for view, side in zip(pair.views, zip(*pair.results, strict=True), strict=True)
     ]
+    shared = any(
+        one.views[view].kind == "p-value"
+        for two in pair.results
+        for view, one in zip(pair.views, two, strict=True)
+    )
     rows = []
     for metric, level in sides[0][0]:
-        values = np.array([[numbers[metric, level] for numbers in side] for side in sides])
-        values = values[:, ~np.isnan(values).any(axis=0)]
-        if values.shape[1] == 0:
+        table = pair.table(
+            [[numbers[metric, level] for numbers in side] for side in sides],
+            regions=shared and level is not None,
+            bound=1.0,
+        )
+        found = table.pair(0, 1)
+        if found is None:
             continue
-        found = corrected_t(values[0] - values[1], *pair.sizes)
-        first, second = values.mean(axis=1).tolist()
+        means = table.split_means[:, ~np.isnan(table.split_means).any(axis=0)].mean(axis=1).tolist()
         names = (pair.dataset, pair.view, pair.first, pair.second)
-        outcome = (found.difference, found.low, found.high, found.p_value)
-        rows.append(ComparisonRow(*names, metric, level, values.shape[1], first, second, *outcome))
+        outcome = (found.difference, *found.interval(), found.p_value)
+        rows.append(ComparisonRow(*names, metric, level, found.splits, *means, *outcome))
     return rows
-
-
-def _numbers(result: CellResult, view: str, thresholds: Sequence[float]) -> Mapping[tuple, float]:
-    prediction = result.views[view]
-    curve = curve_of(prediction, result.truth)
-    correct = prediction.labels == result.truth
-    found: dict[tuple[str, float | None], float] = {("error", None): curve.error_rate}
-    found |= {(name, None): curve.summary()[name] for name in ("augrc", "aurc", "auroc_correct")}
-    for threshold in thresholds:
-        sure = sureness(prediction.accepted(threshold), correct)
-        found |= {
-            ("sure_correct", threshold): sure.correct,
-            ("unsure", threshold): sure.unsure,
-            ("sure_incorrect", threshold): sure.incorrect,
-        }
-    return found
 
 
 def comparison_table(rows: Sequence[ComparisonRow]) -> tuple[list[str], list[list[Any]]]:
@@ -367,4 +255,4 @@ def _draw(dataset: str, curves: Sequence[tuple[Pair, CurveDifference]]):
         axes.set_title(view, loc="left", fontsize=7)
         axes.set_xlabel("unsure (%)")
     panels.label_y("difference of\nsure incorrect (%)")
-    return panels.finish(f"{dataset}; band: corrected 95 % interval at each rate")
+    return panels.finish(f"{dataset}; band: pointwise 95 % interval at each rate")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from confml.measures.ranks import RankComparison, compare_ranks
+from confml.report.answers.datasets import RankVerdict, complete
 from confml.report.summaries import mean_and_sd
-
-LEVEL = 0.05
-"""Significance level of Nemenyi's test."""
 
 
 class Column(NamedTuple):
@@ -41,15 +40,18 @@ class Entry(NamedTuple):
         """Name in tables and figures."""
         return f"{self.label}, {self.view}" if self.view else self.label
 
+    def __str__(self) -> str:
+        return self.name
+
 
 @dataclass(frozen=True, eq=False)
 class RankedColumn:
     """Mean and mean rank of the entries in one column.
 
-    entries, datasets: a table without gaps, chosen as large as possible; values (datasets, entries). ranks:
+    entries, datasets: those that are ranked; values (datasets, entries), NaN where an entry failed. ranks:
     comparison of the mean ranks, None for a column without a better direction or with fewer than two entries
-    or data sets. low: for a column of coverage, (k,) numbers of data sets on which the coverage is too small.
-    left_out: entries that have values on some of the data sets of the run only.
+    or data sets. low: for a column of coverage, (k,) numbers of data sets on which the coverage is shown to be
+    too low. missing: a sentence on entries and data sets that are left out.
     """
 
     column: Column
@@ -57,7 +59,7 @@ class RankedColumn:
     datasets: list[str]
     values: np.ndarray
     ranks: RankComparison | None
-    left_out: list[Entry]
+    missing: str = ""
     low: np.ndarray | None = None
 
     @property
@@ -66,7 +68,7 @@ class RankedColumn:
 
     @property
     def medians(self) -> np.ndarray:
-        return np.median(self.values, axis=0)
+        return np.nanmedian(self.values, axis=0)
 
     @property
     def typical(self) -> np.ndarray:
@@ -83,12 +85,13 @@ class RankedColumn:
         ranks = self.ranks
         return ranks is not None and self.differs and bool(ranks.mean_ranks[place] == ranks.mean_ranks.min())
 
+    @cached_property
+    def verdict(self) -> RankVerdict | None:
+        return None if self.ranks is None else RankVerdict(self.ranks)
+
     def near_best(self, place: int) -> bool:
-        """Return whether the mean rank of an entry is within the critical difference of the best one."""
-        if self.ranks is None or not self.differs:
-            return False
-        gap = self.ranks.mean_ranks[place] - self.ranks.mean_ranks.min()
-        return bool(gap < self.ranks.critical_difference)
+        """Return whether an entry is not shown to differ from the best mean rank."""
+        return self.verdict is not None and not self.verdict.worse(place)
 
 
 @dataclass
@@ -116,62 +119,56 @@ class Leaderboard:
         """Return the mean over the splits; NaN without a defined value."""
         return mean_and_sd(self._values.get((column, entry, dataset), ()))[0]
 
-    def is_low(self, coverage: str, entry: Entry, dataset: str, wanted: float) -> bool:
-        """Return whether the mean coverage is below ``wanted`` by more than two standard errors.
+    def ranked(
+        self,
+        is_low: Callable[[Entry, str, float], bool] = lambda entry, dataset, level: False,
+        failed: Collection[tuple[str, Entry]] = (),
+    ) -> list[RankedColumn]:
+        """Return every column that has values.
 
-        The standard error is that of the splits' mean; on one split there is none, and any shortfall counts.
+        is_low: whether the coverage of an entry on a data set is shown to be too low at a level; its regions
+        rank last there. failed: (data set, entry) pairs.
         """
-        mean, sd, n = mean_and_sd(self._values.get((coverage, entry, dataset), ()))
-        error = 0.0 if math.isnan(sd) else sd / math.sqrt(n)
-        return mean + 2 * error < wanted - 1e-12
-
-    def ranked(self) -> list[RankedColumn]:
-        """Return every column that has values."""
-        found = [self._ranked(column) for column in self.columns]
+        found = [self._ranked(column, is_low, failed) for column in self.columns]
         return [one for one in found if one is not None]
 
-    def _ranked(self, column: Column) -> RankedColumn | None:
-        known = {
-            entry: {name for name in self.datasets if not math.isnan(self.mean(column.name, entry, name))}
+    def _ranked(self, column: Column, is_low, failed) -> RankedColumn | None:
+        means = {
+            (name, entry): mean
             for entry in self.entries
+            for name in self.datasets
+            if not math.isnan(mean := self.mean(column.name, entry, name))
         }
-        entries, datasets = _largest_table(known, self.datasets)
-        if not entries:
+        known = {entry: [name for name in self.datasets if (name, entry) in means] for entry in self.entries}
+        table = complete({entry: names for entry, names in known.items() if names}, self.datasets, failed)
+        entries, datasets = table.methods, table.datasets
+        if not entries or not datasets:
             return None
-        left_out = [entry for entry, names in known.items() if names and entry not in entries]
-        values = np.array([[self.mean(column.name, one, name) for one in entries] for name in datasets])
+        values = np.array([[means.get((name, one), np.nan) for one in entries] for name in datasets])
         low = invalid = None
         if column.level is not None:
-            coverage, wanted = coverage_name(column.level), 1 - column.level
-            invalid = np.array(
-                [[self.is_low(coverage, one, name, wanted) for one in entries] for name in datasets]
-            )
+            invalid = np.array([[is_low(one, name, column.level) for one in entries] for name in datasets])
             low = invalid.sum(axis=0) if column.direction is None else None
         ranks = None
         if column.direction is not None and len(entries) > 1 and len(datasets) > 1:
-            from scipy.stats import rankdata  # it is slow to import
-
-            signed = values if column.direction == "lower" else -values
+            # Means that differ only in their last bits are ties.
+            scores = np.round(table.scores(means, column.direction == "higher"), 12)
+            signed = _finite(scores if column.direction == "lower" else -scores)
             if invalid is not None:
-                signed = np.where(invalid, np.inf, signed)
-            ranks = compare_ranks(rankdata(signed, axis=1), higher_is_better=False, level=LEVEL)
-        return RankedColumn(column, entries, datasets, values, ranks, left_out, low)
+                last = signed.max(axis=1, keepdims=True)
+                signed = np.where(invalid, last + 1e-9 * (1 + np.abs(last)), signed)
+            ranks = compare_ranks(signed, higher_is_better=False)
+        return RankedColumn(column, entries, datasets, values, ranks, table.sentence(), low)
 
 
-def _largest_table(known: Mapping[Entry, set[str]], datasets: Sequence[str]) -> tuple[list[Entry], list[str]]:
-    """Return entries and data sets of the largest table without gaps.
-
-    Entries are taken by falling number of data sets with a value, as many of them as give the most cells.
-    """
-    by_number = sorted(known, key=lambda entry: -len(known[entry]))
-    best: tuple[int, list[Entry], list[str]] = (0, [], [])
-    common = set(datasets)
-    for taken, entry in enumerate(by_number, start=1):
-        common = common & known[entry]
-        if taken * len(common) > best[0] or (common and taken * len(common) == best[0]):
-            best = taken * len(common), by_number[:taken], [name for name in datasets if name in common]
-    _, entries, names = best
-    return [entry for entry in known if entry in entries], names
+def _finite(scores: np.ndarray) -> np.ndarray:
+    """Return scores (data sets, k) with numbers beyond the others of the data set in place of infinite ones."""
+    rows = []
+    for row in scores:
+        known = row[np.isfinite(row)]
+        high, low = (known.max(), known.min()) if len(known) else (0.0, 0.0)
+        rows.append(np.clip(row, low - 1 - abs(low), high + 1 + abs(high)))
+    return np.array(rows)
 
 
 def coverage_name(level: float) -> str:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, SHORT
+from confml.report.answers.best import FEW_SPLITS
+from confml.report.answers.standings import Line, Standings, standings_of
+from confml.report.answers.text import RULE, STAR, caution, detectable_text
 from confml.report.captions import setting_text
-from confml.report.standings import Line, Standings, standings_of
 from confml.report.stored_report import ShortTable
 from confml.report.summary_tables import mark_of, standing_text
 
@@ -72,24 +74,47 @@ def _best_lines(standings: Standings, lines: Sequence[Line]) -> list[Line]:
 def _legend(standings: Standings, shown: Sequence[Line], level: float | None) -> list[str]:
     found = [one for line in standings.lines if (one := standings.of(line, "error"))]
     sd = " ± sd over splits" if any(one.n > 1 for one in found) else ""
-    lines = [setting_text(standings.results), f"error: mean in %{sd}; + lowest error of the data set"]
+    lines = [setting_text(standings.results)]
+    datasets = list(dict.fromkeys(line.dataset for line in standings.lines))
+    unfinished = {name: text for name in datasets if (text := standings.progress(name).text)}
+    lines += [
+        f"{name}: so far {text}; no comparison before all are computed" for name, text in unfinished.items()
+    ]
+    best = "; + lowest error of the data set" if any(one.best for one in found) else ""
+    lines.append(f"error: mean in %{sd}{best}")
     if level is not None:
         units: dict[str, list[str]] = {}
         for metric in metrics_in(SHORT, LEVEL):
             units.setdefault(metric.unit, []).append(metric.heading)
         texts = [f"{' and '.join(names)} in {unit}" for unit, names in units.items() if unit]
         lines.append(f"regions at significance level {level:g}: {', '.join(texts)}")
-    if any(not math.isnan(one.p_value) for one in found):
-        worse = sum(one.worse for one in found)
-        tested = sum(not math.isnan(one.p_value) for one in found)
-        lines.append(
-            f"significance: * marks errors significantly above the lowest, {worse} of {tested} "
-            f"({standings.test_text()})"
-        )
-    else:
-        lines.append("significance: not tested; a test needs two methods on the same test examples")
+    lines += _significance(standings, [name for name in datasets if name not in unfinished])
     if len(shown) < len(standings.lines):
         lines.append(
             f"the {BEST} lowest errors of each data set; --all prints all {len(standings.lines)} rows"
         )
     return lines
+
+
+def _significance(standings: Standings, datasets: Sequence[str]) -> list[str]:
+    """Return the lines on the tests: how many errors are shown to be worse, and what could be shown."""
+    families = [one for name in datasets if (one := standings.family(name)) and len(one.lines) > 1]
+    if not families:
+        alone = all(len(standings.of_dataset(name)) == 1 for name in datasets) and datasets
+        return ["significance: nothing to compare with"] if alone else []
+    tested = sum(len(one.lines) - 1 for one in families)
+    worse = sum(one.found.worse(place) for one in families for place in range(len(one.lines)))
+    detectable = [one.found.detectable for one in families]
+    error = max(float(one.found.means.min()) for one in families) if len(families) == 1 else math.inf
+    lines = [
+        f"significance: * {STAR} ({RULE}): {worse} of {tested}; the others are not shown to differ",
+        f"power: {detectable_text(detectable, error)}",
+    ]
+    left_out = [
+        f"{line.dataset}: {standings.label(line)} is not compared ({reason})"
+        for one in families
+        for line, reason in one.left_out.items()
+    ]
+    counts = {one.splits for one in families}
+    care = caution(min(counts), FEW_SPLITS) if counts else ""
+    return [*lines, *([care] if care else []), *left_out]

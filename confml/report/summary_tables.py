@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, RESULTS, THRESHOLD
+from confml.report.answers.standings import SIZE, Line, Standing, Standings, standings_of
+from confml.report.answers.text import RULE, STAR
 from confml.report.captions import setting_text
-from confml.report.standings import REGION_METRICS as COMPARED
-from confml.report.standings import Line, Standing, Standings, standings_of
 
 if TYPE_CHECKING:
     from confml.measures import Metric
@@ -74,20 +74,32 @@ def _table(
         setting_text(standings.results),
         "Rates in per cent, set sizes in labels" + ("; mean ± sd over splits." if several_splits else "."),
     ]
-    if any(one.best for _, _, found in rows for one in found.values()):
-        notes.append("Bold: best of the data set at the level.")
-    if _has_best_region(rows):
+    notes += [f"{name}: so far {text}, no comparison." for name, text in _unfinished(standings).items()]
+    if any(found[metric].best for _, _, found in rows for metric in plain if metric in found):
+        notes.append("Bold error: lowest of the data set.")
+    if any(SIZE in found and found[SIZE].best for _, _, found in rows):
         notes.append(
-            "Regions are compared among methods with coverage of at least 1 - level (two standard errors)."
+            "Bold set size: smallest regions at the level not shown to be invalid; an empty region counts as "
+            "one label."
+        )
+    if low := sum(_is_low(standings, line, level) for line, level, found in rows if SIZE in found):
+        notes.append(
+            f"Coverage shown to be too low (1 %, Holm's correction over the data sets of a method), so not "
+            f"compared: {low} of the rows."
         )
     if any(not math.isnan(one.p_value) for _, _, found in rows for one in found.values()):
-        notes.append(f"*: significantly worse than the best ({standings.test_text()}).")
+        notes.append(f"*: {STAR} ({RULE}).")
     return SummaryTable(name, title, level_name, tuple(shown), rows, tuple(notes))
 
 
-def _has_best_region(rows) -> bool:
-    """Return whether a metric of regions has a best mean."""
-    return any(one.best and metric in COMPARED for _, _, found in rows for metric, one in found.items())
+def _is_low(standings: Standings, line: Line, level: float | None) -> bool:
+    return level is not None and standings.coverage(line, level).too_low
+
+
+def _unfinished(standings: Standings) -> dict[str, str]:
+    """Return how far each data set with cells to compute is."""
+    names = dict.fromkeys(line.dataset for line in standings.lines)
+    return {name: text for name in names if (text := standings.progress(name).text)}
 
 
 def _known(standings: Standings, line: Line, metrics: list[str], level: float | None) -> dict[str, Standing]:
@@ -103,7 +115,7 @@ def standing_text(standing: Standing | None, column: Metric, with_sd: bool = Tru
 
 
 def mark_of(standing: Standing | None) -> str:
-    """Return "+" for the best, "*" for a mean that is significantly worse, else ""."""
+    """Return "+" for the best, "*" for a mean that is shown to be worse, else ""."""
     if standing is None:
         return ""
     return "+" if standing.best else "*" if standing.worse else ""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from confml.report.standings import Standing
+from confml.report.answers.standings import Standing
 from confml.report.summary_tables import SummaryTable, standing_text
 
 PAGE_ROWS = 45  # rows of a LaTeX page; longer tables are a longtable
@@ -19,7 +19,8 @@ CSV_HEADER = (
 def csv_rows(table: SummaryTable) -> Iterator[tuple]:
     """Yield one row per number: line, metric, level, mean, sd, splits, best, p_value, worse.
 
-    p_value: of the comparison with the best mean. worse: whether the mean is significantly worse.
+    p_value: of the comparison with the best mean, corrected by Holm over all pairs. worse: whether the mean is
+    shown to be worse.
     """
     for line, level, found in table.rows:
         by_level = {column.key: bool(column.per) for column in table.columns}
@@ -40,7 +41,7 @@ def document(table: SummaryTable) -> dict[str, Any]:
 
 
 def markdown(table: SummaryTable) -> str:
-    """Return the table as GitHub Markdown: the best in bold, "*" after means that are significantly worse."""
+    """Return the table as GitHub Markdown: the best in bold, "*" after means that are shown to be worse."""
     headings, rows, left = _layout(table, _markdown_cell, _markdown_text)
     text = [f"## {table.title}", ""]
     text.append("| " + " | ".join(headings) + " |")

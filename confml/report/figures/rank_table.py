@@ -13,8 +13,8 @@ from confml.report.leaderboard import RankedColumn, order
 def draw(ranked: Sequence[RankedColumn]):
     """Draw one row per entry and one column per ranked column; dark for the best ranks.
 
-    The shade is the mean rank relative to the number of entries of its column. A dot marks mean ranks within
-    the critical difference of the best one.
+    The shade is the mean rank relative to the number of entries of its column. A dot marks entries
+    that are not shown to differ from the best one.
     """
     from matplotlib import colormaps
 

@@ -11,11 +11,11 @@ from confml.report.declared import ranking_metric
 from confml.report.figures import Figure, NotApplicable, Subject
 from confml.report.figures.error_against import Word
 from confml.report.figures.style import BLACK, BLUE, GREY, PAGE, new_figure
-from confml.report.sections.ranks import ranking, ranks_options, words_of
+from confml.report.sections.ranks import Ranking, ranking, ranks_options, words_of
 
 
 def draw(subject: Subject):
-    """Draw Demsar's diagram: best to the left; bars join methods that are not different by Nemenyi's test."""
+    """Draw Demsar's diagram: best to the left; bars join methods that are not shown to differ."""
     metric, level, without, skip = ranks_options(subject.options)
     try:
         found = ranking(subject.results, metric, level, without, skip)
@@ -26,7 +26,7 @@ def draw(subject: Subject):
     outcome, k = found.comparison, len(found.labels)
     order = sorted(range(k), key=lambda place: (outcome.mean_ranks[place], place))
     half = (k + 1) // 2
-    groups = outcome.groups()
+    groups = found.verdict.groups()
     depth = 0.35 + 0.14 * len(groups)
     figure = new_figure(PAGE, 0.75 + 0.14 * len(groups) + 0.2 * half)
     axes = figure.add_subplot()
@@ -56,15 +56,19 @@ def draw(subject: Subject):
         axes.plot([rank, rank, end], [0, height, height], color=GREY, linewidth=0.6)
         text = f"{found.labels[place]}  {rank:.2f}" if left else f"{rank:.2f}  {found.labels[place]}"
         axes.text(beside, height, text, ha="right" if left else "left", va="center", fontsize=7)
-    width = min(outcome.critical_difference, k - 1)
-    axes.plot([1, 1 + width], [0.45, 0.45], color=BLACK, linewidth=1.2)
-    axes.text(
-        1, 0.52, f"critical difference {outcome.critical_difference:.2f}", ha="left", va="bottom", fontsize=7
-    )
+    axes.text(1, 0.45, _verdict(found), ha="left", va="bottom", fontsize=7)
     axes.set_title(
         f"mean ranks by {words_of(metric)}, {len(found.datasets)} data sets (1: the best)", loc="left"
     )
     return figure
+
+
+def _verdict(found: Ranking) -> str:
+    """Return the verdict in one line."""
+    if not found.verdict.testable:
+        return f"too few data sets for a test (at least {found.verdict.needed})"
+    p = f"Friedman p = {found.comparison.f_p_value:.2g}"
+    return f"{p}; bars: Wilcoxon with Holm" if found.verdict.differs else f"{p}: no difference shown"
 
 
 def check(options: Mapping[str, Any]) -> None:
@@ -75,16 +79,21 @@ def check(options: Mapping[str, Any]) -> None:
 
 FIGURE = Figure(
     name="ranks",
-    about="mean ranks over all data sets with Nemenyi's critical difference (metric: accuracy, ari ...)",
+    about="mean ranks over all data sets, bars join what is not shown to differ (metric: accuracy, ari ...)",
     draw=draw,
-    caption="Mean ranks of the methods over the data sets, 1 for the best. Bars join methods that do not "
-    "differ by Nemenyi's test.",
+    caption="Mean ranks of the methods over the data sets, 1 for the best. Bars join methods that are not shown "
+    "to differ (Wilcoxon's test with Holm's correction over all pairs, 5 %); there are none if Friedman's test "
+    "shows no difference, or if the data sets are too few for a test.",
     options={
         "metric": Word("a metric of metrics.csv, or training_seconds, or seconds_per_configuration"),
         "without": Word("omit methods whose label contains this text"),
         "skip": Word("omit data sets whose name contains this text"),
         "level": Number(
-            "significance level of Nemenyi's test; default 0.05", low=0, high=1, low_open=True, high_open=True
+            "significance level of Nemenyi's test in the table; default 0.05",
+            low=0,
+            high=1,
+            low_open=True,
+            high_open=True,
         ),
     },
     across=True,

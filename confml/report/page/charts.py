@@ -211,13 +211,16 @@ RANKED = 30  # methods in a diagram of ranks
 
 
 def rank_diagram(found: Ranking, id: str, title: str) -> Markup | None:
-    """Return the mean ranks with bars over methods within the critical difference, as SVG."""
+    """Return the mean ranks with bars over methods that are not shown to differ, as SVG.
+
+    Without bars where no pair of methods is tested. None with many methods.
+    """
     ranks, labels = found.comparison.mean_ranks, found.labels
     k = len(labels)
     if k > RANKED:
         return None
     order = np.argsort(ranks, kind="stable").tolist()
-    groups = [group.tolist() for group in found.comparison.groups()]
+    groups = found.verdict.groups()
     names = [name if len(name) <= 48 else name[:47] + "\N{HORIZONTAL ELLIPSIS}" for name in labels]
     line, top, left, right = 22, 46 + 9 * len(groups), 16.0, float(WIDTH)
     width, height = right + 60 + 7.6 * max(map(len, names)), top + line * k + 8

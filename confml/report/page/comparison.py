@@ -11,28 +11,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confml.errors import ConfmlError
-from confml.measures.ranks import compare_ranks, holm
-from confml.report.declared import ranking_metric
+from confml.measures.ranks import holm
+from confml.report.answers.answer import Answer
+from confml.report.answers.differences import SIGNIFICANCE as LEVEL
+from confml.report.answers.evidence import Evidence
+from confml.report.answers.standings import Standings
+from confml.report.answers.text import listed
 from confml.report.files import write_file
 from confml.report.items import Item
 from confml.report.page.about_run import Citation, citations, manifest_of
-from confml.report.page.answer import LEVEL, Answer, answers, difference, listed
+from confml.report.page.headline import answer_table, answers, headline, question
 from confml.report.page.material import Material, ViewData
 from confml.report.page.page_table import PageTable, fixed
 from confml.report.page.render import render
-from confml.report.page.result_parts import p_text
-from confml.report.page.run_page import (
-    RankPart,
-    answer_table,
-    dataset_parts,
-    headline,
-    question,
-    rank_part,
-)
+from confml.report.page.result_parts import interval_text, p_text
+from confml.report.page.run_page import RankPart, dataset_parts, rank_part
 from confml.report.sections.base import Section
 from confml.report.sections.certified import Certified
 from confml.report.sections.one_pass import items_of
-from confml.report.sections.ranks import Ranking
+from confml.report.sections.ranks import ranking_of
 from confml.report.sections.rejection_curves import RejectionCurves
 from confml.report.sections.timings import Timings
 from confml.report.sections.tuning import Tuning
@@ -69,7 +66,8 @@ def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
         _material(one, folder, name) for one, folder, name in zip(opened, folders, names, strict=True)
     ]
     manifests = [manifest_of(folder) for folder in folders]
-    found = answers(material)
+    standings = Standings([(one.run, one.results) for one in material])
+    found = answers(material, standings)
     ranks, reasons = rank_runs(material)
     cited: dict[str, Citation] = {one.text: one for run in opened for one in citations(run)}
     sentences = headline(found)
@@ -81,10 +79,10 @@ def comparison_page(runs: Sequence[Path | str]) -> tuple[str, list[str]]:
         headline=sentences,
         summary=answer_table(found),
         ranks=ranks,
-        pairs=same_methods(material),
+        pairs=same_methods(material, standings),
         incomparable=[*reasons, *incomparable(material, found)],
         settings=settings_table(names, manifests),
-        parts=dataset_parts(material, found, with_details=False),
+        parts=dataset_parts(material, standings, found, with_details=False),
         levels=[],
         runs=runs_table(names, manifests),
         citations=list(cited.values()),
@@ -114,6 +112,7 @@ class _OfMaterial(Section):
     """Fills the material in the pass of the sections."""
 
     name, place = "material", 200
+    collectors = (Evidence,)
 
     def __init__(self, results: RunResults, folder: Path, material: Material):
         super().__init__(results, folder)
@@ -141,21 +140,14 @@ def rank_runs(material: Sequence[Material]) -> tuple[list[RankPart], list[str]]:
         means = _means(material, metric)
         labels = list(dict.fromkeys(label for _, label in means))
         names = list(dict.fromkeys(dataset for dataset, _ in means))
-        # A method that lacks a data set is left out, and then a data set that lacks a method.
-        kept = [label for label in labels if all((name, label) in means for name in names)]
-        if len(kept) < 2:
-            kept = labels
-        whole = [name for name in names if all((name, label) in means for label in kept)]
-        if len(kept) < 2 or len(whole) < 2:
+        found = ranking_of(means, labels, names, metric, LEVEL)
+        if found is None:
             reasons.append(
-                f"Ranks by {metric} need two methods with results on the same two data sets; "
-                f"{len(whole)} of {len(names)} data sets have results of all {len(kept)} methods."
+                f"Ranks by {metric} need two methods with results on the same two data sets, each without results "
+                "on at most a fifth of them."
             )
-            continue
-        scores = np.array([[means[name, label] for label in kept] for name in whole])
-        outcome = compare_ranks(scores, ranking_metric(metric).sign > 0, LEVEL)
-        left_out = [*(one for one in labels if one not in kept), *(one for one in names if one not in whole)]
-        parts.append(rank_part(Ranking(metric, kept, whole, scores, outcome, left_out)))
+        else:
+            parts.append(rank_part(found))
     return parts, reasons
 
 
@@ -181,7 +173,7 @@ def _means(material: Sequence[Material], metric: str) -> dict[tuple[str, str], f
 # ---- paired differences
 
 
-def same_methods(material: Sequence[Material]) -> PageTable | None:
+def same_methods(material: Sequence[Material], standings: Standings) -> PageTable | None:
     """Return the differences of equal methods between two runs, on their common splits."""
     table = PageTable(
         "pairs",
@@ -189,7 +181,7 @@ def same_methods(material: Sequence[Material]) -> PageTable | None:
         ["data set", "method", "first run", "second run", "first (%)", "second (%)",
          "first - second (points)", "95 % interval", "p", "p (Holm)", "splits"],
         heads=2,
-        note="Corrected resampled t test over common splits, the exact test of McNemar on one split.",
+        note="t test of the rows over common splits; intervals of each pair, p (Holm) corrected over the table.",
     )  # fmt: skip
     rows = []
     for place, first in enumerate(material):
@@ -197,23 +189,21 @@ def same_methods(material: Sequence[Material]) -> PageTable | None:
             for ours in first.views.values():
                 theirs = second.views.get(ours.key)
                 if theirs is not None and first.results is not second.results:
-                    error = float(np.mean(list(ours.errors.values())))
-                    rows.append((ours, theirs, difference(second, theirs, first, ours, error)))
-    rows = [one for one in rows if not one[2].reason]
+                    lines = first.line(ours), second.line(theirs)
+                    found = standings.pair(*lines)
+                    if found is not None:
+                        rows.append((ours, theirs, found))
     tested = [place for place, (_, _, one) in enumerate(rows) if not math.isnan(one.p_value)]
     corrected = dict(zip(tested, holm([rows[place][2].p_value for place in tested]), strict=True))
     for place, (ours, theirs, found) in enumerate(rows):
         errors = [float(np.mean(list(view.errors.values()))) for view in (ours, theirs)]
-        interval = "\N{EN DASH}"
-        if not math.isnan(found.low):
-            interval = f"{fixed(found.low, 2, 100)} to {fixed(found.high, 2, 100)}"
         table.add(
             ours.dataset,
             _plain_label(ours),
             *(ours.run, theirs.run),
             *(fixed(error, 2, 100) for error in errors),
             fixed(found.difference, 2, 100),
-            interval,
+            interval_text(found),
             p_text(found.p_value),
             p_text(corrected.get(place, math.nan)),
             found.splits,
@@ -247,13 +237,12 @@ def incomparable(material: Sequence[Material], found: Sequence[Answer]) -> list[
         if len(checksums.get(name, ())) > 1:
             sentences.append(f"{name} has different contents in the runs (its checksums differ).")
     for answer in found:
-        by_reason: dict[str, list[str]] = {}
-        for other in answer.incomparable:
-            by_reason.setdefault(other.reason, []).append(other.label)
-        for reason, labels in by_reason.items():
+        if answer.so_far:
+            sentences.append(answer.so_far)
+        elif answer.not_compared:
             sentences.append(
-                f"{answer.dataset}: {answer.best.label} is not compared with {listed(labels)} ({reason}). "
-                "Means over different test examples are shown side by side without a test."
+                f"{answer.dataset}: {answer.best} is not compared with {answer.not_compared}. Means over "
+                "different test examples are shown side by side without a test."
             )
     return sentences
 

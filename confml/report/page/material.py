@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from confml.measures.block import Block
+from confml.report.answers.standings import Line, Standings
 from confml.report.calibration_parts import CalibrationParts, case_of
 from confml.report.items import Item, Note, Picture, Table
 from confml.report.page.levels import level_counts, packed, page_levels
@@ -61,8 +61,7 @@ class Example:
 class ViewData:
     """One view of one method variant on one data set, over its splits.
 
-    errors: by split. wrong: (n,) bool by split, where the data set has one split. region_errors, set_sizes:
-    (m,) by split, at the levels of the page. parts: of p-values, while the splits are added; afterwards
+    errors: by split. region_errors, set_sizes: (m,) by split, at the levels of the page. parts: of p-values, while the splits are added; afterwards
     ``counted``, the groups of examples as `coverage_band` takes them, and ``smoothed``. rows: the first test
     examples of the first split as plain data.
     """
@@ -73,7 +72,6 @@ class ViewData:
     first: bool
     run: str = ""
     errors: dict[str, float] = field(default_factory=dict)
-    wrong: dict[str, np.ndarray] = field(default_factory=dict)
     region_errors: list[np.ndarray] = field(default_factory=list)
     set_sizes: list[np.ndarray] = field(default_factory=list)
     parts: CalibrationParts = field(default_factory=CalibrationParts)
@@ -95,8 +93,7 @@ class Material:
 
     results: the run. tables: tables of the sections by path; of those that are not in `READ` the first rows
     only. lengths: number of rows of each table. notes, pictures: as the sections yield them.
-    views: by data set, method, params and view, in the order of the CSV files. splits: by data set and split,
-    (training rows, test rows, digest of the test examples).
+    views: by data set, method, params and view, in the order of the CSV files.
     """
 
     def __init__(self, results: RunResults, run: str = "", details: bool = True):
@@ -107,7 +104,6 @@ class Material:
         self.notes: list[str] = []
         self.pictures: list[Picture] = []
         self.views: dict[Key, ViewData] = {}
-        self.splits: dict[tuple[str, str], tuple[int, int, str]] = {}
         self.cells = results.ordered_cells
         self._indexed: dict[str, dict[Any, list[Sequence[Any]]]] = {}  # rows by data set
         self._split_names: dict[str, set[str]] = {}
@@ -136,6 +132,11 @@ class Material:
         cells = [one for one in self.cells if one.dataset == dataset]
         labels = [self._label(one) for one in cells if (one.dataset, one.method, one.variant) not in known]
         return list(dict.fromkeys(labels))
+
+    def line(self, view: ViewData) -> Line:
+        """Return the line of a view in the `Standings` of the runs of the page."""
+        cell = next(one for one in self.cells if (one.dataset, one.method, one.variant) == view.key[:3])
+        return Standings.line(self.run, self.results, cell, view.key[3])
 
     def see(self, item: Item) -> None:
         """Keep a table, a note or a picture that a section has yielded."""
@@ -186,9 +187,6 @@ class Material:
         for place, (view, prediction) in enumerate(result.views.items()):
             if not len(prediction):
                 continue
-            where = (cell.dataset, cell.split)
-            if where not in self.splits:
-                self.splits[where] = (result.split_train_rows, len(prediction), _digest(result))
             key = (cell.dataset, cell.method, cell.variant, view)
             data = self.views.get(key)
             if data is None:
@@ -202,10 +200,7 @@ class Material:
 
     def _add_view(self, data: ViewData, result: CellResult, prediction: Prediction) -> None:
         split, case = result.cell.split, case_of(result, prediction)
-        correct = case.correct
-        data.errors[split] = float(1 - correct.mean())
-        if len(self._split_names[data.dataset]) == 1:
-            data.wrong[split] = ~correct
+        data.errors[split] = float(1 - case.correct.mean())
         numbers = case.kept.pop("page", None) or numbers_of(Block.of(case), self.levels)[0]
         if numbers.region_errors is not None and numbers.set_sizes is not None:
             data.region_errors.append(numbers.region_errors)
@@ -249,12 +244,6 @@ class Material:
             "credibility": None if credibility is None else _short(credibility[:n]),
             "regions": None if counts is None else packed(counts[:n]),
         }
-
-
-def _digest(result: CellResult) -> str:
-    """Return a hash of the test examples of a split, equal where two runs test the same ones."""
-    text = repr((np.asarray(result.rows).tolist(), np.asarray(result.truth).tolist()))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _examples(result: CellResult, prediction: Prediction, levels: Sequence[float]) -> list[Example]:

@@ -47,7 +47,7 @@ class Cell:
         if self.bar is not None:
             bar = f'<span class="bar" aria-hidden="true"><i style="width:{100 * self.bar:.0f}%"></i></span>'
         text = f"<b>{escape(self.text)}</b>" if self.best else escape(self.text)
-        below = ' <span class="flag">below</span>' if self.flag == "below" else ""
+        below = f' <span class="flag">{self.flag}</span>' if self.flag in ("below", "low") else ""
         return f"{opened}>{bar}{text}{below}</{tag}>"
 
 

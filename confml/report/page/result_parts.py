@@ -8,7 +8,11 @@ from typing import Any
 
 from confml.measures import Metric, known_metrics, metrics_in
 from confml.measures.metric import LEVEL, LOWER, PAGE, RESULTS, THRESHOLD
-from confml.report.page.answer import RISK, Answer
+from confml.report.answers.answer import Answer
+from confml.report.answers.differences import Difference
+from confml.report.answers.standings import Line, Standings
+from confml.report.answers.text import RULE
+from confml.report.answers.thresholds import observed_shares
 from confml.report.page.material import Material, ViewData
 from confml.report.page.page_table import Cell, PageTable, fixed, short, spread
 from confml.report.summaries import SummaryRow
@@ -23,8 +27,15 @@ class DatasetTables:
     """
 
     def __init__(
-        self, material: Sequence[Material], dataset: str, id: str, most: int, best: Sequence[str] = ()
+        self,
+        material: Sequence[Material],
+        standings: Standings,
+        dataset: str,
+        id: str,
+        most: int,
+        best: Sequence[str] = (),
     ):
+        self.standings = standings
         self.material, self.dataset, self.id, self.most = material, dataset, id, 3 * most
         self.views = [(one, view) for one in material for view in one.of_dataset(dataset)]
         self.cut = ""
@@ -60,21 +71,20 @@ class DatasetTables:
             one for one in metrics_in(PAGE) if any(self.value(view, one.key) for _, view in self.views)
         ]
         headings = ["method", *(one.label for one in metrics)]
-        headings += ["difference from best (points)", "95 % interval", "p (Holm)", "decided at 1 % risk (%)"]
+        headings += ["difference from lowest (points)", "95 % interval", "p (Holm)", "chosen at 1 % risk (%)"]
         several = len(self.material) > 1
         mean = ", mean ± sd" if self.splits > 1 else ""
         table = PageTable(
             f"{self.id}.results",
-            f"Results on {self.dataset} ({self.protocol}{mean}). Best values are bold.",
+            f"Results on {self.dataset} ({self.protocol}{mean}). The best observed values are bold.",
             headings,
-            note="Differences are of the error of each method's first view; p-values are those of the "
-            + ("corrected resampled t test" if self.splits > 1 else "exact test of McNemar")
-            + ", corrected by Holm. "
+            note="Differences are of the error, with simultaneous intervals for all pairs of methods and views, "
+            f"and p-values of the t test of the rows ({RULE}). "
             + ("Means are over all splits of a run, differences over common splits. " if several else "")
-            + f"AUGRC, AURC: areas under the (generalised) risk-coverage curve. "
-            f"ECE: expected calibration error.{self.cut}",
+            + "Chosen at 1 % risk: largest coverage with an observed risk of at most 1 %; its threshold was "
+            "chosen on the test rows, so expect a higher risk. AUGRC, AURC: areas under the (generalised) "
+            f"risk-coverage curve. ECE: expected calibration error.{self.cut}",
         )
-        differences = {one.label: one for one in answer.others}
         decided = self._decided()
         for _, view in self.views:
             cells: list[Any] = [view.label]
@@ -86,19 +96,7 @@ class DatasetTables:
                     cells.append(spread(row.mean, row.sd, one.digits, one.factor))
                 else:
                     cells.append(fixed(row.mean, one.digits, one.factor))
-            other = differences.get(view.label)
-            if view.label == answer.best.label:
-                cells += ["best", "", "", ""]
-            elif other is None or other.reason:
-                cells += ["\N{EN DASH}", other.reason if other else "", "\N{EN DASH}", ""]
-            else:
-                known = not math.isnan(other.low)
-                cells += [
-                    fixed(other.difference, 2, 100),
-                    f"{fixed(other.low, 2, 100)} to {fixed(other.high, 2, 100)}" if known else "\N{EN DASH}",
-                    p_text(other.holm),
-                    "",
-                ]
+            cells += [*self._compared(answer, view.label), ""]
             cells[-1] = fixed(decided.get((view.run, view.key), math.nan), 0, 100)
             table.add(*cells)
         for place, one in enumerate(metrics):
@@ -107,16 +105,23 @@ class DatasetTables:
         table.mark_best(len(headings) - 1, lowest=False)
         return table.limit(self.most, "summary.csv")
 
+    def _compared(self, answer: Answer, label: str) -> list[str]:
+        """Return difference from the best method, interval and p-value of a view."""
+        if label in answer.tied:
+            return ["lowest" if answer.compared else "", "", ""]
+        other = next((one for one in answer.others if one.label == label), None)
+        if other is None or other.difference is None:
+            return ["\N{EN DASH}", other.reason if other else "", "\N{EN DASH}"]
+        gap = other.difference
+        return [fixed(gap.difference, 2, 100), interval_text(gap, answer.pairs), p_text(other.adjusted)]
+
     def _decided(self) -> dict[tuple, float]:
-        """Return the largest coverage of each view's mean curve with a risk of at most `RISK`."""
-        found: dict[tuple, float] = {}
-        for one in self.material:
-            for row in one.rows_of("rejection-curves.csv", self.dataset):
-                key = (one.run, (row["dataset"], row["method"], row["params"], row["view"]))
-                found.setdefault(key, 0.0)
-                if row["risk"] <= RISK + 1e-9:
-                    found[key] = max(found[key], 1 - float(row["rejection_rate"]))
-        return found
+        """Return the largest coverage of each view's mean curve at a risk of 1 %."""
+        return {
+            (one.run, key): share
+            for one in self.material
+            for key, share in observed_shares(one.rows_of("rejection-curves.csv", self.dataset)).items()
+        }
 
     def regions(self) -> PageTable | None:
         """Return coverage and sizes of regions, one row per method, view and level."""
@@ -126,12 +131,12 @@ class DatasetTables:
             f"Prediction regions on {self.dataset} ({self.protocol}; rates in %, set size in labels).",
             ["method", "level", *(one.heading for one in columns)],
             heads=2,
-            note="A coverage below 1 minus the level by more than chance explains violates validity."
-            + self.cut,
+            note="Low: the coverage is shown to be too low (1 %, Holm's correction over the data sets of a method). "
+            "Bold: smallest regions not shown to be invalid; an empty region counts as one label." + self.cut,
         )
         for one, view in self.views:
             for level in dict.fromkeys(map(float, one.results.config.levels)):
-                self._add(table, view, level, columns)
+                self._add(table, one.line(view), view, level, columns)
         return table.limit(self.most, "summary.csv") if table.rows else None
 
     def accepted(self) -> PageTable | None:
@@ -146,18 +151,26 @@ class DatasetTables:
         )
         for one, view in self.views:
             for threshold in dict.fromkeys(map(float, one.results.config.thresholds)):
-                self._add(table, view, threshold, columns)
+                self._add(table, one.line(view), view, threshold, columns)
         return table.limit(self.most, "summary.csv") if table.rows else None
 
-    def _add(self, table: PageTable, view: ViewData, level: float, columns: Sequence[Metric]) -> None:
+    def _add(
+        self, table: PageTable, line: Line, view: ViewData, level: float, columns: Sequence[Metric]
+    ) -> None:
         """Add the row of a view at a level or threshold, if the view has numbers there."""
         found = [self.value(view, one.key, level) for one in columns]
         if any(found):
             cells = [
-                fixed(row.mean, one.digits, one.factor) if row else "\N{EN DASH}"
+                self._marked(line, level, one, fixed(row.mean, one.digits, one.factor) if row else "\N{EN DASH}")
                 for row, one in zip(found, columns, strict=True)
             ]
             table.add(view.label, f"{level!r}", *cells)
+
+    def _marked(self, line: Line, level: float, metric: Metric, text: str) -> Cell:
+        """Return a number, marked if it is the best set size, or a coverage that is shown to be too low."""
+        standing = self.standings.of(line, metric.key, level)
+        low = metric.key == "coverage" and self.standings.coverage(line, level).too_low
+        return Cell(text, best=standing is not None and standing.best, flag="low" if low else "")
 
     def certified(self) -> PageTable | None:
         """Return the thresholds with a certified risk."""
@@ -259,6 +272,14 @@ class DatasetTables:
                     times = Cell(f"{len(chosen)} of {splits}", bar=len(chosen) / splits)
                     table.add(labels[key], candidate, times, score, len(points), rows[0]["select_by"])
         return table.limit(self.most, "tuning.csv") if table.rows else None
+
+
+def interval_text(found: Difference, comparisons: int = 1) -> str:
+    """Return the interval of a difference in points; a dash without one."""
+    low, high = found.interval(comparisons)
+    if math.isnan(found.error):
+        return "\N{EN DASH}"
+    return f"{fixed(low, 2, 100)} to {fixed(high, 2, 100)}"
 
 
 def p_text(value: float) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from confml.published import known_tables
+from confml.report.answers.answer import Answer
+from confml.report.answers.standings import Standings, standings_of
 from confml.report.page.about_run import (
     audit_sentence,
     audit_table,
@@ -18,20 +20,19 @@ from confml.report.page.about_run import (
     manifest_of,
     provenance_table,
 )
-from confml.report.page.answer import (
-    Answer,
-    answers,
-    best_first,
-    best_sentence,
-    decided_sentence,
-    fixed_points,
-    listed,
-)
 from confml.report.page.charts import DRAWN, rank_diagram, region_charts, reliability, risk_coverage
 from confml.report.page.details import Details, details
+from confml.report.page.headline import (
+    answer_table,
+    answers,
+    best_first,
+    headline,
+    question,
+    sentences,
+)
 from confml.report.page.leaderboard_table import leaderboard_table
 from confml.report.page.material import ROWS_OF_OTHERS, Material
-from confml.report.page.page_table import PageTable, fixed, plain, short, slug, unique
+from confml.report.page.page_table import PageTable, fixed, plain, slug, unique
 from confml.report.page.render import render
 from confml.report.page.result_parts import DatasetTables
 from confml.report.page.svg import Chart
@@ -72,8 +73,8 @@ def run_page(material: Material, folder: Path) -> str:
     """Return the page of one run as HTML. folder: of its manifest."""
     results = material.results
     manifest = manifest_of(folder)
-    found = answers([material])
-    parts = dataset_parts([material], found)
+    found = answers([material], standings_of(results))
+    parts = dataset_parts([material], standings_of(results), found)
     done = sum(cell.key in results.results for cell in results.cells)
     return render(
         "run.html",
@@ -102,7 +103,9 @@ def run_page(material: Material, folder: Path) -> str:
     )
 
 
-def dataset_parts(material: Sequence[Material], found: Sequence[Answer], with_details: bool = True):
+def dataset_parts(
+    material: Sequence[Material], standings: Standings, found: Sequence[Answer], with_details: bool = True
+) -> list[DatasetPart]:
     """Return the part of each data set; fewer rows, lines and details each where there are many data sets."""
     number = len(found)
     ids = unique([*RESERVED, *(slug(one.dataset) for one in found)])[len(RESERVED) :]
@@ -111,7 +114,7 @@ def dataset_parts(material: Sequence[Material], found: Sequence[Answer], with_de
     parts = []
     for place, (id, one) in enumerate(zip(ids, found, strict=True)):
         best = best_first(material, one.dataset)
-        tables = DatasetTables(material, one.dataset, id, most, best)
+        tables = DatasetTables(material, standings, one.dataset, id, most, best)
         shown = {
             "results": tables.results(one),
             "regions": tables.regions(),
@@ -147,7 +150,7 @@ def dataset_parts(material: Sequence[Material], found: Sequence[Answer], with_de
                 one.dataset,
                 facts,
                 one,
-                [best_sentence(one), decided_sentence(one)] if number > 1 else [],
+                sentences(one) if number > 1 else [],
                 {name: table for name, table in shown.items() if table is not None},
                 charts,
                 detail,
@@ -181,86 +184,6 @@ def dataset_charts(material, dataset, views, best, id: str, lines: int) -> list[
     return charts
 
 
-# ---- the answer
-
-
-def question(material: Sequence[Material], found: Sequence[Answer]) -> str:
-    """Return the question that a run answers."""
-    methods = {(one.run, cell.method, cell.variant) for one in material for cell in one.cells}
-    names = list(dict.fromkeys(name for one in material for name in one.datasets))
-    where = names[0] if len(names) == 1 else f"{len(names)} data sets ({listed(names, 5)})"
-    if len(methods) == 1:
-        return (
-            f"How many errors does one method make on {where}, and which of its predictions can be trusted?"
-        )
-    which = f"Which of {len(methods)} methods has the lowest error"
-    return f"{which} on {where}, and which of their predictions can be trusted?"
-
-
-def headline(found: Sequence[Answer]) -> list[str]:
-    """Return the answer in two sentences; for several data sets a count over them."""
-    if not found:
-        return ["No cell is done yet, so there is no answer."]
-    if len(found) == 1:
-        return [best_sentence(found[0]), decided_sentence(found[0])]
-    wins: dict[str, list[str]] = {}
-    for one in found:
-        wins.setdefault(one.best.label, []).append(f"{one.dataset} ({fixed_points(one)} %)")
-    order = sorted(wins, key=lambda label: -len(wins[label]))
-    best = "; ".join(f"{label} on {listed(wins[label])}" for label in order[:4])
-    rest = f"; {len(order) - 4} other methods on the other data sets" if len(order) > 4 else ""
-    tested = [one for one in found if one.compared]
-    clear = ""
-    if tested:
-        alike = sum(bool(one.indistinguishable) for one in tested)
-        clear = (
-            f"; on {alike} of {len(tested)} data sets other methods are indistinguishable from the best one "
-            "at the 5 % level"
-        )
-    decided = [one.decided.observed for one in found]
-    return [
-        f"Lowest error: {best}{rest}{clear}.",
-        f"At an observed risk of 1 %, between {100 * min(decided):.0f} and {100 * max(decided):.0f} % of the "
-        "predictions can be accepted, depending on the data set.",
-    ]
-
-
-def answer_table(found: Sequence[Answer]) -> PageTable:
-    """Return one row per data set: best method, the next one, and the predictions that can be decided."""
-    table = PageTable(
-        "answer-table",
-        "Best method of each data set by mean error.",
-        ["data set", "best", "error (%)", "next", "difference (points)", "95 % interval", "indistinguishable",
-         "decided at 1 % risk (%)", "certified (%)"],
-        note="Indistinguishable: methods whose error does not differ from the best at the 5 % level. "
-        "Decided: largest coverage with an observed risk of at most 1 %. Certified: mean coverage on new "
-        "examples of the best threshold of all methods, certified together.",
-    )  # fmt: skip
-    for one in found:
-        first = one.compared[0] if one.compared else None
-        known = first is not None and first.low == first.low
-        table.add(
-            one.dataset,
-            one.best.label,
-            fixed_points(one),
-            first.label if first else "",
-            fixed(first.difference, 2, 100) if first else "",
-            f"{fixed(first.low, 2, 100)} to {fixed(first.high, 2, 100)}" if first and known else "",
-            _alike(one),
-            fixed(one.decided.observed, 0, 100),
-            "\N{EN DASH}" if one.decided.certified is None else fixed(one.decided.certified, 0, 100),
-        )
-    return table
-
-
-def _alike(one: Answer) -> str:
-    """Return the methods that are indistinguishable from the best one, or why none was compared."""
-    if not one.compared:
-        return f"not compared: {one.not_compared}" if one.not_compared else "\N{EN DASH}"
-    alike = one.indistinguishable
-    return f"{len(alike)} of {len(one.compared)}" + (f": {listed(alike, 3)}" if alike else "")
-
-
 # ---- all data sets together
 
 
@@ -285,25 +208,21 @@ def rank_part(found: Ranking) -> RankPart:
     outcome = found.comparison
     words = words_of(found.metric)
     title = f"Mean ranks by {words}"
-    text = (
-        f"{len(found.labels)} methods on {len(found.datasets)} data sets; Friedman's test: p = "
-        f"{short(outcome.p_value, 2)}; critical difference of Nemenyi's test at the 5 % level: "
-        f"{short(outcome.critical_difference, 3)}. Methods under one bar are indistinguishable."
-    )
-    if found.left_out:
-        text += f" Left out, because some results are missing: {listed(found.left_out)}."
+    verdict = found.verdict
+    text = f"{len(found.labels)} methods on {len(found.datasets)} data sets. {verdict.sentence()}"
+    if found.missing:
+        text += f" {found.missing}"
     table = PageTable(
         f"ranks-{slug(found.metric)}",
         f"Mean ranks by {words} (1 is best).",
-        ["method", "mean rank", "data sets won", "difference from best", "within critical difference"],
+        ["method", "mean rank", "data sets won", "difference from best", "shown to differ from the best"],
     )
     best = float(outcome.mean_ranks.min())
     wins = (outcome.ranks == outcome.ranks.min(axis=1, keepdims=True)).sum(axis=0)
     for place, label in sorted(enumerate(found.labels), key=lambda item: outcome.mean_ranks[item[0]]):
         rank = float(outcome.mean_ranks[place])
-        near = rank - best < outcome.critical_difference
-        table.add(label, fixed(rank, 2), int(wins[place]), fixed(rank - best, 2), "yes" if near else "no")
-    diagram = rank_diagram(found, f"ranks-{slug(found.metric)}-diagram", f"{title}, with critical difference")
+        table.add(label, fixed(rank, 2), int(wins[place]), fixed(rank - best, 2), verdict.worse(place))
+    diagram = rank_diagram(found, f"ranks-{slug(found.metric)}-diagram", title)
     return RankPart(title, text, diagram, table.limit(MOST_ROWS, "summary.csv"))
 
 

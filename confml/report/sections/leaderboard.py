@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from confml.report.answers.evidence import Evidence
+from confml.report.answers.standings import standings_of
 from confml.report.calibration_parts import case_of
 from confml.report.captions import setting_text
 from confml.report.items import Document, Item, Note, Picture, PrintedTable, Table
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from confml.runner.results import CellResult
 
 COVERAGES = (0.9, 0.8)
-OF_SUMMARY = ("error", "augrc", "ece", "log_loss", "brier")
+OF_SUMMARY = ("error", "augrc", "observed_fuzziness", "ece", "log_loss", "brier")
 HEADER = (
     *("column", "method", "view", "datasets", "mean", "median", "mean_rank", "critical_difference"),
     *("near_best", "datasets_low"),
@@ -30,9 +32,12 @@ class LeaderboardSection(Section):
     """``leaderboard.csv``: means and mean ranks of all methods over the data sets, one row per column.
 
     mean, median: over the data sets, of the means over the splits. mean_rank: 1 for the best; regions whose
-    coverage is too low on a data set are ranked last there. critical_difference: of Nemenyi's test at level
-    0.05. near_best: whether the mean rank is within it of the best one. datasets_low: for the coverage, the
-    number of data sets on which it is below 1 - level by more than two standard errors of the splits.
+    coverage is shown to be too low on a data set are ranked last there, and a region without labels counts as
+    one label. critical_difference: of Nemenyi's test at level 0.05, for comparison with published diagrams.
+    near_best: whether the method is not shown to differ from the best one (Friedman's test, then Wilcoxon's
+    with Holm's correction over all pairs, 5 %). datasets_low: for the coverage, the number of data sets on
+    which it is shown to be too low (1 %, Holm's correction over the data sets of the method). A method without
+    results on more than a fifth of the data sets is not ranked, and a note names it.
 
     ``leaderboard-datasets.csv`` has the values by data set, ``tables/leaderboard`` the mean ranks as a table
     for a paper, and ``figures/leaderboard`` draws them.
@@ -49,6 +54,7 @@ class LeaderboardSection(Section):
         "tables/leaderboard.md": "mean ranks of all methods; also tex",
         "figures/leaderboard": "mean ranks of all methods by every column",
     }
+    collectors = (Evidence,)
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)
@@ -111,25 +117,36 @@ class LeaderboardSection(Section):
 
             caption = (
                 "Mean ranks of the methods over the data sets, 1 is best. Dark cells are the best ones. "
-                "A dot marks mean ranks within Nemenyi's critical difference (level 0.05) of the best one of "
-                "the column. Empty cells: the measure needs probabilities. "
+                "A dot marks methods that are not shown to differ from the best one of the column (Wilcoxon's "
+                "test with Holm's correction, 5 %). Empty cells: the measure needs probabilities. "
                 f"Rows are sorted by the mean rank of the error. {setting_text(self.results)}"
             )
             yield Picture(
                 "figures/leaderboard", lambda: draw(ranked), "leaderboard of all data sets", caption
             )
-        missing = sorted(
-            {entry.label for one in ranked for entry in one.left_out if one.column.name == "error"}
-        )
-        if missing:
-            yield Note(
-                f"leaderboard: {', '.join(missing)}: not ranked, because results on data sets are missing"
-            )
+        if missing := next((one.missing for one in ranked if one.column.name == "error"), ""):
+            yield Note(f"leaderboard: {missing}")
 
     @property
     def ranked(self) -> list[RankedColumn]:
         if self._ranked is None:
-            self._ranked = self.board.ranked()
+            standings = standings_of(self.results)
+            lines = {}
+            for line in standings.lines:
+                several = standings.label(line) != line.method
+                lines[line.dataset, Entry(line.method, line.view if several else "")] = line
+            failed = {
+                (one.cell.dataset, entry)
+                for one in self.results.failures
+                for entry in self.board.entries
+                if entry.label == self.results.label(one.cell)
+            }
+
+            def is_low(entry: Entry, dataset: str, level: float) -> bool:
+                line = lines.get((dataset, entry))
+                return line is not None and standings.coverage(line, level).too_low
+
+            self._ranked = self.board.ranked(is_low, failed)
         return self._ranked
 
     def _add_metrics(self) -> None:
@@ -138,7 +155,9 @@ class LeaderboardSection(Section):
         if self.level is not None:
             wanted["coverage", self.level] = coverage_name(self.level)
             wanted["mean_region_size", self.level] = "region_size"
+            wanted["no_class", self.level] = "region_size"
         views: dict[str, set[str]] = {}
+        sizes: dict[tuple[str, str], float] = {}
         for row in self.results.metrics:
             if row.view:
                 views.setdefault(row.cell.key, set()).add(row.view)
@@ -147,7 +166,14 @@ class LeaderboardSection(Section):
             if row.view and column is not None:
                 view = row.view if len(views[row.cell.key]) > 1 else ""
                 entry = Entry(self.results.label(row.cell), view)
-                self.board.add(column, entry, row.cell.dataset, row.value)
+                value = row.value
+                if column == "region_size":  # an empty region is an error, not a small one
+                    other = sizes.pop((row.cell.key, row.view), None)
+                    if other is None:
+                        sizes[row.cell.key, row.view] = value
+                        continue
+                    value += other
+                self.board.add(column, entry, row.cell.dataset, value)
 
     def printed(self) -> Iterator[PrintedTable]:
         shown = [one for one in self.ranked if one.column.name in ("error", "risk_at_0.9", "seconds")]
@@ -206,7 +232,7 @@ def columns(level: float | None) -> list[Column]:
             Column(
                 "region_size",
                 f"region size at level {level:g}",
-                f"mean number of labels of the regions at level {level:g}",
+                f"mean number of labels of the regions at level {level:g}, 1 for empty ones",
                 "lower",
                 per_cent=False,
                 level=level,
@@ -214,6 +240,13 @@ def columns(level: float | None) -> list[Column]:
         ]
     return [
         *found,
+        Column(
+            "observed_fuzziness",
+            "observed fuzziness",
+            "mean sum of the p-values of the wrong labels",
+            "lower",
+            per_cent=False,
+        ),
         Column("ece", "ECE", "expected calibration error of the confidence", "lower", per_cent=False),
         Column("log_loss", "log loss", "mean of -ln p of the true label", "lower", per_cent=False),
         Column("brier", "Brier score", "mean squared error of the probabilities", "lower", per_cent=False),
@@ -263,14 +296,14 @@ def _cells(ranked: list[RankedColumn]) -> tuple[list[str], list[list[tuple[str, 
     notes = [
         "Mean rank over the data sets, 1 is best, and in parentheses the mean value (seconds: the median); "
         "shares in per cent.",
-        "Bold: best mean rank; +: within Nemenyi's critical difference of it (level 0.05), which does not "
-        "show that both are equal. The test takes the data sets as independent, and each column by itself.",
+        "Bold: best mean rank; +: not shown to differ from it (Wilcoxon's test with Holm's correction over all "
+        "pairs, 5 %, after Friedman's test). The tests take the data sets as independent, and each column by "
+        "itself.",
     ]
     if any(one.low is not None for one in ranked):
         notes.append(
-            "Low: number of data sets on which the coverage is too small by more than two standard errors of "
-            "the splits; regions are ranked last there. A coverage of exactly 1 - level is low by chance on "
-            "about 6 % of the data sets with 5 splits, and on 2 % with many."
+            "Low: number of data sets on which the coverage is shown to be too low (1 %, Holm's correction over "
+            "the data sets of a method); regions are ranked last there."
         )
     if any(one.column.name.startswith("certified") for one in ranked):
         notes.append(
@@ -279,6 +312,11 @@ def _cells(ranked: list[RankedColumn]) -> tuple[list[str], list[list[tuple[str, 
         )
     if len({entry.label for entry in entries}) < len(entries):
         notes.append("Each view of a method is ranked as a method; views of one fit are not independent.")
+    untested = [one.column.heading for one in ranked if one.verdict is not None and not one.verdict.testable]
+    if untested:
+        notes.append(f"Too few data sets for a test of: {', '.join(untested)}.")
+    if missing := next((one.missing for one in ranked if one.column.name == "error"), ""):
+        notes.append(missing)
     notes += [f"{one.column.heading}: {one.column.about}, {len(one.datasets)} data sets." for one in ranked]
     return ["method", *(one.column.heading for one in ranked)], rows, notes
 

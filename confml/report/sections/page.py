@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from confml.report.answers.evidence import Evidence
 from confml.report.items import Document, Item
 from confml.report.page.material import Material
 from confml.report.page.run_page import run_page
@@ -28,6 +29,7 @@ class Page(Section):
     name = "page"
     place = 200
     files = {"report.html": "all results on one page, for a browser"}
+    collectors = (Evidence,)
 
     def __init__(self, results: RunResults, folder: Path):
         super().__init__(results, folder)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confml.errors import ConfmlError
 from confml.measures.ranks import RankComparison, compare_ranks
+from confml.report.answers.datasets import RankVerdict, complete
 from confml.report.collectors import Collector
 from confml.report.declared import ranking_metric, shown_metric
 from confml.report.files import safe_name
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 class Ranking:
     """Methods of a run ranked by a metric: labels (k,), datasets (N,), scores (N, k), and their comparison.
 
-    left_out: labels and data sets that could not be ranked. points: for times, the number of grid points in
-    the inner selection of each method.
+    left_out: labels and data sets that could not be ranked; missing: a sentence on them. points: for times, the
+    number of grid points in the inner selection of each method.
     """
 
     metric: str
@@ -39,6 +40,11 @@ class Ranking:
     comparison: RankComparison
     left_out: list[str]
     points: list[int] | None = None
+    missing: str = ""
+
+    @property
+    def verdict(self) -> RankVerdict:
+        return RankVerdict(self.comparison)
 
 
 def ranking(
@@ -50,29 +56,52 @@ def ranking(
 ) -> Ranking | None:
     """Return the ranking by means over the splits of each method's first view.
 
-    None with fewer than two methods or data sets. Data sets on which a method has no value of the metric are
-    omitted, and so are methods without any results. without: text in the labels of methods to omit. skip:
+    None with fewer than two methods or data sets. `complete` says which methods and data sets are ranked; data
+    sets with cells that are still to be computed are not. without: text in the labels of methods to omit. skip:
     text in the names of data sets to omit. Raises ConfmlError for a metric that is unknown or has no better
     direction.
     """
-    higher_is_better = ranking_metric(metric).sign > 0
+    ranking_metric(metric)  # raises
     means = _times(results, metric) if metric in TIME_METRICS else _means(results, metric)
+    failed = {(one.cell.dataset, results.label(one.cell)) for one in results.failures}
+    keys = {one.cell.key for one in results.failures}
+    pending = {
+        cell.dataset for cell in results.cells if cell.key not in results.results and cell.key not in keys
+    }
     labels = list(dict.fromkeys(results.label(cell) for cell in results.cells))
     labels = [label for label in labels if not without or without not in label]
-    datasets = list(dict.fromkeys(cell.dataset for cell in results.cells))
+    datasets = list(dict.fromkeys(cell.dataset for cell in results.cells if cell.dataset not in pending))
     datasets = [name for name in datasets if not skip or skip not in name]
-    known = [label for label in labels if any((name, label) in means for name in datasets)]
-    whole = [name for name in datasets if all((name, label) in means for label in known)]
-    if len(known) < 2 or len(whole) < 2:
-        return None
-    scores = np.array([[means[name, label] for label in known] for name in whole])
-    left_out = [*(label for label in labels if label not in known), *(n for n in datasets if n not in whole)]
-    comparison = compare_ranks(scores, higher_is_better, level)
-    points = None
-    if metric in TIME_METRICS:
+    found = ranking_of(means, labels, datasets, metric, level, failed)
+    if found is not None and metric in TIME_METRICS:
         grids = results.collected(TrainingTimes).points
-        points = [grids[label] for label in known]
-    return Ranking(metric, known, whole, scores, comparison, left_out, points)
+        found = replace(found, points=[grids[label] for label in found.labels])
+    return found
+
+
+def ranking_of(
+    means: Mapping[tuple[str, str], float],
+    labels: Sequence[str],
+    datasets: Sequence[str],
+    metric: str,
+    level: float = 0.05,
+    failed: Collection[tuple[str, str]] = (),
+) -> Ranking | None:
+    """Return the ranking of methods by their means on data sets; None with fewer than two of either.
+
+    means: by data set and label. failed: pairs of these.
+    """
+    known = {label: [name for name in datasets if (name, label) in means] for label in labels}
+    table = complete(known, datasets, failed)
+    if len(table.methods) < 2 or len(table.datasets) < 2:
+        return None
+    higher_is_better = ranking_metric(metric).sign > 0
+    scores = table.scores(means, higher_is_better)
+    comparison = compare_ranks(scores, higher_is_better, level)
+    left_out = [*table.dropped, *table.dropped_datasets]
+    return Ranking(
+        metric, table.methods, table.datasets, scores, comparison, left_out, missing=table.sentence()
+    )
 
 
 class TrainingTimes(Collector):
@@ -117,7 +146,7 @@ class Ranks(Section):
                 printed = published_ranks(self.results, found)
                 stem = f"tables/{safe_name(f'ranks-{found.metric}')}"
                 yield Table(f"{stem}.csv", ("dataset", *found.labels), _rank_rows(found, printed))
-                yield Document(f"{stem}.md", ranks_text(found, printed))
+                yield Document(f"{stem}.md", ranks_text(found, printed, verdict=True))
 
 
 def _rank_rows(found: Ranking, printed: PublishedRanks | None) -> list[tuple]:
@@ -175,8 +204,8 @@ def published_ranks(results: RunResults, found: Ranking) -> PublishedRanks | Non
     return None
 
 
-def ranks_text(found: Ranking, printed: PublishedRanks | None = None) -> str:
-    """Return a ranking and its tests as Markdown."""
+def ranks_text(found: Ranking, printed: PublishedRanks | None = None, verdict: bool = False) -> str:
+    """Return a ranking and its tests as Markdown; with the verdict, if asked."""
     outcome, labels = found.comparison, found.labels
     best = [int(np.sum(outcome.ranks[:, place] == outcome.ranks.min(axis=1))) for place in range(len(labels))]
     order = np.argsort(outcome.mean_ranks, kind="stable")
@@ -185,7 +214,9 @@ def ranks_text(found: Ranking, printed: PublishedRanks | None = None) -> str:
         "",
         f"{len(found.datasets)} data sets: {', '.join(found.datasets)}.",
     ]
-    if found.left_out:
+    if found.missing:
+        lines.append(found.missing)
+    elif found.left_out:
         lines.append(f"Left out, because some results are missing: {', '.join(found.left_out)}.")
     more = ("| by the paper's numbers ", "| ---: ") if printed else ("", "")
     lines += ["", f"| method | mean rank | best on {more[0]}|", f"| --- | ---: | ---: {more[1]}|"]
@@ -205,6 +236,7 @@ def ranks_text(found: Ranking, printed: PublishedRanks | None = None) -> str:
         f"F = {outcome.f:.2f}, p = {outcome.f_p_value:.3g}.",
         f"- Nemenyi: mean ranks that differ by {outcome.critical_difference:.2f} or more differ at level "
         f"{outcome.level:g}.",
+        *([f"- {found.verdict.sentence()}"] if verdict else []),
         "",
         "| pair | Nemenyi p | Wilcoxon p, Holm |",
         "| --- | ---: | ---: |",

@@ -1,0 +1,179 @@
+"""`Answer`: the best method of a data set, which others are shown to be worse, and what could be shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from confml.report.answers.advice import Advice, lowest_error
+from confml.report.answers.best import FEW_SPLITS
+from confml.report.answers.differences import SIGNIFICANCE, Difference
+from confml.report.answers.standings import Family, Line, Progress, Standings
+from confml.report.answers.text import caution, detectable_text, listed, points
+from confml.report.answers.thresholds import Decided
+
+
+@dataclass(frozen=True)
+class Other:
+    """Another method. difference: its error minus the best one, None where there is none; adjusted: p-value
+    after Holm's correction over all pairs, NaN without a test. reason: why it is not compared, or ""."""
+
+    label: str
+    error: float
+    difference: Difference | None
+    adjusted: float
+    reason: str = ""
+
+    @property
+    def worse(self) -> bool:
+        return bool(self.adjusted < SIGNIFICANCE)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer for one data set.
+
+    best: label of the line with the lowest mean error; tied: labels of all such lines. others: the first view
+    of each other method, by mean error. pairs: number of pairs of lines that are compared. missing: labels of
+    methods of the config without results.
+    """
+
+    dataset: str
+    progress: Progress
+    best: str
+    tied: tuple[str, ...]
+    error: float
+    sd: float
+    splits: int
+    test_rows: int
+    others: tuple[Other, ...]
+    pairs: int
+    detectable: float
+    missing: tuple[str, ...]
+    decided: Decided
+    advice: Advice
+
+    @property
+    def compared(self) -> list[Other]:
+        return [one for one in self.others if not one.reason]
+
+    @property
+    def alike(self) -> list[str]:
+        """Labels of the methods that are compared and not shown to be worse."""
+        return [one.label for one in self.compared if not one.worse]
+
+    @property
+    def not_compared(self) -> str:
+        """The methods that are not compared, with the reason; "" without such methods."""
+        by_reason: dict[str, list[str]] = {}
+        for one in self.others:
+            if one.reason:
+                by_reason.setdefault(one.reason, []).append(one.label)
+        if self.missing:
+            by_reason["no results"] = list(self.missing)
+        return "; ".join(f"{listed(labels)} ({reason})" for reason, labels in by_reason.items())
+
+    @property
+    def so_far(self) -> str:
+        """A sentence on what is still to be computed; "" if everything is."""
+        if not self.progress.pending:
+            return ""
+        cells = f"{self.progress.pending} cell{'s' * (self.progress.pending > 1)}"
+        return (
+            f"So far {self.progress.text} of {self.dataset} are complete; {cells} are still to be computed, and "
+            "no method is compared before."
+        )
+
+    @property
+    def sentence(self) -> str:
+        """Which method has the lowest error, by how much, what is not shown to differ, and what could be."""
+        if self.progress.pending:
+            return self.so_far
+        spread = f" ± {points(self.sd)}" if not math.isnan(self.sd) else ""
+        over = f"over {self.splits} splits" if self.splits > 1 else f"on {self.test_rows} test examples"
+        rest = f" Not compared: {self.not_compared}." if self.not_compared else ""
+        compared = self.compared
+        if not compared:
+            return f"{self.best} has an error of {points(self.error)}{spread} % {over}; nothing to compare with.{rest}"
+        text = f"{self.best} has the lowest error, {points(self.error)}{spread} % {over}"
+        text += f"; {self._next(compared[0])}."
+        worse = len(compared) - len(self.alike)
+        if self.alike:
+            text += f" Not shown to differ from it: {listed(self.alike)}."
+        if worse:
+            others = "the other method is" if len(compared) == 1 else f"{worse} of {len(compared)} others are"
+            text += f" {others[0].upper()}{others[1:]} shown to be worse (5 %, Holm over all pairs)."
+        shown = detectable_text([self.detectable], self.error)
+        text += f" {shown[0].upper()}{shown[1:]}."
+        care = caution(self.splits, FEW_SPLITS)
+        return text + (f" {care[0].upper()}{care[1:]}." if care else "") + rest
+
+    def _next(self, one: Other) -> str:
+        if one.difference is None or abs(one.difference.difference) < 5e-10:
+            text = f"{one.label} has the same"
+        else:
+            text = f"{one.label} follows with {points(one.difference.difference)} points more"
+        if one.difference is None or math.isnan(one.difference.error):
+            return text
+        low, high = one.difference.interval(self.pairs)
+        simultaneous = "simultaneous 95 %" if self.pairs > 1 else "95 %"
+        return f"{text} ({simultaneous} interval of the difference {points(low)} to {points(high)})"
+
+
+def answer(
+    standings: Standings, dataset: str, decided: Decided | None = None, missing: Sequence[str] = ()
+) -> Answer | None:
+    """Return the answer for one data set; None without results."""
+    lines = standings.of_dataset(dataset)
+    errors = {line: one for line in lines if (one := standings.of(line, "error")) is not None}
+    if not errors:
+        return None
+    family = standings.family(dataset)
+    if family is not None and family.best:
+        best = family.best[0]
+    else:
+        best = min(
+            errors, key=lambda line: (errors[line].mean, not standings.is_first(line), lines.index(line))
+        )
+    own = errors[best]
+    others = []
+    for line, one in errors.items():
+        if line.method != best.method and standings.is_first(line):
+            others.append(_other(standings, family, line, one.mean))
+    others.sort(key=lambda other: (other.error, other.label))
+    alike = [one.label for one in others if not one.reason and not one.worse]
+    majority, better = standings.beats_majority(best)
+    seconds = {standings.label(line): standings.seconds(line) for line in errors}
+    progress = standings.progress(dataset)
+    if progress.pending:
+        advice = Advice("lowest error", reason=f"So far {progress.text}: no advice.")
+    elif family is None or not any(not one.reason for one in others):
+        advice = Advice("lowest error", reason="Nothing to compare with.")
+    else:
+        label, found = standings.label(best), family.found.detectable
+        advice = lowest_error(label, own.mean, alike, seconds, found, better, majority)
+    return Answer(
+        dataset,
+        progress,
+        standings.label(best),
+        tuple(standings.label(line) for line in family.best) if family is not None else (),
+        own.mean,
+        own.sd,
+        own.n,
+        standings.test_rows(best),
+        tuple(others),
+        family.found.pairs if family is not None else 0,
+        family.found.detectable if family is not None else math.nan,
+        tuple(missing),
+        decided or Decided(),
+        advice,
+    )
+
+
+def _other(standings: Standings, family: Family | None, line: Line, error: float) -> Other:
+    label = standings.label(line)
+    if family is None:
+        return Other(label, error, None, math.nan, "cells are still to be computed")
+    reason = family.left_out.get(line, "")
+    return Other(label, error, family.difference(line), family.adjusted(line), reason)

@@ -1,0 +1,164 @@
+"""Methods over several data sets: which of them are ranked, and which are shown to differ."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from confml.measures.ranks import RankComparison
+from confml.report.answers.differences import SIGNIFICANCE
+
+MOST_MISSING = 0.2
+"""A method without results on more than this share of the data sets is left out, not the data sets."""
+Entry = TypeVar("Entry", bound=Hashable)
+
+
+def needed_datasets(methods: int) -> int:
+    """Return the smallest number of data sets on which a pair of methods can be shown to differ.
+
+    Wilcoxon's test on D data sets has p-values of at least 2^(1 - D), and Holm's correction is over all pairs.
+    """
+    pairs = methods * (methods - 1) // 2
+    return next(d for d in range(1, 200) if 2.0 ** (1 - d) <= SIGNIFICANCE / max(pairs, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class RankVerdict:
+    """The verdict on k methods ranked over N data sets: Friedman's test, then Wilcoxon's with Holm.
+
+    Nemenyi's verdict on a pair depends on the other methods, so it is not used here.
+    """
+
+    comparison: RankComparison
+
+    @property
+    def needed(self) -> int:
+        return needed_datasets(self.comparison.ranks.shape[1])
+
+    @property
+    def testable(self) -> bool:
+        """Whether a pair could be shown to differ at all."""
+        return len(self.comparison.ranks) >= self.needed
+
+    @property
+    def differs(self) -> bool:
+        """Whether Friedman's test (Iman and Davenport) shows a difference; pairs are tested only then."""
+        return self.testable and bool(self.comparison.f_p_value < SIGNIFICANCE)
+
+    def p_value(self, first: int, second: int) -> float:
+        """Return the p-value of a pair after Holm's correction; 1 if Friedman's test shows no difference."""
+        return float(self.comparison.wilcoxon[first, second]) if self.differs else 1.0
+
+    def best(self) -> list[int]:
+        """Return the methods with the smallest mean rank."""
+        ranks = np.round(self.comparison.mean_ranks, 12)
+        return np.flatnonzero(ranks == ranks.min()).tolist()
+
+    def worse(self, place: int) -> bool:
+        """Return whether a method is shown to differ from every one with the best mean rank."""
+        best = self.best()
+        return place not in best and all(self.p_value(place, one) < SIGNIFICANCE for one in best)
+
+    def groups(self) -> list[list[int]]:
+        """Return the bars: the largest runs of methods by mean rank of which no pair is shown to differ.
+
+        None if Friedman's test shows no difference, because then no pair is tested.
+        """
+        order = np.argsort(self.comparison.mean_ranks, kind="stable").tolist()
+        found: list[tuple[int, int]] = []
+        for start in range(len(order) if self.differs else 0):
+            stop = start + 1
+            while stop < len(order) and all(
+                self.p_value(order[stop], one) >= SIGNIFICANCE for one in order[start:stop]
+            ):
+                stop += 1
+            if stop - start > 1 and (not found or stop > found[-1][1]):
+                found.append((start, stop))
+        return [order[start:stop] for start, stop in found]
+
+    def sentence(self) -> str:
+        """Return the verdict as text."""
+        n, k = self.comparison.ranks.shape
+        if not self.testable:
+            return (
+                f"{n} data sets are too few for a test of {k} methods (at least {self.needed} are needed): "
+                "no method is shown to differ from another."
+            )
+        p = f"p = {self.comparison.f_p_value:.2g}"
+        if not self.differs:
+            return f"Friedman's test (Iman and Davenport) shows no difference between the methods ({p})."
+        text = f"Friedman's test (Iman and Davenport): {p}; pairs: Wilcoxon's test, Holm's correction, 5 %."
+        if self.groups():
+            return f"{text} Methods under one bar are not shown to differ."
+        return f"{text} All methods that are next to each other by mean rank differ."
+
+
+@dataclass(frozen=True)
+class Complete(Generic[Entry]):
+    """The methods and data sets that are ranked.
+
+    dropped: methods left out, dropped_datasets: data sets left out, because results are missing. worst:
+    (data set, method) pairs that failed and rank last there.
+    """
+
+    methods: list[Entry]
+    datasets: list[str]
+    dropped: list[Entry]
+    dropped_datasets: list[str]
+    worst: list[tuple[str, Entry]]
+
+    def scores(self, means: Mapping[tuple[str, Entry], float], higher_is_better: bool) -> np.ndarray:
+        """Return the table (data sets, methods) of means; a failed method has the worst one of the others."""
+        rows = []
+        for name in self.datasets:
+            own = [means.get((name, one), np.nan) for one in self.methods]
+            last = np.nanmin(own) if higher_is_better else np.nanmax(own)
+            rows.append([last if np.isnan(value) else value for value in own])
+        return np.array(rows, dtype=np.float64).reshape(len(self.datasets), len(self.methods))
+
+    def sentence(self) -> str:
+        """Return what is left out and why; "" if nothing is."""
+        parts = []
+        if self.dropped:
+            parts.append(
+                f"Not ranked, because results on more than a fifth of the data sets are missing: "
+                f"{', '.join(map(str, self.dropped))}."
+            )
+        if self.dropped_datasets:
+            parts.append(
+                f"Data sets left out, because results are missing: {', '.join(self.dropped_datasets)}."
+            )
+        if self.worst:
+            pairs = ", ".join(f"{one} on {name}" for name, one in self.worst)
+            parts.append(f"Failed, and ranked last there: {pairs}.")
+        return " ".join(parts)
+
+
+def complete(
+    known: Mapping[Entry, Collection[str]],
+    datasets: Sequence[str],
+    failed: Collection[tuple[str, Entry]] = (),
+) -> Complete[Entry]:
+    """Return which methods and data sets are ranked.
+
+    known: data sets on which a method has a value. datasets: in order; those without any value are ignored.
+    failed: (data set, method) pairs that have failed. A method without a value on more than a fifth of the
+    data sets is left out. Of the others, a data set without a value is left out, unless the method failed.
+    """
+    used = [name for name in datasets if any(name in own for own in known.values())]
+    kept = [one for one, own in known.items() if len(used) - len(own) <= MOST_MISSING * len(used) and own]
+    if not kept and known:  # every method lacks much: the ones with the most
+        most = max(map(len, known.values()))
+        kept = [one for one, own in known.items() if len(own) == most > 0]
+    worst = [(name, one) for name in used for one in kept if name not in known[one] and (name, one) in failed]
+    whole = [name for name in used if all(name in known[one] or (name, one) in worst for one in kept)]
+    return Complete(
+        kept,
+        whole,
+        [one for one in known if one not in kept],
+        [name for name in used if name not in whole],
+        [pair for pair in worst if pair[0] in whole],
+    )

@@ -1,0 +1,207 @@
+"""`LossTable`: losses of methods on the same splits, and the test of their differences.
+
+Rows measure the noise of the test examples, which the variance between two splits cannot; the variance of
+Nadeau and Bengio, which counts overlapping training parts, is the smallest one that is used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from confml.measures.distributions import student_quantile, student_sf
+
+SIGNIFICANCE = 0.05
+POWER_QUANTILE = 0.8416212335729143
+"""Quantile of the normal distribution at the power (80 %) of detectable differences."""
+Kind = Literal["rows", "regions", "groups"]
+"""``rows``: independent test rows. ``regions``: values of rows that share calibration rows. ``groups``: rows
+of one group are dependent, and a split separates groups."""
+
+
+class SplitLosses(NamedTuple):
+    """Losses of one method on one split: rows (n,) numbers of the test rows, values (n,), train_rows."""
+
+    rows: np.ndarray
+    values: np.ndarray
+    train_rows: int
+
+
+class Difference(NamedTuple):
+    """Mean loss of the first method minus that of the second, and its test.
+
+    centre: of the intervals, shrunk towards 0. error: standard error, with ``degrees`` of freedom; NaN where
+    there is no test. p_value: two-sided. rows, splits: different test rows, and splits. same: whether all
+    losses are equal. bound: largest possible difference.
+    """
+
+    difference: float
+    centre: float
+    error: float
+    degrees: int
+    p_value: float
+    rows: int
+    splits: int
+    same: bool = False
+    bound: float = math.inf
+
+    def interval(self, comparisons: int = 1) -> tuple[float, float]:
+        """Return the 95 % interval; simultaneous for this number of comparisons (Bonferroni)."""
+        half = self.error * _quantile(1 - SIGNIFICANCE / (2 * comparisons), self.degrees)
+        return max(self.centre - half, -self.bound), min(self.centre + half, self.bound)
+
+    def detectable(self, comparisons: int = 1) -> float:
+        """Return the difference that the test finds with a power of 80 %, at the error of this one.
+
+        NaN where all losses are equal, which say nothing about the differences of others.
+        """
+        if self.same:
+            return math.nan
+        wanted = _quantile(1 - SIGNIFICANCE / (2 * comparisons), self.degrees) + POWER_QUANTILE
+        return wanted * self.error * (self.rows + 2) / self.rows
+
+
+def _quantile(q: float, degrees: int) -> float:
+    return float(student_quantile(q, degrees)) if degrees > 0 else math.nan
+
+
+class LossTable:
+    """Losses of K methods on the same J splits with the same test rows.
+
+    row_means: (K, N) part of each row in the mean loss: the row means add up to it. split_means: (K, J).
+    ratio: test rows / training rows; 0 for several passes of an online protocol. bound: largest loss, if any.
+    """
+
+    def __init__(
+        self,
+        methods: Sequence[Sequence[SplitLosses]],
+        kind: Kind = "rows",
+        online: bool = False,
+        bound: float = math.inf,
+    ):
+        self.methods, self.kind, self.bound, self.online = methods, kind, bound, online
+        splits = methods[0]
+        sizes = [len(one.rows) for one in splits]
+        numbers = np.unique(np.concatenate([one.rows for one in splits]))
+        self.row_means = np.zeros((len(methods), len(numbers)))
+        self.split_means = np.zeros((len(methods), len(splits)))
+        for j, (one, n) in enumerate(zip(splits, sizes, strict=True)):
+            places = np.searchsorted(numbers, one.rows)
+            values = np.array([own[j].values for own in methods], dtype=np.float64)
+            self.row_means[:, places] += values / (n * len(splits))
+            self.split_means[:, j] = values.mean(axis=1)
+        train = sum(one.train_rows for one in splits)
+        self.ratio = 0.0 if online else sum(sizes) / train if train else math.nan
+
+    def __len__(self) -> int:
+        return len(self.methods)
+
+    @property
+    def means(self) -> np.ndarray:
+        """(K,) mean losses over the splits."""
+        return self.split_means.mean(axis=1)
+
+    @cached_property
+    def _undefined(self) -> np.ndarray:
+        return np.isnan(self.split_means)
+
+    def pair(self, first: int, second: int) -> Difference | None:
+        """Return the difference of two methods; splits where one of them is NaN are left out.
+
+        None without a split.
+        """
+        bad = self._undefined[first] | self._undefined[second]
+        if bad.all():
+            return None
+        if bad.any():
+            places = np.flatnonzero(~bad).tolist()
+            both = self.methods[first], self.methods[second]
+            kept = [[own[j] for j in places] for own in both]
+            return LossTable(kept, self.kind, self.online, self.bound).pair(0, 1)
+        found = self.from_one(first, [second])
+        n, splits = self.row_means.shape[1], self.split_means.shape[1]
+        same = bool(np.array_equal(self.row_means[first], self.row_means[second]))
+        return Difference(
+            float(found.difference[0]),
+            float(found.centre[0]),
+            float(found.error[0]),
+            found.degrees,
+            float(found.p_value[0]),
+            n,
+            splits,
+            same,
+            self.bound,
+        )
+
+    def p_values(self) -> np.ndarray:
+        """Return the (K, K) p-values of all pairs; NaN where there is no test, 1 on the diagonal."""
+        k = len(self)
+        found = np.ones((k, k))
+        simple = np.flatnonzero(~self._undefined.any(axis=1)).tolist()
+        for place, a in enumerate(simple[:-1]):
+            others = simple[place + 1 :]
+            found[a, others] = found[others, a] = self.from_one(a, others).p_value
+        for a in sorted(set(range(k)) - set(simple)):
+            for b in range(k):
+                if a != b:
+                    one = self.pair(a, b)
+                    found[a, b] = found[b, a] = math.nan if one is None else one.p_value
+        return found
+
+    def from_one(self, first: int, others: Sequence[int]) -> Differences:
+        """Return the differences between a method and some others, none of which is NaN."""
+        x = self.row_means[first] - self.row_means[list(others)]
+        gaps = self.split_means[first] - self.split_means[list(others)]
+        return differences(x, gaps, self.ratio, self.kind, self.bound)
+
+
+class Differences(NamedTuple):
+    """Several `Difference` as arrays (m,)."""
+
+    difference: np.ndarray
+    centre: np.ndarray
+    error: np.ndarray
+    degrees: int
+    p_value: np.ndarray
+
+
+def differences(
+    x: np.ndarray, gaps: np.ndarray, ratio: float, kind: Kind = "rows", bound: float = math.inf
+) -> Differences:
+    """Return m differences from their rows and splits.
+
+    x: (m, N) part of each row in the difference. gaps: (m, J) differences of the splits. ratio: test rows /
+    training rows. bound: largest loss; rows without any difference still leave an interval of a width.
+
+    Two rows with the largest difference, one of each sign, are added: without them the test of few different
+    rows is liberal. For losses of 0 and 1 on one split this is the interval of Bonett and Price (2012).
+    """
+    n, j = x.shape[1], gaps.shape[1]
+    largest = np.abs(x).max(axis=1)
+    zero = largest <= 1e-13
+    unit = bound if math.isfinite(bound) else 0.0
+    width = np.where(zero, unit / n, largest)
+    shrink = n / (n + 2)
+    total = x.sum(axis=1)
+    centre = np.where(zero, 0.0, total * shrink)
+    squares = ((x * x).sum(axis=1) + 2 * width**2) * shrink**2
+    row = np.maximum(squares - centre**2 / (n + 2), 0.0)
+    between = gaps.var(axis=1, ddof=1) if j > 1 else np.zeros(len(x))
+    between = np.where(np.sqrt(between) <= 1e-12 * np.abs(gaps).max(axis=1), 0.0, between)
+    degrees = n - 1
+    if kind == "rows":
+        variance = row if j == 1 else np.maximum(row, (1 / j + ratio) * between)
+    else:
+        degrees = j - 1
+        variance = np.maximum(row, (1 / j + (1.0 if kind == "regions" else ratio)) * between)
+    if (kind != "rows" and j < 3) or n < 2 or not math.isfinite(ratio):
+        nothing = np.full(len(x), math.nan)
+        return Differences(total, centre, nothing, 0, nothing)
+    error = np.sqrt(variance)
+    t = np.divide(np.abs(centre), error, out=np.where(centre == 0, 0.0, np.inf), where=error > 0)
+    p_value = np.where(zero, 1.0, np.minimum(2 * student_sf(t, degrees), 1.0))
+    return Differences(total, centre, error, degrees, p_value)

@@ -1,0 +1,397 @@
+"""`Standings`: the methods of a run, or of several, with the verdicts on each data set."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from confml.report.answers.best import Best, best_of
+from confml.report.answers.coverage import SplitErrors, p_value, shortfall, shown_too_low
+from confml.report.answers.datasets import MOST_MISSING
+from confml.report.answers.differences import SIGNIFICANCE, Difference, Kind, LossTable, SplitLosses
+from confml.report.answers.evidence import Evidence
+from confml.report.summaries import mean_and_sd
+
+if TYPE_CHECKING:
+    from confml.report.metric_rows import CellMetrics
+    from confml.report.results import RunResults
+    from confml.runner.plan import Cell
+
+SIZE = "mean_region_size"
+"""Metric of regions that is compared, with 1 in place of 0: an empty region is an error, not a small one."""
+Split = tuple[str, str]  # name of the split, digest of its test rows
+
+
+class Line(NamedTuple):
+    """One row of a table: a view of a method variant on a data set; method has the run, if there are several."""
+
+    dataset: str
+    method: str
+    view: str
+
+
+class Standing(NamedTuple):
+    """Mean and sd over n splits.
+
+    best: whether the mean is the best of its data set; only errors and set sizes are compared. p_value: of
+    the comparison with the best one, corrected by Holm over all pairs; NaN if not tested. difference: minus
+    the best one.
+    """
+
+    mean: float
+    sd: float
+    n: int
+    best: bool = False
+    p_value: float = math.nan
+    difference: Difference | None = None
+
+    @property
+    def worse(self) -> bool:
+        """Whether the mean is shown to be worse than the best one, at level 0.05."""
+        return not self.best and self.p_value < SIGNIFICANCE
+
+
+class Progress(NamedTuple):
+    """Cells of a data set. done, planned: splits that are complete, and all. pending: cells to compute."""
+
+    done: int
+    planned: int
+    pending: int
+
+    @property
+    def text(self) -> str:
+        """The state as a phrase, such as "7 of 10 splits"; "" when nothing is to compute."""
+        if not self.pending:
+            return ""
+        return f"{self.done} of {self.planned} split{'s' * (self.planned > 1)}"
+
+
+class Family(NamedTuple):
+    """The lines that are compared by one metric on one data set.
+
+    found: verdicts on the lines, in their order. left_out: the others, with the reason. splits: number of
+    common splits; rows: of different test rows.
+    """
+
+    lines: list[Line]
+    found: Best
+    left_out: Mapping[Line, str]
+    splits: int
+    rows: int
+
+    def difference(self, line: Line) -> Difference | None:
+        return self.found.differences[self.lines.index(line)] if line in self.lines else None
+
+    def adjusted(self, line: Line) -> float:
+        return float(self.found.adjusted[self.lines.index(line)]) if line in self.lines else math.nan
+
+    @property
+    def best(self) -> list[Line]:
+        return [self.lines[place] for place in self.found.best]
+
+
+class CoverageVerdict(NamedTuple):
+    """Verdict on the coverage of a line at a level. p_value: of so low a coverage; NaN without a verdict.
+
+    too_low: whether it is shown to be too low, after Holm's correction over the data sets of the method.
+    shortfall: the smallest shortfall that would be shown (power 80 %), about; NaN without a promise.
+    """
+
+    p_value: float
+    too_low: bool
+    shortfall: float
+
+
+class Standings:
+    """The standings of all lines, by metric and level.
+
+    runs: results, and the name that is added to the labels of the methods ("" for a single run). lines: in the
+    order of the CSV files, which does not depend on the config.
+    """
+
+    def __init__(self, runs: Sequence[tuple[str, RunResults]]):
+        self.runs = runs
+        self._cells: dict[Line, dict[Split, tuple[CellMetrics, Evidence]]] = {}
+        self._run: dict[Line, int] = {}
+        self._views: dict[tuple[str, str], list[str]] = {}
+        self._names: dict[Line, tuple[str, str]] = {}
+        for number, (name, results) in enumerate(runs):
+            evidence = results.collected(Evidence)
+            for one in results.metrics.cells:  # in the order of the CSV files
+                for view in one.views:
+                    line = self.line(name, results, one.cell, view)
+                    own = self._cells.setdefault(line, {})
+                    own[one.cell.split, evidence.splits[one.cell.key].digest] = one, evidence
+                    self._run[line], self._names[line] = number, (results.label(one.cell), name)
+                    views = self._views.setdefault(line[:2], [])
+                    views += [view] if view not in views else []
+        self.lines = list(self._cells)
+        self._of_dataset: dict[str, list[Line]] = {}
+        for line in self.lines:
+            self._of_dataset.setdefault(line.dataset, []).append(line)
+        self._found: dict[tuple, dict[Line, Standing]] = {}
+        self._families: dict[tuple, Family | None] = {}
+        self._coverages: dict[tuple, dict[str, CoverageVerdict]] = {}
+
+    @staticmethod
+    def line(name: str, results: RunResults, cell: Cell, view: str) -> Line:
+        """Return the line of a view of a cell. name: of the run."""
+        return Line(cell.dataset, ", ".join(filter(None, [results.label(cell), name])), view)
+
+    # ---- what is there
+
+    @property
+    def results(self) -> RunResults:
+        """The results of the first run."""
+        return self.runs[0][1]
+
+    def of_dataset(self, dataset: str) -> list[Line]:
+        return self._of_dataset.get(dataset, [])
+
+    def in_config_order(self) -> list[Line]:
+        """Return the lines in the order of the config."""
+        cells = [(name, results, cell) for name, results in self.runs for cell in results.cells]
+        datasets = list(dict.fromkeys(cell.dataset for _, _, cell in cells))
+        labels = list(dict.fromkeys(self.line(*one, "").method for one in cells))
+        return sorted(self.lines, key=lambda line: (datasets.index(line.dataset), labels.index(line.method)))
+
+    def label(self, line: Line) -> str:
+        """Return the name of a line: its method, its view if there are several, and its run."""
+        method, run = self._names[line]
+        view = line.view if len(self._views[line[:2]]) > 1 else ""
+        return ", ".join(filter(None, [method, view, run]))
+
+    def is_first(self, line: Line) -> bool:
+        """Return whether the view is the first one of its method."""
+        return self._views[line[:2]][0] == line.view
+
+    def seconds(self, line: Line) -> float:
+        """Return the mean time of inner selection, fit and prediction of a split."""
+        own = [evidence.seconds[one.cell.key] for one, evidence in self._cells[line].values()]
+        return math.fsum(own) / len(own)
+
+    def test_rows(self, line: Line) -> int:
+        """Return the mean number of test rows of a split."""
+        own = [len(evidence.splits[one.cell.key].rows) for one, evidence in self._cells[line].values()]
+        own = [rows for rows in own if rows]
+        return round(math.fsum(own) / max(len(own), 1))
+
+    def beats_majority(self, line: Line) -> tuple[str, bool]:
+        """Return the most frequent class of training, and whether the line is shown to have fewer errors.
+
+        The line is taken for the best one of its data set (Bonferroni's correction over the lines).
+        """
+        found = list(self._cells[line].values())
+        names = list(dict.fromkeys(evidence.splits[one.cell.key].majority for one, evidence in found))
+        both = [
+            (evidence.errors(one.cell, line.view), evidence.majority_errors(one.cell))
+            for one, evidence in found
+        ]
+        losses = [[one for pair in both if (one := pair[place]) and len(one.rows)] for place in (0, 1)]
+        if not losses[0] or not any(names):  # without rows, or without the classes of training
+            return "", True
+        pair = LossTable(losses, *self._kind_of(line), 1.0).pair(0, 1)
+        lines = len(self.of_dataset(line.dataset))
+        better = pair is not None and pair.difference < 0 and pair.p_value * lines < SIGNIFICANCE
+        return " or ".join(names), bool(better)
+
+    def splits(self, dataset: str) -> int:
+        """Return the largest number of splits of a line of a data set."""
+        return max((len(self._cells[line]) for line in self.of_dataset(dataset)), default=0)
+
+    @functools.cached_property
+    def _progress(self) -> dict[str, Progress]:
+        open_cells: dict[str, set[str]] = {}
+        planned: dict[str, set[str]] = {}
+        pending: dict[str, int] = {}
+        for _, results in self.runs:
+            failed = {one.cell.key for one in results.failures}
+            for cell in results.cells:
+                planned.setdefault(cell.dataset, set()).add(cell.split)
+                if cell.key not in results.results and cell.key not in failed:
+                    open_cells.setdefault(cell.dataset, set()).add(cell.split)
+                    pending[cell.dataset] = pending.get(cell.dataset, 0) + 1
+        return {
+            name: Progress(len(own) - len(open_cells.get(name, ())), len(own), pending.get(name, 0))
+            for name, own in planned.items()
+        }
+
+    def progress(self, dataset: str) -> Progress:
+        """Return how much of a data set is computed; there are no verdicts before everything is."""
+        return self._progress[dataset]
+
+    # ---- verdicts
+
+    def of(self, line: Line, metric: str, level: float | None = None) -> Standing | None:
+        """Return the standing of a line; None if it does not have the metric."""
+        key = line.dataset, metric, level
+        if key not in self._found:
+            self._found[key] = self._standings(*key)
+        return self._found[key].get(line)
+
+    def family(self, dataset: str, metric: str = "error", level: float | None = None) -> Family | None:
+        """Return the comparison of the lines of a data set by error or set size.
+
+        Set sizes are compared among lines whose coverage is not shown to be too low. None for other metrics,
+        and while cells are still to be computed.
+        """
+        key = dataset, metric, level
+        if key not in self._families:
+            self._families[key] = self._family(*key)
+        return self._families[key]
+
+    def pair(self, first: Line, second: Line) -> Difference | None:
+        """Return the difference of the errors of two lines on their common splits; None without one."""
+        known = self._values(first, "error", None)
+        common = [split for split, value in known.items() if value == value and split in self._cells[second]]
+        if not common or self.progress(first.dataset).pending:
+            return None
+        losses = [[self._losses(line, split, "error", None) for split in common] for line in (first, second)]
+        return LossTable(losses, *self._kind_of(first), 1.0).pair(0, 1)
+
+    def coverage(self, line: Line, level: float) -> CoverageVerdict:
+        """Return the verdict on the coverage of a line at a level."""
+        key = line.method, line.view, level
+        if key not in self._coverages:
+            self._coverages[key] = self._verdicts(*key)
+        return self._coverages[key].get(line.dataset, CoverageVerdict(math.nan, False, math.nan))
+
+    # ---- parts
+
+    def _values(self, line: Line, metric: str, level: float | None) -> dict[Split, float]:
+        return {
+            split: value
+            for split, (one, _) in self._cells[line].items()
+            if (value := one.value(line.view, metric, level)) is not None
+        }
+
+    def _standings(self, dataset: str, metric: str, level: float | None) -> dict[Line, Standing]:
+        values = {
+            line: own for line in self.of_dataset(dataset) if (own := self._values(line, metric, level))
+        }
+        plain = {line: Standing(*mean_and_sd(list(own.values()))) for line, own in values.items()}
+        family = self.family(dataset, metric, level)
+        if family is None or len(family.lines) < 2:
+            return plain
+        return {
+            line: one._replace(
+                best=line in family.best, p_value=family.adjusted(line), difference=family.difference(line)
+            )
+            if line in family.lines and line not in family.best
+            else one._replace(best=line in family.best)
+            for line, one in plain.items()
+        }
+
+    def _family(self, dataset: str, metric: str, level: float | None) -> Family | None:
+        if metric not in ("error", SIZE) or self.progress(dataset).pending:
+            return None
+        lines = [line for line in self.of_dataset(dataset) if self._values(line, metric, level)]
+        if metric == SIZE:
+            lines = [line for line in lines if not self.coverage(line, level or 0.0).too_low]
+        lines, common, left_out = self._comparable(lines)
+        if not lines:
+            return None
+        lines = sorted(lines, key=lambda line: not self.is_first(line))
+        losses = [[self._losses(line, split, metric, level) for split in common] for line in lines]
+        kind, online = self._kind_of(lines[0])
+        if metric == SIZE:
+            table = LossTable(losses, "regions", online)
+        else:
+            table = LossTable(losses, kind, online, 1.0)
+        found = best_of(table)
+        if metric == SIZE and len(found.best) > 1:
+            decided = {place: self._decided_correctly(lines[place], common, level) for place in found.best}
+            found = replace(
+                found, best=[k for k in found.best if decided[k] >= max(decided.values()) - 1e-12]
+            )
+        return Family(lines, found, left_out, len(common), table.row_means.shape[1])
+
+    def _losses(self, line: Line, split: Split, metric: str, level: float | None) -> SplitLosses:
+        one, evidence = self._cells[line][split]
+        if metric == SIZE:
+            found = evidence.filled_sizes(one.cell, line.view, level or 0.0)
+        else:
+            found = evidence.errors(one.cell, line.view)
+        if found is None:
+            raise ValueError(f"no {metric} of {self.label(line)} on {line.dataset}, split {split[0]}")
+        return found
+
+    def _kind_of(self, line: Line) -> tuple[Kind, bool]:
+        """Return how the rows of a line depend on each other, and whether they are those of online passes."""
+        found = self._cells[line].values()
+        grouped = any(evidence.has_groups(line.dataset) for _, evidence in found)
+        return "groups" if grouped else "rows", any(
+            evidence.splits[one.cell.key].online for one, evidence in found
+        )
+
+    def _decided_correctly(self, line: Line, common: Sequence[Split], level: float | None) -> float:
+        """Return the share of rows whose region is the true label alone, over the common splits."""
+        shares = []
+        for split in common:
+            one, _ = self._cells[line][split]
+            single = one.value(line.view, "one_class", level)
+            right = one.value(line.view, "correct_of_one_class", level)
+            shares.append((single or 0.0) * (right if right is not None and right == right else 0.0))
+        return math.fsum(shares) / len(shares)
+
+    def _comparable(self, lines: Sequence[Line]) -> tuple[list[Line], list[Split], dict[Line, str]]:
+        """Return the lines that are compared, their common splits, and the others with the reason.
+
+        A line without results on more than a fifth of the splits of its run is left out, otherwise the split.
+        """
+        left_out: dict[Line, str] = {}
+        errors = {line: self._values(line, "error", None) for line in lines}
+        # A split without test rows has no error.
+        own = {line: [split for split, value in errors[line].items() if value == value] for line in lines}
+        done: dict[int, set[str]] = {}
+        for line in lines:
+            done.setdefault(self._run[line], set()).update(name for name, _ in own[line])
+        complete = []
+        for line in lines:
+            has, known = len(own[line]), len(done[self._run[line]])
+            if not has or known - has > MOST_MISSING * known:
+                left_out[line] = f"results on {has} of {known} splits"
+            else:
+                complete.append(line)
+        if not complete:
+            return [], [], left_out
+        means = {line: mean_and_sd(list(errors[line].values()))[0] for line in complete}
+        first = min(complete, key=lambda line: (means[line], line))
+        common, compared = own[first], [first]
+        names = {name for name, _ in common}
+        for line in sorted(complete, key=lambda line: (-len({*own[line]} & {*own[first]}), line)):
+            if line == first:
+                continue
+            if shared := [split for split in common if split in own[line]]:
+                common = shared
+                compared.append(line)
+            else:
+                same = any(name in names for name, _ in own[line])
+                left_out[line] = "different test examples" if same else "no common split"
+        return [line for line in lines if line in compared], common, left_out
+
+    def _verdicts(self, method: str, view: str, level: float) -> dict[str, CoverageVerdict]:
+        found: dict[str, list[SplitErrors]] = {}
+        for line in self.lines:
+            if (line.method, line.view) == (method, view) and not self.progress(line.dataset).pending:
+                own = [
+                    evidence.coverage(one.cell, view, level) for one, evidence in self._cells[line].values()
+                ]
+                grouped = any(evidence.has_groups(line.dataset) for _, evidence in self._cells[line].values())
+                if own and not grouped and all(one is not None for one in own):
+                    found[line.dataset] = [one for one in own if one is not None]
+        p_values = {name: p_value(own, level) for name, own in found.items()}
+        low = shown_too_low(p_values)
+        return {
+            name: CoverageVerdict(p_values[name], low[name], shortfall(own, level))
+            for name, own in found.items()
+        }
+
+
+@functools.lru_cache(maxsize=1)  # several sections and the console use them
+def standings_of(results: RunResults) -> Standings:
+    """Return the standings of a run."""
+    return Standings([("", results)])

@@ -1,0 +1,53 @@
+"""Numbers, lists of names and verdicts as text, in the same words everywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+STAR = "shown to be worse than the lowest"
+RULE = "5 %, Holm's correction over all pairs"
+
+
+def percent(value: float, digits: int = 1) -> str:
+    """Return a share in per cent."""
+    return f"{100 * value:.{digits}f} %".replace("-", "\N{MINUS SIGN}")
+
+
+def points(value: float) -> str:
+    """Return a share or a difference of shares in per cent, without the sign."""
+    digits = 1 if abs(value) >= 0.001 or value == 0 else 2
+    return f"{100 * value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Return names joined by commas and "and"; some of them if there are many."""
+    names = list(names)
+    if len(names) > most:
+        return ", ".join(names[: most - 1]) + f" and {len(names) - most + 1} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+SAME = "the methods err on the same rows"
+
+
+def detectable_text(values: Sequence[float], error: float = math.nan) -> str:
+    """Return which differences a run could show, as a clause. values: of the data sets; error: of the best."""
+    known = sorted(value for value in values if not math.isnan(value))
+    if not known:
+        return "this run could show none"
+    least, most = points(known[0]), points(known[-1])
+    text = least if least == most else f"{least} to {most}"
+    if known[-1] >= 1:
+        return f"this run could show none (only differences of {text} points)"
+    more = ", more than the best error itself" if known[-1] > error else ""
+    return f"this run could show differences of about {text} points or more (power 80 %){more}"
+
+
+def caution(splits: int, few: int) -> str:
+    """Return what the number of splits leaves open; "" with enough of them."""
+    if splits == 1:
+        return "one split: the verdicts are on these fitted models, training again may differ"
+    if splits < few:
+        return f"{splits} splits: fewer than {few} hardly show how much splits differ"
+    return ""
