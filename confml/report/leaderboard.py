@@ -91,7 +91,7 @@ class RankedColumn:
 
     def near_best(self, place: int) -> bool:
         """Return whether an entry is not shown to differ from the best mean rank."""
-        return self.verdict is not None and not self.verdict.worse(place)
+        return self.verdict is not None and self.differs and not self.verdict.worse(place)
 
 
 @dataclass

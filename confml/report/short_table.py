@@ -10,7 +10,7 @@ from confml.measures import metrics_in
 from confml.measures.metric import LEVEL, SHORT
 from confml.report.answers.best import FEW_SPLITS
 from confml.report.answers.standings import Line, Standings, standings_of
-from confml.report.answers.text import RULE, STAR, caution, detectable_text
+from confml.report.answers.text import RULE, SAME, STAR, caution, detectable_text
 from confml.report.captions import setting_text
 from confml.report.stored_report import ShortTable
 from confml.report.summary_tables import mark_of, standing_text
@@ -108,7 +108,7 @@ def _significance(standings: Standings, datasets: Sequence[str]) -> list[str]:
     error = max(float(one.found.means.min()) for one in families) if len(families) == 1 else math.inf
     lines = [
         f"significance: * {STAR} ({RULE}): {worse} of {tested}; the others are not shown to differ",
-        f"power: {detectable_text(detectable, error)}",
+        f"power: {SAME if all(one.found.same for one in families) else detectable_text(detectable, error)}",
     ]
     left_out = [
         f"{line.dataset}: {standings.label(line)} is not compared ({reason})"

@@ -64,9 +64,11 @@ def test_the_short_table_has_a_legend_and_the_files(report):
     text = printed(report)
     assert "Region predictions" not in text and "sure correct" not in text
     assert "regions at significance level 0.05" in text and "+ lowest error of the data set" in text
-    assert "significance: not tested" in text  # all errors are equal
+    assert "0 of 5; the others are not shown to differ" in text  # all errors are equal
+    assert "is not compared (different test examples)" in text
     several = printed(report, run=many_run(4))
-    assert re.search(r"significance: \* marks errors significantly above the lowest, \d of [23] ", several)
+    assert re.search(r"significance: \* shown to be worse than the lowest \(.*\): \d of 3", several)
+    assert "power: this run could show" in several and "2 splits: fewer than 5" in several
     assert "note: satimage: column 'id' looks like an id" in text
     assert f"tables:  {report / 'tables'}" in text and "(--all lists them)" in text
     assert f"page:    {report / 'report.html'}" in text
@@ -86,7 +88,8 @@ def many_run(methods: int):
 
     def predict(cell):
         scores = rng.dirichlet(np.ones(2), 30)
-        return result_of(cell, {"vote": Prediction(np.arange(2), scores, "vote")}, rng.integers(0, 2, 30))
+        truth = np.random.default_rng(int(cell.split[1:])).integers(0, 2, 30)
+        return result_of(cell, {"vote": Prediction(np.arange(2), scores, "vote")}, truth)
 
     config = make_config([entry("knn", sweep={"k": list(range(1, methods + 1))})])
     return make_run(config, predict, {LONG: DatasetInfo(LONG, 60, 2, 2)}, ["r0", "r1"])
@@ -127,4 +130,4 @@ def test_an_encoding_without_a_character_gets_ascii(report):
 
 def test_warnings_are_printed_as_warnings(report):
     text = printed(report)
-    assert "\nwarning: satimage: 18 rows" in text and "note: warning" not in text
+    assert "\nwarning: satimage: level 0.05" in text and "note: warning" not in text

@@ -242,7 +242,7 @@ def test_compare_shows_the_direction_of_each_metric():
     run = ranked_run((0.1, 0.4))
     one, other = run.cells[0], run.cells[1]
     results = [(run.results[one.key], run.results[other.key])]
-    pair = Pair("a", "p-value", "k=1", "k=2", results, ("p-value", "p-value"))
+    pair = Pair("a", "p-value", "k=1", "k=2", results, ("p-value", "p-value"), False, False)
     headings, table = comparison_table(rows_of_pair(pair, (0.9,)))
     metric, better = headings.index("metric"), headings.index("better")
     found = {row[metric]: row[better] for row in table}

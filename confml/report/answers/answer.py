@@ -10,7 +10,7 @@ from confml.report.answers.advice import Advice, lowest_error
 from confml.report.answers.best import FEW_SPLITS
 from confml.report.answers.differences import SIGNIFICANCE, Difference
 from confml.report.answers.standings import Family, Line, Progress, Standings
-from confml.report.answers.text import caution, detectable_text, listed, points
+from confml.report.answers.text import SAME, caution, detectable_text, listed, points
 from confml.report.answers.thresholds import Decided
 
 
@@ -104,7 +104,8 @@ class Answer:
         if worse:
             others = "the other method is" if len(compared) == 1 else f"{worse} of {len(compared)} others are"
             text += f" {others[0].upper()}{others[1:]} shown to be worse (5 %, Holm over all pairs)."
-        shown = detectable_text([self.detectable], self.error)
+        same = all(one.difference is not None and one.difference.same for one in compared)
+        shown = SAME if same else detectable_text([self.detectable], self.error)
         text += f" {shown[0].upper()}{shown[1:]}."
         care = caution(self.splits, FEW_SPLITS)
         return text + (f" {care[0].upper()}{care[1:]}." if care else "") + rest

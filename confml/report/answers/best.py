@@ -43,6 +43,12 @@ class Best:
         return [k for k, p in enumerate(self.adjusted.tolist()) if k not in self.best and not math.isnan(p)]
 
     @property
+    def same(self) -> bool:
+        """Whether the losses of all methods are equal, row by row."""
+        known = [one for one in self.differences if one is not None]
+        return bool(known) and all(one.same for one in known)
+
+    @property
     def detectable(self) -> float:
         """Difference that a comparison with the best finds with a power of 80 %; NaN without a test.
 

@@ -144,21 +144,23 @@ def complete(
 ) -> Complete[Entry]:
     """Return which methods and data sets are ranked.
 
-    known: data sets on which a method has a value. datasets: in order; those without any value are ignored.
-    failed: (data set, method) pairs that have failed. A method without a value on more than a fifth of the
-    data sets is left out. Of the others, a data set without a value is left out, unless the method failed.
+    known: data sets on which a method has a value. datasets: in order. failed: (data set, method) pairs that
+    have failed. A data set on which less than half of the methods have a value is left out; then a method
+    without a value on more than a fifth of the data sets; then a data set on which a method has no value,
+    unless the method failed there.
     """
-    used = [name for name in datasets if any(name in own for own in known.values())]
-    kept = [one for one, own in known.items() if len(used) - len(own) <= MOST_MISSING * len(used) and own]
-    if not kept and known:  # every method lacks much: the ones with the most
-        most = max(map(len, known.values()))
-        kept = [one for one, own in known.items() if len(own) == most > 0]
+    known = {one: own for one, own in known.items() if own}
+    found = {name: sum(name in own for own in known.values()) for name in datasets}
+    used = [name for name in datasets if 2 * found[name] >= len(known) and found[name]]
+    kept = [
+        one for one, own in known.items() if sum(name not in own for name in used) <= MOST_MISSING * len(used)
+    ]
     worst = [(name, one) for name in used for one in kept if name not in known[one] and (name, one) in failed]
     whole = [name for name in used if all(name in known[one] or (name, one) in worst for one in kept)]
     return Complete(
         kept,
         whole,
         [one for one in known if one not in kept],
-        [name for name in used if name not in whole],
+        [name for name in datasets if name not in whole and (found[name] or not known)],
         [pair for pair in worst if pair[0] in whole],
     )

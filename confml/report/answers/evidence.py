@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from confml.measures import Case
-from confml.measures.coverage_band import counted_examples, is_label_conditional, is_weighted
-from confml.measures.martingales import is_online
+from confml.measures.p_values import counted_examples, is_label_conditional, is_online, is_weighted
 from confml.report.answers.coverage import SplitErrors
 from confml.report.answers.differences import SplitLosses
 from confml.report.calibration_parts import case_of

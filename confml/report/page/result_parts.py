@@ -161,7 +161,9 @@ class DatasetTables:
         found = [self.value(view, one.key, level) for one in columns]
         if any(found):
             cells = [
-                self._marked(line, level, one, fixed(row.mean, one.digits, one.factor) if row else "\N{EN DASH}")
+                self._marked(
+                    line, level, one, fixed(row.mean, one.digits, one.factor) if row else "\N{EN DASH}"
+                )
                 for row, one in zip(found, columns, strict=True)
             ]
             table.add(view.label, f"{level!r}", *cells)

@@ -6,11 +6,11 @@ import functools
 
 import numpy as np
 from _entries import ABOUT, Claim, Entry, p_value_claims, rejected
+from confml.measures.comparison import corrected_t
 
 from confml.bayes_error import pairwise_bayes_error
 from confml.bayes_error.gaussians import gaussian_classes
 from confml.bayes_error.uncertainty import leave_block_out_intervals, no_separation_p_value
-from confml.measures.comparison import corrected_t
 from confml.measures.ranks import compare_ranks
 
 SPLITS, TRAIN, TEST = 10, 100, 50

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from report.report_cases import entry, make_config, make_run, result_of
 
-from confml.measures.comparison import corrected_t
 from confml.measures.prediction import Prediction
 from confml.report import DatasetInfo
-from confml.report.page.answer import answers, best_sentence, decided_sentence, listed, paired_test
+from confml.report.answers.standings import Standings
+from confml.report.answers.text import listed
 from confml.report.page.charts import wilson
+from confml.report.page.headline import answer_table, headline
+from confml.report.page.headline import answers as answers_of
 from confml.report.page.images import png_uri
 from confml.report.page.material import Material
 from confml.report.page.page_table import PageTable, number_of, unique
-from confml.report.page.run_page import answer_table, headline
 from confml.report.page.svg import ticks, top_of
 from confml.report.sections.certified import Certified
 from confml.report.sections.certified_jointly import CertifiedJointly
@@ -50,41 +51,53 @@ def material_of(run, tmp_path):
     return found
 
 
+def answers(material):
+    return answers_of(material, Standings([(one.run, one.results) for one in material]))
+
+
 def test_the_best_method_and_its_differences(tmp_path):
     wrong = {"a": [5, 6, 4], "b": [6, 6, 5], "c": [30, 31, 29]}
     (one,) = answers([material_of(run_with_errors(wrong), tmp_path)])
-    assert one.best.label == "a" and one.error == pytest.approx(0.1) and one.splits == 3
+    assert one.best == "a" and one.error == pytest.approx(0.1) and one.splits == 3
     assert [other.label for other in one.others] == ["b", "c"]
-    expected = corrected_t(np.array([1, 0, 1]) / 50, 100, 50)
-    assert one.others[0].difference == pytest.approx(expected.difference)
-    assert (one.others[0].low, one.others[0].high) == pytest.approx((expected.low, expected.high))
-    assert one.others[1].holm == pytest.approx(2 * one.others[1].p_value)
-    assert one.indistinguishable == ["b"]
-    assert "a has the lowest error, 10.0 ± 2.0 % over 3 splits" in best_sentence(one)
-    assert "Indistinguishable from it at the 5 % level: b." in best_sentence(one)
+    assert one.others[0].difference.difference == pytest.approx(2 / 150)
+    assert one.alike == ["b"] and one.others[1].worse and one.pairs == 3
+    low, high = one.others[1].difference.interval(3)
+    assert 0 < low < 0.5 < high
+    assert "a has the lowest error, 10.0 ± 2.0 % over 3 splits" in one.sentence
+    assert "Not shown to differ from it: b." in one.sentence and "1 of 2 others are shown" in one.sentence
+    assert "This run could show differences of about" in one.sentence
+    assert "3 splits: fewer than 5" in one.sentence
 
 
 def test_one_split_is_tested_on_its_examples(tmp_path):
     (one,) = answers([material_of(run_with_errors({"a": [2], "b": [20]}, ("r0",)), tmp_path)])
     (other,) = one.others
-    assert other.difference == pytest.approx(0.36) and other.low < 0.36 < other.high
-    assert other.p_value == pytest.approx(2 * 0.5**18) and other.splits == 1
+    low, high = other.difference.interval()
+    assert other.difference.difference == pytest.approx(0.36) and 0 < low < 0.36 < high
+    assert other.worse and "training again may differ" in one.sentence
+
+
+def test_methods_with_the_same_errors(tmp_path):
+    (one,) = answers([material_of(run_with_errors({"a": [2], "b": [2]}, ("r0",)), tmp_path)])
+    assert one.tied == ("a", "b") and one.alike == ["b"] and "b has the same" in one.sentence
+    assert "the methods err on the same rows" in one.sentence.lower()
 
 
 def test_runs_on_other_examples_are_not_compared(tmp_path):
     first = material_of(run_with_errors({"a": [2, 3, 4]}), tmp_path)
     other = run_with_errors({"b": [9, 9, 9]})
     moved = {key: replace(one, rows=one.rows + 1) for key, one in other.results.items()}
-    second = Material(other, "second")
+    second = Material(replace(other, results=moved), "second")
     for result in moved.values():
         second.add(result)
     (one,) = answers([first, second])
     assert [(other.label, other.reason) for other in one.others] == [("b, second", "different test examples")]
-    assert one.indistinguishable == [] and math.isnan(one.others[0].p_value)
+    assert one.alike == [] and math.isnan(one.others[0].adjusted)
 
 
-def test_an_interrupted_run_says_what_is_not_compared(tmp_path):
-    """Methods with one of three splits are not tested, and one without results is named."""
+def test_an_interrupted_run_says_first_what_is_missing(tmp_path):
+    """One of three splits is done for two methods: no lowest error, no comparison."""
     run = run_with_errors({"a": [5, 6, 4], "b": [9, 6, 5], "c": [9, 9, 9]})
     for key, one in list(run.results.items()):
         if one.cell.split != "r0" or one.cell.method == "c":
@@ -92,20 +105,31 @@ def test_an_interrupted_run_says_what_is_not_compared(tmp_path):
     found = answers([material_of(run, tmp_path)])
     assert found[0].compared == [] and found[0].missing == ("c",)
     (row,) = answer_table(found).rows
-    assert row[6].text == "not compared: b (one common split); c (no results)"
-    assert best_sentence(found[0]).endswith("Not compared with it: b (one common split); c (no results).")
+    assert row[1].text == "so far 0 of 3 splits"
+    (sentence,) = headline(found)
+    assert sentence.startswith("So far 0 of 3 splits of d are complete; 7 cells are still to be computed")
     (alone,) = answers([material_of(run_with_errors({"a": [5, 6, 4]}), tmp_path)])
+    assert "nothing to compare with" in alone.sentence
     assert alone.not_compared == "" and answer_table([alone]).rows[0][6].text == "\N{EN DASH}"
-    other = replace(found[0], dataset="other")
-    assert "indistinguishable" not in headline([found[0], other])[0]
+    (first, _, _) = headline([found[0], replace(alone, dataset="other")])
+    assert first.startswith("So far 1 of 2 data sets are complete") and "d (0 of 3 splits)" in first
 
 
 def test_decided_predictions(tmp_path):
-    (one,) = answers([material_of(run_with_errors({"a": [5, 5, 5]}), tmp_path)])
-    curve = {1 - row["rejection_rate"]: row["risk"] for row in material_of(
-        run_with_errors({"a": [5, 5, 5]}), tmp_path).rows_of("rejection-curves.csv", "d")}  # fmt: skip
+    material = material_of(run_with_errors({"a": [5, 5, 5]}), tmp_path)
+    (one,) = answers([material])
+    curve = {1 - row["rejection_rate"]: row["risk"] for row in material.rows_of("rejection-curves.csv", "d")}
     assert one.decided.observed == pytest.approx(max(x for x, risk in curve.items() if risk <= 0.01))
-    assert f"{100 * one.decided.observed:.0f} %" in decided_sentence(one)
+    assert f"{100 * one.decided.observed:.0f} %" in one.decided.sentence
+    assert "chosen on these rows, so expect a higher risk" in one.decided.sentence
+
+
+def test_the_share_names_its_method(tmp_path):
+    """The method of the share is named; it need not be the one with the lowest error."""
+    (one,) = answers([material_of(run_with_errors({"a": [5], "b": [0]}, ("r0",)), tmp_path)])
+    assert one.decided.observed_label == "b" and "b has a risk of at most 1 % on" in one.decided.sentence
+    row = answer_table([one]).rows[0]
+    assert row[-1].text == "b"
 
 
 def test_the_certified_share_allows_for_the_choice_of_the_method(tmp_path):
@@ -113,30 +137,31 @@ def test_the_certified_share_allows_for_the_choice_of_the_method(tmp_path):
     one_method = material_of(run_with_errors({"a": [0]}, ["r0"], 700), tmp_path)
     (alone,) = answers([one_method])
     assert alone.decided.certified == 1.0 and alone.decided.needed == 299
-    assert "that is certified it is 100 % of new examples (most often a)" in decided_sentence(alone)
+    assert "A certified threshold accepts 100 %" in alone.decided.sentence
+    assert "most often of a" in alone.decided.sentence
     pair = material_of(run_with_errors({"a": [0], "b": [0]}, ["r0"], 800), tmp_path)
-    assert "certified together for all 2 views it is 100 %" in decided_sentence(answers([pair])[0])
+    assert "certified together for all 2 views" in answers([pair])[0].decided.sentence
     run = run_with_errors({"a": [0], "b": [0]}, ["r0"], 700)
     two_methods = material_of(run, tmp_path)
     (best,) = answers([two_methods])
     assert [row["coverage"] for row in two_methods.rows_of("certified.csv") if row["risk"] == 0.01] == [1, 1]
     assert best.decided.certified == 0.0 and best.decided.needed == 368
-    assert "needs at least 368 accepted examples without an error" in decided_sentence(best)
-    # No certificate allows for the choice among several runs, and there is none for groups.
-    (of_runs,) = answers([one_method, two_methods])
-    assert of_runs.decided.certified is None and "certified" not in decided_sentence(of_runs)
+    assert "needs 368 accepted rows without an error, and has 350" in best.decided.sentence
+    # There is no certificate for groups.
     datasets = (SimpleNamespace(name="d", groups="person"),)
     grouped = run_with_errors({"a": [0]}, ["r0"], 700, datasets=datasets)
     (found,) = answers([material_of(grouped, tmp_path)])
     assert found.decided.certified is None
 
 
-def test_paired_test_is_the_exact_one():
-    first, second = np.zeros(20, bool), np.zeros(20, bool)
-    first[:6] = second[5] = True
-    low, high, p_value = paired_test(first, second)
-    assert p_value == pytest.approx(2 * 0.5**5) and low < 5 / 20 < high
-    assert paired_test(first, first)[2] == 1.0
+def test_advice_names_the_fastest_and_the_majority_class(tmp_path):
+    (one,) = answers([material_of(run_with_errors({"a": [5, 6, 4], "b": [6, 6, 5]}), tmp_path)])
+    assert one.advice.best == "a" and "Not shown to differ: b" in one.advice.sentence
+    run = run_with_errors({"a": [5, 6, 4], "b": [6, 6, 5]})
+    counted = {key: replace(one, train_class_counts={0: 70, 1: 30}) for key, one in run.results.items()}
+    (one,) = answers([material_of(replace(run, results=counted), tmp_path)])
+    assert one.advice.best is None  # all test rows are of class 0
+    assert one.advice.sentence == "No method is shown to be better than always answering the class 0."
 
 
 def test_wilson():
