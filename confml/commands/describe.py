@@ -88,7 +88,8 @@ def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
         case "metric":
             return {
                 "heading": entry["label"],
-                "better": entry["better"] or "neither (it cannot be ranked)",
+                "better": entry["better"]
+                or ("none (target: 1 - level)" if entry["name"] == "coverage" else "none"),
                 "formula": entry["formula"],
                 "source": entry["source"],
                 "file": entry["file"],

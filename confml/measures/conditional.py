@@ -232,8 +232,8 @@ MEASURE = Measure(
             per=LEVEL,
         ),
         "covgap_expected": Metric(
-            "mean of covgap if the p-values were valid for every class with training rows, from the numbers "
-            "of test rows and of examples that p-values are counted among",
+            "expected covgap of p-values that are valid for each class, from the numbers of test rows and of "
+            "calibration examples",
             None,
             "mean over classes c of E|K / n_c - (1 - level)|, K beta-binomial",
             OWN,

@@ -76,22 +76,25 @@ _WITHOUT_LEVEL = {
         heading="sum of p-values",
     ),
     "unconfidence": Metric(
-        "mean second largest p-value (U)", LOWER, "mean over i of the second largest p_i^y", VOVK_2016
+        "mean second largest p-value (criterion U)",
+        LOWER,
+        "mean over i of the second largest p_i^y",
+        VOVK_2016,
     ),
     "fuzziness": Metric(
-        "mean sum of an example's p-values without the largest (F)",
+        "mean sum of an example's p-values without the largest (criterion F)",
         LOWER,
         "mean over i of sum_y p_i^y - max_y p_i^y",
         VOVK_2016,
     ),
     "observed_unconfidence": Metric(
-        "mean largest p-value of a false label (OU)",
+        "mean largest p-value of a false label (criterion OU)",
         LOWER,
         "mean over i of max over y != y_i of p_i^y",
         VOVK_2016,
     ),
     "observed_fuzziness": Metric(
-        "mean sum of the p-values of false labels (OF)",
+        "mean sum of the p-values of false labels (criterion OF)",
         LOWER,
         "mean over i of the sum over y != y_i of p_i^y",
         VOVK_2016,
@@ -101,7 +104,7 @@ MEASURE = Measure(
     metrics={
         **_WITHOUT_LEVEL,
         "excess": Metric(
-            "mean number of labels in a region in excess of one (E)",
+            "mean number of labels in a region in excess of one (criterion E)",
             LOWER,
             "mean over i of max(|G_i| - 1, 0)",
             VOVK_2016,
@@ -109,7 +112,7 @@ MEASURE = Measure(
             per=LEVEL,
         ),
         "observed_multiple": Metric(
-            "share of regions that contain a false label (OM)",
+            "share of regions that contain a false label (criterion OM)",
             LOWER,
             "#{i: G_i contains some y != y_i} / n",
             VOVK_2016,
@@ -117,7 +120,7 @@ MEASURE = Measure(
             per=LEVEL,
         ),
         "observed_excess": Metric(
-            "mean number of false labels in a region (OE)",
+            "mean number of false labels in a region (criterion OE)",
             LOWER,
             "mean over i of #{y in G_i: y != y_i}",
             VOVK_2016,

@@ -1,7 +1,7 @@
 """Jackknife values of metrics that are no means over rows, as losses of the rows.
 
-The value of row i is n f - (n - 1) f(without i), moved so that the mean of the values is f. Tests of row means
-then apply to areas under rejection curves, and to points of these curves.
+The value of row i is n f - (n - 1) f(without i), moved so that the mean of the values is f. Tests of row
+means then apply to areas under rejection curves, and to points of these curves.
 """
 
 from __future__ import annotations

@@ -22,8 +22,9 @@ VIEWS: Mapping[str, tuple[str, str]] = {
     "probability": ("probability", "probability of each class"),
     "venn": (
         "probability",
-        "probability of each class, with lower and upper bounds (Venn prediction): one of the two bounds of "
-        "each class is calibrated",
+        "probability of each class, with lower and upper bounds (Venn prediction): the probabilities "
+        "computed "
+        "under the true label are calibrated (with three classes or more they need not be a bound)",
     ),
     "reject": ("probability", "posterior mean of each class probability"),
     "envelope": ("envelope", "posterior probability that the class is the most probable one"),

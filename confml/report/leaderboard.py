@@ -50,8 +50,8 @@ class RankedColumn:
 
     entries, datasets: those that are ranked; values (datasets, entries), NaN where an entry failed. ranks:
     comparison of the mean ranks, None for a column without a better direction or with fewer than two entries
-    or data sets. low: for a column of coverage, (k,) numbers of data sets on which the coverage is shown to be
-    too low. missing: a sentence on entries and data sets that are left out.
+    or data sets. low: for a column of coverage, (k,) numbers of data sets on which the coverage is shown to
+    be too low. missing: a sentence on entries and data sets that are left out.
     """
 
     column: Column
@@ -162,7 +162,7 @@ class Leaderboard:
 
 
 def _finite(scores: np.ndarray) -> np.ndarray:
-    """Return scores (data sets, k) with numbers beyond the others of the data set in place of infinite ones."""
+    """Return scores (data sets, k) with numbers beyond all others of the data set in place of infinities."""
     rows = []
     for row in scores:
         known = row[np.isfinite(row)]

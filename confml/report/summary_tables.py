@@ -79,8 +79,8 @@ def _table(
         notes.append("Bold error: lowest of the data set.")
     if any(SIZE in found and found[SIZE].best for _, _, found in rows):
         notes.append(
-            "Bold set size: smallest regions at the level not shown to be invalid; an empty region counts as "
-            "one label."
+            "Bold set size: smallest regions at the level not shown to be invalid; an empty region counts "
+            "as one label."
         )
     if low := sum(_is_low(standings, line, level) for line, level, found in rows if SIZE in found):
         notes.append(

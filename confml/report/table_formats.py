@@ -19,8 +19,8 @@ CSV_HEADER = (
 def csv_rows(table: SummaryTable) -> Iterator[tuple]:
     """Yield one row per number: line, metric, level, mean, sd, splits, best, p_value, worse.
 
-    p_value: of the comparison with the best mean, corrected by Holm over all pairs. worse: whether the mean is
-    shown to be worse.
+    p_value: of the comparison with the best mean, corrected by Holm over all pairs. worse: whether the mean
+    is shown to be worse.
     """
     for line, level, found in table.rows:
         by_level = {column.key: bool(column.per) for column in table.columns}

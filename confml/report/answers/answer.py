@@ -81,7 +81,8 @@ class Answer:
             return ""
         cells = f"{self.progress.pending} cell{'s' * (self.progress.pending > 1)}"
         return (
-            f"So far {self.progress.text} of {self.dataset} are complete; {cells} are still to be computed, and "
+            f"So far {self.progress.text} of {self.dataset} are complete; {cells} are still to be computed, "
+            f"and "
             "no method is compared before."
         )
 
@@ -95,7 +96,8 @@ class Answer:
         rest = f" Not compared: {self.not_compared}." if self.not_compared else ""
         compared = self.compared
         if not compared:
-            return f"{self.best} has an error of {points(self.error)}{spread} % {over}; nothing to compare with.{rest}"
+            text = f"{self.best} has an error of {points(self.error)}{spread} % {over}"
+            return f"{text}; nothing to compare with.{rest}"
         text = f"{self.best} has the lowest error, {points(self.error)}{spread} % {over}"
         text += f"; {self._next(compared[0])}."
         worse = len(compared) - len(self.alike)

@@ -19,7 +19,8 @@ Entry = TypeVar("Entry", bound=Hashable)
 def needed_datasets(methods: int) -> int:
     """Return the smallest number of data sets on which a pair of methods can be shown to differ.
 
-    Wilcoxon's test on D data sets has p-values of at least 2^(1 - D), and Holm's correction is over all pairs.
+    Wilcoxon's test on D data sets has p-values of at least 2^(1 - D), and Holm's correction is over all
+    pairs.
     """
     pairs = methods * (methods - 1) // 2
     return next(d for d in range(1, 200) if 2.0 ** (1 - d) <= SIGNIFICANCE / max(pairs, 1))

@@ -26,7 +26,10 @@ Split = tuple[str, str]  # name of the split, digest of its test rows
 
 
 class Line(NamedTuple):
-    """One row of a table: a view of a method variant on a data set; method has the run, if there are several."""
+    """One row of a table: a view of a method variant on a data set.
+
+    method: its label, with the run if there are several.
+    """
 
     dataset: str
     method: str
@@ -108,8 +111,8 @@ class CoverageVerdict(NamedTuple):
 class Standings:
     """The standings of all lines, by metric and level.
 
-    runs: results, and the name that is added to the labels of the methods ("" for a single run). lines: in the
-    order of the CSV files, which does not depend on the config.
+    runs: results, and the name that is added to the labels of the methods ("" for a single run). lines: in
+    the order of the CSV files, which does not depend on the config.
     """
 
     def __init__(self, runs: Sequence[tuple[str, RunResults]]):

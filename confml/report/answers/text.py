@@ -32,7 +32,7 @@ SAME = "the methods err on the same rows"
 
 
 def detectable_text(values: Sequence[float], error: float = math.nan) -> str:
-    """Return which differences a run could show, as a clause. values: of the data sets; error: of the best."""
+    """Return which differences a run could show. values: of the data sets; error: of the best method."""
     known = sorted(value for value in values if not math.isnan(value))
     if not known:
         return "this run could show none"

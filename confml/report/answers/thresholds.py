@@ -1,7 +1,7 @@
 """`Decided`: the predictions that can be accepted at a risk, certified, or chosen on the test rows.
 
-A threshold that is chosen on the test rows has a higher risk on new rows (1.4 to 3.7 % in place of 1 % for the
-best of 5 to 20 methods on 50 to 1,000 rows), so the certified share comes first.
+A threshold that is chosen on the test rows has a higher risk on new rows (1.4 to 3.7 % in place of 1 % for
+the best of 5 to 20 methods on 50 to 1,000 rows), so the certified share comes first.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class Decided:
     """Share of the predictions that are accepted at a risk of at most `RISK`.
 
     certified: mean coverage on new examples of the thresholds that are certified together for all ``views``
-    of a run, and the label of the view chosen most often; None for several runs, and for rows in groups, which
-    have no guarantee. needed, rows: accepted examples without error that a certificate needs, and examples of
-    a calibration half. observed: largest coverage of the mean risk-coverage curves, with the label of its
-    view; ``by_view`` has that of every view.
+    of a run, and the label of the view chosen most often; None for several runs, and for rows in groups,
+    which have no guarantee. needed, rows: accepted examples without error that a certificate needs, and
+    examples of a calibration half. observed: largest coverage of the mean risk-coverage curves, with the
+    label of its view; ``by_view`` has that of every view.
     """
 
     observed: float = 0.0
@@ -50,7 +50,8 @@ class Decided:
         if self.certified > 0:
             together = f" (certified together for all {self.views} views)" if self.views > 1 else ""
             return (
-                f"A certified threshold{together} accepts {percent(self.certified, 0)} of new predictions at a "
+                f"A certified threshold{together} accepts {percent(self.certified, 0)} of new predictions "
+                f"at a "
                 f"risk of at most 1 %, most often of {self.certified_label}. {chosen}"
             )
         if self.rows < self.needed:

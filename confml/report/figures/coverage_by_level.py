@@ -123,20 +123,20 @@ def band_text(n: int, counted: int | None) -> str:
     """Return the caption of the band."""
     if counted is None:
         return f"95 % binomial band, n = {n}"
-    return f"95 % band of valid p-values, n = {n} among {counted - 1}"
+    return f"95 % band of valid p-values, n = {n} different rows among {counted - 1}"
 
 
 FIGURE = Figure(
     name="coverage-by-level",
     about="empirical error of regions against significance level, with the diagonal and the 95 % band of "
-    "valid p-values on one split (test part, smallest training or calibration part shown; binomial "
-    "where no method has p-values; exact for split conformal prediction, while TCM-NN with k = 1 leaves it "
-    "in 6 to 11 % of the splits)",
+    "valid p-values on one split (test part, smallest training or calibration part shown; binomial where "
+    "no method has p-values; exact for split conformal prediction, while TCM-NN with k = 1 leaves it in 6 "
+    "to 11 % of the splits)",
     draw=draw,
     caption="Fraction of regions without (or with) the true label against the level, mean over the splits. "
-    "Solid and dashed lines: views with p-values, which are valid if the examples are exchangeable; "
-    "dotted lines: other "
-    "views, without a guarantee. Grey band: 95 % band of valid p-values on one split.",
+    "Solid and dashed lines: views with p-values, which are valid if the examples are exchangeable; dotted "
+    "lines: other views, without a guarantee. Grey band: pointwise 95 % range of valid p-values, as if all "
+    "different test rows were one test part; a line is a mean over the splits.",
     options={
         "max_level": Number("largest significance level shown", low=0, high=1, low_open=True),
         "confidence": Flag(

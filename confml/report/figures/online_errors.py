@@ -73,7 +73,9 @@ FIGURE = Figure(
     about="errors of prediction regions over an online pass, at each level, with 95 % binomial bands",
     draw=draw,
     caption="Fraction of regions without the true label among the examples so far, at each significance level"
-    " (dotted lines), one line per order. Bands: central 95 % of the binomial distribution at the "
-    "level, approximate if labels arrive later.",
+    " (dotted lines), one line per order. Bands: pointwise central 95 % of the binomial "
+    "distribution at the level, approximate if labels arrive later. A valid path leaves them at some step "
+    "with a "
+    "probability above 5 %.",
     options={"max_error": Number("largest error shown", low=0, high=1, low_open=True)},
 )

@@ -110,7 +110,10 @@ def draw(subject: Subject):
         (line,) = axes.plot(100 * levels, 100 * errors, color=BLACK, linewidth=1.6)
         own = {"all classes": line}
         if np.isfinite(low).any():  # weighted p-values have no band
-            own = {"95 % band of one split, all classes (exact only for split conformal)": band, **own}
+            own = {
+                "95 % band of the different rows, all classes (exact only for split conformal)": band,
+                **own,
+            }
         panels.handles = {**own, **panels.handles}
         distance = distance_text(subject.values(variant, "ks_statistic"))
         axes.set_title(f"{name}\n{distance}", loc="left", fontsize=7)
@@ -155,16 +158,14 @@ def _draw_inset(axes, levels: np.ndarray, errors: np.ndarray, top: float) -> Non
 FIGURE = Figure(
     name="validity",
     about="error of regions against significance level by class, with the distance of smoothed p-values "
-    "from uniform and, for all classes together, the 95 % band of valid p-values on one split "
-    "(exact for split conformal prediction; TCM-NN with k = 1 leaves it in 6 to 11 % of the splits)",
+    "from uniform and, for all classes together, the pointwise 95 % band of valid p-values (exact for "
+    "split conformal prediction; TCM-NN with k = 1 leaves it in 6 to 11 % of the splits)",
     draw=draw,
-    caption="Fraction of regions without the true label against significance level, per class (at most "
-    "6, those "
-    "that deviate most) and for all classes together, p-values of all splits pooled; valid p-values are "
-    "at or "
-    "below the diagonal. Inset: all classes over all levels, with the part shown as a square. Grey band: "
-    "95 % "
-    "band of valid p-values on one split, all classes together.",
+    caption="Fraction of regions without the true label against significance level, per class (at most 6, "
+    "those that deviate most) and for all classes together. The curves pool the p-values of all splits; "
+    "valid p-values are at or below the diagonal. Inset: all classes over all levels, with the part shown "
+    "as a square. Grey band: pointwise 95 % band of valid p-values, all classes together, as if all "
+    "different test rows were one test part.",
     options={
         "max_level": Number(
             "largest significance level shown; default twice the largest of the config",

@@ -151,7 +151,9 @@ def _validity_band(views: Sequence[ViewData], levels: np.ndarray):
     if not np.isfinite(low).any():
         return None, ""
     return (low, high), (
-        f" Grey: 95 % band of one split for the p-values of {first.label} (exact only for split conformal "
+        f" Grey: pointwise 95 % band of the p-values of {first.label}, as if all different test rows were "
+        f"one test "
+        "part (exact only for split conformal "
         "prediction; TCM-NN with k = 1 leaves it in 6 to 11 % of the splits)."
     )
 

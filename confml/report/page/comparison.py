@@ -143,7 +143,8 @@ def rank_runs(material: Sequence[Material]) -> tuple[list[RankPart], list[str]]:
         found = ranking_of(means, labels, names, metric, LEVEL)
         if found is None:
             reasons.append(
-                f"Ranks by {metric} need two methods with results on the same two data sets, each without results "
+                f"Ranks by {metric} need two methods with results on the same two data sets, each without "
+                f"results "
                 "on at most a fifth of them."
             )
         else:
@@ -181,7 +182,7 @@ def same_methods(material: Sequence[Material], standings: Standings) -> PageTabl
         ["data set", "method", "first run", "second run", "first (%)", "second (%)",
          "first - second (points)", "95 % interval", "p", "p (Holm)", "splits"],
         heads=2,
-        note="t test of the rows over common splits; intervals of each pair, p (Holm) corrected over the table.",
+        note="t test of the rows over common splits; intervals of each pair, p (Holm) over the table.",
     )  # fmt: skip
     rows = []
     for place, first in enumerate(material):

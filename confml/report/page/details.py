@@ -146,8 +146,8 @@ def column_coverage(material: Material, view: ViewData, id: str) -> PageTable | 
         f"Coverage of the groups of columns by the regions of {view.label} on {view.dataset} (%), with 95 % "
         "intervals for all groups of a column together, and the 95 % band of valid p-values.",
         ["column", "group", "level", "test examples", "coverage", "interval", "band"],
-        note="Below: lower than chance explains for p-values that are valid in the group. No p-values are "
-        "guaranteed to be valid in groups that a column defines.",
+        note="Below: under the 95 % band of the group; up to one valid group in 40 is under it by chance. No "
+        "p-values are guaranteed to be valid in groups that a column defines.",
         heads=2,
     )
     for row in rows:
@@ -177,10 +177,10 @@ def class_coverage(material: Material, view: ViewData, id: str) -> PageTable | N
     table = PageTable(
         id,
         f"Coverage of each class by the regions of {view.label} on {view.dataset} (%), with the 95 % band of "
-        "valid p-values.",
+        "valid p-values in brackets, as if all different test rows were one test part.",
         ["class", "test examples", *(f"level {level!r}" for level in map(float, levels))],
-        note="Below: lower than chance explains on one split, if p-values are valid for the class, which "
-        "only label-conditional p-values guarantee.",
+        note="Below: under the 95 % band; at each level up to one valid class in 40 is under it by "
+        "chance. Only label-conditional p-values are guaranteed to be valid for each class.",
     )
     for label, found in by_class.items():
         cells = []
@@ -190,7 +190,7 @@ def class_coverage(material: Material, view: ViewData, id: str) -> PageTable | N
             band = (row["band_low"], row["band_high"])
             below = ""
             if not any(map(math.isnan, band)):
-                text += f" [{fixed(band[0], 1, 100)}, {fixed(band[1], 1, 100)}]"
+                text += f" (band {fixed(band[0], 1, 100)} to {fixed(band[1], 1, 100)})"
                 below = "below" if row["coverage"] < band[0] - 1e-12 else ""
             cells.append(Cell(text, flag=below))
         table.add(str(label), found[levels[0]]["rows"], *cells)

@@ -79,7 +79,8 @@ def headline(found: Sequence[Answer]) -> list[str]:
     if len(whole) < len(found):
         open_ones = listed([f"{one.dataset} ({one.progress.text})" for one in found if one.so_far])
         first = [
-            f"So far {len(whole)} of {len(found)} data sets are complete; no method is compared on the others: "
+            f"So far {len(whole)} of {len(found)} data sets are complete; no method is compared on the "
+            f"others: "
             f"{open_ones}."
         ]
     if not whole:
@@ -88,7 +89,7 @@ def headline(found: Sequence[Answer]) -> list[str]:
 
 
 def _lowest(found: Sequence[Answer]) -> str:
-    """Return on which data sets each method has the lowest error, and how often others are shown to be worse."""
+    """Return where each method has the lowest error, and how often all others are shown to be worse."""
     wins: dict[str, list[str]] = {}
     for one in found:
         wins.setdefault(one.best, []).append(f"{one.dataset} ({points(one.error)} %)")
@@ -100,7 +101,8 @@ def _lowest(found: Sequence[Answer]) -> str:
         return f"Errors: {best}{rest}; nothing to compare with."
     clear = sum(not one.alike for one in tested)
     return (
-        f"Lowest error: {best}{rest}. All other methods are shown to be worse on {clear} of {len(tested)} data "
+        f"Lowest error: {best}{rest}. All other methods are shown to be worse on {clear} of {len(tested)} "
+        f"data "
         f"sets (5 %, Holm over all pairs); {detectable_text([one.detectable for one in tested])}."
     )
 
@@ -111,13 +113,15 @@ def _accepted(found: Sequence[Answer]) -> str:
     if certified and any(one.certified for one in certified):
         shares = sorted(one.certified or 0.0 for one in certified)
         return (
-            f"Certified thresholds accept between {percent(shares[0], 0)} and {percent(shares[-1], 0)} of new "
+            f"Certified thresholds accept between {percent(shares[0], 0)} and {percent(shares[-1], 0)} of "
+            f"new "
             "predictions at a risk of at most 1 %, depending on the data set."
         )
     shares = sorted(one.decided.observed for one in found)
     none = "No threshold is certified for a risk of at most 1 %. " if certified else ""
     return (
-        f"{none}Between {percent(shares[0], 0)} and {percent(shares[-1], 0)} of the test predictions of a method "
+        f"{none}Between {percent(shares[0], 0)} and {percent(shares[-1], 0)} of the test predictions of a "
+        f"method "
         "have an observed risk of at most 1 %; method and threshold were chosen on these rows, so expect a "
         "higher risk."
     )
@@ -131,10 +135,10 @@ def answer_table(found: Sequence[Answer]) -> PageTable:
         ["data set", "lowest error", "error (%)", "next", "difference (points)", "95 % interval",
          "not shown to differ", "certified at 1 % risk (%)", "certified method", "chosen on test rows (%)",
          "chosen method"],
-        note="Intervals are simultaneous for all pairs of a data set. Not shown to differ: methods whose error is "
-        "not shown to be above the lowest (5 %, Holm over all pairs). Certified: mean coverage on new examples of "
-        "the best threshold of all methods, certified together. Chosen on test rows: largest coverage of a method "
-        "with an observed risk of at most 1 %; new rows have a higher risk.",
+        note="Intervals are simultaneous for all pairs of a data set. Not shown to differ: methods whose "
+        "error is not shown to be above the lowest (5 %, Holm over all pairs). Certified: mean coverage on "
+        "new examples of the best threshold of all methods, certified together. Chosen on test rows: "
+        "largest coverage of a method with an observed risk of at most 1 %; new rows have a higher risk.",
     )  # fmt: skip
     for one in found:
         if one.so_far:

@@ -28,10 +28,10 @@ def leaderboard_table(material: Material) -> PageTable | None:
         "Mean rank over the data sets (1 is best), and the mean value in brackets (seconds: the median); "
         "shares in per cent.",
         ["method", *(about[name].heading for name in names)],
-        note="Bold: best mean rank; shaded: not shown to differ from it (Wilcoxon's test with Holm's correction "
-        "over all pairs, 5 %, after Friedman's test). The number after the coverage is the number of data sets on "
-        "which it is shown to be too low (1 %, Holm's correction over the data sets of a method). "
-        + " ".join(f"{about[name].heading}: {about[name].about}." for name in names),
+        note="Bold: best mean rank; shaded: not shown to differ from it (Wilcoxon's test with Holm's "
+        "correction over all pairs, 5 %, after Friedman's test). The number after the coverage is the "
+        "number of data sets on which it is shown to be too low (1 %, Holm's correction over the data sets "
+        "of a method). " + " ".join(f"{about[name].heading}: {about[name].about}." for name in names),
     )
     for label, own in cells.items():
         table.add(label, *(_leaderboard_cell(own.get(name), about[name]) for name in names))

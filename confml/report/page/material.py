@@ -61,9 +61,9 @@ class Example:
 class ViewData:
     """One view of one method variant on one data set, over its splits.
 
-    errors: by split. region_errors, set_sizes: (m,) by split, at the levels of the page. parts: of p-values, while the splits are added; afterwards
-    ``counted``, the groups of examples as `coverage_band` takes them, and ``smoothed``. rows: the first test
-    examples of the first split as plain data.
+    errors: by split. region_errors, set_sizes: (m,) by split, at the levels of the page. parts: of p-values,
+    while the splits are added; afterwards ``counted``, the groups of examples as `coverage_band` takes them,
+    and ``smoothed``. rows: the first test examples of the first split as plain data.
     """
 
     key: Key

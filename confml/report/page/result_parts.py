@@ -78,11 +78,13 @@ class DatasetTables:
             f"{self.id}.results",
             f"Results on {self.dataset} ({self.protocol}{mean}). The best observed values are bold.",
             headings,
-            note="Differences are of the error, with simultaneous intervals for all pairs of methods and views, "
+            note="Differences are of the error, with simultaneous intervals for all pairs of methods and "
+            "views, "
             f"and p-values of the t test of the rows ({RULE}). "
             + ("Means are over all splits of a run, differences over common splits. " if several else "")
-            + "Chosen at 1 % risk: largest coverage with an observed risk of at most 1 %; its threshold was "
-            "chosen on the test rows, so expect a higher risk. AUGRC, AURC: areas under the (generalised) "
+            + "Chosen at 1 % risk: largest coverage with an observed risk of at most 1 %; its threshold "
+            "was chosen on the test rows, so expect a higher risk. AUGRC, AURC: areas under the "
+            "(generalised) "
             f"risk-coverage curve. ECE: expected calibration error.{self.cut}",
         )
         decided = self._decided()
@@ -131,8 +133,9 @@ class DatasetTables:
             f"Prediction regions on {self.dataset} ({self.protocol}; rates in %, set size in labels).",
             ["method", "level", *(one.heading for one in columns)],
             heads=2,
-            note="Low: the coverage is shown to be too low (1 %, Holm's correction over the data sets of a method). "
-            "Bold: smallest regions not shown to be invalid; an empty region counts as one label." + self.cut,
+            note="Low: the coverage is shown to be too low (1 %, Holm's correction over the data sets of a "
+            "method). Bold: smallest regions not shown to be invalid; an empty region counts as one label."
+            + self.cut,
         )
         for one, view in self.views:
             for level in dict.fromkeys(map(float, one.results.config.levels)):
@@ -182,8 +185,8 @@ class DatasetTables:
             ["method", "risk (%)", "certified splits", "threshold", "coverage (%)", "observed risk (%)"],
             heads=2,
             note="Half of each test part certifies the threshold with probability 95 %; coverage and "
-            "observed risk are those of the other half. Coverage counts a split without a certificate as 0. "
-            "Each method is certified by itself: the best of several has no guarantee "
+            "observed risk are those of the other half. Coverage counts a split without a certificate as "
+            "0. Each method is certified by itself: the best of several has no guarantee "
             "(certified-jointly.csv has one for all methods).",
         )
         for one, view in self.views:

@@ -48,10 +48,11 @@ class ClassCoverage(Section):
 
     ``rows``: number of different test rows of the class. ``counted``: number of examples that its p-values
     are counted among, including the new one (smallest of the splits). ``coverage``: over all splits.
-    ``band_low``, ``band_high``: 95 % band of the coverage on one split if the p-values are valid for the
-    class, exact for split conformal prediction without ties; none for weighted p-values (``shift``). A
-    coverage far below the band is lower than chance explains. A coverage above it means conservative
-    p-values. Only label-conditional p-values are valid for every class.
+    ``band_low``, ``band_high``: 95 % band of the coverage of one test part with ``rows`` rows if the
+    p-values are valid for the class, exact for split conformal prediction without ties; none for weighted
+    p-values (``shift``). The coverage is over all splits: of valid classes, at most one in 40
+    is below its band by chance. A coverage above it means conservative p-values. Only label-conditional
+    p-values are valid for every class.
     """
 
     name = "class-coverage"

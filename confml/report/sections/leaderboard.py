@@ -36,8 +36,8 @@ class LeaderboardSection(Section):
     one label. critical_difference: of Nemenyi's test at level 0.05, for comparison with published diagrams.
     near_best: whether the method is not shown to differ from the best one (Friedman's test, then Wilcoxon's
     with Holm's correction over all pairs, 5 %). datasets_low: for the coverage, the number of data sets on
-    which it is shown to be too low (1 %, Holm's correction over the data sets of the method). A method without
-    results on more than a fifth of the data sets is not ranked, and a note names it.
+    which it is shown to be too low (1 %, Holm's correction over the data sets of the method). A method
+    without results on more than a fifth of the data sets is not ranked, and a note names it.
 
     ``leaderboard-datasets.csv`` has the values by data set, ``tables/leaderboard`` the mean ranks as a table
     for a paper, and ``figures/leaderboard`` draws them.
@@ -116,9 +116,10 @@ class LeaderboardSection(Section):
             from confml.report.figures.rank_table import draw
 
             caption = (
-                "Mean ranks of the methods over the data sets, 1 is best. Dark cells are the best ones. "
-                "A dot marks methods that are not shown to differ from the best one of the column (Wilcoxon's "
-                "test with Holm's correction, 5 %). Empty cells: the measure needs probabilities. "
+                "Mean ranks of the methods over the data sets, 1 is best. Dark cells are the best ones. A "
+                "dot marks methods that are not shown to differ from the best one of the column "
+                "(Wilcoxon's test with Holm's correction, 5 %). Empty cells: the measure needs "
+                "probabilities. "
                 f"Rows are sorted by the mean rank of the error. {setting_text(self.results)}"
             )
             yield Picture(
@@ -296,14 +297,14 @@ def _cells(ranked: list[RankedColumn]) -> tuple[list[str], list[list[tuple[str, 
     notes = [
         "Mean rank over the data sets, 1 is best, and in parentheses the mean value (seconds: the median); "
         "shares in per cent.",
-        "Bold: best mean rank; +: not shown to differ from it (Wilcoxon's test with Holm's correction over all "
-        "pairs, 5 %, after Friedman's test). The tests take the data sets as independent, and each column by "
-        "itself.",
+        "Bold: best mean rank; +: not shown to differ from it (Wilcoxon's test with Holm's correction over "
+        "all pairs, 5 %, after Friedman's test). The tests take the data sets as independent, and each "
+        "column by itself.",
     ]
     if any(one.low is not None for one in ranked):
         notes.append(
-            "Low: number of data sets on which the coverage is shown to be too low (1 %, Holm's correction over "
-            "the data sets of a method); regions are ranked last there."
+            "Low: number of data sets on which the coverage is shown to be too low (1 %, Holm's correction "
+            "over the data sets of a method); regions are ranked last there."
         )
     if any(one.column.name.startswith("certified") for one in ranked):
         notes.append(

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class Ranking:
     """Methods of a run ranked by a metric: labels (k,), datasets (N,), scores (N, k), and their comparison.
 
-    left_out: labels and data sets that could not be ranked; missing: a sentence on them. points: for times, the
-    number of grid points in the inner selection of each method.
+    left_out: labels and data sets that could not be ranked; missing: a sentence on them. points: for times,
+    the number of grid points in the inner selection of each method.
     """
 
     metric: str
@@ -56,10 +56,10 @@ def ranking(
 ) -> Ranking | None:
     """Return the ranking by means over the splits of each method's first view.
 
-    None with fewer than two methods or data sets. `complete` says which methods and data sets are ranked; data
-    sets with cells that are still to be computed are not. without: text in the labels of methods to omit. skip:
-    text in the names of data sets to omit. Raises ConfmlError for a metric that is unknown or has no better
-    direction.
+    None with fewer than two methods or data sets. `complete` says which methods and data sets are ranked;
+    data sets with cells that are still to be computed are not. without: text in the labels of methods to
+    omit. skip: text in the names of data sets to omit. Raises ConfmlError for a metric that is unknown or
+    has no better direction.
     """
     ranking_metric(metric)  # raises
     means = _times(results, metric) if metric in TIME_METRICS else _means(results, metric)

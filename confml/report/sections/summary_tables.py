@@ -17,11 +17,11 @@ class SummaryTables(Section):
     """Tables of all methods as CSV, Markdown, LaTeX and JSON, with the best and marks of significance.
 
     ``tables/results``: error and regions at each level. ``tables/acceptance``: sure correct, unsure and sure
-    incorrect at each threshold; they depend on each other, so no method is the best by one of them. The CSV and
-    JSON files have one row per number: ``best`` is true for the lowest error of a data set, and for the smallest
-    set size at a level among the methods whose coverage is not shown to be too low (empty regions count as one
-    label). ``p_value`` is that of the comparison with the best, corrected by Holm over all pairs, and ``worse``
-    is true for a mean that is shown to be worse.
+    incorrect at each threshold; they depend on each other, so no method is the best by one of them. The CSV
+    and JSON files have one row per number: ``best`` is true for the lowest error of a data set, and for the
+    smallest set size at a level among the methods whose coverage is not shown to be too low (empty regions
+    count as one label). ``p_value`` is that of the comparison with the best, corrected by Holm over all
+    pairs, and ``worse`` is true for a mean that is shown to be worse.
     """
 
     name = "summary-tables"

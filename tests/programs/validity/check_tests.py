@@ -1,19 +1,21 @@
-"""Tests of hypotheses and intervals of estimates: Bayes errors, resampled t, Friedman, Nemenyi, Wilcoxon."""
+"""Tests of hypotheses and intervals: Bayes errors, differences of methods, coverage, Friedman, Wilcoxon."""
 
 from __future__ import annotations
 
 import functools
 
 import numpy as np
-from _entries import ABOUT, Claim, Entry, p_value_claims, rejected
-from confml.measures.comparison import corrected_t
+from _entries import ABOUT, AT_LEAST, Claim, Entry, p_value_claims, rejected
 
 from confml.bayes_error import pairwise_bayes_error
 from confml.bayes_error.gaussians import gaussian_classes
 from confml.bayes_error.uncertainty import leave_block_out_intervals, no_separation_p_value
 from confml.measures.ranks import compare_ranks
+from confml.report.answers.best import best_of
+from confml.report.answers.coverage import SplitErrors, p_value, shortfall
+from confml.report.answers.differences import LossTable, SplitLosses
 
-SPLITS, TRAIN, TEST = 10, 100, 50
+TRAIN, TEST = 100, 50
 
 
 def permutation(rng, rows, smaller, ties):
@@ -45,21 +47,74 @@ def tie_band(rng, rows):
     return [not found.estimate_tie_low[0, 1] <= found.estimate[0, 1] <= found.estimate_tie_high[0, 1]]
 
 
-def resampled_t(rng, classes):
-    """p-value of two 1-NN classifiers on features of their own that are equally informative."""
+def learners(rng, splits, classes):
+    """p-value of two 1-NN classifiers on different features that are equally informative."""
     n = TRAIN + TEST
     y = rng.integers(0, classes, n)
     X = rng.normal(size=(2, n, 2)) + np.column_stack([y % 4, y // 4])
-    gaps = []
-    for _ in range(SPLITS):
+    losses = [[], []]
+    for _ in range(splits):
         order = rng.permutation(n)
         train, test = order[:TRAIN], order[TRAIN:]
-        errors = []
-        for features in X:
+        for features, own in zip(X, losses, strict=True):
             distance = ((features[test][:, None] - features[train]) ** 2).sum(axis=2)
-            errors.append(np.mean(y[train][distance.argmin(axis=1)] != y[test]))
-        gaps.append(errors[0] - errors[1])
-    return rejected(corrected_t(gaps, TRAIN, TEST).p_value)
+            own.append(SplitLosses(test, y[train][distance.argmin(axis=1)] != y[test], TRAIN))
+    return rejected(LossTable(losses, bound=1.0).pair(0, 1).p_value)
+
+
+def fixed_methods(rng, splits, methods, rows=200, gap=0.0):
+    """Return the best of methods with an error of 10 %, the last one with ``gap`` more."""
+    wrong = rng.random((methods, rows)) < np.append(np.full(methods - 1, 0.1), 0.1 + gap)[:, None]
+    test = rows if splits == 1 else rows // 3
+    parts = [rng.permutation(rows)[:test] for _ in range(splits)]
+    return best_of(
+        LossTable([[SplitLosses(at, own[at], 2 * test) for at in parts] for own in wrong], bound=1.0)
+    )
+
+
+def stars(rng, splits, methods):
+    """Any star among methods with equal error rates."""
+    found = fixed_methods(rng, splits, methods)
+    return [any(found.worse(place) for place in range(methods))]
+
+
+@functools.cache
+def _stated_difference(splits: int, methods: int) -> float:
+    """Return the difference that runs with this difference state as detectable."""
+    gap = 0.05
+    for _ in range(6):
+        rng = np.random.default_rng(0)
+        gap = float(np.median([fixed_methods(rng, splits, methods, gap=gap).detectable for _ in range(60)]))
+    return gap
+
+
+def detected(rng, splits, methods):
+    """Whether a method that is worse by the difference that runs state as detectable has a star."""
+    found = fixed_methods(rng, splits, methods, gap=_stated_difference(splits, methods))
+    return [float(found.worse(methods - 1))]
+
+
+def coverage_verdict(rng, splits, rows, calibration):
+    """Coverage of split conformal regions shown to be too low: of valid ones, and short by what is stated."""
+    parts, level = ((rows, calibration + 1),), 0.1
+    ranks = int(level * (calibration + 1))
+    rates = rng.beta(ranks, calibration + 1 - ranks, (2, splits))
+    rates[1] += shortfall([SplitErrors(0, parts, False, None)] * splits, level)
+    errors = rng.binomial(rows, np.minimum(rates, 1.0))
+    p_values = [p_value([SplitErrors(int(n), parts, False, None) for n in own], level) for own in errors]
+    return [p_values[0] <= 0.01, float(p_values[1] <= 0.01)]
+
+
+def unpromised_coverage(rng, splits, rows):
+    """Coverage of 90 % without a promise shown to be too low; the same rows are in several splits."""
+    missed = rng.random(rows) < 0.1
+    test = rows if splits == 1 else rows // 3
+    parts = [rng.permutation(rows)[:test] for _ in range(splits)]
+    own = [
+        SplitErrors(int(missed[at].sum()), None, False, SplitLosses(at, missed[at].astype(float), 2 * test))
+        for at in parts
+    ]
+    return [p_value(own, 0.1) <= 0.01]
 
 
 def ranks(rng, datasets, methods):
@@ -100,8 +155,24 @@ ENTRIES = (
           "lowest and highest estimate under other orders of equal distances; the estimate lies in it",
           [{"rows": 60}, {"rows": 200}], lambda setting: [Claim("estimate outside", 0.0)], tie_band,
           fraction=0.1),
-    Entry("resampled-t", "p-value, confml compare", "type I error of 6 % (corrected, 20 holdouts)",
-          [{"classes": 3}, {"classes": 10}], p_value_claims(ABOUT), resampled_t, fraction=0.1),
+    Entry("difference", "p-value, confml run and compare", "t test of the test rows",
+          [{"splits": splits, "classes": classes} for splits in (1, 2, 5) for classes in (3, 10)],
+          p_value_claims(), learners, fraction=0.1),
+    Entry("stars", "stars, confml run", "shown to be worse than the lowest (5 %, Holm over all pairs)",
+          [{"splits": splits, "methods": methods} for splits in (1, 5) for methods in (5, 20)],
+          lambda setting: [Claim("any star among equal methods", 0.05)], stars, fraction=0.1),
+    Entry("detectable", "detectable difference, confml run", "could show differences of about X (power 80 %)",
+          [{"splits": splits, "methods": methods} for splits, methods in ((1, 2), (1, 10), (5, 2))],
+          lambda setting: [Claim("power at the stated difference", 0.75, AT_LEAST, True)],
+          detected, fraction=0.05),
+    Entry("coverage-verdict", "coverage shown to be too low", "about Y points would show (power 80 %)",
+          [{"splits": splits, "rows": rows, "calibration": 99} for splits in (1, 10) for rows in (50, 200)],
+          lambda setting: [Claim("false alarm", 0.01),
+                           Claim("power at the stated shortfall", 0.7, AT_LEAST, True)],
+          coverage_verdict, fraction=0.2),
+    Entry("coverage-verdict-unpromised", "coverage shown to be too low, without a promise", "p <= .01",
+          [{"splits": splits, "rows": rows} for splits in (1, 10) for rows in (50, 200)],
+          lambda setting: [Claim("false alarm", 0.01)], unpromised_coverage, fraction=0.2),
     Entry("ranks", "p-values and critical difference, ranks", "differ at level",
           [{"datasets": datasets, "methods": methods} for datasets, methods in ((10, 4), (20, 4), (20, 10))],
           rank_claims, ranks, fraction=0.2),

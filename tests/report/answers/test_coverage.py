@@ -51,7 +51,7 @@ def test_holm_over_the_data_sets_of_a_method():
 
 @pytest.mark.parametrize("splits", [1, 10])
 def test_false_alarms_and_power_at_the_stated_shortfall(splits):
-    """A promised coverage is marked in at most 1 % of the runs, one short by the stated amount in about 80 %."""
+    """A promised coverage is marked in at most 1 % of the runs, one short by the stated amount in 80 %."""
     rng = np.random.default_rng(splits)
     parts = ((200, 101),)
     short = shortfall([promised(0, parts)] * splits, 0.1)

@@ -1,4 +1,4 @@
-"""The test of differences equals a literal computation, and keeps its level where the t test of splits did not."""
+"""The test of differences equals a literal computation and keeps its level."""
 
 import math
 
@@ -136,6 +136,7 @@ def test_the_best_and_the_worse():
     found = best_of(table_of(wrong))
     assert found.best == [0, 1] and found.worse(2) and not found.worse(1) and found.pairs == 3
     assert found.tested == [2]
-    # A difference that the run could show with 80 % power is between the smallest significant and the largest.
+    # A difference that the run could show with 80 % power is between the smallest significant and the
+    # largest.
     plain = best_of(table_of(rng.random((2, 1, 200)) < 0.1))
     assert 0.03 < plain.detectable < 0.12
