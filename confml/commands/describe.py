@@ -11,7 +11,7 @@ import click
 from confml.commands.completion import complete_described
 from confml.commands.options import allow_import_option, json_option
 
-TYPES = ("method", "step", "view", "protocol", "metric", "figure", "section", "table", "warning")
+TYPES = ("method", "step", "view", "protocol", "metric", "figure", "section", "table", "warning", "term")
 
 
 @click.command()
@@ -22,7 +22,7 @@ TYPES = ("method", "step", "view", "protocol", "metric", "figure", "section", "t
 def describe(name: str | None, only: str | None, as_json: bool) -> None:
     """Describe a name of a config or report.
 
-    NAME is a method, a step, a view, a protocol, a metric, a figure, a published table, a warning, or a
+    NAME is a method, a step, a view, a protocol, a metric, a figure, a published table, a warning, a term, or a
     section of the report or one of its files. Without NAME, --type lists the names of a type. 'conformal'
     and 'venn' are wrappers of any classifier. A name with several meanings is described once for each; with
     --json it is then a list.

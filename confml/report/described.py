@@ -143,6 +143,7 @@ def known_types() -> dict[str, Described]:
     from confml.methods.registry import methods
     from confml.methods.wrappers import WRAPPERS
     from confml.published import known_tables
+    from confml.report.answers.text import TERMS
     from confml.report.figures import known_figures
     from confml.steps.registry import describe_step, steps
 
@@ -156,6 +157,7 @@ def known_types() -> dict[str, Described]:
         "section": Described(_section_names, describe_section),
         "table": Described(known_tables, describe_table),
         "warning": Described(lambda: WARNINGS, lambda name: {"name": name, "about": WARNINGS[name]}),
+        "term": Described(lambda: TERMS, lambda name: {"name": name, "about": TERMS[name]}),
     }
 
 

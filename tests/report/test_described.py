@@ -15,6 +15,7 @@ from confml.errors import ConfigError
 from confml.measures.prediction import KINDS
 from confml.methods.registry import known_methods, views_of
 from confml.published import known_tables
+from confml.report.answers.text import TERMS
 from confml.report.declared import declared_metrics
 from confml.report.described import MEANINGS, VIEWS, describe_all, known_types
 from confml.report.figures import known_figures
@@ -31,6 +32,7 @@ REGISTRIES = {
     "section": known_sections,
     "table": known_tables,
     "warning": lambda: WARNINGS,
+    "term": lambda: TERMS,
 }
 
 
