@@ -22,10 +22,10 @@ TYPES = ("method", "step", "view", "protocol", "metric", "figure", "section", "t
 def describe(name: str | None, only: str | None, as_json: bool) -> None:
     """Describe a name of a config or report.
 
-    NAME is a method, a step, a view, a protocol, a metric, a figure, a published table, a warning, a term, or a
-    section of the report or one of its files. Without NAME, --type lists the names of a type. 'conformal'
-    and 'venn' are wrappers of any classifier. A name with several meanings is described once for each; with
-    --json it is then a list.
+    NAME is a method, a step, a view, a protocol, a metric, a figure, a published table, a warning, a term,
+    or a section of the report or one of its files. Without NAME, --type lists the names of a type.
+    'conformal' and 'venn' are wrappers of any classifier. A name with several meanings is described once for
+    each; with --json it is then a list.
 
     \b
     confml describe tcm-nn

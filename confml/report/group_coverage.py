@@ -62,9 +62,13 @@ class GapLine(NamedTuple):
 
 
 class CoverageOfGroups:
-    """Collect the test rows of a view over the splits; of several repeats, the first one that tests a row."""
+    """Collect the test rows of a view over the splits; of several repeats, the first one that tests a row.
 
-    def __init__(self):
+    grouped: whether rows of a group are dependent; then there are neither bands nor intervals.
+    """
+
+    def __init__(self, grouped: bool = False):
+        self._grouped = grouped
         self._seen: set[int] = set()
         self._parts: list[tuple[Case, np.ndarray | None]] = []
         self._values: dict[str, list[np.ndarray]] = {}
@@ -92,7 +96,12 @@ class CoverageOfGroups:
         truth = np.concatenate([case.truth for case in cases])
         sizes = np.concatenate([case.prediction.region(level).sum(axis=1) for case in cases])
         first = cases[0].prediction
-        bands = _Bands(self._parts, truth) if first.kind == "p-value" and not is_weighted(first) else None
+        banded = first.kind == "p-value" and not is_weighted(first) and not self._grouped
+        bands = _Bands(self._parts, truth) if banded else None
+        for line in self._lines(truth, sizes, covered, level, bands):
+            yield line._replace(low=math.nan, high=math.nan) if self._grouped else line
+
+    def _lines(self, truth, sizes, covered, level: float, bands: _Bands | None) -> Iterator[GroupLine]:
         yield from _groups(CLASS, truth, covered, level, bands)
         for line in _groups(SIZE, size_strata(sizes), covered, level, None):
             yield line._replace(group=stratum_name(line.group))

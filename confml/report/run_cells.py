@@ -92,6 +92,11 @@ class RunCells:
             for (method, variant), label in short.items()
         }
 
+    def has_groups(self, dataset: str) -> bool:
+        """Return whether the rows of a data set are in groups, and therefore not independent."""
+        specs = getattr(self.config, "datasets", ())
+        return any(spec.name == dataset and getattr(spec, "groups", None) for spec in specs)
+
     def label(self, cell: Cell) -> str:
         """Return the name of a cell's method variant in tables and figures, unique in the run."""
         return self._labels[cell.method, cell.variant]

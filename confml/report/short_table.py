@@ -74,12 +74,12 @@ def _best_lines(standings: Standings, lines: Sequence[Line]) -> list[Line]:
 def _legend(standings: Standings, shown: Sequence[Line], level: float | None) -> list[str]:
     found = [one for line in standings.lines if (one := standings.of(line, "error"))]
     sd = " ± sd over splits" if any(one.n > 1 for one in found) else ""
-    lines = [setting_text(standings.results)]
     datasets = list(dict.fromkeys(line.dataset for line in standings.lines))
     unfinished = {name: text for name in datasets if (text := standings.progress(name).text)}
-    lines += [
+    lines = [
         f"{name}: so far {text}; no comparison before all are computed" for name, text in unfinished.items()
     ]
+    lines.append(setting_text(standings.results))
     best = "; + lowest error of the data set" if any(one.best for one in found) else ""
     lines.append(f"error: mean in %{sd}{best}")
     if level is not None:
@@ -106,8 +106,9 @@ def _significance(standings: Standings, datasets: Sequence[str]) -> list[str]:
     worse = sum(one.found.worse(place) for one in families for place in range(len(one.lines)))
     detectable = [one.found.detectable for one in families]
     error = max(float(one.found.means.min()) for one in families) if len(families) == 1 else math.inf
+    rest = "; the others are not shown to differ" if worse < tested else ""
     lines = [
-        f"significance: * {STAR} ({RULE}): {worse} of {tested}; the others are not shown to differ",
+        f"significance: * {STAR} ({RULE}): {worse} of {tested}{rest}",
         f"power: {SAME if all(one.found.same for one in families) else detectable_text(detectable, error)}",
     ]
     left_out = [

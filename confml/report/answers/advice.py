@@ -69,9 +69,8 @@ def lowest_error(
     """
     aim = "lowest error"
     if not better_than_class:
-        return Advice(
-            aim, reason=f"No method is shown to be better than always answering the class {majority}."
-        )
+        reason = "No method is shown to be better than always answering the most frequent class of training"
+        return Advice(aim, reason=f"{reason} ({majority}).")
     return Advice(aim, best, f"{points(error)} %", seconds, tuple(alike), detectable)
 
 

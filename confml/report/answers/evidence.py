@@ -50,12 +50,6 @@ class Evidence(Collector):
         self._wrong: dict[tuple[str, str], np.ndarray] = {}
         self._filled: dict[tuple[str, str, float], np.ndarray] = {}
         self._coverage: dict[tuple[str, str, float], tuple] = {}
-        self._groups = {spec.name for spec in getattr(results.config, "datasets", ()) if
-                        getattr(spec, "groups", None)}  # fmt: skip
-
-    def has_groups(self, dataset: str) -> bool:
-        """Return whether the rows of a data set are in groups, and therefore not independent."""
-        return dataset in self._groups
 
     def add(self, result: CellResult) -> None:
         cell, order = result.cell, np.argsort(result.rows, kind="stable")

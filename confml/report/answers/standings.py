@@ -325,7 +325,7 @@ class Standings:
     def _kind_of(self, line: Line) -> tuple[Kind, bool]:
         """Return how the rows of a line depend on each other, and whether they are those of online passes."""
         found = self._cells[line].values()
-        grouped = any(evidence.has_groups(line.dataset) for _, evidence in found)
+        grouped = any(evidence.results.has_groups(line.dataset) for _, evidence in found)
         return "groups" if grouped else "rows", any(
             evidence.splits[one.cell.key].online for one, evidence in found
         )
@@ -383,7 +383,9 @@ class Standings:
                 own = [
                     evidence.coverage(one.cell, view, level) for one, evidence in self._cells[line].values()
                 ]
-                grouped = any(evidence.has_groups(line.dataset) for _, evidence in self._cells[line].values())
+                grouped = any(
+                    evidence.results.has_groups(line.dataset) for _, evidence in self._cells[line].values()
+                )
                 if own and not grouped and all(one is not None for one in own):
                     found[line.dataset] = [one for one in own if one is not None]
         p_values = {name: p_value(own, level) for name, own in found.items()}

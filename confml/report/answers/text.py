@@ -29,15 +29,16 @@ def listed(names: Sequence[str], most: int = 4) -> str:
 
 
 TERMS = {
-    "shown to be worse": "The error is above the lowest one of the data set, with p < 0.05 in the t test of the test rows "
-    "after Holm's correction over all pairs of methods and views. Marked by a star.",
-    "not shown to differ": "The test does not show a difference from the lowest error. The methods may differ by less than "
-    "the detectable difference. Earlier reports said indistinguishable.",
-    "detectable difference": "Difference of errors that the run finds with a power of 80 %, at the significance of one of all "
-    "pairs.",
-    "too low": "The coverage is below 1 - level with p <= 0.01, after Holm's correction over the data sets of "
-    "the method. Promised coverages are tested with the beta-binomial distribution, others with the "
-    "test rows.",
+    "shown to be worse": "The error is above the lowest one of the data set, with p < 0.05 in the t "
+    "test of the test rows after Holm's correction over all pairs of methods and views. Marked by a "
+    "star.",
+    "not shown to differ": "The test does not show a difference from the lowest error. The methods may "
+    "differ by less than the detectable difference. Earlier reports said indistinguishable.",
+    "detectable difference": "Difference of errors that the run finds with a power of 80 %, at the "
+    "significance of one of all pairs.",
+    "too low": "The coverage is below 1 - level with p <= 0.01, after Holm's correction over the data "
+    "sets of the method. Promised coverages are tested with the beta-binomial distribution, others "
+    "with the test rows.",
     "certified": "Share of new predictions that are accepted at a threshold whose risk is bounded with "
     "probability 95 %, for all methods of a data set together.",
     "chosen": "Largest share of the test predictions with an observed risk of at most 1 %. Method and "

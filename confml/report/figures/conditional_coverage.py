@@ -21,7 +21,7 @@ def lines_of(subject: Subject, variant: Variant, level: float) -> list[GroupLine
 
     Empty for margins.
     """
-    found = CoverageOfGroups()
+    found = CoverageOfGroups(subject.results.has_groups(subject.dataset))
     origins = subject.results.origins.get(subject.dataset)
     for cell in variant.cells:
         result = subject.results.results[cell.key]

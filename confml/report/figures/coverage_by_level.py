@@ -88,6 +88,8 @@ def draw(subject: Subject):
     axes = figure.add_subplot()
     n = max(rows for _, rows in curves.values())
     counted = fewest_counted(subject, [subject.variants[label] for label in curves])
+    if subject.results.has_groups(subject.dataset):
+        counted = 0  # the rows are not independent
     ends = [coverage_band([(n, counted)], level) for level in levels.tolist()]
     high, low = 1 - np.array(ends).T
     right = bool(subject.option("confidence", False))

@@ -82,8 +82,8 @@ FIGURE = Figure(
     about="mean ranks over all data sets, bars join what is not shown to differ (metric: accuracy, ari ...)",
     draw=draw,
     caption="Mean ranks of the methods over the data sets, 1 for the best. Bars join methods that are not "
-    "shown to differ (Wilcoxon's test with Holm's correction over all pairs, 5 %); there are none if Friedman's "
-    "test shows no difference, or if the data sets are too few for a test.",
+    "shown to differ (Wilcoxon's test with Holm's correction over all pairs, 5 %); there are none if "
+    "Friedman's test shows no difference, or if the data sets are too few for a test.",
     options={
         "metric": Word("a metric of metrics.csv, or training_seconds, or seconds_per_configuration"),
         "without": Word("omit methods whose label contains this text"),

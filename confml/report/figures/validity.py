@@ -98,7 +98,8 @@ def draw(subject: Subject):
         errors, _ = one[None]
         variant = subject.variants[name]
         parts = parts_of(subject, variant)
-        ends = [coverage_band(parts.all_classes(), level, parts.smoothed) for level in levels.tolist()]
+        own_parts = [] if subject.results.has_groups(subject.dataset) else parts.all_classes()
+        ends = [coverage_band(own_parts, level, parts.smoothed) for level in levels.tolist()]
         high, low = 1 - np.array(ends).T
         band = axes.fill_between(100 * levels, 100 * low, 100 * high, color=GREY, alpha=0.35, linewidth=0)
         axes.plot([0, 100 * top], [0, 100 * top], color=BLACK, linewidth=0.5)

@@ -105,7 +105,8 @@ def region_charts(
     splits = max(one.number_of_splits(dataset) for one in material)
     bands = f" Bands: ± 1 standard deviation over {splits} splits." if splits > 1 else ""
     marks = [100 * level for level in config_levels]
-    band, text = _validity_band(with_regions, levels[keep])
+    grouped = any(one.results.has_groups(dataset) for one in material)
+    band, text = _validity_band([] if grouped else with_regions, levels[keep])
     validity = Chart(
         id=f"{id}.validity",
         title=f"Validity of regions, {dataset}",

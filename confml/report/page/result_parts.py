@@ -63,6 +63,8 @@ class DatasetTables:
         protocol = getattr(self.material[0].results.config, "protocol", None)
         kind = getattr(protocol, "kind", "")
         splits = f"{self.splits} splits" if self.splits != 1 else "one split"
+        if so_far := self.standings.progress(self.dataset).text:
+            splits = f"so far {so_far}"
         return f"{kind}, {splits}" if kind else splits
 
     def results(self, answer: Answer) -> PageTable:
@@ -74,13 +76,16 @@ class DatasetTables:
         headings += ["difference from lowest (points)", "95 % interval", "p (Holm)", "chosen at 1 % risk (%)"]
         several = len(self.material) > 1
         mean = ", mean ± sd" if self.splits > 1 else ""
+        grouped = any(one.results.has_groups(self.dataset) for one in self.material)
+        tested = "splits, because the rows of a group are dependent" if grouped else "rows"
+        bold = "" if answer.so_far else " The best observed values are bold."
         table = PageTable(
             f"{self.id}.results",
-            f"Results on {self.dataset} ({self.protocol}{mean}). The best observed values are bold.",
+            f"Results on {self.dataset} ({self.protocol}{mean}).{bold}",
             headings,
             note="Differences are of the error, with simultaneous intervals for all pairs of methods and "
             "views, "
-            f"and p-values of the t test of the rows ({RULE}). "
+            f"and p-values of the t test of the {tested} ({RULE}). "
             + ("Means are over all splits of a run, differences over common splits. " if several else "")
             + "Chosen at 1 % risk: largest coverage with an observed risk of at most 1 %; its threshold "
             "was chosen on the test rows, so expect a higher risk. AUGRC, AURC: areas under the "
@@ -101,6 +106,8 @@ class DatasetTables:
             cells += [*self._compared(answer, view.label), ""]
             cells[-1] = fixed(decided.get((view.run, view.key), math.nan), 0, 100)
             table.add(*cells)
+        if answer.so_far:
+            return table.limit(self.most, "summary.csv")
         for place, one in enumerate(metrics):
             if one.direction:
                 table.mark_best(1 + place, one.direction == LOWER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -91,7 +92,9 @@ class ClassCoverage(Section):
             for label, (rows, counted) in parts.classes().items():
                 for level in self.results.config.levels:
                     total, covered = found[label, level]
-                    band = coverage_band([(rows, counted)], level, parts.smoothed)
+                    grouped = self.results.has_groups(key[0])
+                    nothing = (math.nan, math.nan)
+                    band = nothing if grouped else coverage_band([(rows, counted)], level, parts.smoothed)
                     self.rows.append(ClassRow(*key, label, level, rows, counted, covered / total, *band))
         self._counts, self._parts = {}, {}
 

@@ -63,7 +63,7 @@ class ConditionalCoverage(Section):
         for view, prediction in result.views.items():
             if prediction.has_regions:
                 key = cell.dataset, cell.method, cell.variant, view
-                found = self._found.setdefault(key, CoverageOfGroups())
+                found = self._found.setdefault(key, CoverageOfGroups(self.results.has_groups(cell.dataset)))
                 found.add(result, prediction, self.results.origins.get(cell.dataset))
         yield from ()
 

@@ -112,7 +112,9 @@ def test_an_interrupted_run_says_first_what_is_missing(tmp_path):
     assert "nothing to compare with" in alone.sentence
     assert alone.not_compared == "" and answer_table([alone]).rows[0][6].text == "\N{EN DASH}"
     (first, _, _) = headline([found[0], replace(alone, dataset="other")])
-    assert first.startswith("So far 1 of 2 data sets are complete") and "d (0 of 3 splits)" in first
+    assert first.startswith("So far 1 of 2 data sets are complete") and first.endswith(
+        "compared on d (0 of 3 splits)."
+    )
 
 
 def test_decided_predictions(tmp_path):
@@ -161,7 +163,9 @@ def test_advice_names_the_fastest_and_the_majority_class(tmp_path):
     counted = {key: replace(one, train_class_counts={0: 70, 1: 30}) for key, one in run.results.items()}
     (one,) = answers([material_of(replace(run, results=counted), tmp_path)])
     assert one.advice.best is None  # all test rows are of class 0
-    assert one.advice.sentence == "No method is shown to be better than always answering the class 0."
+    assert one.advice.sentence == (
+        "No method is shown to be better than always answering the most frequent class of training (0)."
+    )
 
 
 def test_wilson():
