@@ -79,7 +79,8 @@ def headline(found: Sequence[Answer]) -> list[str]:
     if len(whole) < len(found):
         open_ones = listed([f"{one.dataset} ({one.progress.text})" for one in found if one.so_far])
         first = [
-            f"So far {len(whole)} of {len(found)} data sets are complete; no method is compared on {open_ones}."
+            f"So far {len(whole)} of {len(found)} data sets are complete; no method is compared on "
+            f"{open_ones}."
         ]
     if not whole:
         return first
