@@ -18,6 +18,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import pickle
 import shutil
 import sys
 import tempfile
@@ -135,8 +136,54 @@ def kernel(
         compiled: Any = numba.njit(cache=True, **options)(function)
     finally:
         config.CACHE_DIR = before
+    _check_files(compiled)
     compiled.get_call_template = functools.partial(_call_template, compiled.get_call_template)
     return compiled
+
+
+def _check_files(compiled: Any) -> None:
+    """Let the cache of a kernel write one file per types of arguments, and read only what it wrote.
+
+    numba reads its files without a check, so a damaged one is machine code that is run. And it numbers them
+    by an index, in which two processes that compile a kernel for different types at once take one number:
+    one of the two later runs the code of the other.
+    """
+    cache: Any = getattr(compiled, "_cache", None)
+    if hasattr(cache, "_cache_file"):  # not with NUMBA_DISABLE_JIT
+        cache._cache_file.__class__ = _checked_cache_file()
+
+
+@functools.cache
+def _checked_cache_file() -> type:
+    from numba.core.caching import IndexDataCacheFile
+
+    base: Any = IndexDataCacheFile
+
+    class CheckedCacheFile(base):
+        """Files with the SHA-256 of what follows it, named by the types of arguments and the processor."""
+
+        def save(self, key, data) -> None:
+            content = self._dump(data)
+            with self._open_for_write(self._path(key)) as file:
+                file.write(hashlib.sha256(content).digest() + content)
+
+        def load(self, key):
+            path = self._path(key)
+            try:
+                stored = Path(path).read_bytes()
+            except OSError:
+                return None
+            digest, content = stored[:32], stored[32:]
+            if hashlib.sha256(content).digest() == digest:
+                return pickle.loads(content)
+            print(f"confml: {path}: this file of the cache is damaged and is made again", file=sys.stderr)
+            return None
+
+        def _path(self, key) -> str:
+            about = repr((self._version, self._source_stamp, key)).encode()
+            return self._data_path(f"{self._index_name}.{hashlib.sha256(about).hexdigest()[:24]}.nbc")
+
+    return CheckedCacheFile
 
 
 def _call_template(original, args, kws):

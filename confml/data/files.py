@@ -195,9 +195,10 @@ def _remembered(memory: Path, stamp: dict) -> dict:
         if not make_private(memory.parent, cache_folder()):
             return {}  # another user could have written there that a wrong file is right
         told = json.loads(memory.read_text(encoding="utf-8"))
-        if all(told.get(key) == value for key, value in stamp.items()):
+        whole = told.pop("check") == _check_of(told)  # a damaged record would refuse a right file
+        if whole and all(told.get(key) == value for key, value in stamp.items()):
             return {key: told[key] for key in ("sha256", "content") if key in told}
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, KeyError, TypeError):
         pass  # not there, or not ours any more: the file is read again
     return {}
 
@@ -209,5 +210,9 @@ def _remember(memory: Path, told: dict) -> None:
             return
         handle, temporary = tempfile.mkstemp(dir=memory.parent, prefix=".")
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump(told, stream)
+            json.dump({**told, "check": _check_of(told)}, stream)
         os.replace(temporary, memory)
+
+
+def _check_of(told: dict) -> str:
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Class frequencies of a test part without labels, under label shift, with bootstrap intervals.
+"""Class frequencies of a test part without labels, under label shift, with intervals.
 
 Sources: Saerens, Latinne, Decaestecker, Adjusting the Outputs of a Classifier to New a Priori Probabilities,
 2002 (EM); Lipton, Wang, Smola, 2018 (BBSE, in `confml.methods.shift`).
@@ -15,7 +15,8 @@ from confml.methods.shift import ShiftWeights, bbse
 
 TOLERANCE, ROUNDS = 1e-12, 20_000
 BOOTSTRAPS = 200
-_SHORT = 1e-6  # tolerance of the bootstraps, which start at the estimate
+NORMAL = 1.959964  # 97.5 % quantile of the normal distribution
+SINGULAR = 1e-9  # smallest singular value of a matrix that determines the frequencies
 LEAST = 1e-9  # weight of a class whose estimated frequency is 0
 
 
@@ -77,17 +78,58 @@ def em_weights(shares: np.ndarray, prior: np.ndarray, codes: np.ndarray) -> Shif
     return ShiftWeights.of(w[codes], w[None, :], {"shift_rounds": float(rounds)})
 
 
-def em_intervals(shares: np.ndarray, prior: np.ndarray) -> ClassShift:
-    """Return the class frequencies by EM; interval: 200 bootstraps of the test examples."""
+def em_intervals(
+    shares: np.ndarray, prior: np.ndarray, calibration: np.ndarray, codes: np.ndarray
+) -> ClassShift:
+    """Return the class frequencies by EM; interval: with the error of the probabilities, from labelled rows.
+
+    shares: (n, c) probabilities of the test examples. calibration: (m, c) those of labelled examples that the
+    classifier was not fitted to, of classes ``codes`` (m,).
+
+    Let q(x) be the posterior of EM at the estimate, and G[:, k] the mean of q over the calibration examples
+    of class k. Under label shift the mean of q over test examples has expectation G theta for the true
+    frequencies theta, for calibrated probabilities or not. The interval is theta = G^-1 (mean of q) +- 1.96
+    standard errors, of the sampling of test and calibration examples, within [0, 1]; and it contains the
+    estimate of EM. The error of the estimate that q is computed with has no effect of first order.
+    """
     estimate, _ = em_frequencies(shares, prior)
-    rng = stable_generator("label shift", len(shares))
-    # From a point between estimate and prior: EM never leaves a frequency of 0.
-    start = 0.99 * estimate + 0.01 * prior
-    draws = []
-    for _ in range(BOOTSTRAPS):
-        rows = np.bincount(rng.integers(0, len(shares), len(shares)), minlength=len(shares))
-        draws.append(em_frequencies(shares, prior, start, rows, _SHORT)[0])
-    return _interval(prior, estimate, draws)
+    known = prior > 0
+    if not known.all():  # classes without a training example have no estimate
+        low, high = np.full(len(prior), np.nan), np.full(len(prior), np.nan)
+        own = np.flatnonzero(known[codes])
+        places = (np.cumsum(known) - 1)[codes[own]]
+        found = em_intervals(shares[:, known], prior[known], calibration[own][:, known], places)
+        low[known], high[known] = found.low, found.high
+        return ClassShift(prior, estimate, low, high)
+    pi = 0.99 * estimate + 0.01 * prior  # a frequency of 0 would hide the class
+    test, labelled = _posterior(shares, prior, pi), _posterior(calibration, prior, pi)
+    everywhere, c = labelled.mean(axis=0), len(prior)
+    means, errors = np.empty((c, c)), []
+    for code in range(c):
+        own = labelled[codes == code]
+        rows = own if len(own) else labelled
+        means[:, code] = rows.mean(axis=0)
+        # The mean of all classes counts as one more example: few equal examples have an error too.
+        deviations = np.vstack([rows, everywhere]) - means[:, code]
+        errors.append(deviations.T @ deviations / (len(own) ** 2 if len(own) else len(rows)))
+    if np.linalg.svd(means, compute_uv=False)[-1] < SINGULAR:
+        return ClassShift(prior, estimate, np.zeros(c), np.ones(c))
+    inverse, mean = np.linalg.inv(means), test.mean(axis=0)
+    theta = inverse @ mean
+    possible = np.maximum(theta, 0.0)
+    possible /= possible.sum()
+    variance = (test - mean).T @ (test - mean) / max(len(test) - 1, 1) / len(test)
+    variance = variance + sum(share**2 * error for share, error in zip(possible, errors, strict=True))
+    half = NORMAL * np.sqrt(np.diag(inverse @ variance @ inverse.T))
+    low, high = np.clip(theta - half, 0.0, 1.0), np.clip(theta + half, 0.0, 1.0)
+    return ClassShift(prior, estimate, np.minimum(low, estimate), np.maximum(high, estimate))
+
+
+def _posterior(shares: np.ndarray, prior: np.ndarray, pi: np.ndarray) -> np.ndarray:
+    """Return (n, c) class probabilities for class frequencies ``pi``; ``pi`` itself where all are 0."""
+    q = shares / prior * pi
+    totals = q.sum(axis=1, keepdims=True)
+    return np.divide(q, totals, out=np.tile(pi, (len(q), 1)), where=totals > 0)
 
 
 def bbse_intervals(

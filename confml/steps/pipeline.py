@@ -48,7 +48,8 @@ class StepPipeline:
             if groups is not None:  # numbers from 0, as steps before may have dropped whole groups
                 step.groups = np.unique(np.asarray(groups)[kept], return_inverse=True)[1].reshape(-1)
             X, y, rows = step.fit_training(X, y, rng)
-            step.groups = None
+            if groups is not None:
+                del step.groups
             if step.new_nominal_ is not None:
                 self.nominal_, self.columns_ = step.new_nominal_, None
             elif step.kept_columns_ is not None:

@@ -45,7 +45,7 @@ def test_commands_refuse_devices(tmp_path, place, device):
     (tmp_path / "t.csv").write_text(TABLE)
     dataset = f"{{csv: t.csv, label: y, test: {device}}}"
     (tmp_path / "c.yaml").write_text(f"datasets: [{dataset}]\nmethods: [knn]\n")
-    fit = ["predict", "--train", "t.csv", "--label", "y"]
+    fit = ["predict", "--train", "t.csv", "--label", "y", "--method", "naive-bayes"]
     arguments = {
         "config": ["run", device],
         "model": ["predict", device, "t.csv"],

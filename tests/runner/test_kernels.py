@@ -32,6 +32,44 @@ def test_several_processes_compile_what_one_does(empty_cache, new_interpreters):
     assert len(said) == 2 and said[1].startswith("compiled in ")
 
 
+def double(value):
+    return 2 * value
+
+
+def test_a_damaged_kernel_is_compiled_again(empty_cache, capfd):
+    assert _jit.kernel(double)(3) == 6
+    (stored,) = empty_cache.rglob("*.nbc")
+    whole = stored.read_bytes()
+    for damaged in (whole[:1000], whole[:-100] + bytes(100), b"", bytes(len(whole)), b"x" * 40):
+        stored.write_bytes(damaged)
+        again = _jit.kernel(double)
+        assert again(3) == 6 and not again.stats.cache_hits
+        assert "is damaged and is made again" in capfd.readouterr().err
+        assert stored.stat().st_size == len(whole)
+    kept = _jit.kernel(double)
+    assert kept(3) == 6 and kept.stats.cache_hits and kept(0.5) == 1.0
+    assert capfd.readouterr().err == ""
+
+
+def test_kernels_that_are_stored_at_once_are_not_exchanged(empty_cache):
+    """A process with an old index gives its kernel the number of another, whose code is written last."""
+    first, second = (_jit.kernel(double)._cache._cache_file for _ in range(2))
+    empty_cache.mkdir(exist_ok=True)
+    (empty_cache / first._index_name).parent.mkdir(parents=True, exist_ok=True)
+    dump = first._dump
+    second._load_index = dict
+
+    def late(data):
+        if data == "of whole numbers":
+            second.save("floats", "of floats")
+        return dump(data)
+
+    first._dump = late
+    first.save("whole numbers", "of whole numbers")
+    new = _jit.kernel(double)._cache._cache_file
+    assert new.load("floats") == "of floats" and new.load("whole numbers") == "of whole numbers"
+
+
 def test_classes_outside_confml_compile_here(empty_cache):
     called = []
 

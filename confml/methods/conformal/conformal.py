@@ -109,7 +109,7 @@ class Conformal(CalibratedMethod):
     classes change; class weights are estimated from the confusion matrix of the calibration part (Lipton et
     al. 2018). ``label-em``: the same, estimated from the probabilities of the test examples by EM (Saerens et
     al. 2002), which needs calibrated probabilities (of the view ``venn`` where there is one).
-    ``shift-classes.csv`` has the estimated frequencies with bootstrap intervals. ``mondrian`` p-values are
+    ``shift-classes.csv`` has the estimated frequencies with intervals. ``mondrian`` p-values are
     valid under this shift without weights. The guarantee is exact for the true weights; with weights that are
     estimated from other examples the coverage decreases by at most half their mean absolute error (of mean
     1). Here they are estimated from the calibration and test examples themselves, so this bound is
@@ -147,7 +147,7 @@ class Conformal(CalibratedMethod):
     groups: (m,) default of `fit`'s groups.
     """
 
-    version = 5
+    version = 6
     views = ("p-value",)
     metrics = {**CalibratedMethod.metrics, **SHIFT_METRICS, **CLASS_METRICS}
     key = KEY
@@ -221,7 +221,8 @@ class Conformal(CalibratedMethod):
             scores, name = self._scores(part, X[rows], u[rows])
             if self.shift:
                 prior = np.bincount(part.codes, minlength=len(counts)) / len(part.codes)
-                self.calibration_ = _Calibration(X, rows, codes[rows], scores.argmin(axis=1), prior)
+                shares = self._shares(part, X[rows]) if self.shift == LABEL_EM else None
+                self.calibration_ = _Calibration(X, rows, codes[rows], scores.argmin(axis=1), prior, shares)
             own = scores[np.arange(len(rows)), codes[rows]]
             self.sizes_.append(usual_size(name, own))
             members, scores, rest = self._members(scores, own, codes[rows])
@@ -339,7 +340,7 @@ class Conformal(CalibratedMethod):
             return [rest[codes[rest] == code] for code in range(c)], own, rest
         return [rest], own, rest
 
-    shift_inputs_: tuple[Any, ...]  # of the bootstraps of the class frequencies
+    shift_inputs_: tuple[Any, ...]  # of the intervals of the class frequencies
 
     def _check_combination(self) -> None:
         for name in ("shift", "classes"):
@@ -357,17 +358,21 @@ class Conformal(CalibratedMethod):
         if self.shift == COVARIATE:
             weights = covariate_weights(part.X, X, part.rows)
         elif self.shift == LABEL_EM:
-            views = self._views(fitted, X)
-            one = {"venn": views["venn"]} if "venn" in views else views
-            shares = on_all_classes(values_for(one, "lac", fitted.name)[1], self.classes_)
-            self.shift_inputs_ = shares, part.prior
-            weights = em_weights(*self.shift_inputs_, part.codes)
+            shares = self._shares(fitted, X)
+            self.shift_inputs_ = shares, part.prior, part.shares, part.codes
+            weights = em_weights(shares, part.prior, part.codes)
         else:
             predicted = part.predicted, part.codes, scores.argmin(axis=1), len(self.classes_)
             weights = label_weights(*predicted)
             self.shift_inputs_ = predicted
         self.shift_metrics_ = weights.metrics
         return weights
+
+    def _shares(self, fitted: FittedPart, X: np.ndarray) -> np.ndarray:
+        """Return (n, c) probabilities of examples X (n, d), of the view ``venn`` where there is one."""
+        views = self._views(fitted, X)
+        one = {"venn": views["venn"]} if "venn" in views else views
+        return on_all_classes(values_for(one, "lac", fitted.name)[1], self.classes_)
 
     def _scores(self, part: FittedPart, X: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, str]:
         """Return (n, c) nonconformity of every label for examples X (n, d), and the score's name.
@@ -401,10 +406,12 @@ class Conformal(CalibratedMethod):
 
 class _Calibration(NamedTuple):
     """Training examples X (m, d) before the steps; rows, class codes and predicted classes (k,) of the
-    calibration part; class frequencies (c,) of the proper training part."""
+    calibration part; class frequencies (c,) of the proper training part; with ``label-em`` the probabilities
+    (k, c) of the calibration part."""
 
     X: np.ndarray
     rows: np.ndarray
     codes: np.ndarray
     predicted: np.ndarray
     prior: np.ndarray
+    shares: np.ndarray | None

@@ -66,8 +66,9 @@ class Shift(Section):
     new examples have no labels.
 
     ``shift-classes.csv``, for label shift: frequency of each class in the training part, estimated frequency
-    in the test part with the 95 % interval of 200 bootstraps (BBSE: of calibration and test examples; EM: of
-    test examples, so without the error of the probabilities), and observed frequency in the test part.
+    in the test part with its 95 % interval, and observed frequency in the test part. BBSE: 200 bootstraps of
+    calibration and test examples. EM: from the posteriors of calibration and test examples, for calibrated
+    probabilities or not; in simulations it contains the frequency in 94 to 97 % of test parts.
     """
 
     name = "shift"

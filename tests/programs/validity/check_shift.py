@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from _entries import ABOUT, EXACTLY, Entry, p_value_claims, rejected
+from _entries import ABOUT, EXACTLY, Claim, Entry, p_value_claims, rejected
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 from confml.methods.conformal import Conformal
 from confml.methods.conformal import conformal as module
@@ -13,6 +15,7 @@ from confml.methods.tcm_nn import TCMNN
 from confml.methods.tcm_nn import tcm_nn as tcm_module
 
 TESTS = 30
+NEW = (0.2, 0.3, 0.5)
 
 
 def covariate(rng, classes, rows, known, tcm=False, smoothed=True):
@@ -59,6 +62,26 @@ def label(rng, rows, mondrian, shift="label"):
     return rejected(method.predict_p_values(T)[0, y_T[0]])
 
 
+def frequencies(rng, rows, tests, probabilities, correlation=0.0, distance=1.5, new=NEW, shift="label-em"):
+    """Class frequencies of a test part outside their 95 % interval; priors 0.7, 0.2, 0.1 become ``new``."""
+    y, y_T = rng.choice(3, rows, p=[0.7, 0.2, 0.1]), rng.choice(3, tests, p=new)
+    y[:3] = 0, 1, 2
+    X, T = (_correlated(rng, z, correlation, distance) for z in (y, y_T))
+    model = {"calibrated": LogisticRegression(), "naive": GaussianNB()}[probabilities]
+    method = Conformal(model, calibration=0.5, shift=shift, random_state=int(rng.integers(2**31))).fit(X, y)
+    method.predict_p_values(T)
+    found = np.array([row[1:] for row in method.fit_details_.other["class_shift"]])
+    low, high = found[:, 2], found[:, 3]
+    return [not a <= truth <= b for a, b, truth in zip(low, high, new, strict=True)]
+
+
+def _correlated(rng, y, correlation, distance):
+    """Rows of two features, each class around its corner of a square."""
+    Z = rng.normal(size=(len(y), 2))
+    Z[:, 1] = correlation * Z[:, 0] + np.sqrt(1 - correlation**2) * Z[:, 1]
+    return Z + distance * np.column_stack([y % 2, y // 2])
+
+
 SIZES = ({"classes": 2, "rows": 100}, {"classes": 10, "rows": 100}, {"classes": 20, "rows": 200})
 EXACT = "with the true weights, smoothed weighted p-values are uniform"
 ENTRIES = (
@@ -80,4 +103,15 @@ ENTRIES = (
     Entry("shift-em", "weighted p-value, label shift, EM", "the error rate is about the level",
           [{"rows": 400, "mondrian": False, "shift": "label-em"}], p_value_claims(ABOUT), label,
           fraction=0.1),
+    Entry("shift-frequencies", "class frequency of the test part, label-em",
+          "the interval holds the frequency in about 95 % of test parts, calibrated probabilities or not",
+          [{"rows": 200, "tests": 100, "probabilities": "calibrated"},
+           {"rows": 400, "tests": 200, "probabilities": "calibrated"},
+           {"rows": 400, "tests": 200, "probabilities": "calibrated", "distance": 0.5},
+           {"rows": 400, "tests": 200, "probabilities": "calibrated", "new": (0.9, 0.08, 0.02)},
+           {"rows": 400, "tests": 200, "probabilities": "naive", "correlation": 0.8},
+           {"rows": 4000, "tests": 2000, "probabilities": "naive", "correlation": 0.8}],
+          lambda setting: [Claim(f"frequency of class {code} outside its interval", 0.05, ABOUT)
+                           for code in range(3)],
+          frequencies, fraction=0.1),
 )  # fmt: skip
