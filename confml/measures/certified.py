@@ -21,10 +21,11 @@ from confml.measures.distributions import binomial_cdf
 class OperatingPoint:
     """The loosest certified threshold, or None: accept confidences >= threshold.
 
-    With probability at least 1 - delta over calibration parts, the accepted new examples have risk at most
-    ``risk``, if calibration and new examples are independent draws from one distribution. accepted, errors,
-    p_value: of the calibration part at the threshold, or at the strictest threshold tested if none is
-    certified. minimum: number of accepted examples without an error that any certificate needs.
+    With probability at least 1 - delta over calibration parts, either no threshold is certified or the
+    accepted new examples have risk at most ``risk``, if calibration and new examples are independent draws
+    from one distribution. accepted, errors, p_value: of the calibration part at the threshold, or at the
+    strictest threshold tested if none is certified. minimum: number of accepted examples without an error
+    that any certificate needs.
     """
 
     threshold: float | None
@@ -47,14 +48,16 @@ class OperatingPoint:
 
     def words(self) -> str:
         """Return one sentence for a report."""
-        promise = f"risk at most {self.risk:g} with confidence {1 - self.delta:g}"
         if self.threshold is None:
             return (
-                f"no threshold is certified for {promise}: the strictest one accepts {self.accepted}"
-                f" calibration examples with {self.errors} errors, and at least {self.minimum} without an"
-                " error are needed"
+                f"no threshold is certified for risk at most {self.risk:g} with probability "
+                f"{1 - self.delta:g}: the strictest one accepts {self.accepted} calibration examples with "
+                f"{self.errors} errors, and at least {self.minimum} without an error are needed"
             )
-        return f"confidence >= {self.threshold:.6g} is certified for {promise}"
+        return (
+            f"confidence >= {self.threshold:.6g} is certified: with probability {1 - self.delta:g} over "
+            f"calibration parts, the risk is at most {self.risk:g} or none is certified"
+        )
 
 
 def minimum_accepted(risk: float, delta: float) -> int:

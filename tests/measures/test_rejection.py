@@ -236,7 +236,8 @@ def test_match_finds_an_envelope_within_reach_only():
 def test_minimum_accepted(risk, count):
     assert minimum_accepted(risk, 0.05) == count
     grid = [0.5]
-    assert certify(np.ones(count), np.ones(count), grid, risk).threshold == 0.5
+    found = certify(np.ones(count), np.ones(count), grid, risk)
+    assert found.threshold == 0.5 and found.words().endswith(f"at most {risk:g} or none is certified")
     refused = certify(np.ones(count - 1), np.ones(count - 1), grid, risk)
     assert refused.threshold is None and f"at least {count}" in refused.words()
 

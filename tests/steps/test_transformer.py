@@ -110,7 +110,14 @@ def test_properties():
     config = {"datasets": ["wine-sklearn"], "methods": ["tcm-nn"], "protocol": "holdout"}
     (note,) = step_notes(make_config({**config, "steps": [SELECT]}))
     assert note.startswith(f"{SELECT} makes training examples conform better")
-    assert step_notes(make_config({**config, "steps": [SCALER]})) == []
+    (note,) = step_notes(make_config({**config, "steps": [SCALER]}))
+    assert note == (
+        "tcm-nn: the bound of its p-values is approximate, because "
+        f"{SCALER} is fitted to the training rows but not to the new rows"
+    )
+    assert step_notes(make_config({**config, "steps": ["sklearn.preprocessing.Normalizer"]})) == []
+    split = {"name": "knn", "conformal": "split"}
+    assert step_notes(make_config({**config, "methods": [split], "steps": [SCALER]})) == []
     (note,) = step_notes(restore_config({"name": "n", **config, "steps": ["own_module.Doubled"]}))
     assert note.startswith("step own_module.Doubled is not imported here, so it is not known")
     assert note.endswith("; add --allow-import own_module to find out")

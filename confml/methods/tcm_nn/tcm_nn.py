@@ -41,10 +41,12 @@ class TCMNN(Method):
     A test example x is added to the m training examples under each label j in turn, and every example i has a
     strangeness ``alpha_i``: the sum of its k nearest distances to its own class over the sum of its k nearest
     distances to other classes (Euclidean; eq. 2). Then ``p_j = #{alpha_i >= alpha_new} / (m + 1)``, including
-    the new example (eq. 3). If training and test examples are exchangeable, then for every level e the
-    p-value of the true label is at most e with probability at most e. Prediction: the label with the largest
-    p-value; confidence: 1 minus the second largest; credibility: the largest; prediction region at a
-    significance level: the labels whose p-value exceeds it.
+    the new example (eq. 3). If training and test examples are exchangeable and the label is one of the
+    training classes, then for every level e the p-value of the true label is at most e with probability at
+    most e. Other classes have no p-value, so no region holds them. The bound is approximate if k is selected
+    with the labels of the training examples (``tune``) or a step is fitted to them. Prediction: the label
+    with the largest p-value; confidence: 1 minus the second largest; credibility: the largest; prediction
+    region at a significance level: the labels whose p-value exceeds it.
 
     Conventions that the paper leaves open: missing neighbours of a class are at distance +inf, and a
     same-class sum of +inf gives alpha = +inf; x/0 = +inf and 0/0 = 1; squared differences are added in the

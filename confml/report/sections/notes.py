@@ -15,6 +15,7 @@ from confml.report.collectors import Collector
 from confml.report.items import Item, Note
 from confml.report.sections.base import Section
 from confml.report.warnings import WarningFacts, all_warnings
+from confml.steps.base import Step
 from confml.steps.registry import step_class
 
 if TYPE_CHECKING:
@@ -101,34 +102,40 @@ def _chain_notes(results: RunResults) -> list[str]:
 
 def step_notes(config: Config) -> list[str]:
     """Return notes on the steps of a config that break exchangeability and make p-values too small, and on
-    parameters that are selected with the labels of the rows that p-values are counted among.
+    the methods whose bound is approximate: steps are fitted to the rows that p-values are counted among, or
+    parameters are selected with their labels.
 
     Methods with ``conformal`` are not concerned: their steps learn from the examples that the classifier is
     fitted to, not from the calibration part.
     """
-    if not getattr(config, "steps", ()):
-        return _selection_notes(config)
-    names = [step.name for step in config.steps if _breaks_exchangeability(step.name)]
-    affected = dict.fromkeys(entry.name for entry in config.methods if _has_p_values(entry.name))
-    unknown = [*_selection_notes(config), *(_unknown_steps(config) if affected else [])]
-    if not names or not affected:
-        return unknown
+    affected = [entry for entry in config.methods if entry.conformal is None and _has_p_values(entry.name)]
+    if not affected:
+        return []
+    steps = [(step.name, _step_class(step.name)) for step in getattr(config, "steps", ())]
+    names = [name for name, cls in steps if cls is not None and cls.breaks_exchangeability]
+    fitted = [name for name, cls in steps if cls is not None and cls.learns and not names]
+    notes: dict[str, None] = {}
+    for entry in affected:
+        reasons = approximations(list(getattr(entry, "tune", None) or ()), fitted)
+        if reasons:
+            text = f"{entry.name}: the bound of its p-values is approximate, because {', and '.join(reasons)}"
+            notes[text] = None
+    for name, cls in steps:
+        if cls is None:
+            notes[
+                f"step {name} is not imported here, so it is not known if it makes p-values too small; "
+                f"add --allow-import {name.partition('.')[0]} to find out"
+            ] = None
+    if not names:
+        return list(notes)
     what = "makes" if len(names) == 1 else "make"
-    return unknown + [
+    methods = " and ".join(dict.fromkeys(entry.name for entry in affected))
+    return [
+        *notes,
         f"{' and '.join(names)} {what} training examples conform better than test examples: p-values of "
-        f"{' and '.join(affected)} are too small, and regions err more often than their level; "
-        "use a method with conformal: split, whose calibration part is not changed by steps"
+        f"{methods} are too small, and regions err more often than their level; "
+        "use a method with conformal: split, whose calibration part is not changed by steps",
     ]
-
-
-def _selection_notes(config: Config) -> list[str]:
-    """Return a note on each method whose bound is approximate because parameters are selected."""
-    tuned = {
-        entry.name: approximations(list(entry.tune), ())[0]
-        for entry in config.methods
-        if getattr(entry, "tune", None) and entry.conformal is None and _has_p_values(entry.name)
-    }
-    return [f"{name}: the bound of its p-values is approximate, because {why}" for name, why in tuned.items()]
 
 
 def _has_p_values(method: str) -> bool:
@@ -139,24 +146,9 @@ def _has_p_values(method: str) -> bool:
         return False
 
 
-def _breaks_exchangeability(step: str) -> bool:
-    """Return whether a step makes training examples conform better; False if it cannot be imported here."""
+def _step_class(step: str) -> type[Step] | None:
+    """Return the class of a step; None if it cannot be imported here."""
     try:
-        return step_class(step).breaks_exchangeability
+        return step_class(step)
     except ConfmlError:
-        return False
-
-
-def _unknown_steps(config: Config) -> list[str]:
-    """Return a note on each step whose import is not allowed here."""
-    notes = []
-    for step in getattr(config, "steps", ()):
-        try:
-            step_class(step.name)
-        except ConfmlError:
-            package = step.name.partition(".")[0]
-            notes.append(
-                f"step {step.name} is not imported here, so it is not known if it makes p-values too small; "
-                f"add --allow-import {package} to find out"
-            )
-    return notes
+        return None
