@@ -84,7 +84,9 @@ def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
         case "method":
             differs = "last digits, and regions with them, depend on the BLAS kernels of the processor"
             found = {"views": ", ".join(entry["views"]), "can be saved": entry["saved"]}
-            return found | ({"results": differs} if entry.get("depends_on_processor") else {})
+            when = entry.get("depends_on_processor")
+            differs += f", {when}" if isinstance(when, str) else ""
+            return found | ({"results": differs} if when else {})
         case "metric":
             return {
                 "heading": entry["label"],

@@ -10,6 +10,7 @@ from confml.config import grids
 from confml.config.draft import Draft
 from confml.config.method_entry import MethodEntry
 from confml.config.schema import StepSpec
+from confml.data.memory import most, raised_by
 from confml.errors import ConfmlError, did_you_mean
 from confml.plugins.parameters import FilePath, IncompatibleParameters, MissingParameter, ParameterError
 from confml.yaml import got
@@ -137,9 +138,9 @@ def _check_grids(draft: Draft, check: Check, entry: MethodEntry, place: tuple) -
                 draft.add(at, "it is swept too", "a parameter is fixed, swept or tuned", at_key=True)
             else:
                 _check_values(draft, check, entry.name, parameter, at)
-        if grids.size(grid) > grids.LARGEST:
-            message = f"{grids.size(grid):,} combinations, expected at most {grids.LARGEST:,}"
-            draft.add((*place, kind), message, at_key=True)
+        if grids.size(grid) > (limit := most("COMBINATIONS", grids.LARGEST)):
+            message = f"{grids.size(grid):,} combinations, expected at most {limit:,}"
+            draft.add((*place, kind), message, raised_by("COMBINATIONS"), at_key=True)
 
 
 def _check_values(draft: Draft, check: Check, name: str, parameter: str, place: tuple) -> None:

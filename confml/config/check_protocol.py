@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from confml.config import grids
 from confml.config.draft import Draft
 from confml.config.method_entry import MethodEntry
 from confml.config.part import hyphenated
@@ -26,6 +27,11 @@ def check_protocol(draft: Draft) -> None:
     if splits > (limit := most("SPLITS", 1_000_000)):
         message = f"{splits:,} splits per data set are more than the limit of {limit:,}"
         draft.add(("protocol", "repeats"), message, raised_by("SPLITS"), at_key=True)
+        return
+    cells = splits * sum(grids.size(entry.sweep) for _, entry, _ in draft.entries(MethodEntry, "methods"))
+    if cells > (limit := most("CELLS", 10_000_000)):
+        message = f"{cells:,} cells per data set are more than the limit of {limit:,}"
+        draft.add(("methods",), message, raised_by("CELLS"), at_key=True)
     if protocol.kind == "online":
         _check_online(draft, protocol)
 

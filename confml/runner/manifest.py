@@ -16,11 +16,13 @@ import numpy as np
 from confml.config import Config
 from confml.errors import ConfmlError, printable
 from confml.methods.registry import method_class, packages_of
+from confml.methods.shift import COVARIATE
 from confml.runner.external_files import checksums
 from confml.runner.origins import origins_key
 from confml.runner.plan import Cell, Plan, cells_from
 from confml.runner.provenance import now, provenance
 from confml.runner.store import Store, write_atomically
+from confml.steps.registry import step_class
 
 FORMAT = 1
 
@@ -78,14 +80,29 @@ def _provenance(config: Config) -> dict:
     for entry in config.methods:
         values = [*entry.given.values(), *entry.sweep.values(), *entry.tune.values()]
         about["packages"] |= packages_of(entry.name, values)
-    classes = {entry.name: method_class(entry.name) for entry in config.methods}
-    about["depends_on_processor"] = [name for name, cls in classes.items() if cls.depends_on_processor]
+    about["depends_on_processor"] = _on_processor(config)
     files = checksums(config)
     if files:
         about["files"] = files
     for step in config.steps:
         about["packages"] |= packages_of(step.name, step.params.values())
     return about
+
+
+def _on_processor(config: Config) -> list[str]:
+    """Return the methods and steps whose last digits differ between types of processors, also in wrappers.
+
+    Weights of ``shift: covariate`` are of scikit-learn, for any method.
+    """
+    found: dict[str, None] = {}
+    for entry in config.methods:
+        given = {**entry.given, **entry.sweep, **entry.tune}
+        shifts = [value for name, value in given.items() if name.rpartition("__")[2] == "shift"]
+        weighted = any(COVARIATE in (one if isinstance(one, list | tuple) else [one]) for one in shifts)
+        if weighted or method_class(entry.name).depends_on_processor:
+            found[entry.name] = None
+    steps = [step.name for step in config.steps if step_class(step.name).depends_on_processor]
+    return [*found, *dict.fromkeys(steps)]
 
 
 def write_manifest(folder: Path, manifest: Mapping) -> None:

@@ -83,6 +83,26 @@ def test_splits_have_a_limit_that_can_be_raised(monkeypatch):
     make_config(CONFIG | {"protocol": protocol})
 
 
+def test_grids_have_limits_that_can_be_raised(monkeypatch):
+    def config(**method):
+        return CONFIG | {"methods": ["bayes-knn", {"name": "knn", **method}], "protocol": protocol}
+
+    protocol = {"kind": "holdout", "repeats": 100_000}
+    with pytest.raises(ConfigError, match=r"10,100,000 cells per data set.*CONFML_MOST_CELLS"):
+        make_config(config(sweep={"k": "1..100"}))
+    protocol = {"kind": "holdout", "repeats": 2}
+    monkeypatch.setenv("CONFML_MOST_CELLS", "7")
+    with pytest.raises(ConfigError, match="8 cells per data set are more than the limit of 7"):
+        make_config(config(sweep={"k": [1, 2, 3]}))
+    make_config(config(tune={"k": [1, 2, 3]}))
+    monkeypatch.setenv("CONFML_MOST_COMBINATIONS", "2")
+    for kind in ("sweep", "tune"):
+        with pytest.raises(ConfigError, match="3 combinations, expected at most 2.*CONFML_MOST_COMBINATIONS"):
+            make_config(config(**{kind: {"k": [1, 2, 3]}}))
+    monkeypatch.setenv("CONFML_MOST_COMBINATIONS", "3")
+    make_config(config(tune={"k": [1, 2, 3]}))
+
+
 def test_columns_have_a_limit_that_can_be_raised(tmp_path, monkeypatch):
     wide = tmp_path / "wide.csv"
     wide.write_text(("x," * 10**6 + "\n") * 3)

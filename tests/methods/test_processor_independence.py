@@ -108,3 +108,28 @@ def test_methods_that_depend_on_the_processor_say_so():
     declared = {name for name in first if known_methods()[name].depends_on_processor}
     assert "gen-svm" in differ <= declared
     assert describe("gen-svm")["depends_on_processor"] and not describe("tcm-nn")["depends_on_processor"]
+
+
+def test_wrappers_and_steps_of_such_methods_are_marked():
+    from confml.config import make_config
+    from confml.runner.manifest import _on_processor
+
+    config = {
+        "datasets": ["iris"],
+        "protocol": "holdout",
+        "methods": [
+            {"name": "tcm-nn"},
+            {"name": "knn", "conformal": "split"},
+            {"name": "gen-svm", "conformal": "split"},
+            {
+                "name": "naive-bayes",
+                "conformal": "split",
+                "sweep": {"conformal__shift": ["covariate", "label"]},
+            },
+        ],
+        "steps": ["standardise", "sklearn.decomposition.PCA"],
+    }
+    assert _on_processor(make_config(config)) == ["gen-svm", "naive-bayes", "sklearn.decomposition.PCA"]
+    config |= {"methods": [{"name": "tcm-nn", "shift": "covariate"}], "steps": []}
+    assert _on_processor(make_config(config)) == ["tcm-nn"]
+    assert "classifier" in describe("conformal")["depends_on_processor"]

@@ -114,6 +114,7 @@ class CalibratedMethod(Method):
             "source": "confml",
             "version": cls.version,
             "views": list(cls.views),
+            "depends_on_processor": "if the classifier does, or with shift: covariate",
             "parameters": parameters,
         }
 
